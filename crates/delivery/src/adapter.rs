@@ -1,0 +1,51 @@
+//! The seam between the dispatcher and a far end.
+
+use async_trait::async_trait;
+use domain::{Channel, NotificationId, Outcome, Timestamp};
+use tokio::time::Instant;
+
+/// One way out. Built from a provider's settings, shared by all attempts of its lane, and kept as long as the
+/// settings stay the same, so that connections are reused.
+#[async_trait]
+pub trait Adapter: std::fmt::Debug + Send + Sync {
+    /// Makes one attempt. Always answers before the deadline; dropping the future abandons the attempt and is
+    /// not an outcome.
+    async fn deliver(&self, message: &Message, deadline: Deadline) -> Outcome;
+}
+
+/// What is to be delivered, and to whom. Targets are the recipients who are still open; channels that address
+/// their far end by settings alone have none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Stays the same over retries: becomes the Message-ID or the idempotency header.
+    pub id: NotificationId,
+    pub channel: Channel,
+    pub targets: Vec<String>,
+    pub subject: String,
+    pub body: String,
+    pub body_html: Option<String>,
+    /// Fields only some channels know.
+    pub type_data: Option<serde_json::Value>,
+    /// Where it came from; shown to receivers that want to know.
+    pub site: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// When an attempt must be over.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline(pub Instant);
+
+impl Deadline {
+    pub fn after(wait: std::time::Duration) -> Self {
+        Self(Instant::now() + wait)
+    }
+
+    pub fn left(self) -> std::time::Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+
+    /// The earlier of this deadline and `wait` from now.
+    pub fn within(self, wait: std::time::Duration) -> Self {
+        Self(self.0.min(Instant::now() + wait))
+    }
+}

@@ -1,0 +1,71 @@
+//! A kind of provider: what it is called, what it is configured with, and how an adapter is made of that.
+
+use crate::adapter::Adapter;
+use domain::{Channel, FieldError, Limits, OnAmbiguous, RetryPolicy};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Settings with their secrets filled in, as a kind reads them.
+pub type Settings = Map<String, Value>;
+
+/// One kind of provider.
+pub trait Kind: std::fmt::Debug + Send + Sync {
+    fn info(&self) -> KindInfo;
+
+    /// Checks the settings; every bad one is named (`settings.port`). Does no IO.
+    fn check(&self, settings: &Settings) -> Vec<FieldError>;
+
+    /// An adapter for these settings. Does no IO: a far end that is down is found out by the first attempt.
+    /// Errors are what [`Kind::check`] names, for settings that got past it.
+    fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>>;
+}
+
+/// What forms, prompts and validation need to know about a kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KindInfo {
+    /// `smtp`, `webhook`, `capture`.
+    pub kind: &'static str,
+    pub channel: Channel,
+    /// For a menu: "E-mail by SMTP".
+    pub title: &'static str,
+    pub settings: Vec<Setting>,
+    pub retry: RetryPolicy,
+    pub limits: Limits,
+    pub on_ambiguous: OnAmbiguous,
+}
+
+/// One setting of a kind. Nested ones are named with a dot: `oauth.tokenUrl`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Setting {
+    pub name: &'static str,
+    #[serde(rename = "type")]
+    pub kind: SettingType,
+    pub required: bool,
+    /// Write-only: sealed in the store, masked on the way out.
+    pub secret: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    pub help: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SettingType {
+    Text,
+    Number,
+    Boolean,
+    Duration,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Names and values.
+    Map,
+}
+
+impl KindInfo {
+    pub fn secret_names(&self) -> impl Iterator<Item = &'static str> {
+        self.settings.iter().filter(|s| s.secret).map(|s| s.name)
+    }
+}

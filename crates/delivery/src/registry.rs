@@ -1,0 +1,31 @@
+//! Every kind of provider there is, in one visible list.
+
+use crate::kind::Kind;
+use std::sync::Arc;
+
+/// The kinds this program can deliver through, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    kinds: Vec<Arc<dyn Kind>>,
+}
+
+impl Registry {
+    /// A registry of these kinds. Two of the same name are a programming error and refused.
+    pub fn new(kinds: Vec<Arc<dyn Kind>>) -> Result<Self, String> {
+        for (i, kind) in kinds.iter().enumerate() {
+            let name = kind.info().kind;
+            if kinds[..i].iter().any(|k| k.info().kind == name) {
+                return Err(format!("two provider kinds are called {name:?}"));
+            }
+        }
+        Ok(Self { kinds })
+    }
+
+    pub fn get(&self, kind: &str) -> Option<&Arc<dyn Kind>> {
+        self.kinds.iter().find(|k| k.info().kind == kind)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Kind>> {
+        self.kinds.iter()
+    }
+}

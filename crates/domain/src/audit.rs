@@ -1,0 +1,70 @@
+//! What is written down about what happened. The audit log is append-only; names here are what it shows.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+macro_rules! names {
+    ($(#[$doc:meta])* $enum:ident { $($(#[$vdoc:meta])* $name:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $enum { $($(#[$vdoc])* $name),* }
+
+        impl $enum {
+            pub const ALL: &[$enum] = &[$($enum::$name),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $($enum::$name => stringify!($name)),* }
+            }
+        }
+
+        impl fmt::Display for $enum {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $enum {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::ALL.iter().copied().find(|v| v.as_str().eq_ignore_ascii_case(text)).ok_or_else(|| {
+                    let known: Vec<_> = Self::ALL.iter().map(|v| v.as_str()).collect();
+                    format!("{text:?} is not one of {}", known.join(", "))
+                })
+            }
+        }
+    };
+}
+
+names!(
+    /// What was done.
+    AuditKind {
+        /// A notification was accepted.
+        NotifySend,
+        /// A delivery was attempted, or a notification reached its end.
+        NotifyDeliver,
+        /// An operator sent a parked notification round again.
+        NotifyRequeue,
+        /// An operator asked for a delivered notification once more.
+        NotifyResend,
+        LaneHeld,
+        LaneResumed,
+        ProviderChanged,
+        ListChanged,
+        KeyChanged,
+        TenantChanged,
+        Purged,
+    }
+);
+
+names!(
+    /// How it came out.
+    AuditStatus {
+        Submitted,
+        Attempted,
+        Pending,
+        Delivered,
+        Parked,
+        Discarded,
+        Done,
+    }
+);

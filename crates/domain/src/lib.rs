@@ -1,0 +1,33 @@
+//! What is true about notifications, in reading order: who they are ([`id`]), when it is ([`clock`]), what was
+//! asked for ([`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), and what
+//! follows from that ([`retry`], [`settle`]).
+//!
+//! Leaves to others: rows (`store`), sockets (`delivery`), wire formats (`web`), configuration files (`waypost`).
+//! Always true: nothing here does IO, waits, or reads a clock it was not given.
+
+pub mod audit;
+pub mod channel;
+pub mod clock;
+pub mod hold;
+pub mod id;
+pub mod kpi;
+pub mod outcome;
+pub mod provider;
+pub mod recipient;
+pub mod retry;
+pub mod settle;
+pub mod status;
+pub mod submission;
+pub mod window;
+
+pub use audit::{AuditKind, AuditStatus};
+pub use channel::Channel;
+pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use hold::{Hold, HoldReason};
+pub use id::{Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, TenantId};
+pub use outcome::{Accepted, Failure, FailureKind, Grade, Outcome, RecipientReport, Scope};
+pub use provider::{Limits, OnAmbiguous};
+pub use recipient::{Recipient, RecipientResult, RecipientState};
+pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};
+pub use status::Status;
+pub use submission::{FieldError, Submission, Target};

@@ -1,0 +1,136 @@
+//! What one attempt taught us. Adapters produce it; [`crate::settle`] and [`crate::retry`] draw the conclusions.
+
+use crate::hold::HoldReason;
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, time::Duration};
+
+/// The result of one attempt over all its targets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Every target accepted.
+    Delivered(Accepted),
+    /// No target accepted, all for the same reason.
+    Failed(Failure),
+    /// Targets fared differently: a report for each.
+    Mixed(Vec<RecipientReport>),
+}
+
+/// What the far end said when it took the message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Accepted {
+    /// The far end's own id for the message, for receipts and for support calls.
+    pub provider_message_id: Option<String>,
+    pub grade: Grade,
+    /// The far end's words, redacted and cut.
+    pub detail: Option<String>,
+}
+
+/// How much an acceptance says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Grade {
+    /// The far end took it on; what becomes of it is told by a receipt, if at all.
+    #[default]
+    Accepted,
+    /// It is known to have reached its recipient.
+    Confirmed,
+}
+
+/// One recipient's part of an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecipientReport {
+    pub address: String,
+    pub result: Result<Accepted, Failure>,
+}
+
+/// Why an attempt did not succeed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub scope: Scope,
+    /// Stable and searchable, upper case: `TIMEOUT`, `SMTP_550_5.1.1`, `HTTP_503`.
+    pub code: Cow<'static, str>,
+    /// For people. Redacted: no credentials, no secret URLs.
+    pub detail: String,
+    /// The far end asked us to wait this long.
+    pub retry_after: Option<Duration>,
+    /// The whole lane must stop: trying other messages cannot help until somebody acts.
+    pub hold: Option<HoldReason>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum FailureKind {
+    /// Trying again may help.
+    Transient,
+    /// Trying again cannot help.
+    Permanent,
+    /// We have no rule for this answer.
+    Unknown,
+    /// The far end may or may not have taken it: the request was sent whole, no answer came.
+    Ambiguous,
+}
+
+/// What is blocked by the failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Scope {
+    Message,
+    Recipient,
+    Destination,
+    Lane,
+}
+
+impl Failure {
+    fn new(
+        kind: FailureKind,
+        scope: Scope,
+        code: impl Into<Cow<'static, str>>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            scope,
+            code: code.into(),
+            detail: detail.into(),
+            retry_after: None,
+            hold: None,
+        }
+    }
+
+    pub fn transient(scope: Scope, code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self::new(FailureKind::Transient, scope, code, detail)
+    }
+
+    pub fn permanent(scope: Scope, code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self::new(FailureKind::Permanent, scope, code, detail)
+    }
+
+    pub fn unknown(code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self::new(FailureKind::Unknown, Scope::Message, code, detail)
+    }
+
+    pub fn ambiguous(scope: Scope, code: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self::new(FailureKind::Ambiguous, scope, code, detail)
+    }
+
+    /// The lane is held for this reason; the message itself is not to blame and is not counted.
+    pub fn holding(mut self, reason: HoldReason) -> Self {
+        self.scope = Scope::Lane;
+        self.hold = Some(reason);
+        self
+    }
+
+    pub fn after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
+    }
+
+    /// The far end as a whole does not answer, as opposed to refusing this message.
+    pub fn is_lane_down(&self) -> bool {
+        self.scope == Scope::Lane && matches!(self.kind, FailureKind::Transient | FailureKind::Ambiguous)
+    }
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Outcome::Failed(failure)
+    }
+}

@@ -1,0 +1,98 @@
+//! Who gets a notification, and how far each of them is.
+
+use crate::{Channel, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// One entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Recipient {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub address: String,
+    /// Only messages of this channel go to this entry; none means e-mail.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Channel>,
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Recipient {
+    pub fn takes(&self, channel: Channel) -> bool {
+        self.enabled && self.channel.unwrap_or(Channel::Email) == channel
+    }
+}
+
+/// How far one recipient of a notification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RecipientState {
+    /// Still to be served.
+    Open,
+    /// Has accepted; is never sent to again.
+    Accepted,
+    /// Failed for good in its generation; a requeue opens it again.
+    Failed,
+}
+
+/// What is known about one recipient of one notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecipientResult {
+    pub address: String,
+    pub state: RecipientState,
+    pub generation: i32,
+    pub provider_message_id: Option<String>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+    pub at: Timestamp,
+}
+
+/// The targets of the next attempt: the list as it is now, less those who accepted at any time and those who
+/// failed for good in this generation. Each address once, in the list's order.
+pub fn open_targets(list: Vec<String>, known: &[RecipientResult], generation: i32) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    list.into_iter()
+        .filter(|address| {
+            !known.iter().any(|r| {
+                r.address == *address
+                    && (r.state == RecipientState::Accepted
+                        || (r.state == RecipientState::Failed && r.generation == generation))
+            })
+        })
+        .filter(|address| seen.insert(address.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(address: &str, state: RecipientState, generation: i32) -> RecipientResult {
+        RecipientResult {
+            address: address.into(),
+            state,
+            generation,
+            provider_message_id: None,
+            code: None,
+            error: None,
+            at: Timestamp::EPOCH,
+        }
+    }
+
+    #[test]
+    fn who_accepted_is_never_a_target_again_and_who_failed_only_after_a_requeue() {
+        let list = || ["a", "b", "c", "a"].map(String::from).to_vec();
+        let known = [
+            result("a", RecipientState::Accepted, 0),
+            result("b", RecipientState::Failed, 0),
+            result("c", RecipientState::Open, 0),
+        ];
+        assert_eq!(open_targets(list(), &known, 0), ["c"]);
+        assert_eq!(open_targets(list(), &known, 1), ["b", "c"]);
+        assert_eq!(open_targets(list(), &[], 0), ["a", "b", "c"]);
+    }
+}

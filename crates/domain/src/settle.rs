@@ -1,0 +1,432 @@
+//! Turns what an attempt taught us into what happens to the notification and to each of its recipients.
+//!
+//! Always true: a recipient who accepted stays accepted, whatever happens to the others; a notification with an
+//! open recipient is never terminal; one without is.
+
+use crate::{
+    hold::HoldReason,
+    outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport},
+    recipient::{RecipientResult, RecipientState},
+    retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict},
+};
+use std::time::Duration;
+
+/// The code of a notification that some recipients got and others never will.
+pub const PARTIAL: &str = "PARTIAL";
+
+/// What an attempt comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    pub step: Step,
+    /// What became of each target of the attempt; empty where the notification has only one recipient.
+    pub recipients: Vec<RecipientUpdate>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    Delivered {
+        provider_message_id: Option<String>,
+        detail: Option<String>,
+    },
+    Retry {
+        after: Duration,
+        unknown: bool,
+        code: String,
+        error: String,
+    },
+    /// Back into a lane that is now held; not counted as an attempt.
+    Wait {
+        reason: HoldReason,
+        retry_after: Option<Duration>,
+        code: String,
+        error: String,
+    },
+    Park {
+        code: String,
+        error: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecipientUpdate {
+    pub address: String,
+    pub state: RecipientState,
+    pub provider_message_id: Option<String>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+}
+
+/// Who an attempt was for, and what was known before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Targets<'a> {
+    /// Whom the attempt was made to.
+    pub open: &'a [String],
+    /// What earlier attempts taught.
+    pub known: &'a [RecipientResult],
+    pub generation: i32,
+}
+
+impl Targets<'_> {
+    fn any_accepted_before(&self) -> bool {
+        self.known.iter().any(|r| r.state == RecipientState::Accepted)
+    }
+
+    fn failed_before(&self) -> Option<&RecipientResult> {
+        self.known
+            .iter()
+            .find(|r| r.state == RecipientState::Failed && r.generation == self.generation)
+    }
+
+    /// Results are kept per recipient only where there is more than one.
+    fn tracked(&self) -> bool {
+        self.open.len() + self.known.len() > 1
+    }
+}
+
+/// The conclusion from one attempt.
+pub fn settle(
+    policy: &RetryPolicy,
+    facts: AttemptFacts,
+    targets: Targets<'_>,
+    outcome: Outcome,
+    jitter: Jitter,
+) -> Settlement {
+    let reports = match outcome {
+        Outcome::Mixed(reports) => reports,
+        Outcome::Delivered(accepted) => same_for_all(targets, || Ok(accepted.clone())),
+        Outcome::Failed(failure) => same_for_all(targets, || Err(failure.clone())),
+    };
+    let mut tally = Tally::default();
+    let mut recipients: Vec<RecipientUpdate> = reports
+        .into_iter()
+        .map(|report| tally.add(policy, facts, report, jitter))
+        .collect();
+    let step = tally.conclude(facts, targets);
+    if let Step::Park { .. } | Step::Delivered { .. } = step {
+        debug_assert!(recipients.iter().all(|r| r.state != RecipientState::Open));
+    }
+    if !targets.tracked() {
+        recipients.clear();
+    }
+    Settlement { step, recipients }
+}
+
+/// A channel without recipients still has one far end; it is settled as a single target without a name.
+fn same_for_all(
+    targets: Targets<'_>,
+    result: impl Fn() -> Result<Accepted, Failure>,
+) -> Vec<RecipientReport> {
+    if targets.open.is_empty() {
+        return vec![RecipientReport {
+            address: String::new(),
+            result: result(),
+        }];
+    }
+    targets
+        .open
+        .iter()
+        .map(|address| RecipientReport {
+            address: address.clone(),
+            result: result(),
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Tally {
+    accepted: Option<Accepted>,
+    failed: Option<(ParkReason, Failure)>,
+    retry: Option<(Duration, Failure)>,
+    wait: Option<(HoldReason, Option<Duration>, Failure)>,
+}
+
+impl Tally {
+    fn add(
+        &mut self,
+        policy: &RetryPolicy,
+        facts: AttemptFacts,
+        report: RecipientReport,
+        jitter: Jitter,
+    ) -> RecipientUpdate {
+        let RecipientReport { address, result } = report;
+        let failure = match result {
+            Ok(accepted) => {
+                let provider_message_id = accepted.provider_message_id.clone();
+                self.accepted.get_or_insert(accepted);
+                let state = RecipientState::Accepted;
+                return RecipientUpdate {
+                    address,
+                    state,
+                    provider_message_id,
+                    code: None,
+                    error: None,
+                };
+            }
+            Err(failure) => failure,
+        };
+        let (code, error) = (Some(failure.code.to_string()), Some(failure.detail.clone()));
+        let state = match policy.decide(facts, &failure, jitter) {
+            Verdict::Park(reason) => {
+                self.failed.get_or_insert((reason, failure));
+                RecipientState::Failed
+            }
+            Verdict::Retry { after } => {
+                // The latest of the wanted times, so that nobody who asked for patience is hurried.
+                if self.retry.as_ref().is_none_or(|(known, _)| after > *known) {
+                    self.retry = Some((after, failure));
+                }
+                RecipientState::Open
+            }
+            Verdict::Wait { reason, retry_after } => {
+                self.wait.get_or_insert((reason, retry_after, failure));
+                RecipientState::Open
+            }
+        };
+        RecipientUpdate {
+            address,
+            state,
+            provider_message_id: None,
+            code,
+            error,
+        }
+    }
+
+    fn conclude(self, facts: AttemptFacts, targets: Targets<'_>) -> Step {
+        if let Some((reason, retry_after, failure)) = self.wait {
+            return Step::Wait {
+                reason,
+                retry_after,
+                code: failure.code.into(),
+                error: failure.detail,
+            };
+        }
+        if let Some((after, failure)) = self.retry {
+            let unknown = failure.kind == FailureKind::Unknown;
+            return Step::Retry {
+                after,
+                unknown,
+                code: failure.code.into(),
+                error: failure.detail,
+            };
+        }
+        let some_accepted = self.accepted.is_some() || targets.any_accepted_before();
+        if let Some((reason, failure)) = self.failed {
+            let error = explain(reason, facts, &failure);
+            let code = match reason {
+                _ if some_accepted => PARTIAL.to_owned(),
+                ParkReason::Ambiguous => "AMBIGUOUS".to_owned(),
+                _ => failure.code.into(),
+            };
+            return Step::Park { code, error };
+        }
+        if let Some(earlier) = targets.failed_before() {
+            let error = earlier
+                .error
+                .clone()
+                .unwrap_or_else(|| "a recipient failed for good".into());
+            return Step::Park {
+                code: PARTIAL.into(),
+                error,
+            };
+        }
+        let accepted = self.accepted.unwrap_or_default();
+        Step::Delivered {
+            provider_message_id: accepted.provider_message_id,
+            detail: accepted.detail,
+        }
+    }
+}
+
+fn explain(reason: ParkReason, facts: AttemptFacts, failure: &Failure) -> String {
+    let detail = &failure.detail;
+    match reason {
+        ParkReason::Permanent => detail.clone(),
+        ParkReason::AttemptsExhausted => format!("gave up after {} attempts: {detail}", facts.number),
+        ParkReason::TooOld => {
+            format!(
+                "gave up after {}: {detail}",
+                crate::retry::human(Duration::from_secs(facts.age.as_secs()))
+            )
+        }
+        ParkReason::UnknownAnswer => {
+            format!("no rule for this answer, and another try did not help: {detail}")
+        }
+        ParkReason::Ambiguous => format!("it is not known whether the far end took it: {detail}"),
+    }
+}
+
+/// Where nobody is left to send to: everybody on the list now has accepted, or some have failed for good.
+pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> Step {
+    let targets = Targets {
+        open: &[],
+        known,
+        generation,
+    };
+    match targets.failed_before() {
+        Some(_) => Tally::default().conclude(
+            AttemptFacts {
+                number: 0,
+                unknowns: 0,
+                age: Duration::ZERO,
+                on_ambiguous: Default::default(),
+            },
+            targets,
+        ),
+        None => Step::Delivered {
+            provider_message_id: None,
+            detail: None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OnAmbiguous, Scope, Timestamp};
+    use proptest::prelude::*;
+
+    fn facts(number: u32) -> AttemptFacts {
+        AttemptFacts {
+            number,
+            unknowns: 0,
+            age: Duration::ZERO,
+            on_ambiguous: OnAmbiguous::Resend,
+        }
+    }
+
+    fn run(number: u32, open: &[&str], known: &[RecipientResult], outcome: Outcome) -> Settlement {
+        let open: Vec<String> = open.iter().map(|s| s.to_string()).collect();
+        let targets = Targets {
+            open: &open,
+            known,
+            generation: 0,
+        };
+        settle(
+            &RetryPolicy::email(),
+            facts(number),
+            targets,
+            outcome,
+            Jitter::NONE,
+        )
+    }
+
+    fn report(address: &str, result: Result<Accepted, Failure>) -> RecipientReport {
+        RecipientReport {
+            address: address.into(),
+            result,
+        }
+    }
+
+    fn no_user() -> Failure {
+        Failure::permanent(Scope::Recipient, "SMTP_550_5.1.1", "no such user")
+    }
+
+    fn greylisted() -> Failure {
+        Failure::transient(Scope::Recipient, "SMTP_451_4.7.1", "greylisted")
+            .after(Some(Duration::from_secs(300)))
+    }
+
+    #[test]
+    fn one_bad_recipient_of_three_parks_as_partial_and_names_each_result() {
+        let outcome = Outcome::Mixed(vec![
+            report("a", Ok(Accepted::default())),
+            report("b", Err(no_user())),
+            report("c", Ok(Accepted::default())),
+        ]);
+        let settled = run(1, &["a", "b", "c"], &[], outcome);
+        assert!(matches!(&settled.step, Step::Park { code, .. } if code == PARTIAL));
+        let states: Vec<_> = settled.recipients.iter().map(|r| r.state).collect();
+        assert_eq!(
+            states,
+            [
+                RecipientState::Accepted,
+                RecipientState::Failed,
+                RecipientState::Accepted
+            ]
+        );
+    }
+
+    #[test]
+    fn an_open_recipient_keeps_the_notification_going_at_the_latest_wanted_time() {
+        let outcome = Outcome::Mixed(vec![
+            report("a", Err(greylisted())),
+            report("b", Err(Failure::transient(Scope::Recipient, "SMTP_450", "busy"))),
+            report("c", Err(no_user())),
+        ]);
+        let settled = run(1, &["a", "b", "c"], &[], outcome);
+        assert!(matches!(settled.step, Step::Retry { after, .. } if after == Duration::from_secs(300)));
+    }
+
+    #[test]
+    fn the_last_open_recipient_accepting_after_another_failed_is_partial_too() {
+        let known = [RecipientResult {
+            address: "b".into(),
+            state: RecipientState::Failed,
+            generation: 0,
+            provider_message_id: None,
+            code: Some("SMTP_550_5.1.1".into()),
+            error: Some("no such user".into()),
+            at: Timestamp::EPOCH,
+        }];
+        let settled = run(2, &["a"], &known, Outcome::Delivered(Accepted::default()));
+        assert_eq!(
+            settled.step,
+            Step::Park {
+                code: PARTIAL.into(),
+                error: "no such user".into()
+            }
+        );
+    }
+
+    #[test]
+    fn a_single_recipient_leaves_no_recipient_rows_and_keeps_the_failures_own_code() {
+        let settled = run(1, &["a"], &[], no_user().into());
+        assert_eq!(
+            settled.step,
+            Step::Park {
+                code: "SMTP_550_5.1.1".into(),
+                error: "no such user".into()
+            }
+        );
+        assert!(settled.recipients.is_empty());
+    }
+
+    #[test]
+    fn running_out_of_attempts_says_so_in_the_error() {
+        let timeout = Failure::transient(Scope::Lane, "TIMEOUT", "no answer within 30s");
+        let settled = run(10, &["a"], &[], timeout.into());
+        let Step::Park { code, error } = settled.step else {
+            panic!("{settled:?}")
+        };
+        assert_eq!(code, "TIMEOUT");
+        assert_eq!(error, "gave up after 10 attempts: no answer within 30s");
+    }
+
+    fn any_result() -> impl Strategy<Value = Result<Accepted, Failure>> {
+        prop_oneof![
+            Just(Ok(Accepted::default())),
+            Just(Err(no_user())),
+            Just(Err(greylisted())),
+            Just(Err(Failure::unknown("HTTP_299", "?"))),
+            Just(Err(Failure::ambiguous(Scope::Message, "NO_ANSWER", "cut"))),
+            Just(Err(no_user().holding(HoldReason::Auth))),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn terminal_exactly_when_nobody_is_open(results in prop::collection::vec(any_result(), 1..6), number in 1u32..12) {
+            let names: Vec<String> = (0..results.len()).map(|i| format!("r{i}")).collect();
+            let reports = names.iter().zip(results).map(|(n, r)| report(n, r)).collect();
+            let targets = Targets { open: &names, known: &[], generation: 0 };
+            let settled = settle(&RetryPolicy::email(), facts(number), targets, Outcome::Mixed(reports), Jitter::NONE);
+            let terminal = matches!(settled.step, Step::Delivered { .. } | Step::Park { .. });
+            if names.len() > 1 {
+                prop_assert_eq!(terminal, settled.recipients.iter().all(|r| r.state != RecipientState::Open));
+                let all_accepted = settled.recipients.iter().all(|r| r.state == RecipientState::Accepted);
+                let delivered = matches!(settled.step, Step::Delivered { .. });
+                prop_assert_eq!(delivered, all_accepted);
+            }
+        }
+    }
+}

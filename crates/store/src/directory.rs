@@ -1,0 +1,179 @@
+//! Who may do what, and where things go: tenants, keys, lists, providers. Small tables, read often, changed
+//! seldom. Every change bumps the directory version, which every claim returns, so caches are never trusted
+//! longer than until the next claim.
+
+use crate::Result;
+use async_trait::async_trait;
+use domain::{
+    Actor, Channel, Hold, LaneId, Limits, OnAmbiguous, ProviderId, Recipient, RetryPolicy, TenantId,
+    Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+#[async_trait]
+pub trait Directory: Send + Sync {
+    async fn directory_version(&self) -> Result<i64>;
+
+    async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant>;
+    async fn tenants(&self) -> Result<Vec<Tenant>>;
+    async fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>>;
+
+    /// Keeps only the hash. `Conflict` when the tenant has a live key of that name.
+    async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey>;
+    async fn keys(&self, tenant: TenantId) -> Result<Vec<ApiKey>>;
+    /// Answers whether there was a live key of that id in the tenant.
+    async fn revoke_key(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool>;
+    /// The live key with this hash.
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>>;
+
+    async fn lists(&self, tenant: TenantId) -> Result<Vec<List>>;
+    async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>>;
+    /// Creates the list or replaces its recipients, all at once.
+    async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()>;
+    async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool>;
+
+    async fn providers(&self, tenant: TenantId) -> Result<Vec<Provider>>;
+    async fn provider(&self, tenant: TenantId, id: &ProviderId) -> Result<Option<Provider>>;
+    async fn provider_of_lane(&self, lane: LaneId) -> Result<Option<Provider>>;
+    /// All providers, for resealing their secrets with a new key.
+    async fn all_providers(&self) -> Result<Vec<Provider>>;
+    /// Creates (`expected_version` none: `Conflict` if it exists) or replaces the provider (`Conflict` unless
+    /// it still has that version). Its version goes up, its lane is made if need be; a hold that a change of
+    /// settings may cure (everything but `operator`) ends, and switched off means held as `disabled`.
+    async fn put_provider(
+        &self,
+        provider: &NewProvider,
+        expected_version: Option<i64>,
+        actor: &Actor,
+    ) -> Result<Provider>;
+    /// Replaces only the sealed secrets, if the provider still has that version; the version stays.
+    async fn reseal_provider(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        version: i64,
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<bool>;
+    /// `Conflict` while rows wait in its lane. Answers whether there was one.
+    async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool>;
+
+    /// The lane for messages of a channel that no provider serves: they are claimed there and parked with the
+    /// reason. Made when first needed.
+    async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId>;
+    /// The tenant and channel of an unrouted lane.
+    async fn unrouted_channel(&self, lane: LaneId) -> Result<Option<(TenantId, Channel)>>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tenant {
+    pub id: TenantId,
+    pub name: String,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    pub tenant: TenantId,
+    pub name: String,
+    pub role: Role,
+    pub hash: [u8; 32],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: i64,
+    pub tenant: TenantId,
+    pub name: String,
+    pub role: Role,
+    pub created_at: Timestamp,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What a key may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Viewer,
+    Operator,
+    Admin,
+    /// All tenants: reads, replays, manages tenants.
+    Ops,
+    /// Submits, and asks after what it sent.
+    Producer,
+    Site,
+}
+
+impl Role {
+    pub const ALL: [Role; 6] = [
+        Role::Viewer,
+        Role::Operator,
+        Role::Admin,
+        Role::Ops,
+        Role::Producer,
+        Role::Site,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Operator => "operator",
+            Role::Admin => "admin",
+            Role::Ops => "ops",
+            Role::Producer => "producer",
+            Role::Site => "site",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|r| r.as_str() == text).ok_or_else(|| {
+            format!("unknown role {text:?}; known are viewer, operator, admin, ops, producer, site")
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct List {
+    pub name: String,
+    #[serde(default)]
+    pub recipients: Vec<Recipient>,
+}
+
+/// A provider as it is to be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewProvider {
+    pub tenant: TenantId,
+    pub id: ProviderId,
+    pub name: String,
+    pub kind: String,
+    /// The channel its kind serves; routing looks for it.
+    pub channel: Channel,
+    pub enabled: bool,
+    pub order: i32,
+    /// Without secrets.
+    pub settings: serde_json::Map<String, serde_json::Value>,
+    /// Sealed; by setting name. Opaque to the store.
+    pub secrets: BTreeMap<String, String>,
+    pub retry: RetryPolicy,
+    pub limits: Limits,
+    pub on_ambiguous: OnAmbiguous,
+}
+
+/// A provider as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Provider {
+    pub provider: NewProvider,
+    pub lane: LaneId,
+    pub version: i64,
+    pub hold: Option<Hold>,
+}

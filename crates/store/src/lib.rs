@@ -1,0 +1,33 @@
+//! All SQL of the product. A trait per job, each method one transaction, and two databases behind them:
+//! embedded SQLite ([`sqlite`]) and PostgreSQL ([`postgres`]).
+//!
+//! Leaves to others: what a failure means (`domain::settle`), when to try again (`domain::retry`), sending.
+//! Always true: there is no `begin`, so no transaction can span a network call; a lost race or a lost lease is a
+//! value, not an error; when a method returns, what it says survives power loss (claims excepted).
+//!
+//! To add an operation: a method on the trait of its job with its promise in the doc comment; a `.sql` file of
+//! the same name in `sqlite/sql` and `postgres/sql`; a case in `tests/it/suite` listed once in `tests/it/main.rs`,
+//! which runs it on both. Where the dialects differ, the reason stands above the clause.
+
+pub mod directory;
+mod error;
+pub mod jobs;
+pub mod maintenance;
+pub mod operator;
+pub mod outbox;
+pub mod postgres;
+pub mod query;
+pub mod sqlite;
+
+pub use directory::Directory;
+pub use error::{Error, Result};
+pub use jobs::Jobs;
+pub use maintenance::Maintenance;
+pub use operator::Operator;
+pub use outbox::Outbox;
+pub use query::Queries;
+
+/// Everything central keeps. Used as `Arc<dyn Store>`.
+pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance {}
+
+impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance> Store for T {}

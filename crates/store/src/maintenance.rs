@@ -1,0 +1,49 @@
+//! Keeping the store in shape: what is old goes, in small steps that let others in between.
+
+use crate::Result;
+use async_trait::async_trait;
+use domain::Timestamp;
+use std::{path::Path, time::Duration};
+
+#[async_trait]
+pub trait Maintenance: Send + Sync {
+    /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
+    /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
+    /// Also at most `chunk` audit rows, spent keys and stats that are past their own time.
+    async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged>;
+
+    /// What a purge would delete, counted up to `bound`.
+    async fn purgeable(&self, keep: &Retention, bound: u32) -> Result<Purged>;
+
+    async fn schema_version(&self) -> Result<i64>;
+
+    /// Writes a consistent copy while everything goes on. Only an embedded store can.
+    async fn backup(&self, to: &Path) -> Result<()>;
+
+    /// Whether the store answers, in one round trip; the error says why not.
+    async fn ping(&self) -> Result<()>;
+
+    /// Finishes what is under way and closes. Later calls fail.
+    async fn close(&self);
+
+    /// For tests and `doctor`: notifications that are in neither or in both of `due` and `outcome`.
+    async fn misplaced(&self) -> Result<u64>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    pub terminal: Duration,
+    pub audit: Duration,
+    /// None: for ever.
+    pub spent_keys: Option<Duration>,
+    pub stats: Duration,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purged {
+    pub notifications: u64,
+    pub audit_rows: u64,
+    pub spent_keys: u64,
+    pub stats_rows: u64,
+    pub oldest_left: Option<Timestamp>,
+}

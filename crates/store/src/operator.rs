@@ -1,0 +1,32 @@
+//! What a person may do to a notification. Each action names the state it expects; who loses a race is told.
+
+use crate::Result;
+use async_trait::async_trait;
+use domain::{Actor, LaneId, NotificationId, Status, TenantId};
+
+#[async_trait]
+pub trait Operator: Send + Sync {
+    /// Sends parked notifications round again: a new generation, attempts from zero, due at once, in the lane
+    /// given. Only recipients who failed are opened again. One answer per id, in order; each audited.
+    async fn requeue(
+        &self,
+        tenant: TenantId,
+        ids: &[(NotificationId, LaneId)],
+        actor: &Actor,
+    ) -> Result<Vec<Acted>>;
+
+    /// Gives parked notifications up for good. One answer per id, in order; each audited.
+    async fn discard(&self, tenant: TenantId, ids: &[NotificationId], actor: &Actor) -> Result<Vec<Acted>>;
+
+    /// Discards a notification that still waits. One that is being sent right now may still go out: its late
+    /// success is added to the audit, the row stays Discarded. Audited.
+    async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acted {
+    Done,
+    NotFound,
+    /// The row's state does not allow it.
+    WrongState(Status),
+}

@@ -1,0 +1,255 @@
+//! The queue itself: taking in, claiming, and writing down what came of it.
+//!
+//! Time: due times and leases are compared with the store's own clock, never with the caller's, so that nodes
+//! whose clocks disagree still agree on who holds a row. Callers therefore pass durations, not moments.
+
+use crate::Result;
+use async_trait::async_trait;
+use domain::{
+    Actor, Channel, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Status,
+    Submission, Target, TenantId, Timestamp, settle::RecipientUpdate, submission::Extra,
+};
+use std::time::Duration;
+
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Inserts what is not there yet, within each tenant by notification id. One answer per item, in order.
+    ///
+    /// When this returns, every `Accepted` row survives a crash. Concurrent calls share a commit. One item the
+    /// database refuses is `Refused` alone. The first content of an id is kept for ever: an id that was purged is
+    /// still a `Duplicate`. An item with a supersede key discards (by `system`, audited) the rows with the same
+    /// key in its tenant that wait unclaimed.
+    async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>>;
+
+    /// For each lane with anything waiting, when its earliest row is due (claimed rows count with the end of
+    /// their lease). Costs one index probe per lane, whatever the backlog.
+    async fn lanes_waiting(&self) -> Result<LanesWaiting>;
+
+    /// Claims due rows, oldest first within each lane, at most `n` per lane, none from a lane that is held or
+    /// paused. Every row gets `token` and becomes due again after `lease`.
+    ///
+    /// A row whose earlier claim was neither recorded nor released counts one interrupted attempt more.
+    async fn claim_due(&self, wants: &[LaneWant], token: LeaseToken, lease: Duration) -> Result<Claims>;
+
+    /// Takes the one probe of a held lane whose next probe is due: at most one row, by one node at a time.
+    async fn claim_probe(&self, lane: LaneId, token: LeaseToken, lease: Duration) -> Result<Claims>;
+
+    /// Writes down what attempts came to: outcome, recipient results and audit rows of each in one transaction.
+    /// One answer per record, in order.
+    ///
+    /// A record that names a lost lease never overwrites: it adds its recipients' acceptances and its audit row,
+    /// and a success still completes a row that waits or is parked. Recording the same attempt twice (after an
+    /// unknown commit) changes nothing the second time.
+    async fn record(&self, batch: Vec<AttemptRecord>) -> Result<Vec<Recorded>>;
+
+    /// Gives claimed rows back, due at once and uncounted. Rows whose lease was lost are left alone.
+    async fn release(&self, leases: &[Lease]) -> Result<()>;
+
+    /// Extends leases from now. Answers with the ones that are still held.
+    async fn renew(&self, leases: &[Lease], lease: Duration) -> Result<Vec<Lease>>;
+
+    /// Holds a lane, if its provider's settings are still the ones the failed attempt used (`config_version`) and
+    /// it is not held already; a failed probe of the same hold counts and moves the next probe. Answers whether
+    /// the hold is in force as asked. Audited.
+    async fn hold_lane(&self, hold: HoldLane) -> Result<bool>;
+
+    /// Ends a hold. With `only` the hold must still be for that reason. Answers whether there was one. Audited.
+    async fn resume_lane(&self, lane: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool>;
+
+    /// Nothing is claimed from the lane for this long (a far end that throttles). Never shortens a pause.
+    async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()>;
+
+    /// Becomes or stays the one node that claims from a rate-limited lane. Answers whether it is `node`.
+    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool>;
+
+    /// Makes every row that was claimed before this process started due at once (they count as interrupted).
+    /// Only for a store that one process uses at a time; elsewhere does nothing.
+    async fn void_stale_leases(&self) -> Result<u64>;
+
+    /// Woken when other nodes ingest or change something; never on an embedded store.
+    fn subscribe(&self) -> tokio::sync::broadcast::Receiver<Signal>;
+
+    /// Tells the other nodes, after the commit, coalesced. Does nothing on an embedded store.
+    fn announce(&self, signal: Signal);
+}
+
+/// What one node tells the others. Losing one costs latency, never a message: polling is the net.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// Rows became due in these lanes.
+    Lanes(Vec<LaneId>),
+    /// Providers, lists or keys changed.
+    Directory,
+    /// The listening session was lost and is back: look once.
+    LookAgain,
+}
+
+/// A submission and the lane it was routed to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewNotification {
+    pub submission: Submission,
+    pub lane: LaneId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ingested {
+    Accepted,
+    /// The id is known. `status` is none when the row was purged and only its id is remembered.
+    Duplicate {
+        same_content: bool,
+        status: Option<Status>,
+    },
+    /// The database does not take this item, and why.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LanesWaiting {
+    /// The store's clock when it looked.
+    pub now: Timestamp,
+    /// Goes up with every change of providers, lists, keys or tenants.
+    pub directory_version: i64,
+    pub lanes: Vec<LaneWaiting>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneWaiting {
+    pub lane: LaneId,
+    pub next_due: Timestamp,
+    /// Present while the lane is held.
+    pub next_probe: Option<Timestamp>,
+    pub held: bool,
+    /// Not before, when the far end throttles.
+    pub not_before: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneWant {
+    pub lane: LaneId,
+    pub n: u32,
+}
+
+/// A claimed row, named the way every later write must name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lease {
+    pub seq: Seq,
+    pub token: LeaseToken,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Claims {
+    /// The store's clock at the claim; what is left of the lease is counted from here, on a monotonic clock.
+    pub now: Option<Timestamp>,
+    pub directory_version: i64,
+    pub rows: Vec<Claimed>,
+}
+
+/// Everything an attempt needs to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimed {
+    pub lease: Lease,
+    pub tenant: TenantId,
+    pub id: NotificationId,
+    pub lane: LaneId,
+    /// The version of the lane's provider settings at the claim.
+    pub config_version: i64,
+    pub generation: i32,
+    /// Attempts so far, interrupted ones included, this one not.
+    pub attempts: u32,
+    /// Answers without a rule so far.
+    pub unknowns: u32,
+    /// Claims in a row that were neither recorded nor released, this one not counted.
+    pub interruptions: u32,
+    /// The latest of created, `sendAt` and requeue.
+    pub waiting_since: Timestamp,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub channel: Channel,
+    pub target: Target,
+    pub subject: String,
+    pub body: String,
+    pub type_data: Option<String>,
+    pub extra: Extra,
+    /// What earlier attempts taught about each recipient; empty where there is only one.
+    pub known: Vec<RecipientResult>,
+}
+
+/// What became of one claimed row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptRecord {
+    pub lease: Lease,
+    pub tenant: TenantId,
+    pub id: NotificationId,
+    pub ended: Ended,
+    pub recipients: Vec<RecipientUpdate>,
+    /// None when nothing was sent (no adapter, no list, expired): only the terminal audit row is written then.
+    pub attempt: Option<AttemptAudit>,
+    /// The claim found an earlier one interrupted: one more audit row with code `INTERRUPTED`.
+    pub after_interruption: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    Delivered {
+        provider_message_id: Option<String>,
+        resolved_targets: Vec<String>,
+    },
+    Retry {
+        after: Duration,
+        unknown: bool,
+        code: String,
+        error: String,
+    },
+    /// Back into its lane, due at once, uncounted, with the reason shown. The lane is held by another call.
+    Wait { code: String, error: String },
+    Park {
+        code: String,
+        error: String,
+        resolved_targets: Vec<String>,
+    },
+}
+
+/// The audit row of an attempt that went out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptAudit {
+    /// The provider it went through.
+    pub target: String,
+    pub duration_ms: u32,
+    pub code: Option<String>,
+    /// The far end's answer, redacted and cut.
+    pub detail: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// As asked.
+    Done,
+    /// This very attempt is on record already (an earlier commit whose answer was lost).
+    AlreadyRecorded,
+    /// The lease was lost; what was learned was added. `completed`: a late success ended the row as Delivered.
+    LostLease { completed: bool },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct HoldLane {
+    pub lane: LaneId,
+    /// The settings the failed attempt used; none for an operator's hold.
+    pub config_version: Option<i64>,
+    pub reason: HoldReason,
+    pub detail: Option<String>,
+    /// When to probe first, and again after a failed probe.
+    pub probe_after: Option<Duration>,
+    pub actor: Actor,
+}
+
+/// A lane as an operator sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lane {
+    pub lane: LaneId,
+    pub tenant: TenantId,
+    pub provider: String,
+    pub config_version: i64,
+    pub hold: Option<Hold>,
+    pub not_before: Option<Timestamp>,
+    pub waiting: u64,
+}

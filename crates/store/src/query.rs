@@ -1,0 +1,151 @@
+//! Reading: one notification, pages of them, the audit log, the figures. No read scans the history: what has no
+//! index is looked for in bounded steps, and the page says where to go on.
+
+use crate::{Result, outbox::Lane};
+use async_trait::async_trait;
+use domain::{
+    AuditKind, AuditStatus, Channel, NotificationId, RecipientResult, Status, TenantId, Timestamp, kpi::Kpis,
+    submission::Submission,
+};
+use std::time::Duration;
+
+#[async_trait]
+pub trait Queries: Send + Sync {
+    async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>>;
+
+    /// A page of notifications, newest first. At most [`SCAN_BOUND`] rows are looked at for one page; when the
+    /// bound ends a page early, `next` is set although the page is not full.
+    async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed>;
+
+    /// The audit rows of one notification, oldest first; none if there is no such notification.
+    async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>>;
+
+    /// A page of the tenant's audit log, newest first; `NotifySend` rows are read from the notifications
+    /// themselves. Bounded like [`Queries::list`].
+    async fn audit(&self, tenant: TenantId, filter: &AuditFilter, page: Page) -> Result<AuditPage>;
+
+    /// The tenant's figures now; `None` for all tenants.
+    async fn kpis(&self, tenant: Option<TenantId>, ask: KpiAsk) -> Result<Kpis>;
+
+    /// The same per source site; rows without a site come under the empty name.
+    async fn kpis_by_site(&self, tenant: TenantId, ask: KpiAsk) -> Result<Vec<(String, Kpis)>>;
+
+    /// The tenant's lanes with their holds and how many rows wait in each (counted up to a bound).
+    async fn lanes(&self, tenant: TenantId) -> Result<Vec<Lane>>;
+
+    /// The store's clock.
+    async fn now(&self) -> Result<Timestamp>;
+}
+
+/// The most rows one page looks at.
+pub const SCAN_BOUND: u32 = 10_000;
+
+/// A notification as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    pub submission: Submission,
+    pub status: Status,
+    pub generation: i32,
+    /// Attempts so far in this generation.
+    pub retry_count: u32,
+    pub last_code: Option<String>,
+    pub last_error: Option<String>,
+    pub created_at: Timestamp,
+    /// The latest of created, `sendAt` and requeue: what "stuck" counts from.
+    pub waiting_since: Timestamp,
+    pub last_attempt_at: Option<Timestamp>,
+    pub next_attempt_at: Option<Timestamp>,
+    pub delivered_at: Option<Timestamp>,
+    /// When it was parked, discarded or delivered.
+    pub ended_at: Option<Timestamp>,
+    pub resolved_targets: Vec<String>,
+    pub provider_message_id: Option<String>,
+    pub receipt: Option<String>,
+    /// The provider of its lane now; none when there was none to route to.
+    pub provider: Option<String>,
+    /// Why the lane is held, while it waits in one that is.
+    pub held: Option<domain::Hold>,
+    /// Filled by `get` only.
+    pub recipients: Vec<RecipientResult>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    pub status: Vec<Status>,
+    pub channel: Option<Channel>,
+    pub site: Option<String>,
+    pub list: Option<String>,
+    /// The provider of the lane the row is or ended in.
+    pub provider: Option<String>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    /// Only rows that wait longer than this.
+    pub stuck_after: Option<Duration>,
+    /// In the subject, any case.
+    pub keyword: Option<String>,
+    pub entity_type: Option<String>,
+    pub entity_id: Option<String>,
+    pub error_code: Option<String>,
+    pub receipt: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    pub limit: u32,
+    /// Where the last page said to go on.
+    pub after: Option<Cursor>,
+}
+
+/// A place in the newest-first order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cursor {
+    pub at: Timestamp,
+    pub seq: i64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listed {
+    pub rows: Vec<Notification>,
+    pub next: Option<Cursor>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditRow {
+    pub at: Timestamp,
+    pub kind: AuditKind,
+    pub status: AuditStatus,
+    pub notification: Option<NotificationId>,
+    pub execution: Option<String>,
+    pub parent_execution: Option<String>,
+    pub actor: String,
+    pub site: Option<String>,
+    /// The provider, list or key it was about.
+    pub target: Option<String>,
+    pub duration_ms: Option<u32>,
+    pub code: Option<String>,
+    pub detail: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AuditFilter {
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    pub kind: Option<AuditKind>,
+    pub status: Option<AuditStatus>,
+    pub actor: Option<String>,
+    /// A notification id.
+    pub correlation: Option<NotificationId>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AuditPage {
+    pub rows: Vec<AuditRow>,
+    pub next: Option<Cursor>,
+}
+
+/// What the figures depend on besides the rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KpiAsk {
+    pub stuck_after: Duration,
+    pub delivered_window: Duration,
+}
