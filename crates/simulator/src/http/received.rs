@@ -1,0 +1,153 @@
+//! What the receiver was sent: the last requests in full, and counts of everything.
+
+use axum::{
+    body::to_bytes,
+    extract::Request,
+    http::{HeaderMap, Method},
+};
+use bytes::Bytes;
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::watch;
+
+/// One request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Received {
+    pub method: Method,
+    pub path: String,
+    pub query: Option<String>,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    /// The header `webhook-id`.
+    pub id: Option<String>,
+}
+
+impl Received {
+    pub(super) async fn read(request: Request, longest: usize) -> Option<Self> {
+        let (parts, body) = request.into_parts();
+        let body = to_bytes(body, longest).await.ok()?;
+        Some(Self {
+            method: parts.method,
+            path: parts.uri.path().to_owned(),
+            query: parts.uri.query().map(str::to_owned),
+            id: parts
+                .headers
+                .get("webhook-id")
+                .and_then(|v| v.to_str().ok())
+                .map(str::to_owned),
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|v| v.to_str().ok())
+    }
+
+    /// The body as JSON; `Null` if it is not.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// Totals since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HttpCounts {
+    pub connections: u64,
+    pub requests: u64,
+    /// Requests that the far end has taken.
+    pub taken: u64,
+    /// Requests taken under a `webhook-id` that had been taken already.
+    pub repeats: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Record {
+    keep: usize,
+    keep_ids: usize,
+    held: Mutex<Held>,
+    counts: watch::Sender<HttpCounts>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    requests: VecDeque<Received>,
+    by_id: HashMap<String, u32>,
+}
+
+impl Record {
+    pub fn new(keep: usize, keep_ids: usize) -> Self {
+        Self {
+            keep,
+            keep_ids,
+            held: Mutex::default(),
+            counts: watch::Sender::new(HttpCounts::default()),
+        }
+    }
+
+    pub fn connected(&self) {
+        self.counts.send_modify(|c| c.connections += 1);
+    }
+
+    pub fn take(&self, request: Received, taken: bool) {
+        let repeat = {
+            let mut held = self.held();
+            let repeat = taken && held.count(request.id.as_deref(), self.keep_ids);
+            if self.keep > 0 {
+                if held.requests.len() >= self.keep {
+                    held.requests.pop_front();
+                }
+                held.requests.push_back(request);
+            }
+            repeat
+        };
+        self.counts.send_modify(|c| {
+            c.requests += 1;
+            c.taken += u64::from(taken);
+            c.repeats += u64::from(repeat);
+        });
+    }
+
+    pub fn requests(&self) -> Vec<Received> {
+        self.held().requests.iter().cloned().collect()
+    }
+
+    pub fn counts(&self) -> HttpCounts {
+        *self.counts.borrow()
+    }
+
+    pub fn deliveries_of(&self, id: &str) -> u32 {
+        self.held().by_id.get(id).copied().unwrap_or(0)
+    }
+
+    pub async fn wait(&self, wanted: impl Fn(&HttpCounts) -> bool) {
+        // The sender lives in `self`, so the channel cannot close under us.
+        let _ = self.counts.subscribe().wait_for(|counts| wanted(counts)).await;
+    }
+
+    pub fn forget(&self) {
+        *self.held() = Held::default();
+        self.counts.send_replace(HttpCounts::default());
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Counts an id; returns whether it had been taken before.
+    fn count(&mut self, id: Option<&str>, keep_ids: usize) -> bool {
+        let Some(id) = id else { return false };
+        if let Some(n) = self.by_id.get_mut(id) {
+            *n += 1;
+            return true;
+        }
+        if self.by_id.len() < keep_ids {
+            self.by_id.insert(id.to_owned(), 1);
+        }
+        false
+    }
+}
