@@ -69,3 +69,55 @@ impl KindInfo {
         self.settings.iter().filter(|s| s.secret).map(|s| s.name)
     }
 }
+
+impl Setting {
+    fn new(name: &'static str, kind: SettingType, help: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            required: false,
+            secret: false,
+            default: None,
+            help,
+        }
+    }
+
+    pub fn text(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Text, help)
+    }
+
+    pub fn number(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Number, help)
+    }
+
+    pub fn duration(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Duration, help)
+    }
+
+    pub fn choice(name: &'static str, words: &'static [&'static str], help: &'static str) -> Self {
+        Self::new(name, SettingType::Choice(words), help)
+    }
+
+    pub fn map(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Map, help)
+    }
+
+    pub fn required(self) -> Self {
+        Self {
+            required: true,
+            ..self
+        }
+    }
+
+    pub fn secret(self) -> Self {
+        Self { secret: true, ..self }
+    }
+
+    /// The value where none is given.
+    pub fn or(self, default: impl Into<Value>) -> Self {
+        Self {
+            default: Some(default.into()),
+            ..self
+        }
+    }
+}

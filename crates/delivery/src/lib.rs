@@ -9,9 +9,16 @@
 //! the contract test.
 
 pub mod adapter;
+pub mod capture;
 pub mod kind;
+pub mod outside;
+pub mod redact;
 pub mod registry;
+pub mod settings;
+pub mod vet;
 
 pub use adapter::{Adapter, Deadline, Message};
+pub use capture::Captured;
 pub use kind::{Kind, KindInfo, Setting, SettingType};
+pub use outside::Outside;
 pub use registry::Registry;

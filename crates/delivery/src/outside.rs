@@ -1,0 +1,102 @@
+//! What all adapters share: the clock, whom we may connect to, which certificates we trust, and our own name.
+
+use crate::vet::{VettedNames, Vetting};
+use domain::Clock;
+use ipnet::IpNet;
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+use std::{sync::Arc, time::Duration};
+
+/// The domain of Message-IDs where the installation has not said its own.
+pub const DEFAULT_MESSAGE_ID_DOMAIN: &str = "waypost.invalid";
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The world outside, as seen by one installation.
+#[derive(Debug, Clone)]
+pub struct Outside {
+    pub clock: Arc<dyn Clock>,
+    /// The right-hand side of Message-IDs, and the name given in EHLO.
+    pub message_id_domain: String,
+    pub vetting: Arc<Vetting>,
+    roots: RootCertStore,
+}
+
+impl Outside {
+    /// Public addresses only, and the certificate authorities that browsers trust.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            message_id_domain: DEFAULT_MESSAGE_ID_DOMAIN.to_owned(),
+            vetting: Arc::new(Vetting::new(vec![])),
+            roots: RootCertStore {
+                roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+            },
+        }
+    }
+
+    /// Addresses in these networks may be connected to although they are private.
+    pub fn allowing(self, networks: Vec<IpNet>) -> Self {
+        Self {
+            vetting: Arc::new(Vetting::new(networks)),
+            ..self
+        }
+    }
+
+    pub fn with_message_id_domain(self, domain: impl Into<String>) -> Self {
+        Self {
+            message_id_domain: domain.into(),
+            ..self
+        }
+    }
+
+    /// Trusts these certificate authorities as well, everywhere.
+    pub fn trusting(mut self, pem: &str) -> Result<Self, String> {
+        add_authorities(&mut self.roots, pem)?;
+        Ok(self)
+    }
+
+    /// TLS as we speak it, trusting `extra_pem` too.
+    pub fn tls(&self, extra_pem: Option<&str>) -> Result<ClientConfig, String> {
+        let mut roots = self.roots.clone();
+        if let Some(pem) = extra_pem {
+            add_authorities(&mut roots, pem)?;
+        }
+        Ok(
+            ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()
+                .map_err(|e| e.to_string())?
+                .with_root_certificates(roots)
+                .with_no_client_auth(),
+        )
+    }
+
+    /// An HTTP client that connects to vetted addresses only, follows no redirects and uses no proxy (which would
+    /// resolve names for us). Literal addresses never reach a resolver: vet the URL's host before each request.
+    pub fn http(&self) -> Result<reqwest::ClientBuilder, String> {
+        let mut tls = self.tls(None)?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(reqwest::Client::builder()
+            .tls_backend_preconfigured(tls)
+            .dns_resolver(VettedNames(self.vetting.clone()))
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            .user_agent(concat!("Waypost/", env!("CARGO_PKG_VERSION"))))
+    }
+}
+
+fn add_authorities(roots: &mut RootCertStore, pem: &str) -> Result<(), String> {
+    let mut found = false;
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(|e| format!("not a PEM certificate: {e}"))?;
+        roots.add(certificate).map_err(|e| e.to_string())?;
+        found = true;
+    }
+    found
+        .then_some(())
+        .ok_or_else(|| "contains no PEM certificate".to_owned())
+}

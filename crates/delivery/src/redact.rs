@@ -1,0 +1,151 @@
+//! Keeps secrets out of what people get to read: errors, replies of far ends, logs.
+
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
+};
+use std::fmt;
+
+/// The longest text kept from a far end, in bytes.
+pub const KEPT: usize = 4 << 10;
+
+const MASK: &str = "•••";
+
+/// Knows the secrets of one provider, in every form in which a far end might echo them.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    /// Longest first, so that a secret is not left standing around a shorter one inside it.
+    needles: Vec<String>,
+}
+
+impl Redactor {
+    /// Hides this value, and its base64 and percent-encoded forms.
+    pub fn hide(&mut self, secret: &str) {
+        if secret.is_empty() {
+            return;
+        }
+        self.add(secret.to_owned());
+        self.add(percent_encoded(secret));
+        for engine in [&STANDARD, &URL_SAFE, &STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+            self.add(engine.encode(secret));
+        }
+    }
+
+    /// Hides what makes a URL secret: user, password, path and query. Host and port stay readable.
+    pub fn hide_url(&mut self, url: &reqwest::Url) {
+        self.add(url.as_str().to_owned());
+        self.hide(url.username());
+        self.hide(url.password().unwrap_or(""));
+        if url.path().len() > 1 {
+            self.add(url.path().to_owned());
+        }
+        self.add(url.query().unwrap_or("").to_owned());
+        for part in url.path_segments().into_iter().flatten() {
+            self.hide_if_telling(part);
+        }
+        for (_, value) in url.query_pairs() {
+            self.hide_if_telling(&value);
+        }
+    }
+
+    /// Words like `api` or `v2` are no secrets, and masking them would make every text unreadable.
+    fn hide_if_telling(&mut self, part: &str) {
+        if part.len() >= 8 {
+            self.hide(part);
+        }
+    }
+
+    fn add(&mut self, needle: String) {
+        if !needle.is_empty() && !self.needles.contains(&needle) {
+            self.needles.push(needle);
+            self.needles.sort_by_key(|n| std::cmp::Reverse(n.len()));
+        }
+    }
+
+    /// The text without secrets, without control characters, and no longer than [`KEPT`].
+    pub fn scrub(&self, text: &str) -> String {
+        let mut clean: String = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
+            .collect();
+        for needle in &self.needles {
+            if clean.contains(needle.as_str()) {
+                clean = clean.replace(needle.as_str(), MASK);
+            }
+        }
+        cut(clean.trim(), KEPT).to_owned()
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Redactor({} needles)", self.needles.len())
+    }
+}
+
+/// The longest start of the text that fits, cut between characters.
+pub fn cut(text: &str, longest: usize) -> &str {
+    if text.len() <= longest {
+        return text;
+    }
+    let end = (0..=longest)
+        .rev()
+        .find(|i| text.is_char_boundary(*i))
+        .unwrap_or(0);
+    &text[..end]
+}
+
+fn percent_encoded(text: &str) -> String {
+    text.bytes()
+        .map(|b| match b {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (b as char).to_string(),
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_in_every_form_it_travels_in() {
+        let mut redactor = Redactor::default();
+        redactor.hide("p@ss/wörd?");
+        for form in [
+            "p@ss/wörd?".to_owned(),
+            STANDARD.encode("p@ss/wörd?"),
+            URL_SAFE_NO_PAD.encode("p@ss/wörd?"),
+            percent_encoded("p@ss/wörd?"),
+        ] {
+            assert_eq!(
+                redactor.scrub(&format!("535 no: {form}!")),
+                "535 no: •••!",
+                "{form}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_a_url_only_the_host_stays_readable() {
+        let url =
+            reqwest::Url::parse("https://u:pw12@hooks.example.com:8443/api/T0SECRET99?key=abcdefgh").unwrap();
+        let mut redactor = Redactor::default();
+        redactor.hide_url(&url);
+        let text = redactor.scrub(&format!(
+            "error for url ({url}), path {}, T0SECRET99, abcdefgh at hooks.example.com",
+            url.path()
+        ));
+        for secret in ["pw12", "T0SECRET99", "abcdefgh"] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        assert!(text.contains("hooks.example.com"), "{text}");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert!(Redactor::default().scrub(&"ä".repeat(KEPT)).len() <= KEPT);
+        assert_eq!(cut("aä", 2), "a");
+        assert_eq!(Redactor::default().scrub("a\0b\tc\r\n"), "a b c");
+    }
+}

@@ -1,0 +1,383 @@
+//! Whom we may connect to. Names are resolved here, every address is checked, and connections go to the addresses
+//! that were checked and to no others, so that a name cannot change its mind in between.
+
+use crate::adapter::Deadline;
+use domain::{Failure, HoldReason, Scope};
+use hickory_resolver::{
+    TokioResolver,
+    config::{NameServerConfig, ResolverConfig},
+    net::runtime::TokioRuntimeProvider,
+};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::{Arc, OnceLock},
+};
+
+/// Cloud machines hand out their credentials here; no setting opens these.
+const METADATA: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
+
+const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+const fn v6(a: u16, b: u16, c: u16, prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), prefix)
+}
+
+/// Not reachable over the internet, or not by one host alone.
+const CLOSED_V4: [Ipv4Net; 16] = [
+    v4(0, 0, 0, 0, 8),
+    v4(10, 0, 0, 0, 8),
+    v4(100, 64, 0, 0, 10),
+    v4(127, 0, 0, 0, 8),
+    v4(169, 254, 0, 0, 16),
+    v4(172, 16, 0, 0, 12),
+    v4(192, 0, 0, 0, 24),
+    v4(192, 0, 2, 0, 24),
+    v4(192, 88, 99, 0, 24),
+    v4(192, 168, 0, 0, 16),
+    v4(198, 18, 0, 0, 15),
+    v4(198, 51, 100, 0, 24),
+    v4(203, 0, 113, 0, 24),
+    v4(224, 0, 0, 0, 4),
+    v4(240, 0, 0, 0, 4),
+    v4(255, 255, 255, 255, 32),
+];
+
+const CLOSED_V6: [Ipv6Net; 13] = [
+    v6(0, 0, 0, 96),
+    v6(0x64, 0xff9b, 0, 96),
+    v6(0x64, 0xff9b, 1, 48),
+    v6(0x100, 0, 0, 64),
+    v6(0x2001, 0, 0, 32),
+    v6(0x2001, 0xdb8, 0, 32),
+    v6(0x2002, 0, 0, 16),
+    v6(0x3fff, 0, 0, 20),
+    v6(0x5f00, 0, 0, 16),
+    v6(0xfc00, 0, 0, 7),
+    v6(0xfe80, 0, 0, 10),
+    v6(0xfec0, 0, 0, 10),
+    v6(0xff00, 0, 0, 8),
+];
+
+/// Why there is no address to connect to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VetError {
+    #[error("{}", refusal(host, *address, *fixable))]
+    Refused {
+        host: String,
+        address: IpAddr,
+        /// Whether a line of configuration would allow it.
+        fixable: bool,
+    },
+    #[error("cannot resolve {host}: {why}")]
+    Dns { host: String, why: String },
+    #[error("resolving {host} took too long")]
+    Timeout { host: String },
+}
+
+fn refusal(host: &str, address: IpAddr, fixable: bool) -> String {
+    let what = match host.parse::<IpAddr>() {
+        Ok(_) => format!("address {address} is not public"),
+        Err(_) => format!("{host} is at {address}, which is not public"),
+    };
+    if fixable {
+        let network = network_to_allow(address);
+        format!(
+            "{what}; to allow it, add this to the configuration: delivery.allow_addresses = [\"{network}\"]"
+        )
+    } else {
+        format!("{what}; this one is never connected to")
+    }
+}
+
+/// The loopback network as a whole, otherwise no more than the one address.
+fn network_to_allow(address: IpAddr) -> IpNet {
+    match address {
+        IpAddr::V4(a) if a.is_loopback() => IpNet::V4(v4(127, 0, 0, 0, 8)),
+        one => IpNet::from(one),
+    }
+}
+
+impl From<VetError> for Failure {
+    fn from(error: VetError) -> Self {
+        let text = error.to_string();
+        match error {
+            // The operator can allow it; until then no message of this provider can go out, and none is to blame.
+            VetError::Refused { .. } => {
+                Failure::permanent(Scope::Lane, "ADDRESS_REFUSED", text).holding(HoldReason::Down)
+            }
+            VetError::Dns { .. } => Failure::transient(Scope::Lane, "DNS", text),
+            VetError::Timeout { .. } => Failure::transient(Scope::Lane, "TIMEOUT", text),
+        }
+    }
+}
+
+/// Resolves names and checks addresses.
+pub struct Vetting {
+    allow: Vec<IpNet>,
+    resolver: OnceLock<Option<TokioResolver>>,
+}
+
+impl Vetting {
+    pub fn new(allow: Vec<IpNet>) -> Self {
+        Self {
+            allow,
+            resolver: OnceLock::new(),
+        }
+    }
+
+    /// Whether an address may be connected to.
+    pub fn permits(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        if is_metadata(address) {
+            return false;
+        }
+        !is_closed(address) || self.allow.iter().any(|network| network.contains(&address))
+    }
+
+    fn check(&self, host: &str, address: IpAddr) -> Result<IpAddr, VetError> {
+        let address = address.to_canonical();
+        if self.permits(address) {
+            return Ok(address);
+        }
+        Err(VetError::Refused {
+            host: host.to_owned(),
+            address,
+            fixable: !is_metadata(address),
+        })
+    }
+
+    /// The addresses of a host that may be connected to; at least one, or an error that says why there is none.
+    pub async fn resolve(&self, host: &str, deadline: Deadline) -> Result<Vec<IpAddr>, VetError> {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let addresses = if let Ok(literal) = bare.parse::<IpAddr>() {
+            vec![literal]
+        } else if bare.trim_end_matches('.').eq_ignore_ascii_case("localhost") {
+            vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
+        } else {
+            tokio::time::timeout_at(deadline.0, self.look_up(bare))
+                .await
+                .map_err(|_| VetError::Timeout {
+                    host: bare.to_owned(),
+                })??
+        };
+        self.permitted(bare, addresses)
+    }
+
+    fn permitted(&self, host: &str, addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, VetError> {
+        let (good, bad): (Vec<_>, Vec<_>) = addresses
+            .into_iter()
+            .map(|address| self.check(host, address))
+            .partition(Result::is_ok);
+        if good.is_empty() {
+            return Err(bad.into_iter().find_map(Result::err).unwrap_or(VetError::Dns {
+                host: host.to_owned(),
+                why: "it has no address".to_owned(),
+            }));
+        }
+        Ok(good.into_iter().flatten().collect())
+    }
+
+    async fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, VetError> {
+        let failed = |why: String| VetError::Dns {
+            host: host.to_owned(),
+            why,
+        };
+        let resolver = self
+            .resolver
+            .get_or_init(system_resolver)
+            .as_ref()
+            .ok_or_else(|| failed("no resolver could be set up".to_owned()))?;
+        let found = resolver
+            .lookup_ip(host)
+            .await
+            .map_err(|e| failed(e.to_string()))?;
+        Ok(found.iter().collect())
+    }
+}
+
+/// As the system is configured; without configuration a name server on this machine, as the C library does.
+fn system_resolver() -> Option<TokioResolver> {
+    let builder = TokioResolver::builder_tokio().unwrap_or_else(|_| {
+        let local = NameServerConfig::udp_and_tcp(Ipv4Addr::LOCALHOST.into());
+        TokioResolver::builder_with_config(
+            ResolverConfig::from_name_servers(vec![local]),
+            TokioRuntimeProvider::default(),
+        )
+    });
+    builder.build().ok()
+}
+
+fn is_closed(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(a) => CLOSED_V4.iter().any(|network| network.contains(&a)),
+        IpAddr::V6(a) => CLOSED_V6.iter().any(|network| network.contains(&a)),
+    }
+}
+
+/// Also when it is wrapped into an address that a gateway would translate.
+fn is_metadata(address: IpAddr) -> bool {
+    if METADATA.contains(&address) {
+        return true;
+    }
+    let IpAddr::V6(a) = address else { return false };
+    let o = a.octets();
+    let wrapped = [
+        Ipv4Addr::new(o[12], o[13], o[14], o[15]),
+        Ipv4Addr::new(o[2], o[3], o[4], o[5]),
+    ];
+    is_closed(address) && wrapped.iter().any(|w| METADATA.contains(&IpAddr::V4(*w)))
+}
+
+impl fmt::Debug for Vetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vetting")
+            .field("allow", &self.allow)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The resolver of HTTP clients.
+#[derive(Debug, Clone)]
+pub(crate) struct VettedNames(pub Arc<Vetting>);
+
+impl reqwest::dns::Resolve for VettedNames {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let vetting = self.0.clone();
+        Box::pin(async move {
+            let patience = Deadline::after(std::time::Duration::from_secs(30));
+            let addresses = vetting.resolve(name.as_str(), patience).await?;
+            let sockets = addresses.into_iter().map(|ip| SocketAddr::new(ip, 0));
+            Ok(Box::new(sockets) as reqwest::dns::Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn addresses_that_are_not_public_are_refused() {
+        let nobody = Vetting::new(vec![]);
+        for closed in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "169.254.1.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a00:1",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2001::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fdff::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!nobody.permits(ip(closed)), "{closed}");
+        }
+        for public in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.128.0.1",
+            "172.32.0.1",
+            "192.0.3.1",
+            "2606:4700::1111",
+            "2a00::1",
+            "::ffff:8.8.8.8",
+        ] {
+            assert!(nobody.permits(ip(public)), "{public}");
+        }
+    }
+
+    #[test]
+    fn allowed_networks_open_all_but_the_metadata_addresses() {
+        let all = Vetting::new(vec!["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
+        for open in ["127.0.0.1", "10.1.2.3", "::1", "::ffff:10.1.2.3", "169.254.1.1"] {
+            assert!(all.permits(ip(open)), "{open}");
+        }
+        for closed in [
+            "169.254.169.254",
+            "::ffff:169.254.169.254",
+            "fd00:ec2::254",
+            "64:ff9b::a9fe:a9fe",
+            "2002:a9fe:a9fe::",
+            "::a9fe:a9fe",
+        ] {
+            assert!(!all.permits(ip(closed)), "{closed}");
+        }
+        let one = Vetting::new(vec!["10.1.0.0/16".parse().unwrap()]);
+        assert!(one.permits(ip("10.1.9.9")) && !one.permits(ip("10.2.0.1")) && !one.permits(ip("127.0.0.1")));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_holds_the_lane_and_prints_the_line_to_add() {
+        let nobody = Vetting::new(vec![]);
+        let soon = Deadline::after(Duration::from_secs(5));
+        for (host, line) in [
+            ("localhost", r#"delivery.allow_addresses = ["127.0.0.0/8"]"#),
+            ("127.0.0.1", r#"delivery.allow_addresses = ["127.0.0.0/8"]"#),
+            ("192.168.7.9", r#"delivery.allow_addresses = ["192.168.7.9/32"]"#),
+            ("[fd12::1]", r#"delivery.allow_addresses = ["fd12::1/128"]"#),
+        ] {
+            let failure = Failure::from(nobody.resolve(host, soon).await.unwrap_err());
+            assert!(failure.detail.contains(line), "{}", failure.detail);
+            assert_eq!(failure.code, "ADDRESS_REFUSED");
+            assert_eq!(failure.hold, Some(HoldReason::Down));
+        }
+        let never = nobody.resolve("169.254.169.254", soon).await.unwrap_err();
+        assert!(!never.to_string().contains("allow_addresses"));
+    }
+
+    #[tokio::test]
+    async fn only_the_permitted_addresses_of_a_name_are_handed_out() {
+        let v4_only = Vetting::new(vec!["127.0.0.0/8".parse().unwrap()]);
+        let found = v4_only
+            .resolve("LocalHost.", Deadline::after(Duration::from_secs(5)))
+            .await
+            .unwrap();
+        assert_eq!(found, [ip("127.0.0.1")]);
+    }
+}
