@@ -1,1 +1,23 @@
-//! Being written.
+//! The outbox: takes notifications in, sends them out, keeps the record, obeys operators.
+//!
+//! Leaves to others: SQL (`store`), sockets (`delivery`), delays (`domain::retry`), HTTP (`web`).
+//! Always true: nothing is locked in the store while an adapter is on the network; there is one way a message
+//! goes out, and that is the [`dispatcher`].
+
+pub mod changes;
+pub mod directory;
+pub mod dispatcher;
+pub mod ingest;
+pub mod jobs;
+pub mod keys;
+pub mod lists;
+pub mod loops;
+pub mod operator;
+pub mod providers;
+pub mod purge;
+pub mod secrets;
+pub mod wake;
+
+mod node;
+
+pub use node::{Central, Settings};

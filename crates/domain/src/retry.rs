@@ -245,6 +245,11 @@ pub fn next_probe(reason: HoldReason, probes: u32, retry_after: Option<Duration>
     Some(own.max(retry_after.unwrap_or_default().min(RETRY_AFTER_CEILING)))
 }
 
+/// The next wait of a caller that keeps asking our own store, which does not answer.
+pub fn slower(wait: Duration) -> Duration {
+    (wait * 2).min(Duration::from_secs(2))
+}
+
 /// How many lane-scope failures in a row, over how many rows, make a lane "down".
 pub const DOWN_AFTER_FAILURES: u32 = 5;
 pub const DOWN_AFTER_ROWS: usize = 3;

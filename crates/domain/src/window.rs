@@ -75,6 +75,11 @@ impl Rate {
         self.available -= n as f64;
     }
 
+    /// What was taken and not used.
+    pub fn give_back(&mut self, n: usize) {
+        self.available = (self.available + n as f64).min(self.per_second.max(1.0));
+    }
+
     /// When the next one may start.
     pub fn next(&self) -> Timestamp {
         let missing = (1.0 - self.available).max(0.0) / self.per_second;

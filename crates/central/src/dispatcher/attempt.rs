@@ -1,0 +1,284 @@
+//! One attempt: from a claimed row to what came of it. Knows nothing of other rows.
+
+use crate::directory::{Directory, LaneEntry, Way};
+use delivery::{Adapter, Deadline, Message};
+use domain::{
+    Failure, OnAmbiguous, Outcome, RecipientResult, Target, Timestamp,
+    recipient::open_targets,
+    retry::INTERRUPTIONS_BEFORE_PARK,
+    settle::{Step, settle_without_targets},
+};
+use futures_util::FutureExt;
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use store::outbox::{Claimed, Lease};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What is remembered of a row while it is being sent.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub lease: Lease,
+    pub tenant: domain::TenantId,
+    pub id: domain::NotificationId,
+    pub lane: domain::LaneId,
+    pub generation: i32,
+    pub attempts: u32,
+    pub unknowns: u32,
+    pub interruptions: u32,
+    pub waiting_since: Timestamp,
+    pub known: Vec<RecipientResult>,
+    /// The hold that this row was let through to see whether the lane is well again.
+    pub probe: Option<domain::Hold>,
+}
+
+/// An attempt that is over, one way or another.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub row: Row,
+    pub entry: Arc<LaneEntry>,
+    pub result: Over,
+    pub took: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum Over {
+    /// It went out to these targets.
+    Sent { targets: Vec<String>, outcome: Outcome },
+    /// It did not go out and need not: it has come to its end.
+    Concluded(Step),
+    /// It did not go out and goes back as if nothing had happened.
+    Release,
+}
+
+/// What attempts share.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub directory: Arc<Directory>,
+    pub timeout: Duration,
+    /// Cancelled when the grace period of a shutdown is over.
+    pub abandon: CancellationToken,
+}
+
+impl Field {
+    pub async fn attempt(
+        &self,
+        claimed: Claimed,
+        entry: Arc<LaneEntry>,
+        probe: Option<domain::Hold>,
+        now: Timestamp,
+    ) -> Finished {
+        let start = Instant::now();
+        let (row, content) = Content::split(claimed, probe);
+        let result = match self.before_sending(&row, &content, &entry, now) {
+            Some(over) => over,
+            None => self.send(&row, content, &entry).await,
+        };
+        Finished {
+            row,
+            entry,
+            result,
+            took: start.elapsed(),
+        }
+    }
+
+    /// What is known without asking anybody.
+    fn before_sending(
+        &self,
+        row: &Row,
+        content: &Content,
+        entry: &LaneEntry,
+        now: Timestamp,
+    ) -> Option<Over> {
+        if row.interruptions > 0 && entry.on_ambiguous == OnAmbiguous::Park {
+            return Some(park(
+                "AMBIGUOUS",
+                "the process ended while this was being sent; it may or may not have gone out",
+            ));
+        }
+        if row.interruptions >= INTERRUPTIONS_BEFORE_PARK {
+            let times = row.interruptions;
+            return Some(park(
+                "INTERRUPTED",
+                format!("{times} attempts in a row ended with the process sending it"),
+            ));
+        }
+        if content.expires_at.is_some_and(|at| at <= now) {
+            return Some(park(
+                "EXPIRED",
+                "its time had passed before it could be delivered",
+            ));
+        }
+        None
+    }
+
+    async fn send(&self, row: &Row, content: Content, entry: &LaneEntry) -> Over {
+        let adapter = match &entry.way {
+            Way::Out(adapter) => adapter.clone(),
+            Way::NoProvider(channel) => {
+                return park("NO_PROVIDER", format!("no provider for type {channel} is set up"));
+            }
+            Way::NoAdapter(what) => return park("NO_ADAPTER", format!("no delivery adapter for {what}")),
+            Way::BadSettings(problems) => {
+                let words: Vec<_> = problems
+                    .iter()
+                    .map(|p| format!("{}: {}", p.field, p.problem))
+                    .collect();
+                return park(
+                    "BAD_SETTINGS",
+                    format!("the provider's settings are wrong: {}", words.join("; ")),
+                );
+            }
+            Way::Gone => return park("NO_PROVIDER", "its provider was removed"),
+            Way::Sealed(_) => return Over::Release,
+        };
+        let targets = match self.targets(row, &content).await {
+            Ok(targets) => targets,
+            Err(over) => return over,
+        };
+        let message = content.message(row, targets);
+        let outcome = tokio::select! {
+            biased;
+            () = self.abandon.cancelled() => return given_up(entry, message.targets),
+            outcome = guarded(&*adapter, &message, Deadline::after(self.timeout)) => outcome,
+        };
+        Over::Sent {
+            targets: message.targets,
+            outcome,
+        }
+    }
+
+    /// Whom this attempt is for.
+    async fn targets(&self, row: &Row, content: &Content) -> Result<Vec<String>, Over> {
+        let named = match &content.target {
+            Target::Provider => return Ok(vec![]),
+            Target::Recipients(to) => to.clone(),
+            Target::List(name) => match self.directory.list(row.tenant, name).await {
+                Err(error) => {
+                    tracing::warn!(
+                        notification.id = %row.id,
+                        error = &error as &dyn std::error::Error,
+                        "a list could not be read; the notification waits"
+                    );
+                    return Err(Over::Release);
+                }
+                Ok(None) => return Err(park("NO_LIST", format!("there is no list named {name:?}"))),
+                Ok(Some(list)) => {
+                    let members = list.recipients.iter().filter(|r| r.takes(content.channel));
+                    members.map(|r| r.address.clone()).collect()
+                }
+            },
+        };
+        if named.is_empty() {
+            let Target::List(name) = &content.target else {
+                return Err(park("EMPTY_LIST", "nobody to send to"));
+            };
+            return Err(park(
+                "EMPTY_LIST",
+                format!("list {name:?} has no recipient for {}", content.channel),
+            ));
+        }
+        let open = open_targets(named, &row.known, row.generation);
+        if open.is_empty() {
+            return Err(Over::Concluded(settle_without_targets(
+                &row.known,
+                row.generation,
+            )));
+        }
+        Ok(open)
+    }
+}
+
+/// The adapter's answer, or what can be said when it panics or outlives its deadline.
+async fn guarded(adapter: &dyn Adapter, message: &Message, deadline: Deadline) -> Outcome {
+    let attempt = AssertUnwindSafe(adapter.deliver(message, deadline)).catch_unwind();
+    // Adapters keep their deadline; this is for the one that does not.
+    let slack = Duration::from_secs(1);
+    match tokio::time::timeout_at(deadline.0 + slack, attempt).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_panic)) => {
+            tracing::error!(notification.id = %message.id, "an adapter panicked; the others go on");
+            Failure::unknown("PANIC", "the adapter failed on this message").into()
+        }
+        Err(_) => {
+            let text = "the adapter did not answer in time";
+            Failure::ambiguous(domain::Scope::Lane, "TIMEOUT", text).into()
+        }
+    }
+}
+
+/// The process is going away. Where a duplicate costs money it is not guessed whether it went out.
+fn given_up(entry: &LaneEntry, targets: Vec<String>) -> Over {
+    match entry.on_ambiguous {
+        OnAmbiguous::Resend => Over::Release,
+        OnAmbiguous::Park => {
+            let text = "the process was stopped while this was being sent";
+            let outcome = Failure::ambiguous(domain::Scope::Message, "SHUTDOWN", text).into();
+            Over::Sent { targets, outcome }
+        }
+    }
+}
+
+fn park(code: &str, error: impl Into<String>) -> Over {
+    Over::Concluded(Step::Park {
+        code: code.into(),
+        error: error.into(),
+    })
+}
+
+/// The part of a claimed row that goes out.
+struct Content {
+    channel: domain::Channel,
+    target: Target,
+    subject: String,
+    body: String,
+    body_html: Option<String>,
+    type_data: Option<String>,
+    site: Option<String>,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+}
+
+impl Content {
+    fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Self) {
+        let row = Row {
+            lease: claimed.lease,
+            tenant: claimed.tenant,
+            id: claimed.id,
+            lane: claimed.lane,
+            generation: claimed.generation,
+            attempts: claimed.attempts,
+            unknowns: claimed.unknowns,
+            interruptions: claimed.interruptions,
+            waiting_since: claimed.waiting_since,
+            known: claimed.known,
+            probe,
+        };
+        let content = Self {
+            channel: claimed.channel,
+            target: claimed.target,
+            subject: claimed.subject,
+            body: claimed.body,
+            body_html: claimed.extra.body_html,
+            type_data: claimed.type_data,
+            site: claimed.site,
+            created_at: claimed.created_at,
+            expires_at: claimed.expires_at,
+        };
+        (row, content)
+    }
+
+    fn message(self, row: &Row, targets: Vec<String>) -> Message {
+        Message {
+            id: row.id,
+            channel: self.channel,
+            targets,
+            subject: self.subject,
+            body: self.body,
+            body_html: self.body_html,
+            // Checked to be JSON where it came in.
+            type_data: self.type_data.and_then(|text| serde_json::from_str(&text).ok()),
+            site: self.site,
+            created_at: self.created_at,
+        }
+    }
+}

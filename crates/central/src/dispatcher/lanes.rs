@@ -1,0 +1,543 @@
+//! Which lanes may be claimed from, and how much. In memory only; what all nodes must agree on (holds, pauses)
+//! is in the store, and here merely remembered so that it is not asked for in vain.
+//!
+//! Always true: lanes take turns; a lane never has more under way than its window; lanes whose far end does not
+//! answer, or has not answered yet, together never use more than a quarter of the permits.
+
+use domain::{
+    LaneId, Limits, Timestamp,
+    window::{Rate, Window},
+};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, VecDeque},
+};
+use store::outbox::{LaneWaiting, LaneWant};
+
+#[derive(Debug)]
+pub(super) struct Lane {
+    window: Window,
+    /// Claimed and not yet finished.
+    sending: usize,
+    queued: bool,
+    /// Had no room when its turn came: queue it again when one of its attempts is over.
+    wants_room: bool,
+    limits: Option<Limits>,
+    rate: Option<Rate>,
+    /// For rate-limited lanes: until when this node is the one that claims.
+    owned_until: Option<Timestamp>,
+    held: bool,
+    next_probe: Option<Timestamp>,
+    probing: bool,
+    not_before: Option<Timestamp>,
+    /// This node cannot use it (no key for its secrets).
+    skipped: bool,
+    timer: Option<Timestamp>,
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self {
+            window: Window::default(),
+            sending: 0,
+            queued: false,
+            wants_room: false,
+            limits: None,
+            rate: None,
+            owned_until: None,
+            held: false,
+            next_probe: None,
+            probing: false,
+            not_before: None,
+            skipped: false,
+            timer: None,
+        }
+    }
+
+    fn room(&self) -> usize {
+        let concurrency = self.limits.as_ref().map_or(1, |l| l.concurrency);
+        self.window.size(concurrency).saturating_sub(self.sending)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Lanes {
+    permits: usize,
+    lanes: HashMap<LaneId, Lane>,
+    ready: VecDeque<LaneId>,
+    /// Wait for a place in the quarter that lanes without an answer share.
+    crowded_out: VecDeque<LaneId>,
+    timers: BinaryHeap<Reverse<(Timestamp, LaneId)>>,
+    sending: usize,
+    silent_sending: usize,
+}
+
+/// How the far end behaved in one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behaviour {
+    /// It answered, whatever it said about the message.
+    Answered,
+    /// It did not answer, or refused everybody.
+    Silent,
+    /// Nothing was sent.
+    NotAsked,
+}
+
+/// The most lanes one claim asks for.
+const LANES_PER_CLAIM: usize = 256;
+
+impl Lanes {
+    pub fn new(permits: usize) -> Self {
+        Self {
+            permits,
+            lanes: HashMap::new(),
+            ready: VecDeque::new(),
+            crowded_out: VecDeque::new(),
+            timers: BinaryHeap::new(),
+            sending: 0,
+            silent_sending: 0,
+        }
+    }
+
+    fn lane(&mut self, id: LaneId) -> &mut Lane {
+        self.lanes.entry(id).or_insert_with(Lane::new)
+    }
+
+    /// The lane may have something due.
+    pub fn enqueue(&mut self, id: LaneId) {
+        let lane = self.lane(id);
+        if !lane.queued {
+            lane.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Look at the lane again at this time, or earlier if that was planned already.
+    pub fn at(&mut self, id: LaneId, when: Timestamp) {
+        let lane = self.lane(id);
+        if lane.timer.is_none_or(|planned| when < planned) {
+            lane.timer = Some(when);
+            self.timers.push(Reverse((when, id)));
+        }
+    }
+
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.timers.peek().map(|Reverse((when, _))| *when)
+    }
+
+    pub fn fire_timers(&mut self, now: Timestamp) {
+        while let Some(Reverse((when, id))) = self.timers.peek().copied() {
+            if when > now {
+                return;
+            }
+            self.timers.pop();
+            let lane = self.lane(id);
+            // An earlier time was set after this one; it has fired or will.
+            if lane.timer == Some(when) {
+                lane.timer = None;
+                self.enqueue(id);
+            }
+        }
+    }
+
+    /// Takes over what the store says about a lane with rows in it.
+    pub fn seen(&mut self, waiting: &LaneWaiting, now: Timestamp) {
+        let lane = self.lane(waiting.lane);
+        lane.held = waiting.held;
+        lane.next_probe = waiting.next_probe;
+        lane.not_before = waiting.not_before;
+        let look = match (waiting.held, waiting.next_probe) {
+            (true, None) => return,
+            (true, Some(probe)) => probe,
+            (false, _) => waiting
+                .next_due
+                .max(waiting.not_before.unwrap_or(waiting.next_due)),
+        };
+        if look <= now {
+            self.enqueue(waiting.lane)
+        } else {
+            self.at(waiting.lane, look)
+        }
+    }
+
+    pub fn is_known(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.limits.is_some())
+    }
+
+    pub fn set_limits(&mut self, id: LaneId, limits: &Limits, now: Timestamp) {
+        let lane = self.lane(id);
+        if lane.limits.as_ref() == Some(limits) {
+            return;
+        }
+        lane.rate = limits.per_second.map(|per_second| Rate::new(per_second, now));
+        lane.limits = Some(limits.clone());
+    }
+
+    /// Lanes whose turn it is but whose limits are not known yet.
+    pub fn unknown_ready(&self) -> Vec<LaneId> {
+        self.ready
+            .iter()
+            .copied()
+            .take(LANES_PER_CLAIM)
+            .filter(|id| !self.is_known(*id))
+            .collect()
+    }
+
+    /// Rate-limited lanes whose turn it is and that this node does not own, or not for much longer.
+    pub fn unowned_ready(&self, now: Timestamp) -> Vec<LaneId> {
+        let ready = self.ready.iter().copied().take(LANES_PER_CLAIM);
+        ready
+            .filter(|id| {
+                let lane = self.lanes.get(id);
+                lane.is_some_and(|l| l.rate.is_some() && l.owned_until.is_none_or(|until| until <= now))
+            })
+            .collect()
+    }
+
+    /// `until`: this node claims from the lane until then. None: another one does; ask again later.
+    pub fn owned(&mut self, id: LaneId, until: Option<Timestamp>, ask_again: Timestamp) {
+        self.lane(id).owned_until = until;
+        if until.is_none() {
+            self.unqueue(id);
+            self.at(id, ask_again);
+        }
+    }
+
+    pub fn skip(&mut self, id: LaneId) {
+        self.lane(id).skipped = true;
+    }
+
+    /// The directory changed: what could not be used may be usable now.
+    pub fn reconsider_skipped(&mut self) {
+        let skipped: Vec<_> = self
+            .lanes
+            .iter()
+            .filter(|(_, l)| l.skipped)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in skipped {
+            self.lane(id).skipped = false;
+            self.enqueue(id);
+        }
+    }
+
+    fn unqueue(&mut self, id: LaneId) {
+        self.lane(id).queued = false;
+        self.ready.retain(|other| *other != id);
+    }
+
+    /// What to claim now. Room is reserved; [`Lanes::claimed`] gives back what was not used.
+    pub fn plan(&mut self, now: Timestamp, batch: usize) -> Plan {
+        let mut free = self.permits.saturating_sub(self.sending);
+        let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
+        let turns = self.ready.len();
+        let share = (free / turns.max(1)).max(1);
+        let mut plan = Plan::default();
+        for _ in 0..turns {
+            if free == 0 || plan.wants.len() >= LANES_PER_CLAIM {
+                break;
+            }
+            let Some(id) = self.ready.pop_front() else { break };
+            let lane = self.lane(id);
+            lane.queued = false;
+            if lane.skipped {
+                continue;
+            }
+            if lane.held {
+                if lane.next_probe.is_some_and(|probe| probe <= now) && !lane.probing {
+                    lane.probing = true;
+                    lane.next_probe = None;
+                    plan.probes.push(id);
+                }
+                continue;
+            }
+            if let Some(until) = lane.not_before.filter(|until| *until > now) {
+                self.at(id, until);
+                continue;
+            }
+            let mut room = lane.room();
+            if room == 0 {
+                lane.wants_room = true;
+                continue;
+            }
+            if let Some(rate) = &mut lane.rate {
+                room = room.min(rate.available(now));
+                if room == 0 {
+                    let next = rate.next();
+                    self.at(id, next);
+                    continue;
+                }
+            }
+            let healthy = lane.window.is_healthy();
+            if !healthy {
+                room = room.min(quarter);
+                if room == 0 {
+                    lane.queued = true;
+                    self.crowded_out.push_back(id);
+                    continue;
+                }
+            }
+            let n = room.min(free).min(batch).min(share.max(1));
+            if let Some(rate) = &mut lane.rate {
+                rate.take(n);
+            }
+            lane.sending += n;
+            self.sending += n;
+            free -= n;
+            if !healthy {
+                self.silent_sending += n;
+                quarter -= n;
+            }
+            plan.wants.push(LaneWant {
+                lane: id,
+                n: u32::try_from(n).unwrap_or(u32::MAX),
+            });
+        }
+        plan
+    }
+
+    /// The claim is back: `got` of the `n` rows that room was reserved for.
+    pub fn claimed(&mut self, want: LaneWant, got: usize) {
+        let n = want.n as usize;
+        self.give_back(want.lane, n.saturating_sub(got));
+        if let Some(rate) = &mut self.lane(want.lane).rate {
+            rate.give_back(n.saturating_sub(got));
+        }
+        if got >= n {
+            self.enqueue(want.lane);
+        }
+    }
+
+    /// A probe's claim is back.
+    pub fn probe_claimed(&mut self, id: LaneId, got: bool) {
+        let lane = self.lane(id);
+        lane.probing = got;
+        if got {
+            lane.sending += 1;
+            let silent = !lane.window.is_healthy();
+            self.sending += 1;
+            self.silent_sending += usize::from(silent);
+        }
+    }
+
+    /// One attempt of the lane is over.
+    pub fn finished(&mut self, id: LaneId, behaviour: Behaviour) {
+        let lane = self.lane(id);
+        let concurrency = lane.limits.as_ref().map_or(1, |l| l.concurrency);
+        let was_healthy = lane.window.is_healthy();
+        match behaviour {
+            Behaviour::Answered => lane.window.answered(concurrency),
+            Behaviour::Silent => lane.window.did_not_answer(),
+            Behaviour::NotAsked => {}
+        }
+        let (is_healthy, sending) = (lane.window.is_healthy(), lane.sending);
+        match (was_healthy, is_healthy) {
+            (true, false) => self.silent_sending += sending,
+            (false, true) => self.silent_sending = self.silent_sending.saturating_sub(sending),
+            _ => {}
+        }
+        self.give_back(id, 1);
+    }
+
+    pub fn probe_over(&mut self, id: LaneId, held: bool, next_probe: Option<Timestamp>) {
+        let lane = self.lane(id);
+        lane.probing = false;
+        self.held(id, held, next_probe);
+    }
+
+    pub fn held(&mut self, id: LaneId, held: bool, next_probe: Option<Timestamp>) {
+        let lane = self.lane(id);
+        lane.held = held;
+        lane.next_probe = next_probe;
+        match (held, next_probe) {
+            (false, _) => self.enqueue(id),
+            (true, Some(when)) => self.at(id, when),
+            (true, None) => {}
+        }
+    }
+
+    pub fn paused(&mut self, id: LaneId, until: Timestamp) {
+        let lane = self.lane(id);
+        lane.not_before = Some(lane.not_before.map_or(until, |known| known.max(until)));
+        self.at(id, until);
+    }
+
+    fn give_back(&mut self, id: LaneId, n: usize) {
+        if n == 0 {
+            return;
+        }
+        let lane = self.lane(id);
+        lane.sending = lane.sending.saturating_sub(n);
+        let silent = !lane.window.is_healthy();
+        let wants_room = std::mem::take(&mut lane.wants_room);
+        self.sending = self.sending.saturating_sub(n);
+        if silent {
+            self.silent_sending = self.silent_sending.saturating_sub(n);
+        }
+        if wants_room {
+            self.enqueue(id);
+        }
+        // Somebody who was crowded out may fit now; the plan decides.
+        while let Some(waiting) = self.crowded_out.pop_front() {
+            self.ready.push_back(waiting);
+        }
+    }
+
+    pub fn anything_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    pub fn sending(&self) -> usize {
+        self.sending
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub wants: Vec<LaneWant>,
+    pub probes: Vec<LaneId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn lanes(permits: usize, ids: std::ops::Range<i64>) -> Lanes {
+        let mut lanes = Lanes::new(permits);
+        for id in ids {
+            lanes.set_limits(
+                LaneId(id),
+                &Limits {
+                    concurrency: 100,
+                    per_second: None,
+                },
+                NOW,
+            );
+            lanes.enqueue(LaneId(id));
+        }
+        lanes
+    }
+
+    fn wanted(plan: &Plan) -> usize {
+        plan.wants.iter().map(|w| w.n as usize).sum()
+    }
+
+    fn warm(lanes: &mut Lanes, id: i64) {
+        for _ in 0..200 {
+            lanes.lane(LaneId(id)).sending += 1;
+            lanes.sending += 1;
+            if !lanes.lane(LaneId(id)).window.is_healthy() {
+                lanes.silent_sending += 1;
+            }
+            lanes.finished(LaneId(id), Behaviour::Answered);
+        }
+    }
+
+    #[test]
+    fn lanes_without_an_answer_share_a_quarter_of_the_permits() {
+        let mut lanes = lanes(100, 0..200);
+        let plan = lanes.plan(NOW, 100);
+        assert_eq!(wanted(&plan), 25);
+        assert_eq!(lanes.silent_sending, 25);
+    }
+
+    #[test]
+    fn a_healthy_lane_is_not_held_up_by_dead_ones() {
+        let mut lanes = lanes(100, 0..51);
+        warm(&mut lanes, 0);
+        for id in 1..51 {
+            lanes.enqueue(LaneId(id));
+        }
+        let mut healthy = 0;
+        for _ in 0..10 {
+            lanes.enqueue(LaneId(0));
+            let plan = lanes.plan(NOW, 100);
+            for want in plan.wants {
+                if want.lane == LaneId(0) {
+                    healthy += want.n;
+                    lanes.claimed(want, want.n as usize);
+                } else {
+                    lanes.claimed(want, want.n as usize);
+                }
+            }
+        }
+        assert!(lanes.silent_sending <= 25);
+        assert_eq!(healthy, 75, "everything but the quarter is the healthy lane's");
+    }
+
+    #[test]
+    fn silent_accounting_returns_to_zero_when_everything_is_over() {
+        let mut lanes = lanes(64, 0..10);
+        let plan = lanes.plan(NOW, 100);
+        for want in &plan.wants {
+            lanes.claimed(*want, want.n as usize);
+        }
+        for (i, want) in plan.wants.iter().enumerate() {
+            for k in 0..want.n {
+                let behaviour = if (i + k as usize).is_multiple_of(2) {
+                    Behaviour::Silent
+                } else {
+                    Behaviour::Answered
+                };
+                lanes.finished(want.lane, behaviour);
+            }
+        }
+        assert_eq!((lanes.sending, lanes.silent_sending), (0, 0));
+    }
+
+    #[test]
+    fn lanes_take_turns() {
+        let mut lanes = lanes(8, 0..4);
+        for id in 0..4 {
+            warm(&mut lanes, id);
+            lanes.enqueue(LaneId(id));
+        }
+        let plan = lanes.plan(NOW, 100);
+        let per_lane: Vec<_> = plan.wants.iter().map(|w| w.n).collect();
+        assert_eq!(per_lane, [2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_held_lane_gives_one_probe_when_it_is_due_and_nothing_else() {
+        let mut lanes = lanes(8, 0..1);
+        let waiting = LaneWaiting {
+            lane: LaneId(0),
+            next_due: NOW,
+            next_probe: Some(NOW + Duration::from_secs(30)),
+            held: true,
+            not_before: None,
+        };
+        lanes.seen(&waiting, NOW);
+        assert_eq!(lanes.plan(NOW, 100), Plan::default());
+        let later = NOW + Duration::from_secs(30);
+        lanes.fire_timers(later);
+        assert_eq!(lanes.plan(later, 100).probes, [LaneId(0)]);
+        lanes.enqueue(LaneId(0));
+        assert_eq!(lanes.plan(later, 100), Plan::default());
+    }
+
+    #[test]
+    fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
+        let mut lanes = Lanes::new(100);
+        lanes.set_limits(
+            LaneId(1),
+            &Limits {
+                concurrency: 100,
+                per_second: Some(2.0),
+            },
+            NOW,
+        );
+        lanes.enqueue(LaneId(1));
+        let plan = lanes.plan(NOW, 100);
+        assert_eq!(wanted(&plan), 2);
+        lanes.claimed(plan.wants[0], 2);
+        assert_eq!(lanes.plan(NOW, 100), Plan::default());
+        let next = lanes.next_timer().expect("a timer for the next token");
+        assert!(next <= NOW + Duration::from_millis(502));
+        lanes.fire_timers(next);
+        assert_eq!(wanted(&lanes.plan(next, 100)), 1);
+    }
+}

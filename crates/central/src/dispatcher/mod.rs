@@ -1,0 +1,543 @@
+//! Turns due notifications into delivery attempts.
+//!
+//! The story: lanes with something to do queue up (a new row, a timer, the poll). [`lanes`] plans how much may be
+//! claimed from whom; one statement claims it; each row becomes a task ([`attempt`]) that resolves whom it is for
+//! and calls the adapter; results stream to the [`recorder`], which settles them and commits what has gathered;
+//! its feedback frees places, and the next claim follows. [`leases`] keeps slow sends ours.
+//!
+//! Leaves to others: classifying replies (`delivery`), delays (`domain::retry`), SQL (`store`).
+//! Always true: nothing is locked in the store while an adapter is on the network; no more rows are claimed than
+//! can be started at once; while results cannot be recorded, nothing is claimed; an orderly stop counts nothing.
+
+mod attempt;
+mod lanes;
+mod leases;
+mod recorder;
+
+pub use recorder::Tally;
+
+use crate::{directory::Way, loops::Loops, node::Central, wake::Wake};
+use attempt::{Field, Finished};
+use domain::{Clock, LaneId, LeaseToken, Timestamp, retry::slower};
+use lanes::Lanes;
+use leases::Leases;
+use recorder::{Feedback, Recorder};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+use store::{
+    Store,
+    outbox::{Claims, Lease},
+};
+use tokio::{
+    sync::{Mutex as AsyncMutex, mpsc, watch},
+    time::{Instant, MissedTickBehavior},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// How the dispatcher is run.
+#[derive(Debug, Clone)]
+pub struct DispatchSettings {
+    /// How often to look for due rows nobody told about. A new row also wakes the dispatcher at once.
+    pub interval: Duration,
+    /// The most rows claimed from one lane at a time.
+    pub batch: usize,
+    /// How long a claimed row is ours; sends that take longer are renewed.
+    pub lease: Duration,
+    /// Attempts under way at once, over all lanes.
+    pub permits: usize,
+    /// The longest an attempt may take.
+    pub attempt_timeout: Duration,
+    /// How long a stop waits for sends to end by themselves.
+    pub grace: Duration,
+}
+
+impl Default for DispatchSettings {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(10),
+            batch: 100,
+            lease: Duration::from_secs(120),
+            permits: 256,
+            attempt_timeout: Duration::from_secs(90),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The store's time, from this node's clock and what the store last said.
+#[derive(Debug)]
+pub(crate) struct StoreClock {
+    clock: Arc<dyn Clock>,
+    ahead_ms: AtomicI64,
+}
+
+impl StoreClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis() + self.ahead_ms.load(Ordering::Relaxed))
+    }
+
+    fn saw(&self, store: Timestamp) {
+        self.ahead_ms.store(
+            store.as_millis() - self.clock.now().as_millis(),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+pub struct Dispatcher {
+    store: Arc<dyn Store>,
+    settings: DispatchSettings,
+    node: String,
+    wake: Arc<Wake>,
+    loops: Loops,
+    clock: Arc<StoreClock>,
+    field: Arc<Field>,
+    lanes: Lanes,
+    leases: Arc<Leases>,
+    finished: mpsc::UnboundedSender<Finished>,
+    feedback: mpsc::UnboundedReceiver<Feedback>,
+    blocked: watch::Receiver<bool>,
+    /// Claimed and not yet on record.
+    unrecorded: u64,
+    total: Tally,
+    /// Do not ask the store before this: the last claim failed.
+    claim_not_before: Option<Instant>,
+    claim_wait: Duration,
+    _renewing: DropGuard,
+}
+
+impl std::fmt::Debug for Dispatcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Dispatcher({})", self.node)
+    }
+}
+
+/// How long rate-limited lanes are owned for.
+const OWNED_FOR: Duration = Duration::from_secs(30);
+/// Results are recorded over this many calls at once: while one commits, the next gathers.
+const RECORDERS: usize = 2;
+
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+impl Dispatcher {
+    /// Must be called inside a runtime: the recorder and the renewing of leases start here.
+    pub(crate) fn new(central: &Central) -> Self {
+        let settings = central.settings.dispatch.clone();
+        let clock = Arc::new(StoreClock {
+            clock: central.clock.clone(),
+            ahead_ms: AtomicI64::new(0),
+        });
+        let leases = Arc::new(Leases::default());
+        let (finished, finished_rx) = mpsc::unbounded_channel();
+        let (feedback_tx, feedback) = mpsc::unbounded_channel();
+        let (blocked_tx, blocked) = watch::channel(false);
+        let recorder = Arc::new(Recorder {
+            store: central.store.clone(),
+            clock: clock.clone(),
+            changes: central.changes.clone(),
+            leases: leases.clone(),
+            feedback: feedback_tx,
+            blocked: blocked_tx,
+            streaks: Default::default(),
+        });
+        let finished_rx = Arc::new(AsyncMutex::new(finished_rx));
+        for _ in 0..RECORDERS {
+            tokio::spawn(recorder.clone().run(finished_rx.clone()));
+        }
+        let renewing = CancellationToken::new();
+        tokio::spawn(leases::renew(
+            central.store.clone(),
+            leases.clone(),
+            settings.lease,
+            renewing.clone(),
+        ));
+        Self {
+            store: central.store.clone(),
+            node: central.settings.node.clone(),
+            wake: central.wake.clone(),
+            loops: central.loops.clone(),
+            field: Arc::new(Field {
+                directory: central.directory.clone(),
+                timeout: settings.attempt_timeout,
+                abandon: CancellationToken::new(),
+            }),
+            lanes: Lanes::new(settings.permits),
+            settings,
+            clock,
+            leases,
+            finished,
+            feedback,
+            blocked,
+            unrecorded: 0,
+            total: Tally::default(),
+            claim_not_before: None,
+            claim_wait: FIRST_WAIT,
+            _renewing: renewing.drop_guard(),
+        }
+    }
+
+    /// Delivers everything that is due now and returns when all of it is on record.
+    pub async fn sweep(&mut self) -> store::Result<Tally> {
+        let before = self.total;
+        self.look().await?;
+        loop {
+            self.take_news().await?;
+            self.lanes.fire_timers(self.clock.now());
+            let claimed = self.claim().await?;
+            self.take_feedback();
+            if claimed > 0 {
+                continue;
+            }
+            if self.unrecorded > 0 {
+                if let Some(feedback) = self.feedback.recv().await {
+                    self.on_feedback(feedback);
+                }
+            } else if !self.lanes.anything_ready() {
+                break;
+            }
+        }
+        Ok(since(before, self.total))
+    }
+
+    /// Delivers until stopped, then waits for what is under way, up to the grace period.
+    pub async fn run(mut self, stop: CancellationToken) {
+        if let Err(error) = self.store.void_stale_leases().await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(
+                error,
+                "claims of an earlier run could not be freed at once; their leases will end"
+            );
+        }
+        let mut poll = tokio::time::interval(self.settings.interval);
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !stop.is_cancelled() {
+            self.lanes.fire_timers(self.clock.now());
+            let claimed = self.claim_if_allowed().await;
+            if claimed > 0 {
+                self.take_feedback();
+                if self.lanes.anything_ready() && !stop.is_cancelled() {
+                    // More is due; let finished sends in first, then claim again at once.
+                    tokio::task::yield_now().await;
+                    if self.has_room() {
+                        continue;
+                    }
+                }
+            }
+            let timer = self.next_wait();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(feedback) = self.feedback.recv() => {
+                    self.on_feedback(feedback);
+                    self.take_feedback();
+                }
+                () = self.wake.notified() => self.news_or_log().await,
+                _ = poll.tick() => self.poll().await,
+                () = tokio::time::sleep(timer) => {}
+                Ok(()) = self.blocked.changed() => {}
+            }
+        }
+        self.finish().await;
+    }
+
+    fn has_room(&self) -> bool {
+        self.lanes.sending() < self.settings.permits
+    }
+
+    fn next_wait(&self) -> Duration {
+        let retry = self
+            .claim_not_before
+            .map(|at| at.saturating_duration_since(Instant::now()));
+        let timer = self.lanes.next_timer().map(|at| at.since(self.clock.now()));
+        let nearest = [retry, timer].into_iter().flatten().min();
+        nearest
+            .unwrap_or(self.settings.interval)
+            .max(Duration::from_millis(1))
+    }
+
+    async fn poll(&mut self) {
+        let (at, start) = (self.clock.now(), std::time::Instant::now());
+        let before = self.total;
+        let result = self.look().await.map(|lanes| {
+            let done = since(Tally::default(), before);
+            format!(
+                "{lanes} lanes with notifications waiting; {} delivered so far",
+                done.delivered
+            )
+        });
+        if let Err(error) = &result {
+            tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "the poll for due notifications failed"
+            );
+        }
+        let result = result.map_err(|e| crate::loops::chain(&e));
+        self.loops
+            .report("dispatch", at, start.elapsed(), self.settings.interval, result);
+        metrics::gauge!("waypost_sending").set(self.lanes.sending() as f64);
+    }
+
+    /// Looks at every lane once. Answers how many have anything waiting.
+    async fn look(&mut self) -> store::Result<usize> {
+        let waiting = self.store.lanes_waiting().await?;
+        self.clock.saw(waiting.now);
+        self.saw_directory(waiting.directory_version);
+        for lane in &waiting.lanes {
+            self.lanes.seen(lane, waiting.now);
+        }
+        Ok(waiting.lanes.len())
+    }
+
+    fn saw_directory(&mut self, version: i64) {
+        if self.field.directory.saw_version(version) {
+            self.lanes.reconsider_skipped();
+        }
+    }
+
+    async fn take_news(&mut self) -> store::Result<()> {
+        let news = self.wake.take();
+        for lane in news.lanes {
+            self.lanes.enqueue(lane);
+        }
+        if news.look {
+            self.look().await?;
+        }
+        Ok(())
+    }
+
+    async fn news_or_log(&mut self) {
+        if let Err(error) = self.take_news().await {
+            // The poll looks again.
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "looking at the lanes failed"
+            );
+        }
+    }
+
+    async fn claim_if_allowed(&mut self) -> usize {
+        if *self.blocked.borrow() || self.claim_not_before.is_some_and(|at| at > Instant::now()) {
+            return 0;
+        }
+        match self.claim().await {
+            Ok(claimed) => {
+                self.claim_not_before = None;
+                self.claim_wait = FIRST_WAIT;
+                claimed
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "claiming failed; trying again"
+                );
+                self.claim_not_before = Some(Instant::now() + self.claim_wait);
+                self.claim_wait = slower(self.claim_wait);
+                self.wake.look();
+                0
+            }
+        }
+    }
+
+    /// Claims once, what may be claimed now, and starts it. Answers how many rows that was.
+    async fn claim(&mut self) -> store::Result<usize> {
+        self.learn_limits().await?;
+        let plan = self.lanes.plan(self.clock.now(), self.settings.batch);
+        let mut started = 0;
+        if !plan.wants.is_empty() {
+            let (token, since) = (LeaseToken::mint(), Instant::now());
+            let claims = match self
+                .store
+                .claim_due(&plan.wants, token, self.settings.lease)
+                .await
+            {
+                Ok(claims) => claims,
+                Err(error) => {
+                    for want in plan.wants {
+                        self.lanes.claimed(want, 0);
+                        self.lanes.enqueue(want.lane);
+                    }
+                    return Err(error);
+                }
+            };
+            for want in plan.wants {
+                let got = claims.rows.iter().filter(|row| row.lane == want.lane).count();
+                self.lanes.claimed(want, got);
+            }
+            started += self.start(claims, since).await;
+        }
+        for lane in plan.probes {
+            started += self.probe(lane).await?;
+        }
+        Ok(started)
+    }
+
+    /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
+    async fn learn_limits(&mut self) -> store::Result<()> {
+        for lane in self.lanes.unknown_ready() {
+            let entry = self.field.directory.lane(lane, None).await?;
+            self.lanes.set_limits(lane, &entry.limits, self.clock.now());
+        }
+        let now = self.clock.now();
+        for lane in self.lanes.unowned_ready(now) {
+            let ours = self.store.own_lane(lane, &self.node, OWNED_FOR).await?;
+            // Asked for again well before it ends.
+            self.lanes
+                .owned(lane, ours.then_some(now + OWNED_FOR / 2), now + OWNED_FOR / 2);
+        }
+        Ok(())
+    }
+
+    async fn probe(&mut self, lane: LaneId) -> store::Result<usize> {
+        let since = Instant::now();
+        let claims = self
+            .store
+            .claim_probe(lane, LeaseToken::mint(), self.settings.lease)
+            .await;
+        let got = claims.as_ref().is_ok_and(|claims| !claims.rows.is_empty());
+        self.lanes.probe_claimed(lane, got);
+        Ok(self.start(claims?, since).await)
+    }
+
+    /// Starts the attempts of a claim. Answers how many rows came with it.
+    async fn start(&mut self, claims: Claims, since: Instant) -> usize {
+        let Claims {
+            now,
+            directory_version,
+            rows,
+            probing,
+        } = claims;
+        if let Some(now) = now {
+            self.clock.saw(now);
+        }
+        self.saw_directory(directory_version);
+        let claimed = rows.len();
+        self.unrecorded += claimed as u64;
+        self.leases.held(rows.iter().map(|row| row.lease), since);
+        for row in rows {
+            let known = self.field.directory.known_lane(row.lane, row.config_version);
+            let entry = match known {
+                Some(entry) => entry,
+                None => match self
+                    .field
+                    .directory
+                    .lane(row.lane, Some(row.config_version))
+                    .await
+                {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "a provider could not be read"
+                        );
+                        self.give_back(row.lease, row.lane).await;
+                        continue;
+                    }
+                },
+            };
+            self.lanes.set_limits(row.lane, &entry.limits, self.clock.now());
+            if let Way::Sealed(why) = &entry.way {
+                tracing::error!(
+                    provider.id = entry.provider.as_ref().map(tracing::field::display),
+                    why,
+                    "this node cannot open the provider's secrets and leaves its lane alone"
+                );
+                self.lanes.skip(row.lane);
+                self.give_back(row.lease, row.lane).await;
+                continue;
+            }
+            let (field, finished, probe, now) = (
+                self.field.clone(),
+                self.finished.clone(),
+                probing.clone(),
+                self.clock.now(),
+            );
+            tokio::spawn(async move {
+                let over = field.attempt(row, entry, probe, now).await;
+                // Without a recorder the process is going; the lease ends by itself.
+                let _ = finished.send(over);
+            });
+        }
+        claimed
+    }
+
+    async fn give_back(&mut self, lease: Lease, lane: LaneId) {
+        self.unrecorded -= 1;
+        self.leases.over(&[lease]);
+        self.lanes.finished(lane, lanes::Behaviour::NotAsked);
+        if let Err(error) = self.store.release(&[lease]).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a row could not be given back; its lease will end"
+            );
+        }
+    }
+
+    fn take_feedback(&mut self) {
+        while let Ok(feedback) = self.feedback.try_recv() {
+            self.on_feedback(feedback);
+        }
+    }
+
+    fn on_feedback(&mut self, feedback: Feedback) {
+        match feedback {
+            Feedback::Over(attempts) => {
+                for (lane, behaviour) in attempts {
+                    self.lanes.finished(lane, behaviour);
+                }
+            }
+            Feedback::Probed {
+                lane,
+                held,
+                next_probe,
+            } => self.lanes.probe_over(lane, held, next_probe),
+            Feedback::Held { lane, next_probe } => self.lanes.held(lane, true, next_probe),
+            Feedback::Paused { lane, until } => self.lanes.paused(lane, until),
+            Feedback::Recorded { tally, again } => {
+                self.unrecorded = self.unrecorded.saturating_sub(tally.rows());
+                self.total.add(&tally);
+                for (lane, when) in again {
+                    self.lanes.at(lane, when);
+                }
+            }
+        }
+    }
+
+    /// Waits for what is under way; what outlasts the grace period is let go, uncounted.
+    async fn finish(mut self) {
+        let deadline = Instant::now() + self.settings.grace;
+        self.wait_recorded(deadline).await;
+        if self.unrecorded > 0 {
+            tracing::info!(
+                sending = self.unrecorded,
+                "letting go of what is still being sent"
+            );
+            self.field.abandon.cancel();
+            self.wait_recorded(Instant::now() + Duration::from_secs(5)).await;
+        }
+    }
+
+    async fn wait_recorded(&mut self, deadline: Instant) {
+        while self.unrecorded > 0 {
+            match tokio::time::timeout_at(deadline, self.feedback.recv()).await {
+                Ok(Some(feedback)) => self.on_feedback(feedback),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+}
+
+fn since(before: Tally, now: Tally) -> Tally {
+    Tally {
+        delivered: now.delivered - before.delivered,
+        retried: now.retried - before.retried,
+        parked: now.parked - before.parked,
+        waiting: now.waiting - before.waiting,
+        released: now.released - before.released,
+        lost: now.lost - before.lost,
+    }
+}

@@ -1,0 +1,176 @@
+//! Takes notifications in: checks, routes, stores, wakes.
+//!
+//! Always true: when [`Ingest::submit`] answers `Accepted` or `Duplicate`, the notification is on disk. One bad
+//! item never fails its neighbours.
+
+use crate::{
+    changes::{Change, Changes},
+    directory::{Directory, Route},
+    wake::Wake,
+};
+use domain::{Channel, FieldError, NotificationId, Status, Submission};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
+use store::{
+    Store,
+    outbox::{Ingested, NewNotification, Signal},
+};
+
+#[derive(Clone)]
+pub struct Ingest {
+    store: Arc<dyn Store>,
+    directory: Arc<Directory>,
+    wake: Arc<Wake>,
+    changes: Changes,
+}
+
+impl std::fmt::Debug for Ingest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ingest")
+    }
+}
+
+/// A submission as it came in.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    /// Its `channel` counts only if `channel_given`; otherwise the named provider decides, or it is e-mail.
+    pub submission: Submission,
+    pub channel_given: bool,
+}
+
+/// The answer to one submission.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Submitted {
+    Accepted {
+        id: NotificationId,
+    },
+    Duplicate {
+        id: NotificationId,
+        status: Option<Status>,
+    },
+    /// Nothing was stored; every field that is wrong.
+    Refused(Vec<FieldError>),
+}
+
+impl Ingest {
+    pub fn new(store: Arc<dyn Store>, directory: Arc<Directory>, wake: Arc<Wake>, changes: Changes) -> Self {
+        Self {
+            store,
+            directory,
+            wake,
+            changes,
+        }
+    }
+
+    /// One answer per item, in order. An error means that nothing is known to be stored; sending the same items
+    /// again is harmless.
+    pub async fn submit(&self, batch: Vec<Incoming>) -> store::Result<Vec<Submitted>> {
+        let mut answers: Vec<Option<Submitted>> = Vec::with_capacity(batch.len());
+        let mut accepted = Vec::with_capacity(batch.len());
+        for incoming in batch {
+            match self.check(incoming).await? {
+                Ok(new) => {
+                    accepted.push(new);
+                    answers.push(None);
+                }
+                Err(problems) => answers.push(Some(Submitted::Refused(problems))),
+            }
+        }
+        let mut stored = self.store_all(accepted).await?.into_iter();
+        let filled = answers.into_iter().map(|answer| answer.or_else(|| stored.next()));
+        Ok(filled.flatten().collect())
+    }
+
+    async fn check(&self, incoming: Incoming) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
+        let Incoming {
+            mut submission,
+            channel_given,
+        } = incoming;
+        let asked = channel_given.then_some(submission.channel);
+        let route = self
+            .directory
+            .route(submission.tenant, submission.provider.as_ref(), asked)
+            .await?;
+        let lane = match route {
+            Route::Lane { lane, channel } => {
+                submission.channel = channel;
+                lane
+            }
+            Route::UnknownProvider => {
+                return Ok(Err(vec![FieldError::new(
+                    "providerId",
+                    "there is no such provider",
+                )]));
+            }
+            Route::OtherChannel(channel) => return Ok(Err(vec![other_channel(channel)])),
+        };
+        let problems = submission.problems();
+        Ok(if problems.is_empty() {
+            Ok(NewNotification { submission, lane })
+        } else {
+            Err(problems)
+        })
+    }
+
+    async fn store_all(&self, batch: Vec<NewNotification>) -> store::Result<Vec<Submitted>> {
+        if batch.is_empty() {
+            return Ok(vec![]);
+        }
+        let known: Vec<_> = batch
+            .iter()
+            .map(|n| (n.submission.tenant, n.submission.id, n.lane))
+            .collect();
+        let answers = self.store.ingest(batch).await?;
+        let mut lanes = BTreeSet::new();
+        let mut seen = HashSet::new();
+        let submitted = known
+            .into_iter()
+            .zip(answers)
+            .map(|((tenant, id, lane), answer)| match answer {
+                Ingested::Accepted => {
+                    lanes.insert(lane);
+                    if self.changes.is_watched() && seen.insert((tenant, id)) {
+                        self.changes.tell(Change {
+                            tenant,
+                            id,
+                            status: Status::Pending,
+                            code: None,
+                        });
+                    }
+                    Submitted::Accepted { id }
+                }
+                Ingested::Duplicate { same_content, status } => {
+                    if !same_content {
+                        tracing::warn!(
+                            notification.id = %id,
+                            "an id was sent again with different content; the first content is kept"
+                        );
+                    }
+                    Submitted::Duplicate { id, status }
+                }
+                Ingested::Refused(reason) => Submitted::Refused(vec![FieldError::new("body", reason)]),
+            })
+            .collect::<Vec<_>>();
+        let duplicates = submitted
+            .iter()
+            .filter(|s| matches!(s, Submitted::Duplicate { .. }))
+            .count();
+        metrics::counter!("waypost_ingested_total").increment((submitted.len() - duplicates) as u64);
+        metrics::counter!("waypost_ingest_duplicates_total").increment(duplicates as u64);
+        if !lanes.is_empty() {
+            let lanes: Vec<_> = lanes.into_iter().collect();
+            self.wake.lanes(lanes.iter().copied());
+            self.store.announce(Signal::Lanes(lanes));
+        }
+        Ok(submitted)
+    }
+}
+
+fn other_channel(channel: Channel) -> FieldError {
+    FieldError::new(
+        "type",
+        format!("the provider named in providerId delivers {channel}"),
+    )
+}

@@ -1,0 +1,260 @@
+//! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
+//! its progress says.
+
+use crate::operator::OperatorDesk;
+use domain::{Actor, NotificationId, Status, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::{sync::Arc, time::Duration};
+use store::{
+    Store,
+    jobs::{Job, NewJob, Progress},
+    operator::Acted,
+    query::{Cursor, Filter, Page},
+};
+use uuid::Uuid;
+
+/// What can be done to all rows of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Retry,
+    Discard,
+}
+
+impl Action {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Action::Retry => "retry",
+            Action::Discard => "discard",
+        }
+    }
+}
+
+/// A filter as it is kept in a job's row. Bulk actions only ever touch parked rows, so there is no status in it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct BulkFilter {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub channel: Option<domain::Channel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+    #[serde(rename = "q", skip_serializing_if = "Option::is_none")]
+    pub keyword: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entity_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+}
+
+impl BulkFilter {
+    pub fn parked(self) -> Filter {
+        Filter {
+            status: vec![Status::Parked],
+            channel: self.channel,
+            site: self.site,
+            list: self.list,
+            provider: self.provider,
+            from: self.from,
+            to: self.to,
+            keyword: self.keyword,
+            entity_type: self.entity_type,
+            entity_id: self.entity_id,
+            error_code: self.error_code,
+            ..Filter::default()
+        }
+    }
+}
+
+/// How long a node may be silent before another takes its job over.
+const TAKEN_FOR: Duration = Duration::from_secs(30);
+const STEP: u32 = 500;
+/// Counting stops here; a job over more says "at least".
+pub const COUNT_BOUND: u64 = 100_000;
+
+#[derive(Clone)]
+pub struct JobDesk {
+    store: Arc<dyn Store>,
+    operator: OperatorDesk,
+    node: String,
+    wake: Arc<tokio::sync::Notify>,
+}
+
+impl std::fmt::Debug for JobDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JobDesk")
+    }
+}
+
+impl JobDesk {
+    pub fn new(store: Arc<dyn Store>, operator: OperatorDesk, node: String) -> Self {
+        Self {
+            store,
+            operator,
+            node,
+            wake: Arc::default(),
+        }
+    }
+
+    /// How many parked rows match, up to [`COUNT_BOUND`].
+    pub async fn count(&self, tenant: TenantId, filter: &BulkFilter) -> store::Result<u64> {
+        let filter = filter.clone().parked();
+        let (mut n, mut after) = (0, None);
+        loop {
+            let page = self
+                .store
+                .list(tenant, &filter, Page { limit: 1000, after })
+                .await?;
+            n += page.rows.len() as u64;
+            after = page.next;
+            if after.is_none() || n >= COUNT_BOUND {
+                return Ok(n);
+            }
+        }
+    }
+
+    /// Starts a job; the answer is the job as everybody can ask for it. Rows that park later are not touched.
+    pub async fn start(
+        &self,
+        tenant: TenantId,
+        action: Action,
+        mut filter: BulkFilter,
+        actor: &Actor,
+    ) -> store::Result<Job> {
+        let now = self.store.now().await?;
+        filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
+        let total = self.count(tenant, &filter).await?;
+        let filter = serde_json::to_string(&filter).map_err(|e| store::Error::Refused(e.to_string()))?;
+        let action = action.as_str().to_owned();
+        let job = self
+            .store
+            .create_job(NewJob {
+                tenant,
+                action,
+                filter,
+                actor: actor.clone(),
+                total,
+            })
+            .await?;
+        self.wake.notify_one();
+        Ok(job)
+    }
+
+    pub async fn get(&self, tenant: TenantId, id: Uuid) -> store::Result<Option<Job>> {
+        self.store.job(tenant, id).await
+    }
+
+    /// Completes when a job was started on this node.
+    pub async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Works on every job that nobody else works on. Answers how many rows were handled.
+    pub async fn sweep(&self) -> store::Result<u64> {
+        let mut handled = 0;
+        while let Some(job) = self.store.claim_job(&self.node, TAKEN_FOR).await? {
+            handled += self.work(job).await?;
+        }
+        Ok(handled)
+    }
+
+    async fn work(&self, job: Job) -> store::Result<u64> {
+        let mut progress = job.progress.clone();
+        let filter: BulkFilter = match serde_json::from_str(&job.filter) {
+            Ok(filter) => filter,
+            Err(e) => {
+                progress.finished = true;
+                progress.error = Some(format!("the job's filter cannot be read: {e}"));
+                self.store
+                    .job_progress(job.id, &self.node, &progress, TAKEN_FOR)
+                    .await?;
+                return Ok(0);
+            }
+        };
+        let filter = filter.parked();
+        let mut handled = 0;
+        loop {
+            let after = progress.cursor.as_deref().and_then(parse_cursor);
+            let page = self
+                .store
+                .list(job.tenant, &filter, Page { limit: STEP, after })
+                .await?;
+            let ids: Vec<NotificationId> = page.rows.iter().map(|row| row.submission.id).collect();
+            let acted = match job.action.as_str() {
+                "discard" => self.operator.discard(job.tenant, &ids, &job.actor).await?,
+                _ => self.operator.requeue(job.tenant, &ids, &job.actor).await?,
+            };
+            let done = acted.iter().filter(|a| **a == Acted::Done).count() as u64;
+            progress.done += done;
+            progress.skipped += ids.len() as u64 - done;
+            progress.cursor = page.next.map(print_cursor);
+            progress.finished = page.next.is_none();
+            handled += ids.len() as u64;
+            let ours = self
+                .store
+                .job_progress(job.id, &self.node, &progress, TAKEN_FOR)
+                .await?;
+            if progress.finished || !ours {
+                return Ok(handled);
+            }
+        }
+    }
+}
+
+fn print_cursor(cursor: Cursor) -> String {
+    format!("{}.{}", cursor.at.as_millis(), cursor.seq)
+}
+
+fn parse_cursor(text: &str) -> Option<Cursor> {
+    let (at, seq) = text.split_once('.')?;
+    Some(Cursor {
+        at: Timestamp::from_millis(at.parse().ok()?),
+        seq: seq.parse().ok()?,
+    })
+}
+
+/// What a person sees of a job.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobView {
+    pub id: Uuid,
+    pub action: String,
+    pub total: u64,
+    pub done: u64,
+    pub skipped: u64,
+    pub finished: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    pub created_at: Timestamp,
+}
+
+impl From<&Job> for JobView {
+    fn from(job: &Job) -> Self {
+        let Progress {
+            done,
+            skipped,
+            finished,
+            error,
+            ..
+        } = job.progress.clone();
+        Self {
+            id: job.id,
+            action: job.action.clone(),
+            total: job.total,
+            done,
+            skipped,
+            finished,
+            error,
+            created_at: job.created_at,
+        }
+    }
+}

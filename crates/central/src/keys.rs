@@ -1,0 +1,140 @@
+//! API keys: minted once, shown once, kept as a hash.
+
+use domain::{Actor, TenantId, Timestamp};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use store::{
+    Store,
+    directory::{ApiKey, NewKey, Role},
+};
+
+/// Who is asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    pub tenant: TenantId,
+    pub role: Role,
+    pub actor: Actor,
+}
+
+/// A key that was just made. The text is not kept anywhere.
+#[derive(Debug, Clone)]
+pub struct Minted {
+    pub text: String,
+    pub key: ApiKey,
+}
+
+/// How long a looked-up key is trusted. A revoked key works no longer than this on other nodes, and not at all
+/// on the node that revoked it.
+const TRUSTED_FOR: Duration = Duration::from_secs(10);
+const CACHED_KEYS: usize = 10_000;
+
+/// By hash: when it was looked up, and whose it is.
+type Cache = HashMap<[u8; 32], (Timestamp, Principal)>;
+
+#[derive(Clone)]
+pub struct Keys {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn domain::Clock>,
+    cache: Arc<Mutex<Cache>>,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys")
+    }
+}
+
+/// What is kept of a key.
+pub fn hash(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+impl Keys {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn domain::Clock>) -> Self {
+        Self {
+            store,
+            clock,
+            cache: Arc::default(),
+        }
+    }
+
+    /// Makes a key of 256 random bits.
+    pub async fn create(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        role: Role,
+        actor: &Actor,
+    ) -> store::Result<Minted> {
+        let text = format!(
+            "wp_{}{}",
+            uuid::Uuid::new_v4().simple(),
+            uuid::Uuid::new_v4().simple()
+        );
+        let key = self.adopt(tenant, name, role, &text, actor).await?;
+        Ok(Minted { text, key })
+    }
+
+    /// Stores a key whose text somebody else chose (`server.bootstrap_key`).
+    pub async fn adopt(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        role: Role,
+        text: &str,
+        actor: &Actor,
+    ) -> store::Result<ApiKey> {
+        self.store
+            .create_key(
+                NewKey {
+                    tenant,
+                    name: name.into(),
+                    role,
+                    hash: hash(text),
+                },
+                actor,
+            )
+            .await
+    }
+
+    pub async fn revoke(&self, tenant: TenantId, id: i64, actor: &Actor) -> store::Result<bool> {
+        let revoked = self.store.revoke_key(tenant, id, actor).await?;
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(revoked)
+    }
+
+    /// Who this key belongs to; none when it is unknown or revoked.
+    pub async fn authenticate(&self, text: &str) -> store::Result<Option<Principal>> {
+        let hash = hash(text);
+        let now = self.clock.now();
+        let cached = self
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&hash)
+            .cloned();
+        if let Some((at, principal)) = cached
+            && now.since(at) < TRUSTED_FOR
+        {
+            return Ok(Some(principal));
+        }
+        let Some(key) = self.store.key_by_hash(&hash).await? else {
+            return Ok(None);
+        };
+        let principal = Principal {
+            tenant: key.tenant,
+            role: key.role,
+            actor: Actor::new(format!("key:{}", key.name)),
+        };
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= CACHED_KEYS {
+            cache.clear();
+        }
+        cache.insert(hash, (now, principal.clone()));
+        Ok(Some(principal))
+    }
+}

@@ -1,0 +1,106 @@
+//! Notification lists: who gets what is sent to a name. Resolved at delivery time, so a change counts at once.
+
+use crate::{directory::Directory, wake::Wake};
+use domain::{Actor, FieldError, Recipient, TenantId, submission::limit};
+use std::{collections::HashSet, sync::Arc};
+use store::{Store, directory::List, outbox::Signal};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    #[error("some fields are wrong")]
+    Fields(Vec<FieldError>),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+#[derive(Clone)]
+pub struct ListDesk {
+    store: Arc<dyn Store>,
+    directory: Arc<Directory>,
+    wake: Arc<Wake>,
+}
+
+impl std::fmt::Debug for ListDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ListDesk")
+    }
+}
+
+impl ListDesk {
+    pub fn new(store: Arc<dyn Store>, directory: Arc<Directory>, wake: Arc<Wake>) -> Self {
+        Self {
+            store,
+            directory,
+            wake,
+        }
+    }
+
+    /// Creates the list or replaces it whole.
+    pub async fn put(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<(), ListError> {
+        let problems = problems(list);
+        if !problems.is_empty() {
+            return Err(ListError::Fields(problems));
+        }
+        self.store.put_list(tenant, list, actor).await?;
+        Ok(self.changed().await?)
+    }
+
+    /// Answers whether there was one.
+    pub async fn delete(&self, tenant: TenantId, name: &str, actor: &Actor) -> store::Result<bool> {
+        let deleted = self.store.delete_list(tenant, name, actor).await?;
+        self.changed().await?;
+        Ok(deleted)
+    }
+
+    async fn changed(&self) -> store::Result<()> {
+        self.directory.refresh().await?;
+        self.wake.look();
+        self.store.announce(Signal::Directory);
+        Ok(())
+    }
+}
+
+fn problems(list: &List) -> Vec<FieldError> {
+    let mut bad = vec![];
+    if list.name.trim().is_empty() || list.name.chars().count() > limit::LIST_NAME {
+        bad.push(FieldError::new(
+            "name",
+            format!("must have 1 to {} characters", limit::LIST_NAME),
+        ));
+    }
+    let mut seen = HashSet::new();
+    for (
+        i,
+        Recipient {
+            address,
+            channel,
+            name,
+            ..
+        },
+    ) in list.recipients.iter().enumerate()
+    {
+        let field = format!("recipients[{i}].address");
+        if address.trim().is_empty()
+            || address.chars().count() > limit::ADDRESS
+            || address.contains(char::is_control)
+        {
+            bad.push(FieldError::new(
+                &field,
+                format!("must have 1 to {} printable characters", limit::ADDRESS),
+            ));
+        }
+        if !seen.insert((address, channel)) {
+            bad.push(FieldError::new(&field, "is on the list twice"));
+        }
+        if name
+            .as_ref()
+            .is_some_and(|n| n.chars().count() > limit::NAME || n.contains(char::is_control))
+        {
+            bad.push(FieldError::new(
+                format!("recipients[{i}].name"),
+                format!("must be at most {} printable characters", limit::NAME),
+            ));
+        }
+    }
+    bad
+}

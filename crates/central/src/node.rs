@@ -1,0 +1,183 @@
+//! One node of central: everything wired together, started and stopped as a whole.
+
+use crate::{
+    changes::Changes,
+    directory::Directory,
+    dispatcher::{DispatchSettings, Dispatcher},
+    ingest::Ingest,
+    jobs::JobDesk,
+    keys::Keys,
+    lists::ListDesk,
+    loops::Loops,
+    operator::OperatorDesk,
+    providers::ProviderDesk,
+    purge,
+    secrets::Sealer,
+    wake::Wake,
+};
+use delivery::Registry;
+use domain::Clock;
+use std::{sync::Arc, time::Duration};
+use store::{Store, maintenance::Retention, outbox::Signal, query::KpiAsk};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// What a node is told by its configuration.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Tells this node from the others; unique per process.
+    pub node: String,
+    pub dispatch: DispatchSettings,
+    pub retention: Retention,
+    pub purge_interval: Duration,
+    pub kpi: KpiAsk,
+}
+
+impl Settings {
+    pub fn named(node: impl Into<String>) -> Self {
+        let day = Duration::from_secs(86_400);
+        Self {
+            node: node.into(),
+            dispatch: DispatchSettings::default(),
+            retention: Retention {
+                terminal: 365 * day,
+                audit: 365 * day,
+                spent_keys: None,
+                stats: domain::kpi::STATS_KEPT,
+            },
+            purge_interval: day,
+            kpi: KpiAsk {
+                stuck_after: Duration::from_secs(600),
+                delivered_window: Duration::from_secs(60),
+            },
+        }
+    }
+}
+
+/// A node. Cheap to clone; all clones are the same node.
+#[derive(Clone)]
+pub struct Central {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub settings: Arc<Settings>,
+    pub directory: Arc<Directory>,
+    pub ingest: Ingest,
+    pub operator: OperatorDesk,
+    pub providers: ProviderDesk,
+    pub lists: ListDesk,
+    pub keys: Keys,
+    pub jobs: JobDesk,
+    pub loops: Loops,
+    pub changes: Changes,
+    pub wake: Arc<Wake>,
+}
+
+impl std::fmt::Debug for Central {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Central({})", self.settings.node)
+    }
+}
+
+impl Central {
+    pub fn new(
+        store: Arc<dyn Store>,
+        registry: Registry,
+        sealer: Sealer,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Self {
+        let changes = Changes::default();
+        let wake = Arc::new(Wake::default());
+        let directory = Arc::new(Directory::new(store.clone(), registry, sealer));
+        let ingest = Ingest::new(store.clone(), directory.clone(), wake.clone(), changes.clone());
+        let operator = OperatorDesk::new(
+            store.clone(),
+            directory.clone(),
+            ingest.clone(),
+            wake.clone(),
+            changes.clone(),
+        );
+        Self {
+            providers: ProviderDesk::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
+            lists: ListDesk::new(store.clone(), directory.clone(), wake.clone()),
+            keys: Keys::new(store.clone(), clock.clone()),
+            jobs: JobDesk::new(store.clone(), operator.clone(), settings.node.clone()),
+            loops: Loops::default(),
+            settings: Arc::new(settings),
+            store,
+            clock,
+            directory,
+            ingest,
+            operator,
+            changes,
+            wake,
+        }
+    }
+
+    /// A dispatcher over this node's parts. One per node: two would only take rows from each other.
+    pub fn dispatcher(&self) -> Dispatcher {
+        Dispatcher::new(self)
+    }
+
+    /// Starts the loops. Cancelling `stop` ends them; the tracker then empties once in-flight sends are over or
+    /// the grace period is.
+    pub fn start(&self, stop: &CancellationToken) -> TaskTracker {
+        let tasks = TaskTracker::new();
+        tasks.spawn(self.dispatcher().run(stop.clone()));
+        tasks.spawn(self.clone().listen(stop.clone()));
+        tasks.spawn(self.clone().purge_loop(stop.clone()));
+        tasks.spawn(self.clone().job_loop(stop.clone()));
+        tasks.close();
+        tasks
+    }
+
+    /// Passes on what other nodes tell.
+    async fn listen(self, stop: CancellationToken) {
+        let mut signals = self.store.subscribe();
+        loop {
+            let signal = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                signal = signals.recv() => signal,
+            };
+            match signal {
+                Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
+                Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn purge_loop(self, stop: CancellationToken) {
+        let (loops, every, clock) = (
+            self.loops.clone(),
+            self.settings.purge_interval,
+            self.clock.clone(),
+        );
+        let sweep = || async {
+            let purged = purge::purge(&self.store, &self.settings.retention, |_| {}).await;
+            purged
+                .map(|p| purge::in_words(&p))
+                .map_err(|e| crate::loops::chain(&e))
+        };
+        loops.run("purge", every, clock, stop, sweep).await;
+    }
+
+    async fn job_loop(self, stop: CancellationToken) {
+        let every = self.settings.dispatch.interval;
+        loop {
+            let (at, start) = (self.clock.now(), std::time::Instant::now());
+            let result = self.jobs.sweep().await;
+            let result = result
+                .map(|n| format!("{n} rows"))
+                .map_err(|e| crate::loops::chain(&e));
+            self.loops.report("jobs", at, start.elapsed(), every, result);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = self.jobs.woken() => {}
+                () = tokio::time::sleep(every) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What people do to notifications: send round again, give up, call off, repeat. One by one here; over a filter
+//! as a job in [`crate::jobs`].
+
+use crate::{
+    changes::{Change, Changes},
+    directory::{Directory, Route},
+    ingest::{Incoming, Ingest, Submitted},
+    wake::Wake,
+};
+use domain::{Actor, LaneId, NotificationId, Status, Submission, TenantId, submission::Extra};
+use std::{collections::BTreeSet, sync::Arc};
+use store::{Store, operator::Acted, outbox::Signal};
+
+#[derive(Clone)]
+pub struct OperatorDesk {
+    store: Arc<dyn Store>,
+    directory: Arc<Directory>,
+    ingest: Ingest,
+    wake: Arc<Wake>,
+    changes: Changes,
+}
+
+impl std::fmt::Debug for OperatorDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OperatorDesk")
+    }
+}
+
+/// The answer to a request for a repeat.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resent {
+    /// A new notification with the same content.
+    As(NotificationId),
+    NotFound,
+    /// Only what was delivered can be repeated; what waits or is parked has other ways.
+    WrongState(Status),
+    /// The content is no longer acceptable (its provider is gone), and why.
+    Refused(Vec<domain::FieldError>),
+}
+
+impl OperatorDesk {
+    pub fn new(
+        store: Arc<dyn Store>,
+        directory: Arc<Directory>,
+        ingest: Ingest,
+        wake: Arc<Wake>,
+        changes: Changes,
+    ) -> Self {
+        Self {
+            store,
+            directory,
+            ingest,
+            wake,
+            changes,
+        }
+    }
+
+    /// Sends parked notifications round again, routed anew. One answer per id, in order.
+    pub async fn requeue(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+    ) -> store::Result<Vec<Acted>> {
+        let mut routed = Vec::with_capacity(ids.len());
+        for id in ids {
+            routed.push((*id, self.lane_now(tenant, *id).await?));
+        }
+        let asked: Vec<_> = routed
+            .iter()
+            .filter_map(|(id, lane)| lane.map(|lane| (*id, lane)))
+            .collect();
+        let mut acted = self.store.requeue(tenant, &asked, actor).await?.into_iter();
+        let answers: Vec<_> = routed
+            .iter()
+            .map(|(_, lane)| match lane {
+                Some(_) => acted.next().unwrap_or(Acted::NotFound),
+                None => Acted::NotFound,
+            })
+            .collect();
+        let lanes: BTreeSet<LaneId> = routed
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| **answer == Acted::Done)
+            .filter_map(|((_, lane), _)| *lane)
+            .collect();
+        if !lanes.is_empty() {
+            let lanes: Vec<_> = lanes.into_iter().collect();
+            self.wake.lanes(lanes.iter().copied());
+            self.store.announce(Signal::Lanes(lanes));
+        }
+        self.tell(tenant, ids, &answers, Status::Pending);
+        Ok(answers)
+    }
+
+    /// Where the notification would go if it came in now; its old lane when its provider is gone.
+    async fn lane_now(&self, tenant: TenantId, id: NotificationId) -> store::Result<Option<LaneId>> {
+        let Some(found) = self.store.get(tenant, id).await? else {
+            return Ok(None);
+        };
+        let Submission {
+            provider, channel, ..
+        } = found.submission;
+        match self
+            .directory
+            .route(tenant, provider.as_ref(), Some(channel))
+            .await?
+        {
+            Route::Lane { lane, .. } => Ok(Some(lane)),
+            Route::UnknownProvider | Route::OtherChannel(_) => {
+                Ok(Some(self.store.unrouted_lane(tenant, channel).await?))
+            }
+        }
+    }
+
+    /// Gives parked notifications up. One answer per id, in order.
+    pub async fn discard(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+    ) -> store::Result<Vec<Acted>> {
+        let answers = self.store.discard(tenant, ids, actor).await?;
+        self.tell(tenant, ids, &answers, Status::Discarded);
+        Ok(answers)
+    }
+
+    /// Calls off a notification that still waits.
+    pub async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Acted> {
+        let answer = self.store.cancel(tenant, id, actor).await?;
+        self.tell(tenant, &[id], &[answer], Status::Discarded);
+        Ok(answer)
+    }
+
+    /// Sends what was delivered once more, as a new notification under a key of its own.
+    pub async fn resend(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Resent> {
+        let Some(found) = self.store.get(tenant, id).await? else {
+            return Ok(Resent::NotFound);
+        };
+        if found.status != Status::Delivered {
+            return Ok(Resent::WrongState(found.status));
+        }
+        let key = format!("manual:{id}:{}", uuid::Uuid::now_v7());
+        let submission = Submission {
+            id: NotificationId::from_key(tenant, &key),
+            idempotency_key: Some(key),
+            submitted_by: actor.clone(),
+            site_enqueued_at: None,
+            send_at: None,
+            expires_at: None,
+            supersedes_key: None,
+            extra: Extra {
+                resend_of: Some(id),
+                ..found.submission.extra
+            },
+            ..found.submission
+        };
+        let answer = self
+            .ingest
+            .submit(vec![Incoming {
+                submission,
+                channel_given: true,
+            }])
+            .await?;
+        Ok(match answer.into_iter().next() {
+            Some(Submitted::Accepted { id } | Submitted::Duplicate { id, .. }) => Resent::As(id),
+            Some(Submitted::Refused(problems)) => Resent::Refused(problems),
+            None => Resent::NotFound,
+        })
+    }
+
+    fn tell(&self, tenant: TenantId, ids: &[NotificationId], answers: &[Acted], status: Status) {
+        if !self.changes.is_watched() {
+            return;
+        }
+        for (id, answer) in ids.iter().zip(answers) {
+            if *answer == Acted::Done {
+                self.changes.tell(Change {
+                    tenant,
+                    id: *id,
+                    status,
+                    code: None,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Deletes what is past its time, in chunks, so that ingest and dispatch go on in between.
+
+use std::sync::Arc;
+use store::{
+    Store,
+    maintenance::{Purged, Retention},
+};
+
+/// Rows in one transaction: few enough that nobody waits long behind it.
+pub const CHUNK: u32 = 500;
+
+/// Purges until a chunk comes back short. `between` is called after each chunk with what is gone so far.
+pub async fn purge(
+    store: &Arc<dyn Store>,
+    keep: &Retention,
+    mut between: impl FnMut(&Purged),
+) -> store::Result<Purged> {
+    let mut total = Purged::default();
+    loop {
+        let chunk = store.purge_chunk(keep, CHUNK).await?;
+        total.notifications += chunk.notifications;
+        total.audit_rows += chunk.audit_rows;
+        total.spent_keys += chunk.spent_keys;
+        total.stats_rows += chunk.stats_rows;
+        total.oldest_left = chunk.oldest_left;
+        between(&total);
+        let most = chunk
+            .notifications
+            .max(chunk.audit_rows)
+            .max(chunk.spent_keys)
+            .max(chunk.stats_rows);
+        if most < u64::from(CHUNK) {
+            return Ok(total);
+        }
+        // Others who wait for the writer get their turn before the next chunk.
+        tokio::task::yield_now().await;
+    }
+}
+
+pub fn in_words(purged: &Purged) -> String {
+    format!(
+        "purged {} notifications, {} audit rows, {} spent keys, {} counts",
+        purged.notifications, purged.audit_rows, purged.spent_keys, purged.stats_rows
+    )
+}
