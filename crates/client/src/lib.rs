@@ -1,1 +1,55 @@
-//! Being written.
+//! What a Rust program adds to send notifications through Waypost, and what the command line is built on.
+//!
+//! ```no_run
+//! use client::{Client, Notification};
+//!
+//! # async fn example() -> Result<(), client::Error> {
+//! let waypost = Client::new("http://127.0.0.1:8080", "wp_…")?;
+//! let notification = Notification::to_list("ops")
+//!     .subject("Pump 4 stopped")
+//!     .body("Pressure fell below 2 bar at 14:02.");
+//! let accepted = waypost.submit(&notification).await?;
+//! println!("{} is {:?}", accepted.notification_id, waypost.status(accepted.notification_id).await?.status);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Leaves to others: delivering (`central`), buffering while central is away (a site agent).
+//! Always true: when [`Client::submit`] answers, the notification is on central's disk; however often it had to
+//! ask, it asked under one id, so there is one notification.
+
+mod act;
+mod again;
+mod build;
+mod error;
+mod filter;
+mod health;
+mod http;
+mod keys;
+mod lists;
+mod notification;
+mod providers;
+mod read;
+mod row;
+mod stream;
+mod submit;
+
+pub use act::{Acted, Job, Matching};
+pub use again::Again;
+pub use build::ClientBuilder;
+pub use error::{Error, Result};
+pub use filter::{AuditFilter, Filter};
+pub use health::{Check, LoopReport, Readiness};
+pub use http::Client;
+pub use keys::{ApiKey, NewTenant, Tenant};
+pub use lists::List;
+pub use notification::Notification;
+pub use providers::{
+    Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
+};
+pub use read::Page;
+pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport};
+pub use stream::Event;
+pub use submit::{Accepted, BatchAnswer};
+
+pub use domain::{Channel, FieldError, NotificationId, Recipient, Status, Timestamp, kpi::Kpis};

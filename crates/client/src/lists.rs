@@ -1,0 +1,52 @@
+//! Notification lists.
+
+use crate::{Client, Error, Page, Result, http::NONE};
+use domain::{Channel, Recipient};
+use serde::{Deserialize, Serialize};
+
+/// Who gets what is sent to a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct List {
+    pub name: String,
+    #[serde(default)]
+    pub recipients: Vec<Recipient>,
+}
+
+impl Client {
+    pub async fn lists(&self) -> Result<Vec<List>> {
+        let page: Page<_> = self.get(&["api", "lists"], NONE).await?;
+        Ok(page.items)
+    }
+
+    pub async fn list_named(&self, name: &str) -> Result<List> {
+        self.get(&["api", "lists", name], NONE).await
+    }
+
+    /// `Conflict` when there is one of that name.
+    pub async fn create_list(&self, list: &List) -> Result<List> {
+        self.post(&["api", "lists"], list).await
+    }
+
+    /// Creates the list or replaces its recipients.
+    pub async fn put_list(&self, list: &List) -> Result<List> {
+        match self.put(&["api", "lists", &list.name], list).await {
+            Err(Error::NotFound { .. }) => self.create_list(list).await,
+            answer => answer,
+        }
+    }
+
+    pub async fn delete_list(&self, name: &str) -> Result<()> {
+        self.delete(&["api", "lists", name], NONE).await
+    }
+
+    pub async fn add_recipient(&self, list: &str, recipient: &Recipient) -> Result<Recipient> {
+        self.post(&["api", "lists", list, "recipients"], recipient).await
+    }
+
+    pub async fn remove_recipient(&self, list: &str, address: &str, channel: Option<Channel>) -> Result<()> {
+        let query: Vec<_> = channel.iter().map(|c| ("type", c.to_string())).collect();
+        self.delete(&["api", "lists", list, "recipients", address], &query)
+            .await
+    }
+}

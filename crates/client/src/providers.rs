@@ -1,0 +1,176 @@
+//! Providers: setting up, trying out, holding. Secrets go in and come back as `•••`.
+
+use crate::{Client, Page, Result, http::NONE};
+use domain::{Channel, Timestamp};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+pub use domain::Hold;
+
+/// A provider as central shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provider {
+    pub id: String,
+    pub name: String,
+    pub kind: String,
+    #[serde(rename = "type")]
+    pub channel: Channel,
+    pub enabled: bool,
+    pub order: i32,
+    pub settings: Map<String, Value>,
+    pub retry: Value,
+    pub limits: Value,
+    pub on_ambiguous: String,
+    pub hold: Option<Hold>,
+    pub version: i64,
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// A provider as somebody wants it. What is left out is the kind's default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderDraft {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<i32>,
+    pub settings: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_ambiguous: Option<String>,
+}
+
+/// A kind of provider and what it is set up with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderKind {
+    pub kind: String,
+    #[serde(rename = "type")]
+    pub channel: Channel,
+    pub title: String,
+    pub settings: Vec<Setting>,
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Setting {
+    /// Nested ones with a dot: `oauth.tokenUrl`.
+    pub name: String,
+    /// `text`, `number`, `boolean`, `duration`, `choice` or `map`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub choices: Option<Vec<String>>,
+    pub required: bool,
+    pub secret: bool,
+    #[serde(default)]
+    pub default: Option<Value>,
+    pub help: String,
+}
+
+/// What came of a provider's test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestReport {
+    pub ok: bool,
+    pub outcome: String,
+    pub code: Option<String>,
+    pub detail: Option<String>,
+    pub duration_ms: u64,
+    pub provider_message_id: Option<String>,
+    #[serde(default)]
+    pub recipients: Vec<TestedRecipient>,
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestedRecipient {
+    pub address: String,
+    pub ok: bool,
+    pub code: Option<String>,
+    pub detail: Option<String>,
+}
+
+/// What waits for one provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lane {
+    pub provider: String,
+    pub waiting: u64,
+    pub hold: Option<Hold>,
+    pub not_before: Option<Timestamp>,
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// A far end may take its time to answer a test.
+const TEST_TIMEOUT: Duration = Duration::from_secs(90);
+
+impl Client {
+    pub async fn providers(&self) -> Result<Vec<Provider>> {
+        let page: Page<_> = self.get(&["api", "providers"], NONE).await?;
+        Ok(page.items)
+    }
+
+    pub async fn provider(&self, id: &str) -> Result<Provider> {
+        self.get(&["api", "providers", id], NONE).await
+    }
+
+    pub async fn create_provider(&self, draft: &ProviderDraft) -> Result<Provider> {
+        self.post(&["api", "providers"], draft).await
+    }
+
+    /// Replaces a provider. A secret that is left out or `•••` stays as it is.
+    pub async fn replace_provider(&self, id: &str, draft: &ProviderDraft) -> Result<Provider> {
+        self.put(&["api", "providers", id], draft).await
+    }
+
+    pub async fn delete_provider(&self, id: &str) -> Result<()> {
+        self.delete(&["api", "providers", id], NONE).await
+    }
+
+    /// Makes one real attempt and tells what came of it.
+    pub async fn test_provider(&self, id: &str, to: Option<&str>) -> Result<TestReport> {
+        let request = self.request(Method::POST, &["api", "providers", id, "test"], NONE);
+        self.answer(request.timeout(TEST_TIMEOUT).json(&json!({ "to": to })))
+            .await
+    }
+
+    /// Stops a provider; what is sent to it waits.
+    pub async fn hold_provider(&self, id: &str, reason: Option<&str>) -> Result<Provider> {
+        self.post(&["api", "providers", id, "hold"], &json!({ "reason": reason }))
+            .await
+    }
+
+    /// Lets a held provider go on, whatever held it.
+    pub async fn resume_provider(&self, id: &str) -> Result<Provider> {
+        self.answer(self.request(Method::POST, &["api", "providers", id, "resume"], NONE))
+            .await
+    }
+
+    pub async fn provider_kinds(&self) -> Result<Vec<ProviderKind>> {
+        let page: Page<_> = self.get(&["api", "provider-kinds"], NONE).await?;
+        Ok(page.items)
+    }
+
+    pub async fn lanes(&self) -> Result<Vec<Lane>> {
+        let page: Page<_> = self.get(&["api", "lanes"], NONE).await?;
+        Ok(page.items)
+    }
+}

@@ -1,0 +1,137 @@
+//! Handing notifications over.
+
+use crate::{Client, Notification, Result};
+use domain::{FieldError, NotificationId, Status};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Central's word that the notification is on its disk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    pub notification_id: NotificationId,
+    /// None for a resend of something that was purged long ago.
+    pub status: Option<Status>,
+    /// It was there already: sent before, or the answer to an earlier try got lost.
+    pub duplicate: bool,
+}
+
+/// What became of one notification of a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchAnswer {
+    pub accepted: bool,
+    pub notification_id: Option<NotificationId>,
+    pub status: Option<Status>,
+    #[serde(default)]
+    pub duplicate: bool,
+    /// Why it was refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+}
+
+#[derive(Deserialize)]
+struct Answers {
+    results: Vec<BatchAnswer>,
+}
+
+impl Client {
+    /// Submits one notification. When this answers, it is on central's disk.
+    ///
+    /// When central does not answer, the same notification is sent again a few times, under the same id. After an
+    /// error it may or may not be there; to find out, give it an id or a key and submit it again.
+    pub async fn submit(&self, notification: &Notification) -> Result<Accepted> {
+        let named = notification.named();
+        self.again
+            .run(async || self.post(&["api", "notifications"], &named).await)
+            .await
+    }
+
+    /// Submits up to 1,000 at once; one answer each, in order. Retried like [`Client::submit`].
+    pub async fn submit_batch(&self, notifications: &[Notification]) -> Result<Vec<BatchAnswer>> {
+        let named: Vec<_> = notifications.iter().map(Notification::named).collect();
+        let body = json!({ "notifications": named });
+        let ask = async || {
+            self.post::<Answers>(&["api", "notifications", "batch"], &body)
+                .await
+        };
+        Ok(self.again.run(ask).await?.results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Again, Error};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::{TcpListener, TcpStream},
+    };
+
+    /// Reads one request and answers its body.
+    async fn request(stream: &mut TcpStream) -> serde_json::Value {
+        let mut read = Vec::new();
+        loop {
+            let mut chunk = [0; 1024];
+            let n = stream.read(&mut chunk).await.unwrap();
+            read.extend_from_slice(&chunk[..n]);
+            let text = String::from_utf8_lossy(&read);
+            if let Some((_, body)) = text.split_once("\r\n\r\n")
+                && let Ok(body) = serde_json::from_str(body)
+            {
+                return body;
+            }
+            assert_ne!(n, 0, "the request broke off");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lost_answer_and_a_busy_central_are_asked_again_under_the_same_id() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let far_end = tokio::spawn(async move {
+            let mut ids = vec![];
+            for answer in [
+                "",
+                "HTTP/1.1 503 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+                "accept",
+            ] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let id = request(&mut stream).await["notificationId"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned();
+                let body = format!(r#"{{"notificationId":"{id}","status":"Pending","duplicate":true}}"#);
+                let full = match answer {
+                    "accept" => format!("HTTP/1.1 202 x\r\ncontent-length: {}\r\n\r\n{body}", body.len()),
+                    other => other.to_owned(),
+                };
+                stream.write_all(full.as_bytes()).await.unwrap();
+                ids.push(id);
+            }
+            ids
+        });
+        let client = Client::builder(&url).retrying(Again::at_once(5)).build().unwrap();
+        let accepted = client
+            .submit(&Notification::to_list("ops").body("x"))
+            .await
+            .unwrap();
+        let ids = far_end.await.unwrap();
+        assert_eq!(ids.len(), 3);
+        assert!(ids.iter().all(|id| *id == accepted.notification_id.to_string()));
+    }
+
+    #[tokio::test]
+    async fn nobody_there_is_unreachable_and_names_the_url_once() {
+        let client = Client::builder("http://127.0.0.1:1")
+            .retrying(Again::at_once(2))
+            .build()
+            .unwrap();
+        let error = client
+            .submit(&Notification::to_list("ops").body("x"))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, Error::Unreachable { .. }));
+        assert_eq!(crate::build::chain(&error).matches("127.0.0.1:1").count(), 1);
+    }
+}
