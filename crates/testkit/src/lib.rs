@@ -1,1 +1,9 @@
-//! Being written.
+//! For tests only. Stays below `central` and `web`, so that their unit tests meet one copy of each crate.
+
+pub mod far_end;
+pub mod fixtures;
+pub mod temp;
+
+pub use far_end::{FarEnd, Reply};
+pub use fixtures::a_notification;
+pub use temp::TempStore;

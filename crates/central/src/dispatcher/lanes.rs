@@ -226,9 +226,9 @@ impl Lanes {
         self.ready.retain(|other| *other != id);
     }
 
-    /// What to claim now. Room is reserved; [`Lanes::claimed`] gives back what was not used.
-    pub fn plan(&mut self, now: Timestamp, batch: usize) -> Plan {
-        let mut free = self.permits.saturating_sub(self.sending);
+    /// What to claim now, at most `most` rows. Room is reserved; [`Lanes::claimed`] gives back what was not used.
+    pub fn plan(&mut self, now: Timestamp, batch: usize, most: usize) -> Plan {
+        let mut free = self.permits.saturating_sub(self.sending).min(most);
         let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
         let turns = self.ready.len();
         let share = (free / turns.max(1)).max(1);
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn lanes_without_an_answer_share_a_quarter_of_the_permits() {
         let mut lanes = lanes(100, 0..200);
-        let plan = lanes.plan(NOW, 100);
+        let plan = lanes.plan(NOW, 100, 1000);
         assert_eq!(wanted(&plan), 25);
         assert_eq!(lanes.silent_sending, 25);
     }
@@ -454,7 +454,7 @@ mod tests {
         let mut healthy = 0;
         for _ in 0..10 {
             lanes.enqueue(LaneId(0));
-            let plan = lanes.plan(NOW, 100);
+            let plan = lanes.plan(NOW, 100, 1000);
             for want in plan.wants {
                 if want.lane == LaneId(0) {
                     healthy += want.n;
@@ -471,7 +471,7 @@ mod tests {
     #[test]
     fn silent_accounting_returns_to_zero_when_everything_is_over() {
         let mut lanes = lanes(64, 0..10);
-        let plan = lanes.plan(NOW, 100);
+        let plan = lanes.plan(NOW, 100, 1000);
         for want in &plan.wants {
             lanes.claimed(*want, want.n as usize);
         }
@@ -495,7 +495,7 @@ mod tests {
             warm(&mut lanes, id);
             lanes.enqueue(LaneId(id));
         }
-        let plan = lanes.plan(NOW, 100);
+        let plan = lanes.plan(NOW, 100, 1000);
         let per_lane: Vec<_> = plan.wants.iter().map(|w| w.n).collect();
         assert_eq!(per_lane, [2, 2, 2, 2]);
     }
@@ -511,12 +511,12 @@ mod tests {
             not_before: None,
         };
         lanes.seen(&waiting, NOW);
-        assert_eq!(lanes.plan(NOW, 100), Plan::default());
+        assert_eq!(lanes.plan(NOW, 100, 1000), Plan::default());
         let later = NOW + Duration::from_secs(30);
         lanes.fire_timers(later);
-        assert_eq!(lanes.plan(later, 100).probes, [LaneId(0)]);
+        assert_eq!(lanes.plan(later, 100, 1000).probes, [LaneId(0)]);
         lanes.enqueue(LaneId(0));
-        assert_eq!(lanes.plan(later, 100), Plan::default());
+        assert_eq!(lanes.plan(later, 100, 1000), Plan::default());
     }
 
     #[test]
@@ -531,13 +531,13 @@ mod tests {
             NOW,
         );
         lanes.enqueue(LaneId(1));
-        let plan = lanes.plan(NOW, 100);
+        let plan = lanes.plan(NOW, 100, 1000);
         assert_eq!(wanted(&plan), 2);
         lanes.claimed(plan.wants[0], 2);
-        assert_eq!(lanes.plan(NOW, 100), Plan::default());
+        assert_eq!(lanes.plan(NOW, 100, 1000), Plan::default());
         let next = lanes.next_timer().expect("a timer for the next token");
         assert!(next <= NOW + Duration::from_millis(502));
         lanes.fire_timers(next);
-        assert_eq!(wanted(&lanes.plan(next, 100)), 1);
+        assert_eq!(wanted(&lanes.plan(next, 100, 1000)), 1);
     }
 }

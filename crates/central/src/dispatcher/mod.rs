@@ -122,6 +122,9 @@ const OWNED_FOR: Duration = Duration::from_secs(30);
 /// Results are recorded over this many calls at once: while one commits, the next gathers.
 const RECORDERS: usize = 2;
 
+/// Rows sent and not yet on record, for each attempt that may be under way.
+const UNRECORDED_PER_PERMIT: usize = 4;
+
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 impl Dispatcher {
@@ -346,7 +349,9 @@ impl Dispatcher {
     /// Claims once, what may be claimed now, and starts it. Answers how many rows that was.
     async fn claim(&mut self) -> store::Result<usize> {
         self.learn_limits().await?;
-        let plan = self.lanes.plan(self.clock.now(), self.settings.batch);
+        // Bounds memory, and what a crash can make come twice, when the store is slower than the far ends.
+        let most = (UNRECORDED_PER_PERMIT * self.settings.permits).saturating_sub(self.unrecorded as usize);
+        let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
         let mut started = 0;
         if !plan.wants.is_empty() {
             let (token, since) = (LeaseToken::mint(), Instant::now());

@@ -1,0 +1,142 @@
+//! Lanes do not get in each other's way.
+
+use crate::world::{TENANT, World, secs};
+use domain::{Channel, Failure, Limits, Scope};
+use testkit::{Reply, a_notification};
+
+#[tokio::test]
+async fn a_dead_lane_does_not_slow_a_healthy_one() {
+    let mut world = World::new().await;
+    // Every connect to the mail server hangs; nothing opens the gate until the webhooks are through.
+    world
+        .mail
+        .script(|_, _| Reply::AtGate(Failure::transient(Scope::Lane, "TIMEOUT", "no answer").into()));
+    for _ in 0..400 {
+        world.send(a_notification()).await;
+    }
+    for _ in 0..400 {
+        world.send(a_notification().by(Channel::Webhook)).await;
+    }
+    let (mail, hook) = (world.mail.clone(), world.hook.clone());
+    let watch = async {
+        while hook.received().len() < 400 {
+            tokio::task::yield_now().await;
+        }
+        let stuck_in_mail = mail.received().len();
+        mail.open_gate();
+        stuck_in_mail
+    };
+    let (_, stuck_in_mail) = tokio::join!(world.dispatcher.sweep(), watch);
+    assert!(
+        stuck_in_mail <= 64,
+        "the dead lane held {stuck_in_mail} of 256 permits"
+    );
+    assert_eq!(world.hook.received().len(), 400);
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_kept() {
+    let mut world = World::new().await;
+    world
+        .provider("hook", "test-hook", |draft| {
+            draft.limits = Some(Limits {
+                concurrency: 32,
+                per_second: Some(5.0),
+            });
+        })
+        .await;
+    for _ in 0..12 {
+        world.send(a_notification().by(Channel::Webhook)).await;
+    }
+    let mut per_second = vec![];
+    for _ in 0..3 {
+        per_second.push(world.sweep().await.delivered);
+        world.advance(secs(1));
+    }
+    assert_eq!(per_second, [5, 5, 2]);
+}
+
+#[tokio::test]
+async fn no_more_than_the_lanes_concurrency_is_under_way_at_once() {
+    let mut world = World::new().await;
+    world
+        .provider("hook", "test-hook", |draft| {
+            draft.limits = Some(Limits {
+                concurrency: 2,
+                per_second: None,
+            });
+        })
+        .await;
+    world
+        .hook
+        .script(|_, _| Reply::AtGate(domain::Outcome::Delivered(Default::default())));
+    for _ in 0..10 {
+        world.send(a_notification().by(Channel::Webhook)).await;
+    }
+    let hook = world.hook.clone();
+    let watch = async {
+        hook.waiting(2).await;
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        let under_way = hook.received().len();
+        hook.open_gate();
+        under_way
+    };
+    let (tally, under_way) = tokio::join!(world.dispatcher.sweep(), watch);
+    assert_eq!(under_way, 2);
+    assert_eq!(tally.unwrap().delivered, 10);
+}
+
+#[tokio::test]
+async fn the_oldest_goes_first_within_a_lane() {
+    let mut world = World::new().await;
+    world
+        .provider("hook", "test-hook", |draft| {
+            draft.limits = Some(Limits {
+                concurrency: 1,
+                per_second: None,
+            });
+        })
+        .await;
+    let mut sent = vec![];
+    for _ in 0..20 {
+        sent.push(world.send(a_notification().by(Channel::Webhook)).await);
+        world.advance(secs(1));
+    }
+    world.sweep().await;
+    let order: Vec<_> = world.hook.received().iter().map(|m| m.id).collect();
+    assert_eq!(order, sent);
+}
+
+#[tokio::test]
+async fn another_tenants_id_is_no_duplicate_and_its_rows_are_not_seen() {
+    let mut world = World::new().await;
+    let other = world
+        .central
+        .store
+        .create_tenant("other", &crate::world::somebody())
+        .await
+        .unwrap()
+        .id;
+    let id = world.send(a_notification()).await;
+    let mut twin = a_notification().tenant(other);
+    twin.0.id = id;
+    world.send(twin).await;
+    world.sweep().await;
+    assert_eq!(world.mail.received().len(), 1, "the other tenant has no provider");
+    assert!(world.central.store.get(other, id).await.unwrap().is_some());
+    let mine = world
+        .central
+        .store
+        .kpis(Some(TENANT), world.central.settings.kpi)
+        .await
+        .unwrap();
+    let theirs = world
+        .central
+        .store
+        .kpis(Some(other), world.central.settings.kpi)
+        .await
+        .unwrap();
+    assert_eq!((mine.parked_count, theirs.parked_count), (0, 1));
+}

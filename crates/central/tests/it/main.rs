@@ -1,0 +1,15 @@
+//! The outbox as a whole, on a real SQLite file, with a far end that answers as each test says and a clock that
+//! moves only when told.
+
+mod adapters_that_misbehave;
+mod audit;
+mod bulk;
+mod failing;
+mod holds;
+mod lanes;
+mod purge;
+mod recipients;
+mod routing;
+mod secrets;
+mod shutdown;
+mod world;

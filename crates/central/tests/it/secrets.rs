@@ -1,0 +1,89 @@
+//! Secrets stay secret, survive a change of key, and a node without the key parks nothing.
+
+use crate::world::{TENANT, World, secs};
+use central::{
+    Settings,
+    providers::{MASK, ProviderDesk},
+    secrets::{Sealer, SealingKey},
+};
+use domain::{Channel, ProviderId, Status};
+use testkit::{FarEnd, Reply, TempStore, a_notification};
+
+fn key(n: u8) -> SealingKey {
+    SealingKey::from_bytes([n; 32])
+}
+
+async fn world_with(temp: TempStore, sealer: Sealer) -> World {
+    let (mail, hook) = (
+        FarEnd::new("test-mail", Channel::Email),
+        FarEnd::new("test-hook", Channel::Webhook),
+    );
+    World::over(temp, mail, hook, Settings::named("node-1"), sealer)
+}
+
+async fn set_up(world: &World) {
+    world.list("ops", &["ops@example.com"]).await;
+    world
+        .provider("mail", "test-mail", |draft| {
+            draft.settings.insert("password".into(), "hunter2".into());
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_stored_secret_is_sealed_masked_and_kept_when_an_update_leaves_it_out() {
+    let mut world = world_with(TempStore::open(), Sealer::new(key(1), vec![])).await;
+    set_up(&world).await;
+    world
+        .provider("mail", "test-mail", |draft| {
+            draft.settings.insert("host".into(), "relay".into());
+            draft.settings.insert("password".into(), MASK.into());
+        })
+        .await;
+    let stored = world
+        .central
+        .store
+        .provider(TENANT, &ProviderId::new("mail"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!format!("{stored:?}").contains("hunter2"));
+    assert_eq!(ProviderDesk::masked_settings(&stored.provider)["password"], MASK);
+    world.mail.script(|_, settings| {
+        assert_eq!(settings["password"], "hunter2");
+        Reply::accepted()
+    });
+    world.send(a_notification()).await;
+    assert_eq!(world.sweep().await.delivered, 1);
+}
+
+#[tokio::test]
+async fn old_rows_open_after_a_change_of_key_and_resealing_makes_the_old_key_unnecessary() {
+    let world = world_with(TempStore::open(), Sealer::new(key(1), vec![])).await;
+    set_up(&world).await;
+    let world = world_with(world.temp, Sealer::new(key(2), vec![key(1)])).await;
+    assert_eq!(world.central.providers.reseal().await.unwrap(), (1, vec![]));
+    assert_eq!(world.central.providers.reseal().await.unwrap(), (0, vec![]));
+    let mut world = world_with(world.temp, Sealer::new(key(2), vec![])).await;
+    world.mail.script(|_, settings| {
+        assert_eq!(settings["password"], "hunter2");
+        Reply::accepted()
+    });
+    world.send(a_notification()).await;
+    assert_eq!(world.sweep().await.delivered, 1);
+}
+
+#[tokio::test]
+async fn a_node_that_cannot_open_a_secret_leaves_the_lane_alone_and_parks_nothing() {
+    let world = world_with(TempStore::open(), Sealer::new(key(1), vec![])).await;
+    set_up(&world).await;
+    let mut world = world_with(world.temp, Sealer::new(key(9), vec![])).await;
+    let id = world.send(a_notification()).await;
+    world.sweep().await;
+    world.advance(secs(3600));
+    world.sweep().await;
+    let waiting = world.get(id).await;
+    assert_eq!((waiting.status, waiting.retry_count), (Status::Pending, 0));
+    let mut world = world_with(world.temp, Sealer::new(key(1), vec![])).await;
+    assert_eq!(world.sweep().await.delivered, 1);
+}

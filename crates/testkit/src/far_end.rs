@@ -1,0 +1,177 @@
+//! A far end inside the process: records what it is given and answers as its script says.
+
+use async_trait::async_trait;
+use delivery::{Adapter, Deadline, Kind, KindInfo, Message, Setting, SettingType, kind::Settings};
+use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::watch;
+
+/// What a scripted far end does with one message.
+#[derive(Debug)]
+pub enum Reply {
+    Now(Outcome),
+    /// Answers once [`FarEnd::open_gate`] was called.
+    AtGate(Outcome),
+    Panic,
+}
+
+impl Reply {
+    pub fn accepted() -> Self {
+        Reply::Now(Outcome::Delivered(Accepted::default()))
+    }
+}
+
+type Script = Box<dyn FnMut(&Message, &Settings) -> Reply + Send>;
+
+/// Shared by the test and by every adapter built for it. Each channel needs a far end of its own.
+#[derive(Clone)]
+pub struct FarEnd {
+    channel: Channel,
+    kind: &'static str,
+    script: Arc<Mutex<Script>>,
+    received: Arc<Mutex<Vec<Message>>>,
+    waiting: Arc<watch::Sender<usize>>,
+    gate: Arc<watch::Sender<bool>>,
+}
+
+impl fmt::Debug for FarEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FarEnd({})", self.kind)
+    }
+}
+
+impl FarEnd {
+    /// Accepts everything until told otherwise.
+    pub fn new(kind: &'static str, channel: Channel) -> Self {
+        Self {
+            channel,
+            kind,
+            script: Arc::new(Mutex::new(Box::new(|_, _| Reply::accepted()))),
+            received: Arc::default(),
+            waiting: Arc::new(watch::Sender::new(0)),
+            gate: Arc::new(watch::Sender::new(false)),
+        }
+    }
+
+    pub fn script(&self, script: impl FnMut(&Message, &Settings) -> Reply + Send + 'static) {
+        *self.script.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(script);
+    }
+
+    /// Always the same answer.
+    pub fn answers(&self, outcome: Outcome) {
+        self.script(move |_, _| Reply::Now(outcome.clone()));
+    }
+
+    pub fn accepts(&self) {
+        self.script(|_, _| Reply::accepted());
+    }
+
+    /// Every message it was given, in order.
+    pub fn received(&self) -> Vec<Message> {
+        self.received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub fn open_gate(&self) {
+        self.gate.send_replace(true);
+    }
+
+    pub fn close_gate(&self) {
+        self.gate.send_replace(false);
+    }
+
+    /// Completes when so many messages wait at the gate.
+    pub async fn waiting(&self, n: usize) {
+        let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= n).await;
+    }
+
+    pub fn kind(&self) -> Arc<dyn Kind> {
+        Arc::new(self.clone())
+    }
+}
+
+impl Kind for FarEnd {
+    fn info(&self) -> KindInfo {
+        let setting = |name, secret| Setting {
+            name,
+            kind: SettingType::Text,
+            required: false,
+            secret,
+            default: None,
+            help: "for tests",
+        };
+        KindInfo {
+            kind: self.kind,
+            channel: self.channel,
+            title: "a far end of a test",
+            settings: vec![
+                setting("host", false),
+                setting("tls", false),
+                setting("password", true),
+            ],
+            retry: if self.channel == Channel::Email {
+                RetryPolicy::email()
+            } else {
+                RetryPolicy::exponential()
+            },
+            limits: Limits::default(),
+            on_ambiguous: OnAmbiguous::Resend,
+        }
+    }
+
+    fn check(&self, settings: &Settings) -> Vec<FieldError> {
+        match settings.get("tls").and_then(|tls| tls.as_str()) {
+            None | Some("none" | "starttls" | "tls") => vec![],
+            Some(_) => vec![FieldError::new("settings.tls", "must be none, starttls or tls")],
+        }
+    }
+
+    fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        let problems = self.check(settings);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Arc::new(Wire {
+            far_end: self.clone(),
+            settings: settings.clone(),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Wire {
+    far_end: FarEnd,
+    settings: Settings,
+}
+
+#[async_trait]
+impl Adapter for Wire {
+    async fn deliver(&self, message: &Message, _deadline: Deadline) -> Outcome {
+        let far_end = &self.far_end;
+        far_end
+            .received
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(message.clone());
+        let reply = {
+            let mut script = far_end.script.lock().unwrap_or_else(PoisonError::into_inner);
+            script(message, &self.settings)
+        };
+        match reply {
+            Reply::Now(outcome) => outcome,
+            Reply::AtGate(outcome) => {
+                let mut gate = far_end.gate.subscribe();
+                far_end.waiting.send_modify(|n| *n += 1);
+                let _ = gate.wait_for(|open| *open).await;
+                far_end.waiting.send_modify(|n| *n -= 1);
+                outcome
+            }
+            Reply::Panic => panic!("the script says so"),
+        }
+    }
+}
