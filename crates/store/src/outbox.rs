@@ -49,8 +49,8 @@ pub trait Outbox: Send + Sync {
     async fn renew(&self, leases: &[Lease], lease: Duration) -> Result<Vec<Lease>>;
 
     /// Holds a lane, if its provider's settings are still the ones the failed attempt used (`config_version`) and
-    /// it is not held already; a failed probe of the same hold counts and moves the next probe. Answers whether
-    /// the hold is in force as asked. Audited.
+    /// it is not held already; a failed probe of the same hold counts and moves the next probe. An operator's hold
+    /// replaces one that the system set. Answers whether the hold is in force as asked. Audited.
     async fn hold_lane(&self, hold: HoldLane) -> Result<bool>;
 
     /// Ends a hold. With `only` the hold must still be for that reason. Answers whether there was one. Audited.
@@ -142,6 +142,8 @@ pub struct Claims {
     pub now: Option<Timestamp>,
     pub directory_version: i64,
     pub rows: Vec<Claimed>,
+    /// The hold that a probe may end; set by `claim_probe` when it gives a row.
+    pub probing: Option<Hold>,
 }
 
 /// Everything an attempt needs to know.
@@ -170,6 +172,8 @@ pub struct Claimed {
     pub body: String,
     pub type_data: Option<String>,
     pub extra: Extra,
+    /// The site it came from (`due.site`).
+    pub site: Option<String>,
     /// What earlier attempts taught about each recipient; empty where there is only one.
     pub known: Vec<RecipientResult>,
 }

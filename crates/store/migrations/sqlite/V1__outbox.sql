@@ -36,33 +36,35 @@ create table lanes (
   check ((hold_reason is null) = (hold_since is null))
 );
 
+-- Numbers are never used again (autoincrement): a late result must not meet a stranger under its old number.
+-- No text holds a NUL, which PostgreSQL could not store and which would end length() early.
 create table notifications (
-  seq integer primary key,
+  seq integer primary key autoincrement,
   tenant integer not null,
   id blob not null,
-  idempotency_key text check (length(idempotency_key) <= 255),
+  idempotency_key text check (length(idempotency_key) <= 255 and instr(idempotency_key, char(0)) = 0),
   content_hash integer not null,
   channel text not null,
-  provider text,
-  list_name text check (length(list_name) <= 200),
-  recipients text,
+  provider text check (instr(provider, char(0)) = 0),
+  list_name text check (length(list_name) <= 200 and instr(list_name, char(0)) = 0),
+  recipients text check (instr(recipients, '\u0000') = 0),
   subject text not null check (length(subject) <= 1000 and instr(subject, char(0)) = 0),
-  body text not null check (length(cast(body as blob)) <= 1048576 and instr(body, char(0)) = 0),
-  type_data text,
-  site text check (length(site) <= 255),
-  instance text check (length(instance) <= 255),
-  script text check (length(script) <= 255),
-  execution text check (length(execution) <= 255),
-  parent_execution text check (length(parent_execution) <= 255),
-  entity_type text check (length(entity_type) <= 255),
-  entity_id text check (length(entity_id) <= 255),
-  submitted_by text not null,
-  extra text,
+  body text not null check (octet_length(body) <= 1048576 and instr(body, char(0)) = 0),
+  type_data text check (instr(type_data, char(0)) = 0),
+  site text check (length(site) <= 255 and instr(site, char(0)) = 0),
+  instance text check (length(instance) <= 255 and instr(instance, char(0)) = 0),
+  script text check (length(script) <= 255 and instr(script, char(0)) = 0),
+  execution text check (length(execution) <= 255 and instr(execution, char(0)) = 0),
+  parent_execution text check (length(parent_execution) <= 255 and instr(parent_execution, char(0)) = 0),
+  entity_type text check (length(entity_type) <= 255 and instr(entity_type, char(0)) = 0),
+  entity_id text check (length(entity_id) <= 255 and instr(entity_id, char(0)) = 0),
+  submitted_by text not null check (instr(submitted_by, char(0)) = 0),
+  extra text check (instr(extra, '\u0000') = 0),
   site_enqueued_at integer,
   created_at integer not null,
   send_at integer,
   expires_at integer,
-  supersede_key text check (length(supersede_key) <= 255),
+  supersede_key text check (length(supersede_key) <= 255 and instr(supersede_key, char(0)) = 0),
   unique (tenant, id)
 );
 create index notifications_by_time on notifications (tenant, created_at, seq);

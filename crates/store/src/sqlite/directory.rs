@@ -1,0 +1,301 @@
+//! The [`Directory`] trait on SQLite: tenants, keys and lists here, providers in [`super::providers`].
+
+use super::{
+    SqliteStore,
+    audit_write::{self, AuditEntry},
+    providers, rows, sql,
+    writer::Session,
+};
+use crate::{
+    Error, Result,
+    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, Tenant},
+};
+use async_trait::async_trait;
+use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use std::collections::BTreeMap;
+
+#[async_trait]
+impl Directory for SqliteStore {
+    async fn directory_version(&self) -> Result<i64> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(sql::directory_version)?;
+            Ok(statement.query_row([], |row| row.get(0))?)
+        })
+        .await
+    }
+
+    async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant> {
+        let (name, actor) = (name.to_owned(), actor.clone());
+        self.write(1, move |s| {
+            let taken = || format!("there is a tenant {name:?} already");
+            let made = s
+                .conn
+                .prepare_cached(sql::tenant_create)?
+                .query_row(params![name, s.now.as_millis()], tenant);
+            let made = made.map_err(|e| conflict(e, taken))?;
+            changed(s, made.id, AuditKind::TenantChanged, &actor, &name, "created")?;
+            Ok(made)
+        })
+        .await
+    }
+
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        self.read(|conn| all(conn, sql::tenants, [], |row| Ok(tenant(row)?)))
+            .await
+    }
+
+    async fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>> {
+        let name = name.to_owned();
+        self.read(move |conn| {
+            let mut statement = conn.prepare_cached(sql::tenant_by_name)?;
+            Ok(statement.query_row([name], tenant).optional()?)
+        })
+        .await
+    }
+
+    async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {
+        let actor = actor.clone();
+        self.write(1, move |s| create_key(s, &key, &actor)).await
+    }
+
+    async fn keys(&self, tenant: TenantId) -> Result<Vec<ApiKey>> {
+        self.read(move |conn| all(conn, sql::keys, [tenant.0], api_key))
+            .await
+    }
+
+    async fn revoke_key(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
+        let actor = actor.clone();
+        self.write(1, move |s| {
+            let name: Option<String> = s
+                .conn
+                .prepare_cached(sql::key_revoke)?
+                .query_row(params![tenant.0, id, s.now.as_millis()], |row| row.get(0))
+                .optional()?;
+            let Some(name) = name else { return Ok(false) };
+            changed(s, tenant, AuditKind::KeyChanged, &actor, &name, "revoked")?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>> {
+        let hash = *hash;
+        self.read(move |conn| Ok(all(conn, sql::key_by_hash, [hash], api_key)?.pop()))
+            .await
+    }
+
+    async fn lists(&self, tenant: TenantId) -> Result<Vec<List>> {
+        self.read(move |conn| all(conn, sql::lists, [tenant.0], list))
+            .await
+    }
+
+    async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>> {
+        let name = name.to_owned();
+        self.read(move |conn| Ok(all(conn, sql::list_by_name, params![tenant.0, name], list)?.pop()))
+            .await
+    }
+
+    async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
+        let (list, actor) = (list.clone(), actor.clone());
+        self.write(1, move |s| {
+            s.conn.prepare_cached(sql::list_put)?.execute(params![
+                tenant.0,
+                list.name,
+                rows::json(&list.recipients)
+            ])?;
+            changed(s, tenant, AuditKind::ListChanged, &actor, &list.name, "changed")
+        })
+        .await
+    }
+
+    async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
+        let (name, actor) = (name.to_owned(), actor.clone());
+        self.write(1, move |s| {
+            let deleted = s
+                .conn
+                .prepare_cached(sql::list_delete)?
+                .execute(params![tenant.0, name])?;
+            if deleted > 0 {
+                changed(s, tenant, AuditKind::ListChanged, &actor, &name, "deleted")?;
+            }
+            Ok(deleted > 0)
+        })
+        .await
+    }
+
+    async fn providers(&self, tenant: TenantId) -> Result<Vec<Provider>> {
+        self.read(move |conn| all(conn, sql::providers, [tenant.0], providers::from_row))
+            .await
+    }
+
+    async fn provider(&self, tenant: TenantId, id: &ProviderId) -> Result<Option<Provider>> {
+        let id = id.clone();
+        self.read(move |conn| providers::by_id(conn, tenant, &id)).await
+    }
+
+    async fn provider_of_lane(&self, lane: LaneId) -> Result<Option<Provider>> {
+        self.read(move |conn| Ok(all(conn, sql::provider_of_lane, [lane.0], providers::from_row)?.pop()))
+            .await
+    }
+
+    async fn all_providers(&self) -> Result<Vec<Provider>> {
+        self.read(|conn| all(conn, sql::all_providers, [], providers::from_row))
+            .await
+    }
+
+    async fn put_provider(
+        &self,
+        provider: &NewProvider,
+        expected_version: Option<i64>,
+        actor: &Actor,
+    ) -> Result<Provider> {
+        let (provider, actor) = (provider.clone(), actor.clone());
+        self.write(1, move |s| providers::put(s, &provider, expected_version, &actor))
+            .await
+    }
+
+    async fn reseal_provider(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        version: i64,
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<bool> {
+        let (id, secrets) = (id.clone(), rows::json(secrets));
+        self.write(1, move |s| {
+            let resealed = s.conn.prepare_cached(sql::provider_reseal)?.execute(params![
+                tenant.0,
+                id.as_str(),
+                version,
+                secrets
+            ])?;
+            bump(s)?;
+            Ok(resealed > 0)
+        })
+        .await
+    }
+
+    async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool> {
+        let (id, actor) = (id.clone(), actor.clone());
+        self.write(1, move |s| providers::delete(s, tenant, &id, &actor))
+            .await
+    }
+
+    async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId> {
+        let found = self
+            .read(move |conn| providers::lane(conn, tenant, "", channel))
+            .await?;
+        match found {
+            Some((lane, _)) => Ok(lane),
+            None => {
+                self.write(1, move |s| Ok(providers::lane_or_new(s, tenant, "", channel)?.0))
+                    .await
+            }
+        }
+    }
+
+    async fn unrouted_channel(&self, lane: LaneId) -> Result<Option<(TenantId, Channel)>> {
+        self.read(move |conn| {
+            Ok(all(conn, sql::unrouted_channel, [lane.0], |row| {
+                let channel = rows::parse("lanes", &row.get::<_, String>(1)?)?;
+                Ok((TenantId(row.get(0)?), channel))
+            })?
+            .pop())
+        })
+        .await
+    }
+}
+
+/// All rows of a statement.
+pub(super) fn all<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    from_row: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut found = statement.query(params)?;
+    let mut values = vec![];
+    while let Some(row) = found.next()? {
+        values.push(from_row(row)?);
+    }
+    Ok(values)
+}
+
+/// Every change is seen by the next claim, and written down.
+pub(super) fn changed(
+    s: &Session<'_>,
+    tenant: TenantId,
+    kind: AuditKind,
+    actor: &Actor,
+    target: &str,
+    detail: &str,
+) -> Result<()> {
+    bump(s)?;
+    let entry = AuditEntry {
+        target: Some(target),
+        detail: Some(detail),
+        ..AuditEntry::new(tenant, kind, actor)
+    };
+    audit_write::entry(s, &entry)
+}
+
+fn bump(s: &Session<'_>) -> Result<()> {
+    s.conn.prepare_cached(sql::directory_bump)?.execute([])?;
+    Ok(())
+}
+
+/// A name that is taken is a conflict; everything else a UNIQUE or CHECK says is a refusal.
+fn conflict(error: rusqlite::Error, taken: impl Fn() -> String) -> Error {
+    let unique = error
+        .sqlite_error()
+        .is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE);
+    if unique {
+        Error::Conflict(taken())
+    } else {
+        error.into()
+    }
+}
+
+fn create_key(s: &mut Session<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey> {
+    let taken = || format!("there is a live key {:?} already", key.name);
+    let mut insert = s.conn.prepare_cached(sql::key_create)?;
+    let mut made = insert.query(params![
+        key.tenant.0,
+        key.name,
+        key.role.as_str(),
+        key.hash,
+        s.now.as_millis()
+    ])?;
+    let row = made.next().map_err(|e| conflict(e, taken))?;
+    let made = row.map(api_key).ok_or_else(super::closed)??;
+    changed(s, key.tenant, AuditKind::KeyChanged, actor, &key.name, "created")?;
+    Ok(made)
+}
+
+fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
+    Ok(Tenant {
+        id: TenantId(row.get("tenant")?),
+        name: row.get("name")?,
+        created_at: rows::time(row, "created_at")?,
+    })
+}
+
+fn api_key(row: &Row<'_>) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: row.get("key_id")?,
+        tenant: TenantId(row.get("tenant")?),
+        name: row.get("name")?,
+        role: rows::parse("api_keys", &row.get::<_, String>("role")?)?,
+        created_at: rows::time(row, "created_at")?,
+        revoked_at: rows::optional_time(row, "revoked_at")?,
+    })
+}
+
+fn list(row: &Row<'_>) -> Result<List> {
+    Ok(List {
+        name: row.get("name")?,
+        recipients: rows::from_json("lists", &row.get::<_, String>("recipients")?)?,
+    })
+}

@@ -1,0 +1,84 @@
+//! Opening the file: the lock that keeps two servers apart, and bringing the schema up to date.
+
+use super::{connection, sql};
+use crate::{Error, Result};
+use rusqlite::{Connection, OptionalExtension};
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    path::{Path, PathBuf},
+};
+
+mod embedded {
+    refinery::embed_migrations!("migrations/sqlite");
+}
+
+/// Takes the lock of the one process that serves the file. It ends with the handle, however the process ends.
+pub(super) fn lock(path: &Path) -> Result<File> {
+    let beside = lock_path(path);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&beside)
+        .map_err(|e| Error::unavailable(format!("{}: {e}", beside.display())))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(format!(
+            "{} is in use by another waypost process",
+            path.display()
+        ))),
+        Err(TryLockError::Error(e)) => Err(Error::unavailable(format!("{}: {e}", beside.display()))),
+    }
+}
+
+fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// Brings the schema to this program's version. `NewerSchema` when it is past that already.
+pub(super) fn migrate(path: &Path) -> Result<()> {
+    let mut conn = connection::read_write(path)?;
+    refuse_newer(&conn)?;
+    embedded::migrations::runner()
+        .run(&mut conn)
+        .map_err(Error::unavailable)?;
+    Ok(())
+}
+
+/// Whether nothing would have to be migrated.
+pub(super) fn is_current(path: &Path) -> Result<bool> {
+    let conn = connection::read_write(path)?;
+    refuse_newer(&conn)?;
+    Ok(schema_version(&conn)? == known_version())
+}
+
+fn refuse_newer(conn: &Connection) -> Result<()> {
+    let (found, known) = (schema_version(conn)?, known_version());
+    if found > known {
+        return Err(Error::NewerSchema { found, known });
+    }
+    Ok(())
+}
+
+/// The version of the schema in the file; 0 in one that was just made.
+pub(super) fn schema_version(conn: &Connection) -> Result<i64> {
+    let kept: bool = conn.query_row(sql::schema_history_exists, [], |row| row.get(0))?;
+    if !kept {
+        return Ok(0);
+    }
+    let version = conn
+        .query_row(sql::schema_version, [], |row| row.get::<_, Option<i64>>(0))
+        .optional()?;
+    Ok(version.flatten().unwrap_or(0))
+}
+
+fn known_version() -> i64 {
+    embedded::migrations::runner()
+        .get_migrations()
+        .iter()
+        .map(|m| i64::from(m.version()))
+        .max()
+        .unwrap_or(0)
+}

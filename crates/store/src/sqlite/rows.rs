@@ -1,0 +1,107 @@
+//! From columns to values. A value that no version of this program writes is `Corrupt`, never a guess.
+
+use crate::{Error, Result};
+use domain::{NotificationId, RecipientResult, RecipientState, Seq, Target, Timestamp, submission::Extra};
+use rusqlite::{Connection, Row, RowIndex, params};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt::Display, str::FromStr};
+use uuid::Uuid;
+
+/// JSON text of something that always has one.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+pub(super) fn from_json<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|e| Error::corrupt(table, e.to_string()))
+}
+
+pub(super) fn parse<T: FromStr>(table: &'static str, text: &str) -> Result<T>
+where
+    T::Err: Display,
+{
+    text.parse()
+        .map_err(|e: T::Err| Error::corrupt(table, e.to_string()))
+}
+
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_millis)
+}
+
+pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+}
+
+/// A count; SQLite's numbers are signed, counts are not.
+pub(super) fn count(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.max(0).unsigned_abs())
+}
+
+pub(super) fn id(row: &Row<'_>, column: &str) -> rusqlite::Result<NotificationId> {
+    Ok(NotificationId(Uuid::from_bytes(row.get(column)?)))
+}
+
+/// Where a notification goes, from its two columns.
+pub(super) fn target(row: &Row<'_>) -> Result<Target> {
+    if let Some(list) = row.get("list_name")? {
+        return Ok(Target::List(list));
+    }
+    Ok(
+        match row
+            .get_ref("recipients")?
+            .as_str_or_null()
+            .map_err(rusqlite::Error::from)?
+        {
+            Some(text) => Target::Recipients(from_json("notifications", text)?),
+            None => Target::Provider,
+        },
+    )
+}
+
+pub(super) fn extra(row: &Row<'_>) -> Result<Extra> {
+    match row
+        .get_ref("extra")?
+        .as_str_or_null()
+        .map_err(rusqlite::Error::from)?
+    {
+        Some(text) => from_json("notifications", text),
+        None => Ok(Extra::default()),
+    }
+}
+
+pub(super) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<RecipientResult>> {
+    let mut statement = conn.prepare_cached(super::sql::recipients_of)?;
+    let mut found = statement.query(params![seq.0])?;
+    let mut results = vec![];
+    while let Some(row) = found.next()? {
+        results.push(RecipientResult {
+            address: row.get("address")?,
+            state: state(&row.get::<_, String>("state")?)?,
+            generation: row.get("generation")?,
+            provider_message_id: row.get("provider_message_id")?,
+            code: row.get("code")?,
+            error: row.get("error")?,
+            at: time(row, "at")?,
+        });
+    }
+    Ok(results)
+}
+
+pub(super) fn state_name(state: RecipientState) -> &'static str {
+    match state {
+        RecipientState::Open => "Open",
+        RecipientState::Accepted => "Accepted",
+        RecipientState::Failed => "Failed",
+    }
+}
+
+fn state(text: &str) -> Result<RecipientState> {
+    [
+        RecipientState::Open,
+        RecipientState::Accepted,
+        RecipientState::Failed,
+    ]
+    .into_iter()
+    .find(|s| state_name(*s) == text)
+    .ok_or_else(|| Error::corrupt("recipient_results", format!("unknown state {text:?}")))
+}

@@ -1,0 +1,3 @@
+update lanes
+set hold_reason = ?2, hold_detail = ?3, hold_since = ?4, next_probe = ?5, probes = 0, probe_until = null
+where lane_id = ?1

@@ -1,0 +1,4 @@
+select coalesce(site, ''), count(*), coalesce(sum(waiting_since < ?2), 0), min(waiting_since)
+from due
+where tenant = ?1
+group by 1

@@ -1,0 +1,1 @@
+update lanes set probe_until = ?2 where lane_id = ?1

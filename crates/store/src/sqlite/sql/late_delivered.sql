@@ -1,0 +1,6 @@
+-- A late success completes a parked row; Discarded stays.
+update outcome
+set status = 'Delivered', at = ?2, attempts = max(attempts, 1), code = null, error = null,
+    resolved_targets = ?3, provider_message_id = ?4
+where seq = ?1 and status = 'Parked'
+returning tenant, site

@@ -1,0 +1,5 @@
+-- Newest first, from where the last page ended.
+select seq, created_at from notifications
+where tenant = ?1 and created_at >= ?2 and (created_at, seq) < (?3, ?4)
+order by created_at desc, seq desc
+limit ?5

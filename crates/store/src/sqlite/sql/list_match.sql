@@ -1,0 +1,19 @@
+-- Whether one candidate passes the filter. The keyword is looked for by the caller, in any script's upper case.
+select n.created_at, n.subject
+from notifications n
+left join due d on d.seq = n.seq
+left join outcome o on o.seq = n.seq
+left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
+where n.seq = ?1 and n.tenant = ?2
+  and (?3 is null or instr(?3, ',' || case when d.seq is null then o.status when d.attempts = 0 then 'Pending' else 'Retrying' end || ',') > 0)
+  and (?4 is null or n.channel = ?4)
+  and (?5 is null or n.site = ?5)
+  and (?6 is null or n.list_name = ?6)
+  and (?7 is null or l.provider = ?7)
+  and (?8 is null or n.created_at >= ?8)
+  and (?9 is null or n.created_at < ?9)
+  and (?10 is null or d.waiting_since < ?10)
+  and (?11 is null or n.entity_type = ?11)
+  and (?12 is null or n.entity_id = ?12)
+  and (?13 is null or iif(d.seq is null, o.code, d.code) = ?13)
+  and (?14 is null or o.receipt = ?14)

@@ -1,0 +1,14 @@
+select
+  n.*,
+  d.seq is not null as waits,
+  coalesce(d.attempts, o.attempts, 0) as attempts, coalesce(d.generation, o.generation, 0) as generation,
+  coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
+  coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, d.due_at,
+  iif(d.seq is null, o.code, d.code) as code, iif(d.seq is null, o.error, d.error) as error,
+  o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,
+  l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_since, l.next_probe, l.probes
+from notifications n
+left join due d on d.seq = n.seq
+left join outcome o on o.seq = n.seq
+left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
+where n.seq = ?1

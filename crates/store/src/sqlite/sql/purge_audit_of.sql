@@ -1,0 +1,1 @@
+delete from audit_log where seq = ?1

@@ -1,0 +1,1 @@
+delete from outcome where seq = ?1

@@ -1,0 +1,2 @@
+-- This very attempt is on record: an earlier commit whose answer was lost.
+select exists (select 1 from audit_log where seq = ?1 and token = ?2)

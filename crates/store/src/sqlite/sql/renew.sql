@@ -1,0 +1,1 @@
+update due set due_at = ?3 where seq = ?1 and token = ?2
