@@ -122,7 +122,7 @@ impl JobDesk {
         }
     }
 
-    /// Starts a job; the answer is the job as everybody can ask for it. Rows that park later are not touched.
+    /// Starts a job; the answer is the job as everybody can ask for it. What comes in later is not touched.
     pub async fn start(
         &self,
         tenant: TenantId,
@@ -130,8 +130,9 @@ impl JobDesk {
         mut filter: BulkFilter,
         actor: &Actor,
     ) -> store::Result<Job> {
-        let now = self.store.now().await?;
-        filter.to = Some(filter.to.map_or(now, |to| to.min(now)));
+        // `to` is exclusive, and what came in within this millisecond is meant as well.
+        let end = self.store.now().await? + Duration::from_millis(1);
+        filter.to = Some(filter.to.map_or(end, |to| to.min(end)));
         let total = self.count(tenant, &filter).await?;
         let filter = serde_json::to_string(&filter).map_err(|e| store::Error::Refused(e.to_string()))?;
         let action = action.as_str().to_owned();
