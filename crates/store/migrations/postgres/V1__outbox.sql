@@ -42,6 +42,8 @@ create table notifications (
   idempotency_key text check (length(idempotency_key) <= 255),
   content_hash bigint not null,
   channel text not null,
+  -- where it was routed at ingest; `due` and `outcome` say where it is now
+  lane bigint not null,
   provider text,
   list_name text check (length(list_name) <= 200),
   recipients jsonb,
@@ -87,7 +89,7 @@ create table due (
   error text
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index due_by_lane on due (lane, due_at, seq);
-create index due_by_age on due (tenant, waiting_since);
+create index due_by_tenant on due (tenant, seq);
 create index due_superseded on due (tenant, supersede_key) where supersede_key is not null;
 
 create table outcome (
@@ -151,7 +153,8 @@ create table stats (
   writer text not null,
   n bigint not null,
   primary key (bucket, tenant, site, what, writer)
-);
+) with (fillfactor = 50);
+create index stats_by_tenant on stats (tenant, what, bucket);
 
 -- What purge leaves behind: the same id sent again is still a duplicate.
 create table spent_keys (

@@ -1,1 +1,84 @@
-//! PostgreSQL.
+//! PostgreSQL: for more than one node, or for a database that others already look after.
+//!
+//! Each job has sessions of its own: two write what is ingested (grouped, [`ingest`]), a few claim without waiting
+//! for the disk ([`claim`]), a few write outcomes ([`record`]), the rest serve people. One more listens ([`signals`]).
+//!
+//! Always true: leases and due times are compared with the database's clock; an answer that says "stored" was
+//! committed with `synchronous_commit = on`; nothing waits for ever for a server that does not answer; every
+//! statement is a file in `sql/`.
+
+mod audit_write;
+mod claim;
+mod directory;
+mod failed;
+mod ingest;
+mod ingest_columns;
+mod lanes;
+mod late;
+mod migrate;
+mod outbox;
+mod patience;
+mod providers;
+mod record;
+mod record_columns;
+mod rows;
+mod server;
+mod session;
+mod signals;
+mod sql;
+mod tls;
+mod types;
+
+pub use migrate::migrate;
+pub use session::StoreTime;
+
+use crate::{Error, Result};
+use ingest::Ingest;
+use server::Server;
+use session::Db;
+use signals::Signals;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The store on PostgreSQL. Cheap to share as `Arc<dyn Store>`.
+#[derive(Debug)]
+pub struct PgStore {
+    db: Db,
+    ingest: Ingest,
+    signals: Signals,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl PgStore {
+    /// Connects, migrates if need be, and starts the writers and the listener. `node` names this process among those
+    /// that share the database. For the options in `url` see the handbook's page on PostgreSQL: besides PostgreSQL's
+    /// own, `schema` says where the tables live.
+    pub async fn open(url: &str, time: StoreTime, node: String) -> Result<PgStore> {
+        let server = Server::parse(url)?;
+        migrate::migrate_server(&server).await?;
+        let db = Db::new(&server, time, &node)?;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let ingest = Ingest::start(&db, &tasks, &stop);
+        let signals = Signals::start(&db, &server, &tasks, &stop);
+        tasks.close();
+        Ok(PgStore {
+            db,
+            ingest,
+            signals,
+            tasks,
+            stop,
+        })
+    }
+}
+
+/// Dropping the store without closing it still ends its tasks; what was queued is written first.
+impl Drop for PgStore {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// What later calls are told after `close`.
+fn closed() -> Error {
+    Error::unavailable("the store is closed")
+}

@@ -1,0 +1,316 @@
+//! The [`Directory`] trait on PostgreSQL: tenants, keys and lists here, providers in [`super::providers`].
+//!
+//! Always true: a change first raises the directory version, whose row lock keeps changes one after the other; so what
+//! is looked up after it stays true until the commit.
+
+use super::{
+    PgStore,
+    audit_write::{self, Entry},
+    failed::Failed,
+    providers, rows,
+    session::{Db, Session, Tx},
+    sql,
+};
+use crate::{
+    Error, Result,
+    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, Tenant},
+};
+use async_trait::async_trait;
+use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
+use std::collections::BTreeMap;
+use tokio_postgres::Row;
+
+#[async_trait]
+impl Directory for PgStore {
+    async fn directory_version(&self) -> Result<i64> {
+        let session = self.db.general().await?;
+        Ok(session.one(sql::DIRECTORY_VERSION, &[]).await?.get(0))
+    }
+
+    async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant> {
+        create_tenant(&self.db, name, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        let session = self.db.general().await?;
+        Ok(session
+            .rows(sql::TENANTS, &[])
+            .await?
+            .iter()
+            .map(tenant)
+            .collect())
+    }
+
+    async fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>> {
+        let session = self.db.general().await?;
+        Ok(session
+            .opt(sql::TENANT_BY_NAME, &[&name])
+            .await?
+            .as_ref()
+            .map(tenant))
+    }
+
+    async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {
+        create_key(&self.db, &key, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn keys(&self, tenant: TenantId) -> Result<Vec<ApiKey>> {
+        let session = self.db.general().await?;
+        session
+            .rows(sql::KEYS, &[&tenant.0])
+            .await?
+            .iter()
+            .map(api_key)
+            .collect()
+    }
+
+    async fn revoke_key(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
+        revoke_key(&self.db, tenant, id, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>> {
+        let session = self.db.general().await?;
+        let found = session.opt(sql::KEY_BY_HASH, &[&hash.as_slice()]).await?;
+        found.as_ref().map(api_key).transpose()
+    }
+
+    async fn lists(&self, tenant: TenantId) -> Result<Vec<List>> {
+        let session = self.db.general().await?;
+        session
+            .rows(sql::LISTS, &[&tenant.0])
+            .await?
+            .iter()
+            .map(list)
+            .collect()
+    }
+
+    async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>> {
+        let session = self.db.general().await?;
+        let found = session.opt(sql::LIST_BY_NAME, &[&tenant.0, &name]).await?;
+        found.as_ref().map(list).transpose()
+    }
+
+    async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
+        put_list(&self.db, tenant, list, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
+        delete_list(&self.db, tenant, name, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn providers(&self, tenant: TenantId) -> Result<Vec<Provider>> {
+        let session = self.db.general().await?;
+        let found = session.rows(sql::PROVIDERS, &[&tenant.0]).await?;
+        found.iter().map(providers::from_row).collect()
+    }
+
+    async fn provider(&self, tenant: TenantId, id: &ProviderId) -> Result<Option<Provider>> {
+        let session = self.db.general().await?;
+        Ok(providers::by_id(&session, tenant, id).await?)
+    }
+
+    async fn provider_of_lane(&self, lane: LaneId) -> Result<Option<Provider>> {
+        let session = self.db.general().await?;
+        let found = session.opt(sql::PROVIDER_OF_LANE, &[&lane.0]).await?;
+        found.as_ref().map(providers::from_row).transpose()
+    }
+
+    async fn all_providers(&self) -> Result<Vec<Provider>> {
+        let session = self.db.general().await?;
+        let found = session.rows(sql::ALL_PROVIDERS, &[]).await?;
+        found.iter().map(providers::from_row).collect()
+    }
+
+    async fn put_provider(
+        &self,
+        provider: &NewProvider,
+        expected_version: Option<i64>,
+        actor: &Actor,
+    ) -> Result<Provider> {
+        providers::put(&self.db, provider, expected_version, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn reseal_provider(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        version: i64,
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<bool> {
+        providers::reseal(&self.db, tenant, id, version, secrets)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool> {
+        providers::delete(&self.db, tenant, id, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId> {
+        let session = self.db.general().await?;
+        Ok(providers::lane(&session, tenant, "", channel).await?.0)
+    }
+
+    async fn unrouted_channel(&self, lane: LaneId) -> Result<Option<(TenantId, Channel)>> {
+        let session = self.db.general().await?;
+        let found = session.opt(sql::UNROUTED_CHANNEL, &[&lane.0]).await?;
+        found
+            .map(|row| Ok((TenantId(row.get(0)), rows::parsed("lanes", row.get(1))?)))
+            .transpose()
+    }
+}
+
+async fn create_tenant(db: &Db, name: &str, actor: &Actor) -> Result<Tenant, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let made = tx.opt(sql::TENANT_CREATE, &[&db.now(), &name]).await?;
+    let made = made.ok_or_else(|| Error::Conflict(format!("there is a tenant {name:?} already")))?;
+    let made = tenant(&made);
+    log(db, &tx, made.id, AuditKind::TenantChanged, actor, name, "created").await?;
+    tx.commit().await?;
+    Ok(made)
+}
+
+async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let hash = key.hash.as_slice();
+    let made = tx
+        .opt(
+            sql::KEY_CREATE,
+            &[&db.now(), &key.tenant.0, &key.name, &key.role.as_str(), &hash],
+        )
+        .await?;
+    let made = made.ok_or_else(|| Error::Conflict(format!("there is a live key {:?} already", key.name)))?;
+    let made = api_key(&made)?;
+    log(
+        db,
+        &tx,
+        key.tenant,
+        AuditKind::KeyChanged,
+        actor,
+        &key.name,
+        "created",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(made)
+}
+
+async fn revoke_key(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(row) = tx.opt(sql::KEY_REVOKE, &[&db.now(), &tenant.0, &id]).await? else {
+        return Ok(false);
+    };
+    bump(&tx).await?;
+    log(
+        db,
+        &tx,
+        tenant,
+        AuditKind::KeyChanged,
+        actor,
+        row.get(0),
+        "revoked",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn put_list(db: &Db, tenant: TenantId, list: &List, actor: &Actor) -> Result<(), Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let recipients = rows::to_json(&list.recipients)?;
+    tx.exec(sql::LIST_PUT, &[&tenant.0, &list.name, &recipients])
+        .await?;
+    log(
+        db,
+        &tx,
+        tenant,
+        AuditKind::ListChanged,
+        actor,
+        &list.name,
+        "changed",
+    )
+    .await?;
+    tx.commit().await
+}
+
+async fn delete_list(db: &Db, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    if tx.exec(sql::LIST_DELETE, &[&tenant.0, &name]).await? == 0 {
+        return Ok(false);
+    }
+    bump(&tx).await?;
+    log(db, &tx, tenant, AuditKind::ListChanged, actor, name, "deleted").await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Every change is seen by the next claim.
+pub(super) async fn bump(tx: &Tx<'_>) -> Result<(), Failed> {
+    tx.exec(sql::DIRECTORY_BUMP, &[]).await?;
+    Ok(())
+}
+
+pub(super) async fn log(
+    db: &Db,
+    tx: &Tx<'_>,
+    tenant: TenantId,
+    kind: AuditKind,
+    actor: &Actor,
+    target: &str,
+    detail: &str,
+) -> Result<(), Failed> {
+    let entry = Entry {
+        target: Some(target),
+        detail: Some(detail.into()),
+        ..Entry::new(tenant, kind, actor)
+    };
+    audit_write::insert(db, tx, &[entry]).await
+}
+
+fn tenant(row: &Row) -> Tenant {
+    Tenant {
+        id: TenantId(row.get("tenant")),
+        name: row.get("name"),
+        created_at: rows::time(row, "created_at"),
+    }
+}
+
+fn api_key(row: &Row) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: row.get("key_id"),
+        tenant: TenantId(row.get("tenant")),
+        name: row.get("name"),
+        role: rows::parsed("api_keys", row.get("role"))?,
+        created_at: rows::time(row, "created_at"),
+        revoked_at: rows::time_opt(row, "revoked_at"),
+    })
+}
+
+fn list(row: &Row) -> Result<List> {
+    Ok(List {
+        name: row.get("name"),
+        recipients: rows::json(row, "lists", "recipients")?.unwrap_or_default(),
+    })
+}

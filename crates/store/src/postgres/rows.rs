@@ -1,0 +1,106 @@
+//! Rows in the terms of the domain. A value that no version of this program writes is `Corrupt`, named by its table.
+
+use super::types::{At, small};
+use crate::{Error, Result};
+use domain::{Channel, Hold, RecipientResult, RecipientState, Status, Target, Timestamp, submission::Extra};
+use serde::de::DeserializeOwned;
+use std::str::FromStr;
+use tokio_postgres::{Row, types::Json};
+
+pub(super) fn parsed<T: FromStr>(table: &'static str, text: &str) -> Result<T>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse()
+        .map_err(|e: T::Err| Error::corrupt(table, e.to_string()))
+}
+
+pub(super) fn status(text: Option<&str>) -> Result<Option<Status>> {
+    text.map(|text| parsed("outcome", text)).transpose()
+}
+
+pub(super) fn time(row: &Row, column: &str) -> Timestamp {
+    row.get::<_, At>(column).0
+}
+
+pub(super) fn time_opt(row: &Row, column: &str) -> Option<Timestamp> {
+    row.get::<_, Option<At>>(column).map(|at| at.0)
+}
+
+pub(super) fn channel(row: &Row) -> Result<Channel> {
+    parsed("notifications", row.get("channel"))
+}
+
+/// Of the columns `list_name` and `recipients`.
+pub(super) fn target(row: &Row) -> Result<Target> {
+    if let Some(name) = row.get("list_name") {
+        return Ok(Target::List(name));
+    }
+    Ok(match json(row, "notifications", "recipients")? {
+        Some(to) => Target::Recipients(to),
+        None => Target::Provider,
+    })
+}
+
+pub(super) fn extra(row: &Row) -> Result<Extra> {
+    Ok(json(row, "notifications", "extra")?.unwrap_or_default())
+}
+
+/// A `jsonb` column. What is in it may have been written by another version.
+pub(super) fn json<T: DeserializeOwned>(row: &Row, table: &'static str, column: &str) -> Result<Option<T>> {
+    match row.try_get::<_, Option<Json<T>>>(column) {
+        Ok(value) => Ok(value.map(|json| json.0)),
+        Err(e) => Err(Error::corrupt(table, format!("{column}: {}", root(&e)))),
+    }
+}
+
+fn root(error: &dyn std::error::Error) -> String {
+    error
+        .source()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Of the columns `hold_reason`, `hold_detail`, `hold_since`, `next_probe`, `probes`.
+pub(super) fn hold(row: &Row) -> Result<Option<Hold>> {
+    let Some(reason) = row.get::<_, Option<&str>>("hold_reason") else {
+        return Ok(None);
+    };
+    Ok(Some(Hold {
+        reason: parsed("lanes", reason)?,
+        detail: row.get("hold_detail"),
+        since: time(row, "hold_since"),
+        next_probe: time_opt(row, "next_probe"),
+        probes: small(row.get("probes")),
+    }))
+}
+
+pub(super) fn state_name(state: RecipientState) -> &'static str {
+    match state {
+        RecipientState::Open => "Open",
+        RecipientState::Accepted => "Accepted",
+        RecipientState::Failed => "Failed",
+    }
+}
+
+pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
+    let state = match row.get("state") {
+        "Open" => RecipientState::Open,
+        "Accepted" => RecipientState::Accepted,
+        "Failed" => RecipientState::Failed,
+        other => return Err(Error::corrupt("recipient_results", format!("state {other:?}"))),
+    };
+    Ok(RecipientResult {
+        address: row.get("address"),
+        state,
+        generation: row.get("generation"),
+        provider_message_id: row.get("provider_message_id"),
+        code: row.get("code"),
+        error: row.get("error"),
+        at: time(row, "at"),
+    })
+}
+
+/// As text; the column's type checks it.
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Refused(e.to_string()))
+}

@@ -1,0 +1,261 @@
+//! What nodes tell each other: LISTEN on a session of its own, and one coalesced NOTIFY for what has gathered.
+//!
+//! Always true: nothing is notified inside an ingest transaction (NOTIFY takes a database-wide lock at commit, which
+//! would end group commit); a lost listening session is followed by one `LookAgain`; a node never hears itself.
+
+use super::{
+    server::{Server, Use},
+    session::{Db, Session},
+    sql,
+};
+use crate::{Result, outbox::Signal};
+use domain::LaneId;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::sync::{Notify, broadcast};
+use tokio_postgres::AsyncMessage;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::warn;
+
+/// Signals closer together than this travel as one.
+const COALESCE: Duration = Duration::from_millis(5);
+/// Before the listening session is tried again.
+const RECONNECT: Duration = Duration::from_secs(1);
+/// A payload has at most 8000 bytes; more lanes than this are "look again".
+const LANES: usize = 350;
+
+#[derive(Debug)]
+pub(super) struct Signals {
+    heard: broadcast::Sender<Signal>,
+    gathered: Arc<Gathered>,
+}
+
+/// What is to be told, and the bell for the task that tells it.
+#[derive(Debug, Default)]
+struct Gathered {
+    pending: Mutex<Pending>,
+    bell: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    lanes: BTreeSet<i64>,
+    directory: bool,
+    look_again: bool,
+}
+
+impl Signals {
+    pub fn start(db: &Db, server: &Server, tasks: &TaskTracker, stop: &CancellationToken) -> Signals {
+        let heard = broadcast::channel(1_024).0;
+        let gathered = Arc::new(Gathered::default());
+        // Two stores of one node, as in tests or in a rolling restart, are still two.
+        let sender = uuid::Uuid::new_v4().simple().to_string();
+        let channel = format!("waypost_{}", server.schema);
+        let listener = Listener {
+            server: server.clone(),
+            channel: channel.clone(),
+            sender: sender.clone(),
+            heard: heard.clone(),
+        };
+        tasks.spawn(stop.clone().run_until_cancelled_owned(listener.run()));
+        let notifier = Notifier {
+            db: db.clone(),
+            channel,
+            sender,
+            gathered: gathered.clone(),
+        };
+        tasks.spawn(stop.clone().run_until_cancelled_owned(notifier.run()));
+        Signals { heard, gathered }
+    }
+
+    pub fn subscribe(&self) -> broadcast::Receiver<Signal> {
+        self.heard.subscribe()
+    }
+
+    pub fn announce(&self, signal: Signal) {
+        {
+            let mut pending = self.gathered.pending();
+            match signal {
+                Signal::Lanes(lanes) => pending.lanes.extend(lanes.iter().map(|lane| lane.0)),
+                Signal::Directory => pending.directory = true,
+                Signal::LookAgain => pending.look_again = true,
+            }
+        }
+        self.gathered.bell.notify_one();
+    }
+}
+
+impl Gathered {
+    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
+        // Nothing that panics runs under the lock.
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Notifier {
+    db: Db,
+    channel: String,
+    sender: String,
+    gathered: Arc<Gathered>,
+}
+
+impl Notifier {
+    async fn run(self) {
+        loop {
+            self.gathered.bell.notified().await;
+            let pending = std::mem::take(&mut *self.gathered.pending());
+            for payload in payloads(&self.sender, &pending) {
+                if let Err(error) = self.send(&payload).await {
+                    // Polling is the net: the others find out a little later.
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "other nodes could not be told"
+                    );
+                }
+            }
+            tokio::time::sleep(COALESCE).await;
+        }
+    }
+
+    async fn send(&self, payload: &str) -> Result<()> {
+        // On a claim session: nobody waits for the disk because of a signal.
+        let session = self.db.session(Use::Claim).await?;
+        session.rows(sql::NOTIFY, &[&self.channel, &payload]).await?;
+        Ok(())
+    }
+}
+
+struct Listener {
+    server: Server,
+    channel: String,
+    sender: String,
+    heard: broadcast::Sender<Signal>,
+}
+
+impl Listener {
+    async fn run(self) {
+        let mut lost_before = false;
+        loop {
+            match self.listen(lost_before).await {
+                Ok(()) => warn!("the listening session ended, reconnecting"),
+                Err(error) => {
+                    warn!(
+                        error = &error as &dyn std::error::Error,
+                        "cannot listen for other nodes, trying again"
+                    );
+                }
+            }
+            lost_before = true;
+            tokio::time::sleep(RECONNECT).await;
+        }
+    }
+
+    /// Returns when the session ends.
+    async fn listen(&self, lost_before: bool) -> Result<()> {
+        let (client, mut connection) = self.server.connect(Use::Claim).await?;
+        let listen = sql::listen(&self.channel);
+        let mut subscribing = Some(Box::pin(client.batch_execute(&listen)));
+        loop {
+            let message = std::future::poll_fn(|cx| connection.poll_message(cx));
+            tokio::select! {
+                result = async { subscribing.as_mut().expect("checked").await }, if subscribing.is_some() => {
+                    subscribing = None;
+                    result.map_err(|e| crate::Error::from(super::failed::Failed::from(e)))?;
+                    if lost_before {
+                        let _ = self.heard.send(Signal::LookAgain);
+                    }
+                }
+                message = message => match message {
+                    Some(Ok(AsyncMessage::Notification(note))) => self.hear(note.payload()),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(super::failed::Failed::from(error).into()),
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    fn hear(&self, payload: &str) {
+        if let Some(signal) = read(&self.sender, payload) {
+            // Nobody listening is fine.
+            let _ = self.heard.send(signal);
+        }
+    }
+}
+
+/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER again`.
+fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
+    let mut payloads = vec![];
+    if pending.look_again || pending.lanes.len() > LANES {
+        payloads.push(format!("{sender} again"));
+    } else if !pending.lanes.is_empty() {
+        let lanes: Vec<String> = pending.lanes.iter().map(i64::to_string).collect();
+        payloads.push(format!("{sender} lanes {}", lanes.join(",")));
+    }
+    if pending.directory {
+        payloads.push(format!("{sender} directory"));
+    }
+    payloads
+}
+
+/// None for our own words; `LookAgain` for words that only a newer node understands.
+fn read(own: &str, payload: &str) -> Option<Signal> {
+    let (sender, what) = payload.split_once(' ').unwrap_or(("", payload));
+    if sender == own {
+        return None;
+    }
+    if what == "directory" {
+        return Some(Signal::Directory);
+    }
+    let lanes = what.strip_prefix("lanes ").and_then(|list| {
+        list.split(',')
+            .map(|n| n.parse().map(LaneId).ok())
+            .collect::<Option<Vec<_>>>()
+    });
+    Some(lanes.map_or(Signal::LookAgain, Signal::Lanes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_what_is_heard_except_by_oneself() {
+        let pending = Pending {
+            lanes: [7, 3].into(),
+            directory: true,
+            look_again: false,
+        };
+        let said = payloads("me", &pending);
+        let heard: Vec<_> = said.iter().filter_map(|p| read("you", p)).collect();
+        assert_eq!(
+            heard,
+            [Signal::Lanes(vec![LaneId(3), LaneId(7)]), Signal::Directory]
+        );
+        assert!(said.iter().all(|p| read("me", p).is_none()));
+    }
+
+    #[test]
+    fn more_lanes_than_fit_are_look_again() {
+        let pending = Pending {
+            lanes: (0..1_000).collect(),
+            ..Pending::default()
+        };
+        let said = payloads("me", &pending);
+        assert_eq!(read("you", &said[0]), Some(Signal::LookAgain));
+        let fit = Pending {
+            lanes: (0..LANES as i64).map(|i| i64::MAX - i).collect(),
+            ..Pending::default()
+        };
+        assert!(payloads(&"m".repeat(32), &fit)[0].len() < 8_000);
+    }
+
+    #[test]
+    fn unknown_words_make_us_look_rather_than_miss_something() {
+        assert_eq!(read("you", "me paused 7"), Some(Signal::LookAgain));
+        assert_eq!(read("you", ""), Some(Signal::LookAgain));
+    }
+}

@@ -1,0 +1,1 @@
+select value::bigint from meta where key = 'directory_version'

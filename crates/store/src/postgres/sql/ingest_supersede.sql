@@ -1,0 +1,29 @@
+-- $1 now, $2 this node, $3 tenants, $4 supersede keys, $5 seqs of the new rows, $6 their ids.
+with replaced as (
+  delete from due d
+  using unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
+  where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
+    -- Somebody who still holds a lease may be sending right now.
+    and (d.token is null or d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
+  returning d.seq, d.tenant, d.site, d.lane, d.waiting_since, d.generation, d.attempts, d.last_attempt_at, given.id,
+    coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
+), ended as (
+  insert into outcome (
+    seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at, code, error
+  )
+  select seq, tenant, site, lane, 'Discarded', now, waiting_since, generation, attempts, last_attempt_at,
+    'SUPERSEDED', 'replaced by ' || id
+  from replaced
+), logged as (
+  insert into audit_log (at, tenant, seq, kind, status, actor, code, detail)
+  select now, tenant, seq, 'NotifyDeliver', 'Discarded', 'system', 'SUPERSEDED', 'replaced by ' || id
+  from replaced
+), counted as (
+  insert into stats (bucket, tenant, site, what, writer, n)
+  select date_bin('10 seconds', now, 'epoch'), tenant, coalesce(site, ''), 'Discarded',
+    $2::text || '/' || pg_backend_pid(), count(*)
+  from replaced
+  group by 1, 2, 3
+  on conflict (bucket, tenant, site, what, writer) do update set n = stats.n + excluded.n
+)
+select seq from replaced

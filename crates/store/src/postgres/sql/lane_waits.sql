@@ -1,0 +1,1 @@
+select exists (select from due where lane = $1::bigint)

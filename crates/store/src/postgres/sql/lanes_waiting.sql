@@ -1,0 +1,15 @@
+-- $1 now. One index probe per lane, whatever the backlog. Always one row at least, for the clock.
+with moment as (
+  select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
+    (select value::bigint from meta where key = 'directory_version') as directory_version
+)
+select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, waiting.hold_reason is not null as held,
+  waiting.next_probe, waiting.not_before
+from moment
+left join (
+  select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, earliest.due_at
+  from lanes
+  cross join lateral (
+    select d.due_at from due d where d.lane = lanes.lane_id order by d.due_at, d.seq limit 1
+  ) earliest
+) waiting on true

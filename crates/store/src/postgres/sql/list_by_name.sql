@@ -1,0 +1,1 @@
+select name, recipients from lists where tenant = $1::integer and name = $2::text

@@ -1,0 +1,4 @@
+-- $1 tenant, $2 id, $3 version, $4 secrets.
+update providers
+set secrets = $4::text::jsonb
+where tenant = $1::integer and id = $2::text and version = $3::bigint

@@ -1,0 +1,19 @@
+-- $1 now, $2 this node, then arrays: $3 seq, $4 token, $5 wait in milliseconds, $6 unknown answers to add, $7 code, $8 error.
+with kept as (
+  update due
+  set attempts = due.attempts + 1, unknowns = due.unknowns + given.unknowns, claims = 0, token = null,
+    due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + given.wait * interval '1 millisecond',
+    code = given.code, error = given.error
+  from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::integer[], $7::text[], $8::text[])
+    as given (seq, token, wait, unknowns, code, error)
+  where due.seq = given.seq and due.token = given.token
+  returning due.seq, due.tenant, due.site, due.generation
+), counted as (
+  insert into stats (bucket, tenant, site, what, writer, n)
+  select date_bin('10 seconds', coalesce($1::timestamptz, date_trunc('milliseconds', now())), 'epoch'), tenant,
+    coalesce(site, ''), 'Retried', $2::text || '/' || pg_backend_pid(), count(*)
+  from kept
+  group by 1, 2, 3
+  on conflict (bucket, tenant, site, what, writer) do update set n = stats.n + excluded.n
+)
+select seq, generation from kept

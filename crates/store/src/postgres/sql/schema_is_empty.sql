@@ -1,0 +1,1 @@
+select to_regclass('refinery_schema_history') is null

@@ -1,0 +1,1 @@
+select tenant, name, created_at from tenants order by tenant

@@ -1,0 +1,1 @@
+select tenant, channel from lanes where lane_id = $1::bigint and provider = ''
