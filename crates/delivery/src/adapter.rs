@@ -44,6 +44,12 @@ impl Deadline {
         self.0.saturating_duration_since(Instant::now())
     }
 
+    /// A little earlier, so that an outcome still gets out before whoever set the deadline gives up.
+    pub fn with_margin(self) -> Self {
+        let margin = (self.left() / 10).min(std::time::Duration::from_millis(100));
+        Self(self.0.checked_sub(margin).unwrap_or(self.0))
+    }
+
     /// The earlier of this deadline and `wait` from now.
     pub fn within(self, wait: std::time::Duration) -> Self {
         Self(self.0.min(Instant::now() + wait))

@@ -10,12 +10,15 @@
 
 pub mod adapter;
 pub mod capture;
+mod http;
 pub mod kind;
 pub mod outside;
 pub mod redact;
 pub mod registry;
-pub mod settings;
+mod settings;
+pub mod smtp;
 pub mod vet;
+pub mod webhook;
 
 pub use adapter::{Adapter, Deadline, Message};
 pub use capture::Captured;

@@ -4,6 +4,7 @@ use base64::{
     Engine,
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
+use domain::{Accepted, Failure, Outcome, RecipientReport};
 use std::fmt;
 
 /// The longest text kept from a far end, in bytes.
@@ -29,6 +30,11 @@ impl Redactor {
         for engine in [&STANDARD, &URL_SAFE, &STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
             self.add(engine.encode(secret));
         }
+    }
+
+    /// Hides just this.
+    pub fn hide_exact(&mut self, text: String) {
+        self.add(text);
     }
 
     /// Hides what makes a URL secret: user, password, path and query. Host and port stay readable.
@@ -74,6 +80,43 @@ impl Redactor {
             }
         }
         cut(clean.trim(), KEPT).to_owned()
+    }
+}
+
+/// Far ends have been seen to repeat what they were sent, so whatever they said is scrubbed on the way out.
+impl Redactor {
+    pub fn outcome(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Delivered(accepted) => Outcome::Delivered(self.accepted(accepted)),
+            Outcome::Failed(failure) => Outcome::Failed(self.failure(failure)),
+            Outcome::Mixed(reports) => Outcome::Mixed(
+                reports
+                    .into_iter()
+                    .map(|report| RecipientReport {
+                        address: report.address,
+                        result: report
+                            .result
+                            .map(|a| self.accepted(a))
+                            .map_err(|f| self.failure(f)),
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    fn accepted(&self, accepted: Accepted) -> Accepted {
+        Accepted {
+            provider_message_id: accepted.provider_message_id.map(|id| self.scrub(&id)),
+            detail: accepted.detail.map(|detail| self.scrub(&detail)),
+            ..accepted
+        }
+    }
+
+    fn failure(&self, failure: Failure) -> Failure {
+        Failure {
+            detail: self.scrub(&failure.detail),
+            ..failure
+        }
     }
 }
 

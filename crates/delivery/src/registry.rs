@@ -4,6 +4,8 @@ use crate::{
     capture::{CaptureKind, Captured},
     kind::Kind,
     outside::Outside,
+    smtp::SmtpKind,
+    webhook::WebhookKind,
 };
 use std::sync::Arc;
 
@@ -16,9 +18,12 @@ pub struct Registry {
 impl Registry {
     /// All kinds there are. What capture providers are given can be looked at through `captured`.
     pub fn standard(outside: Arc<Outside>, captured: Captured) -> Self {
-        let _ = outside;
         Self {
-            kinds: vec![Arc::new(CaptureKind::new(captured))],
+            kinds: vec![
+                Arc::new(SmtpKind::new(outside.clone())),
+                Arc::new(WebhookKind::new(outside)),
+                Arc::new(CaptureKind::new(captured)),
+            ],
         }
     }
 

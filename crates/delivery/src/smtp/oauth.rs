@@ -1,0 +1,265 @@
+//! Access tokens by the client-credentials grant: fetched once, shared, renewed before they expire.
+
+use crate::{adapter::Deadline, http, outside::Outside, redact};
+use domain::{Failure, HoldReason, Scope};
+use reqwest::{Client, StatusCode, Url, header};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout_at},
+};
+
+/// Tokens are renewed this long before they expire.
+const AHEAD: Duration = Duration::from_secs(5 * 60);
+const USUAL_LIFETIME: u64 = 3600;
+
+#[derive(Debug)]
+pub(super) struct OAuthSettings {
+    /// `None` only in settings that were refused.
+    pub token_url: Option<Url>,
+    pub client_id: String,
+    pub client_secret: SecretString,
+    pub scope: Option<String>,
+}
+
+/// The tokens of one provider. One caller fetches, the others wait for it.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    client: Client,
+    outside: Arc<Outside>,
+    cached: Mutex<Option<Token>>,
+}
+
+#[derive(Debug, Clone)]
+struct Token {
+    secret: SecretString,
+    renew_at: Instant,
+}
+
+#[derive(Deserialize)]
+struct Granted {
+    access_token: String,
+    expires_in: Option<u64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Refused {
+    error: String,
+    error_description: String,
+}
+
+impl Tokens {
+    pub fn new(outside: Arc<Outside>) -> Result<Self, String> {
+        let client = outside.http()?.build().map_err(|e| e.to_string())?;
+        Ok(Self {
+            client,
+            outside,
+            cached: Mutex::default(),
+        })
+    }
+
+    /// A token that is good for a while. One that the mail server has `refused` is not handed out again.
+    pub async fn get(
+        &self,
+        settings: &OAuthSettings,
+        refused: Option<&SecretString>,
+        deadline: Deadline,
+    ) -> Result<SecretString, Failure> {
+        let late = || Failure::transient(Scope::Lane, "OAUTH_TIMEOUT", "no access token in time");
+        let getting = async {
+            let mut cached = self.cached.lock().await;
+            if let Some(token) = &*cached
+                && Instant::now() < token.renew_at
+                && refused.is_none_or(|r| r.expose_secret() != token.secret.expose_secret())
+            {
+                return Ok(token.secret.clone());
+            }
+            let token = self.fetch(settings, deadline).await?;
+            Ok(cached.insert(token).secret.clone())
+        };
+        timeout_at(deadline.0, getting)
+            .await
+            .unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn fetch(&self, settings: &OAuthSettings, deadline: Deadline) -> Result<Token, Failure> {
+        let Some(url) = &settings.token_url else {
+            return Err(held("OAUTH_TOKEN_URL", "the token URL is not a URL".to_owned()));
+        };
+        // Names are vetted when they are resolved; literal addresses only here.
+        if let Some(host) = url
+            .host_str()
+            .filter(|h| h.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok())
+        {
+            self.outside.vetting.resolve(host, deadline).await?;
+        }
+        let asked = Instant::now();
+        let response = self
+            .client
+            .post(url.clone())
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .header(header::ACCEPT, "application/json")
+            .body(form(settings))
+            .send()
+            .await
+            .map_err(|error| prefixed(http::no_answer(&error, false)))?;
+        let status = response.status();
+        let wait = http::retry_after(response.headers(), self.outside.clock.now());
+        let body = http::body_of(response).await;
+        if status.is_success() {
+            return granted(&body, asked);
+        }
+        Err(refusal(status, &body, wait))
+    }
+}
+
+fn form(settings: &OAuthSettings) -> String {
+    let mut pairs = Url::parse("form:").map_or_else(|_| unreachable!("a constant"), |url| url);
+    pairs
+        .query_pairs_mut()
+        .append_pair("grant_type", "client_credentials")
+        .append_pair("client_id", &settings.client_id)
+        .append_pair("client_secret", settings.client_secret.expose_secret());
+    if let Some(scope) = &settings.scope {
+        pairs.query_pairs_mut().append_pair("scope", scope);
+    }
+    pairs.query().unwrap_or("").to_owned()
+}
+
+fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {
+    let granted: Granted = serde_json::from_slice(body).map_err(|_| {
+        Failure::transient(
+            Scope::Lane,
+            "OAUTH_GARBLED",
+            "the token endpoint answered without an access token",
+        )
+    })?;
+    let lifetime = Duration::from_secs(granted.expires_in.unwrap_or(USUAL_LIFETIME));
+    let good_for = if lifetime > 2 * AHEAD {
+        lifetime - AHEAD
+    } else {
+        lifetime / 2
+    };
+    Ok(Token {
+        secret: granted.access_token.into(),
+        renew_at: asked + good_for,
+    })
+}
+
+/// An identity provider that stumbles is waited for; one that says no needs a person.
+fn refusal(status: StatusCode, body: &[u8], wait: Option<Duration>) -> Failure {
+    let refused: Refused = serde_json::from_slice(body).unwrap_or_default();
+    let said = match (refused.error.as_str(), refused.error_description.as_str()) {
+        ("", _) => redact::cut(&String::from_utf8_lossy(body), 500).to_owned(),
+        (error, "") => error.to_owned(),
+        (error, description) => format!("{error}: {description}"),
+    };
+    let detail = format!("the token endpoint answered {}: {said}", status.as_u16());
+    let passing = matches!(status.as_u16(), 408 | 425 | 429 | 500..=599)
+        || matches!(
+            refused.error.as_str(),
+            "temporarily_unavailable" | "server_error" | "slow_down"
+        );
+    let code = format!("OAUTH_HTTP_{}", status.as_u16());
+    if passing {
+        return Failure::transient(Scope::Lane, code, detail).after(wait);
+    }
+    if refused.error.is_empty() {
+        return held(code, detail);
+    }
+    let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name: String = refused.error.chars().filter(|c| sound(*c)).take(40).collect();
+    held(format!("OAUTH_{}", name.to_ascii_uppercase()), detail)
+}
+
+fn held(code: impl Into<std::borrow::Cow<'static, str>>, detail: String) -> Failure {
+    Failure::permanent(Scope::Lane, code, detail).holding(HoldReason::Auth)
+}
+
+fn prefixed(failure: Failure) -> Failure {
+    if failure.hold.is_some() {
+        return failure;
+    }
+    Failure {
+        code: format!("OAUTH_{}", failure.code).into(),
+        detail: format!("token endpoint: {}", failure.detail),
+        ..failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::FailureKind;
+
+    #[test]
+    fn an_identity_provider_that_stumbles_is_waited_for_and_one_that_says_no_holds_the_lane() {
+        let no =
+            |error: &str| format!(r#"{{"error":"{error}","error_description":"AADSTS7000222: expired"}}"#);
+        for (status, body, kind, hold, code) in [
+            (503, String::new(), FailureKind::Transient, None, "OAUTH_HTTP_503"),
+            (429, String::new(), FailureKind::Transient, None, "OAUTH_HTTP_429"),
+            (
+                400,
+                no("temporarily_unavailable"),
+                FailureKind::Transient,
+                None,
+                "OAUTH_HTTP_400",
+            ),
+            (
+                401,
+                no("invalid_client"),
+                FailureKind::Permanent,
+                Some(HoldReason::Auth),
+                "OAUTH_INVALID_CLIENT",
+            ),
+            (
+                400,
+                no("invalid_grant"),
+                FailureKind::Permanent,
+                Some(HoldReason::Auth),
+                "OAUTH_INVALID_GRANT",
+            ),
+            (
+                400,
+                no("unauthorized_client"),
+                FailureKind::Permanent,
+                Some(HoldReason::Auth),
+                "OAUTH_UNAUTHORIZED_CLIENT",
+            ),
+            (
+                404,
+                "<html>".to_owned(),
+                FailureKind::Permanent,
+                Some(HoldReason::Auth),
+                "OAUTH_HTTP_404",
+            ),
+        ] {
+            let wait = Some(Duration::from_secs(7));
+            let failure = refusal(StatusCode::from_u16(status).unwrap(), body.as_bytes(), wait);
+            assert_eq!(
+                (failure.kind, failure.hold, failure.code.as_ref()),
+                (kind, hold, code)
+            );
+            assert_eq!(failure.scope, Scope::Lane);
+            assert_eq!(failure.retry_after, wait.filter(|_| hold.is_none()));
+        }
+    }
+
+    #[tokio::test]
+    async fn tokens_are_renewed_before_they_expire() {
+        let now = Instant::now();
+        for (body, good_for) in [
+            (r#"{"access_token":"t","expires_in":3600}"#, 3300),
+            (r#"{"access_token":"t"}"#, 3300),
+            (r#"{"access_token":"t","expires_in":60}"#, 30),
+        ] {
+            let token = granted(body.as_bytes(), now).unwrap();
+            assert_eq!(token.renew_at, now + Duration::from_secs(good_for));
+        }
+        assert_eq!(granted(b"<html>", now).unwrap_err().code, "OAUTH_GARBLED");
+    }
+}

@@ -1,0 +1,293 @@
+//! What an SMTP provider is configured with.
+
+use super::{address::Mailbox, oauth::OAuthSettings};
+use crate::{
+    kind::{Setting, Settings},
+    outside::Outside,
+    redact::Redactor,
+    settings::{Problems, Values},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use domain::FieldError;
+use secrecy::{ExposeSecret, SecretString};
+use std::{sync::Arc, time::Duration};
+
+pub(super) fn described() -> Vec<Setting> {
+    vec![
+        Setting::text("host", "The mail server's name or address.").required(),
+        Setting::number("port", "Left out: 587 with starttls, 465 with tls, 25 without."),
+        Setting::choice(
+            "tls",
+            &["none", "starttls", "tls"],
+            "starttls upgrades a plain connection and refuses to go on without; tls is encrypted from the start.",
+        )
+        .or("starttls"),
+        Setting::choice(
+            "auth",
+            &["none", "plain", "login", "xoauth2"],
+            "How to log in. xoauth2 fetches access tokens with the settings under oauth.",
+        )
+        .or("none"),
+        Setting::text("username", "The account; with xoauth2 the mailbox."),
+        Setting::text("password", "For plain and login.").secret(),
+        Setting::text("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant."),
+        Setting::text("oauth.clientId", "The application's id at the identity provider."),
+        Setting::text("oauth.clientSecret", "The application's secret at the identity provider.").secret(),
+        Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default"),
+        Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").required(),
+        Setting::text("replyTo", "Where answers go, if not to the sender."),
+        Setting::text("domain", "The right-hand side of Message-IDs; left out, the installation's own."),
+        Setting::text("caPem", "A certificate authority to trust besides the public ones, as PEM text."),
+        Setting::duration("timeout", "The longest one attempt may take.").or("30s"),
+    ]
+}
+
+#[derive(Debug)]
+pub(super) struct SmtpSettings {
+    pub host: String,
+    pub port: u16,
+    pub tls: Tls,
+    pub login: Login,
+    pub from: Mailbox,
+    pub reply_to: Option<Mailbox>,
+    /// Right-hand side of Message-IDs.
+    pub domain: String,
+    /// Whether `domain` was chosen by somebody, so that it may be used to introduce ourselves.
+    pub domain_is_ours: bool,
+    pub timeout: Duration,
+    pub redactor: Redactor,
+}
+
+#[derive(Clone)]
+pub(super) enum Tls {
+    None,
+    StartTls(Arc<rustls::ClientConfig>),
+    Implicit(Arc<rustls::ClientConfig>),
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Tls::None => "None",
+            Tls::StartTls(_) => "StartTls",
+            Tls::Implicit(_) => "Implicit",
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Login {
+    None,
+    Plain {
+        username: String,
+        password: SecretString,
+    },
+    Login {
+        username: String,
+        password: SecretString,
+    },
+    XOAuth2 {
+        username: String,
+        oauth: OAuthSettings,
+    },
+}
+
+impl SmtpSettings {
+    pub fn read(settings: &Settings, outside: &Outside) -> Result<Self, Vec<FieldError>> {
+        let mut problems = Problems::default();
+        let values = Values::read(&described(), settings, &mut problems);
+        let tls = tls(&values, outside, &mut problems);
+        let default_port = match tls {
+            Tls::None => 25,
+            Tls::StartTls(_) => 587,
+            Tls::Implicit(_) => 465,
+        };
+        let port = u16::try_from(values.number("port").unwrap_or(default_port)).unwrap_or(0);
+        if port == 0 {
+            problems.add("port", "must be between 1 and 65535");
+        }
+        let host = values.text("host").unwrap_or("").trim().to_owned();
+        if host.contains(|c: char| c.is_whitespace() || c.is_control() || "/@".contains(c)) {
+            problems.add("host", "must be a name or an address, without a scheme or a port");
+        }
+        let timeout = values.duration("timeout").unwrap_or(Duration::from_secs(30));
+        if timeout < Duration::from_secs(1) {
+            problems.add("timeout", "must be at least 1s");
+        }
+        let from = mailbox("from", &values, &mut problems);
+        let reply_to = mailbox("replyTo", &values, &mut problems);
+        let domain = domain(&values, outside, &mut problems);
+        let login = login(&values, &mut problems);
+        let redactor = redactor(&login);
+        let Some(from) = from else {
+            problems.add("from", "is required");
+            return Err(problems.0);
+        };
+        problems.or(Self {
+            host,
+            port,
+            tls,
+            login,
+            from,
+            reply_to,
+            domain_is_ours: domain != crate::outside::DEFAULT_MESSAGE_ID_DOMAIN,
+            domain,
+            timeout,
+            redactor,
+        })
+    }
+}
+
+fn tls(values: &Values, outside: &Outside, problems: &mut Problems) -> Tls {
+    let config = match outside.tls(values.text("caPem")) {
+        Ok(config) => Arc::new(config),
+        Err(problem) => {
+            problems.add("caPem", problem);
+            return Tls::None;
+        }
+    };
+    match values.text("tls") {
+        Some("tls") => Tls::Implicit(config),
+        Some("starttls") => Tls::StartTls(config),
+        _ => Tls::None,
+    }
+}
+
+fn mailbox(name: &str, values: &Values, problems: &mut Problems) -> Option<Mailbox> {
+    let text = values.text(name)?;
+    let parsed = Mailbox::parse(text);
+    if parsed.is_none() {
+        problems.add(
+            name,
+            "must be an address like waypost@example.com or Waypost <waypost@example.com>",
+        );
+    }
+    parsed
+}
+
+fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String {
+    let Some(own) = values.text("domain") else {
+        return outside.message_id_domain.clone();
+    };
+    let sound = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    if !own.chars().all(sound) {
+        problems.add("domain", "must be a domain name like example.com");
+    }
+    own.to_owned()
+}
+
+fn login(values: &Values, problems: &mut Problems) -> Login {
+    let auth = values.text("auth").unwrap_or("none");
+    let mut needed = |name: &'static str| match values.text(name) {
+        Some(text) => text.to_owned(),
+        None => {
+            problems.add(name, format!("is required with auth {auth}"));
+            String::new()
+        }
+    };
+    match auth {
+        "plain" => Login::Plain {
+            username: needed("username"),
+            password: needed("password").into(),
+        },
+        "login" => Login::Login {
+            username: needed("username"),
+            password: needed("password").into(),
+        },
+        "xoauth2" => {
+            let username = needed("username");
+            let token_url = needed("oauth.tokenUrl");
+            let oauth = OAuthSettings {
+                client_id: needed("oauth.clientId"),
+                client_secret: needed("oauth.clientSecret").into(),
+                scope: values.text("oauth.scope").map(str::to_owned),
+                token_url: reqwest::Url::parse(&token_url)
+                    .ok()
+                    .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
+            };
+            if oauth.token_url.is_none() {
+                problems.add(
+                    "oauth.tokenUrl",
+                    "must be a URL like https://login.example.com/token",
+                );
+            }
+            Login::XOAuth2 { username, oauth }
+        }
+        _ => Login::None,
+    }
+}
+
+/// Far ends have been seen to repeat what they were sent.
+fn redactor(login: &Login) -> Redactor {
+    let mut redactor = Redactor::default();
+    match login {
+        Login::None => {}
+        Login::Plain { username, password } | Login::Login { username, password } => {
+            let password = password.expose_secret();
+            redactor.hide(password);
+            redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
+        }
+        Login::XOAuth2 { oauth, .. } => redactor.hide(oauth.client_secret.expose_secret()),
+    }
+    redactor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::SystemClock;
+    use serde_json::{Value, json};
+
+    fn read(settings: Value) -> Result<SmtpSettings, Vec<FieldError>> {
+        let outside = Outside::new(Arc::new(SystemClock));
+        SmtpSettings::read(settings.as_object().unwrap(), &outside)
+    }
+
+    #[test]
+    fn the_port_follows_from_tls_unless_it_is_given() {
+        for (tls, port) in [("none", 25), ("starttls", 587), ("tls", 465)] {
+            let settings = read(json!({"host": "mail", "from": "a@b.c", "tls": tls})).unwrap();
+            assert_eq!(settings.port, port);
+        }
+        let settings = read(json!({"host": "mail", "from": "a@b.c", "port": 2525})).unwrap();
+        assert_eq!((settings.port, settings.timeout), (2525, Duration::from_secs(30)));
+    }
+
+    #[test]
+    fn every_bad_setting_is_named() {
+        let bad = read(json!({
+            "port": 70000, "tls": "ssl", "auth": "plain", "from": "nobody", "caPem": "x", "timeout": "0s",
+            "domain": "a b", "replyTo": "@", "colour": "red",
+        }))
+        .unwrap_err();
+        let mut named: Vec<_> = bad
+            .iter()
+            .map(|p| p.field.trim_start_matches("settings."))
+            .collect();
+        named.sort_unstable();
+        assert_eq!(
+            named,
+            [
+                "caPem", "colour", "domain", "from", "host", "password", "port", "replyTo", "timeout", "tls",
+                "username"
+            ]
+        );
+    }
+
+    #[test]
+    fn xoauth2_needs_its_own_settings() {
+        let bad =
+            read(json!({"host": "m", "from": "a@b.c", "auth": "xoauth2", "oauth": {"tokenUrl": "ftp://x"}}));
+        let mut named: Vec<_> = bad.unwrap_err().into_iter().map(|p| p.field).collect();
+        named.sort_unstable();
+        assert_eq!(
+            named,
+            [
+                "settings.oauth.clientId",
+                "settings.oauth.clientSecret",
+                "settings.oauth.tokenUrl",
+                "settings.username"
+            ]
+        );
+    }
+}
