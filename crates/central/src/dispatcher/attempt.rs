@@ -66,12 +66,13 @@ impl Field {
         entry: Arc<LaneEntry>,
         probe: Option<domain::Hold>,
         now: Timestamp,
+        start_by: Instant,
     ) -> Finished {
         let start = Instant::now();
         let (row, content) = Content::split(claimed, probe);
         let result = match self.before_sending(&row, &content, &entry, now) {
             Some(over) => over,
-            None => self.send(&row, content, &entry).await,
+            None => self.send(&row, content, &entry, start_by).await,
         };
         Finished {
             row,
@@ -111,7 +112,7 @@ impl Field {
         None
     }
 
-    async fn send(&self, row: &Row, content: Content, entry: &LaneEntry) -> Over {
+    async fn send(&self, row: &Row, content: Content, entry: &LaneEntry, start_by: Instant) -> Over {
         let adapter = match &entry.way {
             Way::Out(adapter) => adapter.clone(),
             Way::NoProvider(channel) => {
@@ -136,6 +137,10 @@ impl Field {
             Err(over) => return over,
         };
         let message = content.message(row, targets);
+        if Instant::now() > start_by {
+            // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
+            return Over::Release;
+        }
         let outcome = tokio::select! {
             biased;
             () = self.abandon.cancelled() => return given_up(entry, message.targets),

@@ -421,6 +421,8 @@ impl Dispatcher {
         }
         self.saw_directory(directory_version);
         let claimed = rows.len();
+        // Renewals keep a running send ours; one that has not begun by now must not begin.
+        let start_by = since + self.settings.lease / 2;
         self.unrecorded += claimed as u64;
         self.leases.held(rows.iter().map(|row| row.lease), since);
         for row in rows {
@@ -462,7 +464,7 @@ impl Dispatcher {
                 self.clock.now(),
             );
             tokio::spawn(async move {
-                let over = field.attempt(row, entry, probe, now).await;
+                let over = field.attempt(row, entry, probe, now, start_by).await;
                 // Without a recorder the process is going; the lease ends by itself.
                 let _ = finished.send(over);
             });
