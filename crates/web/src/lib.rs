@@ -1,1 +1,33 @@
-//! Being written.
+//! HTTP: the JSON API of central.
+//!
+//! Leaves to others: what the calls mean (`central`), rows (`store`), configuration and signals (`waypost`).
+//! Always true: a request sees and touches only its caller's tenant; every refusal is problem+json with a stable
+//! code; secrets, bodies and database words are in no answer and no log line.
+//!
+//! To add a route: a handler in [`api`], its JSON in [`dto`], one entry in [`routes`]. The router, the access check,
+//! the OpenAPI document and `/docs` follow from that entry.
+
+pub mod access;
+pub mod api;
+pub mod auth;
+pub mod body;
+pub mod csv;
+pub mod docs;
+pub mod draft;
+pub mod dto;
+pub mod endpoint;
+pub mod fields;
+pub mod log;
+pub mod openapi;
+pub mod paging;
+pub mod problem;
+pub mod query;
+pub mod routes;
+
+mod router;
+mod serve;
+mod state;
+
+pub use router::router;
+pub use serve::{Tls, serve};
+pub use state::{Readiness, Shared, WebState};

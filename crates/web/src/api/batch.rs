@@ -1,0 +1,113 @@
+//! Handing many notifications in at once. One bad item is refused alone.
+
+use super::submit::{KEY_HEADER, answer};
+use crate::{
+    auth::Caller,
+    body::BatchBody,
+    dto::submit::{BatchAnswer, BatchResult, SubmitRequest},
+    fields::{Fields, kind},
+    problem::{Problem, Result},
+    state::Shared,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use central::ingest::Incoming;
+use domain::FieldError;
+use serde_json::Value;
+
+/// The most notifications in one batch.
+pub const LARGEST: usize = 1000;
+
+pub async fn many(
+    State(state): State<Shared>,
+    caller: Caller,
+    headers: HeaderMap,
+    BatchBody(body): BatchBody,
+) -> Result<(StatusCode, Json<BatchAnswer>)> {
+    if headers.contains_key(KEY_HEADER) {
+        return Err(Problem::field(
+            "Idempotency-Key",
+            "names one notification; give each item its idempotencyKey",
+        ));
+    }
+    let checked: Vec<_> = items(body)?
+        .into_iter()
+        .map(|item| check(item, &caller))
+        .collect();
+    let sound: Vec<_> = checked
+        .iter()
+        .filter_map(|item| item.as_ref().ok().cloned())
+        .collect();
+    let mut submitted = state.central.ingest.submit(sound).await?.into_iter();
+    let mut results = Vec::with_capacity(checked.len());
+    for item in checked {
+        results.push(match item {
+            Err(problems) => refused(problems),
+            Ok(_) => match submitted.next().map(answer) {
+                Some(Ok(answer)) => BatchResult {
+                    accepted: true,
+                    notification_id: Some(answer.notification_id),
+                    status: answer.status,
+                    duplicate: answer.duplicate,
+                    errors: vec![],
+                },
+                Some(Err(problems)) => refused(problems),
+                None => return Err(Problem::internal()),
+            },
+        });
+    }
+    Ok((StatusCode::ACCEPTED, Json(BatchAnswer { results })))
+}
+
+/// The items, from the array itself or from the object around it.
+fn items(body: Value) -> Result<Vec<Value>> {
+    let items = match body {
+        Value::Array(items) => items,
+        Value::Object(map) => {
+            let mut fields = Fields::new(map);
+            let items = fields.array("notifications");
+            let items = fields.require("notifications", items);
+            let problems = fields.finish();
+            if !problems.is_empty() {
+                return Err(Problem::fields(problems));
+            }
+            items.unwrap_or_default()
+        }
+        other => {
+            return Err(Problem::field(
+                "notifications",
+                format!("must be an array, not {}", kind(&other)),
+            ));
+        }
+    };
+    if items.is_empty() || items.len() > LARGEST {
+        return Err(Problem::field(
+            "notifications",
+            format!("must have 1 to {LARGEST} items, not {}", items.len()),
+        ));
+    }
+    Ok(items)
+}
+
+fn check(item: Value, caller: &Caller) -> Result<Incoming, Vec<FieldError>> {
+    match item {
+        Value::Object(map) => SubmitRequest::check(Fields::new(map), None, caller),
+        other => Err(vec![FieldError::new(
+            "",
+            format!("must be an object, not {}", kind(&other)),
+        )]),
+    }
+}
+
+fn refused(errors: Vec<FieldError>) -> BatchResult {
+    BatchResult {
+        accepted: false,
+        notification_id: None,
+        status: None,
+        duplicate: false,
+        errors,
+    }
+}

@@ -1,0 +1,131 @@
+//! Live events for one tenant: what changed, and the figures every few seconds.
+//!
+//! Always true: a stream ends when the server stops and soon after its key is revoked; a listener that cannot keep
+//! up is told how much it missed.
+
+use crate::{
+    auth::{Caller, bearer},
+    dto::{
+        kpi::KpiView,
+        names::{Id, StatusName},
+    },
+    problem::Result,
+    state::Shared,
+};
+use axum::{
+    extract::State,
+    http::HeaderMap,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use central::changes::Change;
+use domain::{NotificationId, Status, TenantId};
+use futures_util::stream;
+use serde::Serialize;
+use std::{convert::Infallible, time::Duration};
+use tokio::{
+    sync::broadcast::{Receiver, error::RecvError},
+    time::{Interval, MissedTickBehavior, interval},
+};
+use utoipa::ToSchema;
+
+/// How often the figures are sent.
+const KPIS_EVERY: Duration = Duration::from_secs(5);
+
+/// The data of a `change` event.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeView {
+    #[schema(value_type = Id)]
+    pub notification_id: NotificationId,
+    #[schema(value_type = StatusName)]
+    pub status: Status,
+    pub error_code: Option<String>,
+}
+
+/// The data of a `missed` event: so many changes were not shown.
+#[derive(Debug, Serialize)]
+struct Missed {
+    changes: u64,
+}
+
+struct Live {
+    state: Shared,
+    tenant: TenantId,
+    key: String,
+    changes: Receiver<Change>,
+    tick: Interval,
+}
+
+pub async fn live(State(state): State<Shared>, caller: Caller, headers: HeaderMap) -> Result<Response> {
+    let mut tick = interval(KPIS_EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let live = Live {
+        tenant: caller.tenant,
+        key: bearer(&headers).unwrap_or_default().to_owned(),
+        changes: state.central.changes.subscribe(),
+        tick,
+        state,
+    };
+    let events = stream::unfold(live, |mut live| async move {
+        let event = live.next().await?;
+        Some((Ok::<_, Infallible>(event), live))
+    });
+    let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
+    // Proxies that buffer would turn "live" into "at the end".
+    response
+        .headers_mut()
+        .insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+impl Live {
+    /// The next event; none ends the stream.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.state.stop.cancelled() => return None,
+                _ = self.tick.tick() => {
+                    if !self.still_welcome().await {
+                        return None;
+                    }
+                    if let Some(event) = self.kpis().await {
+                        return Some(event);
+                    }
+                }
+                change = self.changes.recv() => match change {
+                    Ok(change) if change.tenant == self.tenant => return event("change", &ChangeView {
+                        notification_id: change.id,
+                        status: change.status,
+                        error_code: change.code,
+                    }),
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(changes)) => return event("missed", &Missed { changes }),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+
+    /// While the store cannot be asked, the answer stays what it was.
+    async fn still_welcome(&self) -> bool {
+        !matches!(self.state.central.keys.authenticate(&self.key).await, Ok(None))
+    }
+
+    async fn kpis(&self) -> Option<Event> {
+        let central = &self.state.central;
+        let kpis = central
+            .store
+            .kpis(Some(self.tenant), central.settings.kpi)
+            .await
+            .ok()?;
+        event("kpis", &KpiView::from(kpis))
+    }
+}
+
+fn event(name: &str, data: &impl Serialize) -> Option<Event> {
+    Event::default().event(name).json_data(data).ok()
+}

@@ -1,0 +1,65 @@
+//! Handing one notification in.
+//!
+//! Always true: a 202 means it is on disk; any other answer means that nothing was stored, or (503) that sending
+//! the same again is harmless.
+
+use crate::{
+    auth::Caller,
+    body::JsonObject,
+    dto::submit::{SubmitAnswer, SubmitRequest},
+    problem::{Problem, Result},
+    state::Shared,
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use central::ingest::Submitted;
+use domain::{FieldError, NotificationId, Status};
+
+/// The header that counts as `idempotencyKey`.
+pub const KEY_HEADER: &str = "idempotency-key";
+
+pub async fn one(
+    State(state): State<Shared>,
+    caller: Caller,
+    headers: HeaderMap,
+    JsonObject(fields): JsonObject,
+) -> Result<(StatusCode, Json<SubmitAnswer>)> {
+    let key = header_key(&headers)?;
+    let incoming = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
+    let submitted = state.central.ingest.submit(vec![incoming]).await?;
+    let Some(submitted) = submitted.into_iter().next() else {
+        return Err(Problem::internal());
+    };
+    let answer = answer(submitted).map_err(Problem::fields)?;
+    Ok((StatusCode::ACCEPTED, Json(answer)))
+}
+
+pub fn header_key(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(value) = headers.get(KEY_HEADER) else {
+        return Ok(None);
+    };
+    match value.to_str() {
+        Ok(text) => Ok(Some(text.to_owned())),
+        Err(_) => Err(Problem::field(
+            "Idempotency-Key",
+            "must be visible ASCII; use idempotencyKey for other text",
+        )),
+    }
+}
+
+/// What central said, as it is answered.
+pub fn answer(submitted: Submitted) -> Result<SubmitAnswer, Vec<FieldError>> {
+    let shown = |notification_id: NotificationId, status: Option<Status>, duplicate: bool| SubmitAnswer {
+        notification_id,
+        status,
+        duplicate,
+    };
+    match submitted {
+        Submitted::Accepted { id } => Ok(shown(id, Some(Status::Pending), false)),
+        Submitted::Duplicate { id, status } => Ok(shown(id, status, true)),
+        Submitted::Refused(problems) => Err(problems),
+    }
+}

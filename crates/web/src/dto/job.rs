@@ -1,0 +1,66 @@
+//! A bulk action as it is shown.
+
+use super::names::{ActionName, Id, Time};
+use central::jobs::COUNT_BOUND;
+use domain::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use store::jobs::Job;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A bulk action and how far it is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobView {
+    #[schema(value_type = Id)]
+    pub id: Uuid,
+    #[schema(value_type = ActionName)]
+    pub action: String,
+    /// The filter as it is in force.
+    #[schema(value_type = Object)]
+    pub filter: Value,
+    #[serde(flatten)]
+    pub count: CountAnswer,
+    pub done: u64,
+    /// Rows that were no longer parked when their turn came.
+    pub skipped: u64,
+    pub finished: bool,
+    pub error: Option<String>,
+    #[schema(value_type = Time)]
+    pub created_at: Timestamp,
+}
+
+/// How many rows match.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CountAnswer {
+    pub total: u64,
+    /// Counting stopped here; there are more.
+    pub total_at_least: bool,
+}
+
+impl CountAnswer {
+    pub fn of(total: u64) -> Self {
+        Self {
+            total,
+            total_at_least: total >= COUNT_BOUND,
+        }
+    }
+}
+
+impl From<Job> for JobView {
+    fn from(job: Job) -> Self {
+        Self {
+            id: job.id,
+            action: job.action,
+            filter: serde_json::from_str(&job.filter).unwrap_or_default(),
+            count: CountAnswer::of(job.total),
+            done: job.progress.done,
+            skipped: job.progress.skipped,
+            finished: job.progress.finished,
+            error: job.progress.error,
+            created_at: job.created_at,
+        }
+    }
+}

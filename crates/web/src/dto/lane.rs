@@ -1,0 +1,68 @@
+//! Lanes and background loops as they are shown to operators.
+
+use super::{
+    names::{Span, Time},
+    notification::HoldView,
+};
+use central::loops::LoopReport;
+use domain::{Timestamp, retry::human};
+use serde::Serialize;
+use store::outbox::Lane;
+use utoipa::ToSchema;
+
+/// What fails together: the tenant's use of one provider.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LaneView {
+    pub provider: String,
+    /// Rows that wait in it, counted up to a bound.
+    pub waiting: u64,
+    pub hold: Option<HoldView>,
+    /// The far end throttles; nothing goes out before this.
+    #[schema(value_type = Option<Time>)]
+    pub not_before: Option<Timestamp>,
+    pub version: i64,
+}
+
+impl From<Lane> for LaneView {
+    fn from(lane: Lane) -> Self {
+        Self {
+            provider: lane.provider,
+            waiting: lane.waiting,
+            hold: lane.hold.map(HoldView::from),
+            not_before: lane.not_before,
+            version: lane.config_version,
+        }
+    }
+}
+
+/// How a background loop of this node last went.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopView {
+    pub name: String,
+    #[schema(value_type = Time)]
+    pub at: Timestamp,
+    pub duration_ms: u64,
+    pub ok: bool,
+    /// In words: what it did, or why it failed.
+    pub result: String,
+    pub runs: u64,
+    #[schema(value_type = Span)]
+    pub every: String,
+}
+
+impl From<(&'static str, LoopReport)> for LoopView {
+    fn from((name, report): (&'static str, LoopReport)) -> Self {
+        let ok = report.result.is_ok();
+        Self {
+            name: name.to_owned(),
+            at: report.at,
+            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            ok,
+            result: report.result.unwrap_or_else(|why| why),
+            runs: report.runs,
+            every: human(report.every),
+        }
+    }
+}

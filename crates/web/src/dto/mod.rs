@@ -1,0 +1,20 @@
+//! The JSON of the API, one file per resource. What is read is read leniently, field by field (see
+//! [`crate::fields`]), into these types; what is answered is serialized from them. The OpenAPI document is made
+//! of the same types.
+//!
+//! Always true: an answer has every field every time; what has no value is `null`.
+
+pub mod audit;
+pub mod filter;
+pub mod job;
+pub mod key;
+pub mod kpi;
+pub mod lane;
+pub mod list;
+pub mod names;
+pub mod notification;
+pub mod page;
+pub mod problem;
+pub mod provider;
+pub mod submit;
+pub mod tenant;

@@ -1,0 +1,110 @@
+//! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
+
+use domain::{AuditKind, AuditStatus, Channel, HoldReason, Status};
+use std::borrow::Cow;
+use store::directory::Role;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, RefOr,
+        schema::{KnownFormat, Schema, SchemaFormat, Type},
+    },
+};
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident($shown:literal) = $words:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some($words)).into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                Cow::Borrowed($shown)
+            }
+        }
+    )*};
+}
+
+words! {
+    StatusName("Status") = Status::CENTRAL.iter().map(|s| s.as_str());
+    TypeName("Type") = Channel::ALL.iter().map(|c| c.as_str());
+    AuditKindName("AuditKind") = AuditKind::ALL.iter().map(|k| k.as_str());
+    AuditStatusName("AuditStatus") = AuditStatus::ALL.iter().map(|s| s.as_str());
+    HoldReasonName("HoldReason") = HoldReason::ALL.iter().map(|r| r.as_str());
+    RoleName("Role") = Role::ALL.iter().map(|r| r.as_str());
+    RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
+    OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
+    SettingTypeName("SettingType") = ["text", "number", "boolean", "duration", "choice", "map"];
+    ShapeName("RetryShape") = ["fixed", "exponential"];
+    OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
+    ActionName("BulkAction") = ["retry", "discard"];
+    CodeName("ProblemCode") = crate::problem::Code::ALL.iter().map(|c| c.as_str());
+}
+
+/// An id of 128 bits.
+#[derive(Debug)]
+pub struct Id;
+
+impl PartialSchema for Id {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::Custom("uuid".into())))
+            .into()
+    }
+}
+
+impl ToSchema for Id {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Uuid")
+    }
+}
+
+/// A moment in UTC.
+#[derive(Debug)]
+pub struct Time;
+
+impl PartialSchema for Time {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .description(Some("UTC, RFC 3339, to the millisecond"))
+            .examples(["2026-01-31T13:45:00.000Z"])
+            .into()
+    }
+}
+
+impl ToSchema for Time {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Time")
+    }
+}
+
+/// A duration as people write it.
+#[derive(Debug)]
+pub struct Span;
+
+impl PartialSchema for Span {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(
+                "a duration: 250ms, 10s, 5m, 2h, 7d; a plain number is seconds",
+            ))
+            .examples(["10s"])
+            .into()
+    }
+}
+
+impl ToSchema for Span {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Duration")
+    }
+}

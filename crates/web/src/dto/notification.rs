@@ -1,0 +1,292 @@
+//! A notification as it is shown.
+
+use super::names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName};
+use domain::{
+    Actor, Channel, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status, Target,
+    Timestamp, kpi::is_stuck,
+};
+use serde::Serialize;
+use serde_json::Value;
+use std::time::Duration;
+use utoipa::ToSchema;
+
+/// One notification, whole.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Notification {
+    #[serde(flatten)]
+    pub summary: Summary,
+    pub body: String,
+    pub body_html: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub type_data: Option<Value>,
+    /// How each recipient fared; empty where there is only one.
+    pub recipients: Vec<RecipientView>,
+}
+
+/// One notification without its content: a row of a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    #[schema(value_type = Id)]
+    pub notification_id: NotificationId,
+    pub idempotency_key: Option<String>,
+    #[schema(value_type = TypeName)]
+    pub r#type: Channel,
+    #[schema(value_type = StatusName)]
+    pub status: Status,
+    pub list_name: Option<String>,
+    pub to: Option<Vec<String>>,
+    /// The provider the sender asked for.
+    pub provider_id: Option<String>,
+    /// The provider that has it now; null when there was none to route to.
+    pub provider: Option<String>,
+    pub subject: String,
+    /// Attempts so far in this generation.
+    pub retry_count: u32,
+    pub last_error: Option<String>,
+    pub error_code: Option<String>,
+    /// How often an operator sent it round again.
+    pub generation: i32,
+    /// Waiting longer than `outbox.stuck_age_threshold`.
+    pub stuck: bool,
+    /// Why its provider takes nothing just now, while it waits for that.
+    pub held: Option<HoldView>,
+    #[schema(value_type = Time)]
+    pub created_at: Timestamp,
+    /// When the sender handed it in: at the site if it came from one, else here.
+    #[schema(value_type = Time)]
+    pub enqueued_at: Timestamp,
+    #[schema(value_type = Option<Time>)]
+    pub site_enqueued_at: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    pub send_at: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    pub expires_at: Option<Timestamp>,
+    /// What "stuck" counts from: the latest of created, sendAt and requeue.
+    #[schema(value_type = Time)]
+    pub waiting_since: Timestamp,
+    #[schema(value_type = Option<Time>)]
+    pub last_attempt_at: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    pub next_attempt_at: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    pub delivered_at: Option<Timestamp>,
+    /// When it was delivered, parked or discarded.
+    #[schema(value_type = Option<Time>)]
+    pub ended_at: Option<Timestamp>,
+    /// Who it actually went to.
+    pub resolved_targets: Vec<String>,
+    pub provider_message_id: Option<String>,
+    pub receipt: Option<String>,
+    pub source_site_id: Option<String>,
+    pub source_instance_id: Option<String>,
+    pub source_script: Option<String>,
+    pub origin_execution_id: Option<String>,
+    pub origin_parent_execution_id: Option<String>,
+    pub entity_type: Option<String>,
+    pub entity_id: Option<String>,
+    pub rule_name: Option<String>,
+    pub rule_id: Option<String>,
+    pub run_id: Option<String>,
+    pub supersedes_key: Option<String>,
+    /// The notification this one repeats.
+    #[schema(value_type = Option<Id>)]
+    pub resend_of: Option<NotificationId>,
+    #[schema(value_type = String)]
+    pub submitted_by: Actor,
+}
+
+/// Why a provider takes nothing just now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HoldView {
+    #[schema(value_type = HoldReasonName)]
+    pub reason: HoldReason,
+    /// The far end's words, or the operator's.
+    pub detail: Option<String>,
+    #[schema(value_type = Time)]
+    pub since: Timestamp,
+    /// When one row is tried next; null for holds that only a person ends.
+    #[schema(value_type = Option<Time>)]
+    pub next_probe: Option<Timestamp>,
+    pub probes: u32,
+}
+
+/// How far one recipient is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecipientView {
+    pub address: String,
+    #[schema(value_type = RecipientStateName)]
+    pub state: RecipientState,
+    pub generation: i32,
+    pub provider_message_id: Option<String>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+    #[schema(value_type = Time)]
+    pub at: Timestamp,
+}
+
+/// How one notification stands, in short.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusAnswer {
+    #[schema(value_type = StatusName)]
+    pub status: Status,
+    pub retry_count: u32,
+    pub last_error: Option<String>,
+    #[schema(value_type = Time)]
+    pub enqueued_at: Timestamp,
+    #[schema(value_type = Option<Time>)]
+    pub delivered_at: Option<Timestamp>,
+    pub receipt: Option<String>,
+}
+
+/// What an action left behind.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActedAnswer {
+    #[schema(value_type = Id)]
+    pub notification_id: NotificationId,
+    #[schema(value_type = StatusName)]
+    pub status: Status,
+}
+
+/// What "stuck" is measured with.
+#[derive(Debug, Clone, Copy)]
+pub struct Measure {
+    pub now: Timestamp,
+    pub stuck_after: Duration,
+}
+
+impl Summary {
+    fn new(row: &mut store::query::Notification, measure: Measure) -> Self {
+        let s = &mut row.submission;
+        let (list_name, to) = match std::mem::replace(&mut s.target, Target::Provider) {
+            Target::List(name) => (Some(name), None),
+            Target::Recipients(to) => (None, Some(to)),
+            Target::Provider => (None, None),
+        };
+        let waiting = !row.status.is_terminal();
+        Self {
+            notification_id: s.id,
+            idempotency_key: s.idempotency_key.take(),
+            r#type: s.channel,
+            status: row.status,
+            list_name,
+            to,
+            provider_id: s.provider.as_ref().map(ToString::to_string),
+            provider: row.provider.take(),
+            subject: std::mem::take(&mut s.subject),
+            retry_count: row.retry_count,
+            last_error: row.last_error.take(),
+            error_code: row.last_code.take(),
+            generation: row.generation,
+            stuck: waiting && is_stuck(row.waiting_since, measure.now, measure.stuck_after),
+            held: row.held.take().map(HoldView::from),
+            created_at: row.created_at,
+            enqueued_at: s.site_enqueued_at.unwrap_or(row.created_at),
+            site_enqueued_at: s.site_enqueued_at,
+            send_at: s.send_at,
+            expires_at: s.expires_at,
+            waiting_since: row.waiting_since,
+            last_attempt_at: row.last_attempt_at,
+            next_attempt_at: row.next_attempt_at,
+            delivered_at: row.delivered_at,
+            ended_at: row.ended_at,
+            resolved_targets: std::mem::take(&mut row.resolved_targets),
+            provider_message_id: row.provider_message_id.take(),
+            receipt: row.receipt.take(),
+            source_site_id: s.provenance.site.take(),
+            source_instance_id: s.provenance.instance.take(),
+            source_script: s.provenance.script.take(),
+            origin_execution_id: s.provenance.execution.as_ref().map(ToString::to_string),
+            origin_parent_execution_id: s.provenance.parent_execution.as_ref().map(ToString::to_string),
+            entity_type: s.entity_type.take(),
+            entity_id: s.entity_id.take(),
+            rule_name: s.extra.rule_name.take(),
+            rule_id: s.extra.rule_id.take(),
+            run_id: s.extra.run_id.take(),
+            supersedes_key: s.supersedes_key.take(),
+            resend_of: s.extra.resend_of,
+            submitted_by: s.submitted_by.clone(),
+        }
+    }
+
+    pub fn of(mut row: store::query::Notification, measure: Measure) -> Self {
+        Self::new(&mut row, measure)
+    }
+}
+
+impl Notification {
+    pub fn of(mut row: store::query::Notification, measure: Measure) -> Self {
+        let summary = Summary::new(&mut row, measure);
+        let submission = row.submission;
+        Self {
+            summary,
+            body: submission.body,
+            body_html: submission.extra.body_html,
+            // Kept as text; what does not parse is shown as it is rather than hidden.
+            type_data: submission
+                .type_data
+                .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
+            recipients: row.recipients.into_iter().map(RecipientView::from).collect(),
+        }
+    }
+}
+
+impl StatusAnswer {
+    pub fn of(row: store::query::Notification) -> Self {
+        Self {
+            status: row.status,
+            retry_count: row.retry_count,
+            last_error: row.last_error,
+            enqueued_at: row.submission.site_enqueued_at.unwrap_or(row.created_at),
+            delivered_at: row.delivered_at,
+            receipt: row.receipt,
+        }
+    }
+}
+
+impl From<Hold> for HoldView {
+    fn from(hold: Hold) -> Self {
+        let Hold {
+            reason,
+            detail,
+            since,
+            next_probe,
+            probes,
+        } = hold;
+        Self {
+            reason,
+            detail,
+            since,
+            next_probe,
+            probes,
+        }
+    }
+}
+
+impl From<RecipientResult> for RecipientView {
+    fn from(result: RecipientResult) -> Self {
+        let RecipientResult {
+            address,
+            state,
+            generation,
+            provider_message_id,
+            code,
+            error,
+            at,
+        } = result;
+        Self {
+            address,
+            state,
+            generation,
+            provider_message_id,
+            code,
+            error,
+            at,
+        }
+    }
+}

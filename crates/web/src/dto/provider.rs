@@ -1,0 +1,278 @@
+//! Providers and their kinds, in and out. Secrets go in as ordinary settings and come out masked.
+
+use super::{
+    names::{HoldReasonName, OnAmbiguousName, OutcomeName, SettingTypeName, ShapeName, Span, TypeName},
+    notification::HoldView,
+};
+use central::providers::{ProviderDesk, TestReport};
+use delivery::{KindInfo, Setting, SettingType};
+use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use store::directory::Provider;
+use utoipa::ToSchema;
+
+/// A provider as it is set up. Secrets read `•••`.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderView {
+    pub id: String,
+    pub name: String,
+    /// See `GET /api/provider-kinds`.
+    pub kind: String,
+    #[schema(value_type = TypeName)]
+    pub r#type: Channel,
+    pub enabled: bool,
+    /// The enabled provider of a type with the lowest takes what names no provider.
+    pub order: i32,
+    #[schema(value_type = Object)]
+    pub settings: Map<String, Value>,
+    #[schema(value_type = RetryView)]
+    pub retry: RetryPolicy,
+    #[schema(value_type = LimitsView)]
+    pub limits: Limits,
+    #[schema(value_type = OnAmbiguousName)]
+    pub on_ambiguous: OnAmbiguous,
+    pub hold: Option<HoldView>,
+    /// Goes up with every change. Send it back with a PUT to be told of a change in between.
+    pub version: i64,
+}
+
+/// How often, how soon and how long to try. On the way in, what is left out is the kind's default.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct RetryView {
+    pub shape: ShapeName,
+    pub interval: Span,
+    pub factor: f64,
+    pub cap: Span,
+    pub jitter: f64,
+    pub max_attempts: u32,
+    pub max_age: Option<Span>,
+    pub unknown_retries: u32,
+}
+
+/// How hard the provider may be driven.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct LimitsView {
+    pub concurrency: u32,
+    pub per_second: Option<f64>,
+}
+
+/// A provider to be made or replaced. What is left out is the kind's default; on PUT a secret that is left out or
+/// `•••` stays as it is, and `type` and `hold` are ignored.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct ProviderRequest {
+    /// Made of the name if left out.
+    pub id: Option<String>,
+    pub name: Option<String>,
+    /// Needed on POST.
+    pub kind: Option<String>,
+    pub enabled: Option<bool>,
+    pub order: Option<i32>,
+    #[schema(value_type = Option<Object>)]
+    pub settings: Option<Value>,
+    pub retry: Option<RetryView>,
+    pub limits: Option<LimitsView>,
+    pub on_ambiguous: Option<OnAmbiguousName>,
+    /// PUT only: refused with `conflict` unless this is still the version.
+    pub version: Option<i64>,
+}
+
+impl From<Provider> for ProviderView {
+    fn from(stored: Provider) -> Self {
+        let settings = ProviderDesk::masked_settings(&stored.provider);
+        let provider = stored.provider;
+        Self {
+            id: provider.id.to_string(),
+            name: provider.name,
+            kind: provider.kind,
+            r#type: provider.channel,
+            enabled: provider.enabled,
+            order: provider.order,
+            settings,
+            retry: provider.retry,
+            limits: provider.limits,
+            on_ambiguous: provider.on_ambiguous,
+            hold: stored.hold.map(HoldView::from),
+            version: stored.version,
+        }
+    }
+}
+
+/// What a test sends to.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct TestRequest {
+    /// An address; needed for types that have recipients.
+    pub to: Option<String>,
+}
+
+/// Why an operator stops a provider.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct HoldRequest {
+    #[schema(max_length = 1000)]
+    pub reason: Option<String>,
+}
+
+/// What came of a test.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestAnswer {
+    pub ok: bool,
+    #[schema(value_type = OutcomeName)]
+    pub outcome: &'static str,
+    pub code: Option<String>,
+    /// The far end's words.
+    pub detail: Option<String>,
+    /// What a real message would have held the provider for.
+    #[schema(value_type = Option<HoldReasonName>)]
+    pub hold: Option<HoldReason>,
+    pub duration_ms: u64,
+    pub provider_message_id: Option<String>,
+    /// Where recipients fared differently.
+    pub recipients: Vec<TestedRecipient>,
+}
+
+/// One recipient's part of a test.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TestedRecipient {
+    pub address: String,
+    pub ok: bool,
+    pub code: Option<String>,
+    pub detail: Option<String>,
+}
+
+impl From<TestReport> for TestAnswer {
+    fn from(report: TestReport) -> Self {
+        let mut answer = Self {
+            ok: false,
+            outcome: "Delivered",
+            code: None,
+            detail: None,
+            hold: None,
+            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            provider_message_id: None,
+            recipients: vec![],
+        };
+        match report.outcome {
+            Outcome::Delivered(accepted) => {
+                answer.ok = true;
+                answer.detail = accepted.detail;
+                answer.provider_message_id = accepted.provider_message_id;
+            }
+            Outcome::Failed(failure) => {
+                answer.outcome = kind_name(&failure);
+                answer.hold = failure.hold;
+                answer.code = Some(failure.code.into_owned());
+                answer.detail = Some(failure.detail);
+            }
+            Outcome::Mixed(reports) => {
+                answer.outcome = "Mixed";
+                answer.ok = reports.iter().all(|r| r.result.is_ok());
+                answer.recipients = reports
+                    .into_iter()
+                    .map(|r| match r.result {
+                        Ok(accepted) => TestedRecipient {
+                            address: r.address,
+                            ok: true,
+                            code: None,
+                            detail: accepted.detail,
+                        },
+                        Err(failure) => TestedRecipient {
+                            address: r.address,
+                            ok: false,
+                            code: Some(failure.code.into_owned()),
+                            detail: Some(failure.detail),
+                        },
+                    })
+                    .collect();
+            }
+        }
+        answer
+    }
+}
+
+fn kind_name(failure: &Failure) -> &'static str {
+    match failure.kind {
+        FailureKind::Transient => "Transient",
+        FailureKind::Permanent => "Permanent",
+        FailureKind::Unknown => "Unknown",
+        FailureKind::Ambiguous => "Ambiguous",
+    }
+}
+
+/// A kind of provider, for forms and prompts.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KindView {
+    pub kind: &'static str,
+    #[schema(value_type = TypeName)]
+    pub r#type: Channel,
+    pub title: &'static str,
+    pub settings: Vec<SettingView>,
+    #[schema(value_type = RetryView)]
+    pub retry: RetryPolicy,
+    #[schema(value_type = LimitsView)]
+    pub limits: Limits,
+    #[schema(value_type = OnAmbiguousName)]
+    pub on_ambiguous: OnAmbiguous,
+}
+
+/// One setting of a kind. `oauth.tokenUrl` is `tokenUrl` inside the object `oauth`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SettingView {
+    pub name: &'static str,
+    #[schema(value_type = SettingTypeName)]
+    pub r#type: &'static str,
+    /// The words a `choice` takes.
+    pub choices: Option<Vec<&'static str>>,
+    pub required: bool,
+    /// Write-only.
+    pub secret: bool,
+    #[schema(value_type = Option<Object>)]
+    pub default: Option<Value>,
+    pub help: &'static str,
+}
+
+impl From<KindInfo> for KindView {
+    fn from(info: KindInfo) -> Self {
+        Self {
+            kind: info.kind,
+            r#type: info.channel,
+            title: info.title,
+            settings: info.settings.into_iter().map(SettingView::from).collect(),
+            retry: info.retry,
+            limits: info.limits,
+            on_ambiguous: info.on_ambiguous,
+        }
+    }
+}
+
+impl From<Setting> for SettingView {
+    fn from(setting: Setting) -> Self {
+        let (r#type, choices) = match setting.kind {
+            SettingType::Text => ("text", None),
+            SettingType::Number => ("number", None),
+            SettingType::Boolean => ("boolean", None),
+            SettingType::Duration => ("duration", None),
+            SettingType::Choice(words) => ("choice", Some(words.to_vec())),
+            SettingType::Map => ("map", None),
+        };
+        Self {
+            name: setting.name,
+            r#type,
+            choices,
+            required: setting.required,
+            secret: setting.secret,
+            default: setting.default,
+            help: setting.help,
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Every route of the API: path, who may, what it takes and answers. This table is the router and the OpenAPI
+//! document; there is no other list of routes and no other list of who may do what.
+
+use crate::{
+    access::Access::{Administer, Open, Operate, Read, Replay, Status, Submit, Tenants},
+    api::{
+        actions, audit, batch, health, jobs, keys, kpis, lanes, lists, metrics, notifications, providers,
+        recipients, stream, submit, tenants,
+    },
+    docs,
+    dto::{
+        audit::AuditView,
+        filter::BulkRequest,
+        job::{CountAnswer, JobView},
+        key::{KeyRequest, KeyView, NewKeyView},
+        kpi::{KpiView, SiteKpiView},
+        lane::{LaneView, LoopView},
+        list::{EntryRequest, EntryView, ListRequest, ListView},
+        notification::{ActedAnswer, Notification, StatusAnswer},
+        page::NotificationPage,
+        provider::{HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest},
+        submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
+        tenant::{NewTenantView, TenantRequest, TenantView},
+    },
+    endpoint::{Endpoint, Param, delete, get, post, put},
+    openapi,
+    problem::Code::{Conflict, ValidationFailed, WrongState},
+};
+
+/// Every route there is.
+pub fn all() -> Vec<Endpoint> {
+    [
+        notification_routes(),
+        bulk_routes(),
+        figure_routes(),
+        list_routes(),
+        provider_routes(),
+        admin_routes(),
+        system_routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+const PAGING: [Param; 2] = [
+    ("limit", "rows in a page, 1 to 1000; 100 if left out"),
+    ("cursor", "nextCursor of the page before"),
+];
+
+const FILTERS: [Param; 13] = [
+    (
+        "status",
+        "one or several, separated by commas: Pending, Retrying, Delivered, Parked, Discarded",
+    ),
+    ("type", "Email, Webhook, …"),
+    ("site", "the source site's id"),
+    ("list", "the list's name"),
+    ("provider", "the id of the provider that has it or had it last"),
+    ("from", "created at or after this time"),
+    ("to", "created before this time"),
+    ("stuck", "true: only what waits longer than the threshold"),
+    (
+        "q",
+        "words in the subject, any case; looks back 7 days unless from is given",
+    ),
+    ("entityType", "what it is about"),
+    ("entityId", "what it is about"),
+    ("errorCode", "the code of the last failure"),
+    ("receipt", "what the provider reported afterwards"),
+];
+
+fn notification_routes() -> Vec<Endpoint> {
+    vec![
+        post(
+            "/api/notifications",
+            Submit,
+            "Hand one notification in",
+            submit::one,
+        )
+        .body::<SubmitRequest>()
+        .answers::<SubmitAnswer>(202, "It is stored"),
+        post(
+            "/api/notifications/batch",
+            Submit,
+            "Hand up to 1,000 notifications in",
+            batch::many,
+        )
+        .body::<BatchRequest>()
+        .answers::<BatchAnswer>(202, "A result per item, in order"),
+        get(
+            "/api/notifications",
+            Read,
+            "Notifications, newest first; as CSV with Accept: text/csv",
+            notifications::list,
+        )
+        .params(&FILTERS)
+        .params(&PAGING)
+        .answers::<NotificationPage>(200, "A page, or with Accept: text/csv everything")
+        .answers_as(200, "text/csv", "Everything that matches"),
+        get(
+            "/api/notifications/{id}",
+            Read,
+            "One notification, whole",
+            notifications::get,
+        )
+        .answers::<Notification>(200, "The notification"),
+        get(
+            "/api/notifications/{id}/status",
+            Status,
+            "How one notification stands",
+            notifications::status,
+        )
+        .answers::<StatusAnswer>(200, "Its status"),
+        get(
+            "/api/notifications/{id}/attempts",
+            Read,
+            "What happened to one notification",
+            notifications::attempts,
+        )
+        .pages::<AuditView>("Its audit rows, oldest first"),
+        post(
+            "/api/notifications/{id}/retry",
+            Replay,
+            "Send a parked notification round again",
+            actions::retry,
+        )
+        .answers::<ActedAnswer>(200, "It waits to be sent")
+        .refuses(&[WrongState]),
+        post(
+            "/api/notifications/{id}/discard",
+            Operate,
+            "Give a parked notification up",
+            actions::discard,
+        )
+        .answers::<ActedAnswer>(200, "It is discarded")
+        .refuses(&[WrongState]),
+        post(
+            "/api/notifications/{id}/cancel",
+            Operate,
+            "Call a waiting notification off",
+            actions::cancel,
+        )
+        .answers::<ActedAnswer>(200, "It is discarded")
+        .refuses(&[WrongState]),
+        post(
+            "/api/notifications/{id}/resend",
+            Operate,
+            "Send a delivered notification once more",
+            actions::resend,
+        )
+        .answers::<ResendAnswer>(202, "A new notification with the same content")
+        .refuses(&[WrongState, ValidationFailed]),
+    ]
+}
+
+fn bulk_routes() -> Vec<Endpoint> {
+    vec![
+        post(
+            "/api/notifications/retry",
+            Replay,
+            "Retry all parked notifications of a filter",
+            jobs::retry,
+        )
+        .body::<BulkRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<CountAnswer>(200, "With dryRun: how many match"),
+        post(
+            "/api/notifications/discard",
+            Operate,
+            "Discard all parked notifications of a filter",
+            jobs::discard,
+        )
+        .body::<BulkRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<CountAnswer>(200, "With dryRun: how many match"),
+        get("/api/jobs/{id}", Read, "How far a bulk action is", jobs::get).answers::<JobView>(200, "The job"),
+    ]
+}
+
+fn figure_routes() -> Vec<Endpoint> {
+    vec![
+        get("/api/kpis", Read, "The outbox in figures", kpis::whole)
+            .answers::<KpiView>(200, "The figures now"),
+        get(
+            "/api/kpis/sites",
+            Read,
+            "The outbox in figures, per source site",
+            kpis::by_site,
+        )
+        .pages::<SiteKpiView>("The figures now"),
+        get("/api/audit", Read, "What happened, newest first", audit::list)
+            .params(&[
+                ("from", "at or after this time"),
+                ("to", "before this time"),
+                ("kind", "NotifySend, NotifyDeliver, …"),
+                ("status", "Submitted, Attempted, Delivered, …"),
+                ("actor", "system, key:NAME, user:NAME, site:ID"),
+                ("correlation", "a notification id"),
+            ])
+            .params(&PAGING)
+            .pages::<AuditView>("A page"),
+        get(
+            "/api/lanes",
+            Read,
+            "Providers as the dispatcher sees them: holds and what waits",
+            lanes::lanes,
+        )
+        .pages::<LaneView>("All of them"),
+        get(
+            "/api/loops",
+            Read,
+            "How this node's background loops are doing",
+            lanes::loops,
+        )
+        .pages::<LoopView>("All of them"),
+        get(
+            "/api/stream",
+            Read,
+            "Server-sent events: change, kpis, missed",
+            stream::live,
+        )
+        .answers_as(
+            200,
+            "text/event-stream",
+            "change carries ChangeView, kpis KpiView, missed {changes}",
+        )
+        .mentions::<stream::ChangeView>(),
+    ]
+}
+
+fn list_routes() -> Vec<Endpoint> {
+    vec![
+        get("/api/lists", Read, "Notification lists", lists::list)
+            .params(&PAGING)
+            .pages::<ListView>("A page"),
+        post("/api/lists", Administer, "Make a list", lists::create)
+            .body::<ListRequest>()
+            .answers::<ListView>(201, "The list")
+            .refuses(&[Conflict]),
+        get("/api/lists/{name}", Read, "One list", lists::get).answers::<ListView>(200, "The list"),
+        put("/api/lists/{name}", Administer, "Replace a list", lists::replace)
+            .body::<ListRequest>()
+            .answers::<ListView>(200, "The list"),
+        delete("/api/lists/{name}", Administer, "Remove a list", lists::delete).empty("It is gone"),
+        get(
+            "/api/lists/{name}/recipients",
+            Read,
+            "Who is on a list",
+            recipients::list,
+        )
+        .params(&PAGING)
+        .pages::<EntryView>("A page"),
+        post(
+            "/api/lists/{name}/recipients",
+            Administer,
+            "Put somebody on a list",
+            recipients::add,
+        )
+        .body::<EntryRequest>()
+        .answers::<EntryView>(201, "The entry")
+        .refuses(&[Conflict]),
+        put(
+            "/api/lists/{name}/recipients/{address}",
+            Administer,
+            "Replace an entry of a list",
+            recipients::replace,
+        )
+        .params(&[("type", "which, if the address is on the list for several types")])
+        .body::<EntryRequest>()
+        .answers::<EntryView>(200, "The entry"),
+        delete(
+            "/api/lists/{name}/recipients/{address}",
+            Administer,
+            "Take somebody off a list",
+            recipients::remove,
+        )
+        .params(&[("type", "which, if the address is on the list for several types")])
+        .empty("It is gone"),
+    ]
+}
+
+fn provider_routes() -> Vec<Endpoint> {
+    vec![
+        get(
+            "/api/provider-kinds",
+            Read,
+            "Kinds of provider and their settings",
+            providers::kinds,
+        )
+        .pages::<KindView>("All of them"),
+        get("/api/providers", Read, "Providers", providers::list)
+            .params(&PAGING)
+            .pages::<ProviderView>("A page"),
+        post(
+            "/api/providers",
+            Administer,
+            "Set a provider up",
+            providers::create,
+        )
+        .body::<ProviderRequest>()
+        .answers::<ProviderView>(201, "The provider")
+        .refuses(&[Conflict]),
+        get("/api/providers/{id}", Read, "One provider", providers::get)
+            .answers::<ProviderView>(200, "The provider"),
+        put(
+            "/api/providers/{id}",
+            Administer,
+            "Replace a provider's settings",
+            providers::replace,
+        )
+        .body::<ProviderRequest>()
+        .answers::<ProviderView>(200, "The provider")
+        .refuses(&[Conflict]),
+        delete(
+            "/api/providers/{id}",
+            Administer,
+            "Remove a provider that nothing waits for",
+            providers::delete,
+        )
+        .empty("It is gone")
+        .refuses(&[Conflict]),
+        post(
+            "/api/providers/{id}/test",
+            Operate,
+            "Send one test message now",
+            providers::test,
+        )
+        .optional_body::<TestRequest>()
+        .answers::<TestAnswer>(200, "What the far end said"),
+        post(
+            "/api/providers/{id}/hold",
+            Operate,
+            "Stop a provider; its notifications wait",
+            providers::hold,
+        )
+        .optional_body::<HoldRequest>()
+        .answers::<ProviderView>(200, "The provider"),
+        post(
+            "/api/providers/{id}/resume",
+            Operate,
+            "Let a held provider go on",
+            providers::resume,
+        )
+        .answers::<ProviderView>(200, "The provider"),
+    ]
+}
+
+fn admin_routes() -> Vec<Endpoint> {
+    vec![
+        get("/api/keys", Administer, "API keys", keys::list)
+            .params(&PAGING)
+            .pages::<KeyView>("A page"),
+        post("/api/keys", Administer, "Make an API key", keys::create)
+            .body::<KeyRequest>()
+            .answers::<NewKeyView>(201, "The key; its text is shown this once")
+            .refuses(&[Conflict]),
+        delete("/api/keys/{id}", Administer, "Revoke an API key", keys::revoke).empty("It no longer works"),
+        get("/api/tenants", Tenants, "Tenants", tenants::list)
+            .params(&PAGING)
+            .pages::<TenantView>("A page"),
+        post(
+            "/api/tenants",
+            Tenants,
+            "Make a tenant, and its first key if asked",
+            tenants::create,
+        )
+        .body::<TenantRequest>()
+        .answers::<NewTenantView>(201, "The tenant")
+        .refuses(&[Conflict]),
+    ]
+}
+
+fn system_routes() -> Vec<Endpoint> {
+    vec![
+        get("/healthz", Open, "Whether the process answers", health::alive)
+            .answers::<health::Alive>(200, "It does"),
+        get("/readyz", Open, "Whether it can take work", health::ready)
+            .answers::<health::Ready>(200, "It can")
+            .answers::<health::Ready>(503, "It cannot, and why"),
+        get("/metrics", Open, "Figures for Prometheus", metrics::scrape).answers_as(
+            200,
+            "text/plain",
+            "Prometheus text",
+        ),
+        get("/openapi.json", Open, "This document", openapi::serve).answers_as(
+            200,
+            "application/json",
+            "OpenAPI 3.1",
+        ),
+        get("/docs", Open, "This document for people", docs::page).answers_as(200, "text/html", "A page"),
+        get("/docs.css", Open, "How that page looks", docs::style).answers_as(
+            200,
+            "text/css",
+            "A style sheet",
+        ),
+    ]
+}

@@ -1,0 +1,74 @@
+//! Listens, with or without TLS, until told to stop; then lets requests under way finish.
+
+use axum::Router;
+use axum_server::{Handle, accept::NoDelayAcceptor, tls_rustls::RustlsAcceptor, tls_rustls::RustlsConfig};
+use rustls::{
+    ServerConfig,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+use std::{fmt, io, net::TcpListener, path::Path, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// How long requests under way may take after the stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A certificate chain and its key, ready to serve with.
+#[derive(Clone)]
+pub struct Tls(RustlsConfig);
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Reads PEM files. The error names the file and what is wrong with it.
+    pub fn from_files(cert: &Path, key: &Path) -> io::Result<Self> {
+        let named =
+            |path: &Path, what: &dyn fmt::Display| io::Error::other(format!("{}: {what}", path.display()));
+        let chain = CertificateDer::pem_file_iter(cert)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|e| named(cert, &e))?;
+        if chain.is_empty() {
+            return Err(named(cert, &"there is no certificate in it"));
+        }
+        let secret = PrivateKeyDer::from_pem_file(key).map_err(|e| named(key, &e))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_no_client_auth()
+            .with_single_cert(chain, secret)
+            .map_err(|e| named(cert, &e))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self(RustlsConfig::from_config(Arc::new(config))))
+    }
+}
+
+/// Serves until `stop` is cancelled, then takes no new connections and gives the open ones a few seconds.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    router: Router,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let handle = Handle::new();
+    let stopping = handle.clone();
+    let watch = tokio::spawn(async move {
+        stop.cancelled().await;
+        stopping.graceful_shutdown(Some(GRACE));
+    });
+    let app = router.into_make_service();
+    let server = axum_server::from_tcp(listener)?.handle(handle);
+    let served = match tls {
+        None => server.acceptor(NoDelayAcceptor::new()).serve(app).await,
+        Some(Tls(config)) => {
+            let acceptor = RustlsAcceptor::new(config).acceptor(NoDelayAcceptor::new());
+            server.acceptor(acceptor).serve(app).await
+        }
+    };
+    watch.abort();
+    served
+}
