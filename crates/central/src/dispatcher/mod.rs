@@ -23,6 +23,7 @@ use lanes::Lanes;
 use leases::Leases;
 use recorder::{Feedback, Recorder};
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -219,27 +220,25 @@ impl Dispatcher {
         let mut poll = tokio::time::interval(self.settings.interval);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !stop.is_cancelled() {
+            self.news_or_log().await;
             self.lanes.fire_timers(self.clock.now());
-            let claimed = self.claim_if_allowed().await;
-            if claimed > 0 {
+            if self.claim_if_allowed().await > 0 {
                 self.take_feedback();
-                if self.lanes.anything_ready() && !stop.is_cancelled() {
-                    // More is due; let finished sends in first, then claim again at once.
+                if self.lanes.anything_ready() && self.has_room() {
+                    // More is due: claim again as soon as finished sends have had their turn.
                     tokio::task::yield_now().await;
-                    if self.has_room() {
-                        continue;
-                    }
+                    continue;
                 }
             }
             let timer = self.next_wait();
+            // Not biased: a steady stream of results must not keep the poll from its turn.
             tokio::select! {
-                biased;
                 () = stop.cancelled() => break,
                 Some(feedback) = self.feedback.recv() => {
                     self.on_feedback(feedback);
                     self.take_feedback();
                 }
-                () = self.wake.notified() => self.news_or_log().await,
+                () = self.wake.notified() => {}
                 _ = poll.tick() => self.poll().await,
                 () = tokio::time::sleep(timer) => {}
                 Ok(()) = self.blocked.changed() => {}
@@ -369,9 +368,13 @@ impl Dispatcher {
                     return Err(error);
                 }
             };
+            let mut got: HashMap<LaneId, usize> = HashMap::with_capacity(plan.wants.len());
+            for row in &claims.rows {
+                *got.entry(row.lane).or_default() += 1;
+            }
             for want in plan.wants {
-                let got = claims.rows.iter().filter(|row| row.lane == want.lane).count();
-                self.lanes.claimed(want, got);
+                self.lanes
+                    .claimed(want, got.get(&want.lane).copied().unwrap_or_default());
             }
             started += self.start(claims, since).await;
         }
