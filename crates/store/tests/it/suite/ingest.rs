@@ -1,0 +1,400 @@
+//! Taking in.
+
+use crate::harness::*;
+use domain::{
+    Actor, AuditStatus, Channel, Clock, ExecutionId, NotificationId, ProviderId, Status, Submission, Target,
+    submission::{Extra, Provenance},
+};
+use store::outbox::{Ingested, NewNotification};
+
+fn duplicate(same_content: bool, status: Status) -> Ingested {
+    Ingested::Duplicate {
+        same_content,
+        status: Some(status),
+    }
+}
+
+pub async fn the_same_id_twice_is_one_row(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let one = mail();
+    assert_eq!(t.ingest_one(lane, one.clone()).await, Ingested::Accepted);
+    assert_eq!(t.ingest_one(lane, one).await, duplicate(true, Status::Pending));
+    assert_eq!(t.claim(lane, 10).await.len(), 1);
+}
+
+pub async fn the_same_id_twice_in_one_batch_is_one_row(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let one = mail();
+    let other = Submission {
+        body: "something else".into(),
+        ..one.clone()
+    };
+    let answers = t
+        .ingest(lane, vec![one.clone(), mail(), one.clone(), other])
+        .await;
+    let expected = [
+        Ingested::Accepted,
+        Ingested::Accepted,
+        duplicate(true, Status::Pending),
+        duplicate(false, Status::Pending),
+    ];
+    assert_eq!(answers, expected);
+    assert_eq!(t.claim(lane, 10).await.len(), 2);
+    assert_eq!(t.get(one.id).await.submission.body, one.body);
+}
+
+pub async fn another_tenants_id_is_no_duplicate(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let their_lane = t.provider(elsewhere, "mail").await.lane;
+    let ours = mail();
+    let theirs = Submission {
+        tenant: elsewhere,
+        ..ours.clone()
+    };
+    assert_eq!(t.ingest_one(lane, ours).await, Ingested::Accepted);
+    assert_eq!(t.ingest_one(their_lane, theirs).await, Ingested::Accepted);
+    assert_eq!(t.claim(lane, 10).await.len(), 1);
+    assert_eq!(t.claim(their_lane, 10).await.len(), 1);
+}
+
+pub async fn different_content_keeps_the_first_and_says_so(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let first = mail();
+    let second = Submission {
+        body: "something else".into(),
+        ..first.clone()
+    };
+    t.accept(lane, first.clone()).await;
+    assert_eq!(
+        t.ingest_one(lane, second).await,
+        duplicate(false, Status::Pending)
+    );
+    assert_eq!(t.get(first.id).await.submission, first);
+}
+
+pub async fn a_duplicate_tells_where_the_first_stands(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let one = mail();
+    t.accept(lane, one.clone()).await;
+    let claimed = t.claim_one(lane).await;
+    t.record(retry(&claimed, SECOND)).await;
+    assert_eq!(
+        t.ingest_one(lane, one.clone()).await,
+        duplicate(true, Status::Retrying)
+    );
+    t.clock.advance(SECOND);
+    let claimed = t.claim_one(lane).await;
+    t.record(delivered(&claimed)).await;
+    assert_eq!(t.ingest_one(lane, one).await, duplicate(true, Status::Delivered));
+}
+
+pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let now = t.clock.now();
+    let full = Submission {
+        idempotency_key: Some("order-7".into()),
+        provider: Some(ProviderId::new("mail")),
+        target: Target::Recipients(vec!["a@example.com".into(), "\"b\" <b@example.com>".into()]),
+        subject: "Größe: 5 µm, 温度".into(),
+        body: "line one\r\nline two\t\u{1F525}".into(),
+        type_data: Some(r#"{"priority": "high"}"#.into()),
+        provenance: Provenance {
+            site: Some("plant-2".into()),
+            instance: Some("line-4".into()),
+            script: Some("alarms.lua".into()),
+            execution: Some(ExecutionId::new("run-9")),
+            parent_execution: Some(ExecutionId::new("run-8")),
+        },
+        entity_type: Some("order".into()),
+        entity_id: Some("7".into()),
+        submitted_by: Actor::new("site:plant-2"),
+        site_enqueued_at: Some(now - MINUTE),
+        send_at: Some(now + HOUR),
+        expires_at: Some(now + DAY),
+        supersedes_key: Some("tank-7".into()),
+        extra: Extra {
+            body_html: Some("<p>hello</p>".into()),
+            rule_name: Some("level".into()),
+            rule_id: Some("r1".into()),
+            run_id: Some("u1".into()),
+            resend_of: Some(NotificationId::mint()),
+        },
+        ..mail()
+    };
+    t.accept(lane, full.clone()).await;
+    let read = t.get(full.id).await;
+    assert_eq!(read.submission, full);
+    assert_eq!(
+        (read.status, read.retry_count, read.generation),
+        (Status::Pending, 0, 0)
+    );
+    assert_eq!(read.created_at, now);
+    assert_eq!(read.waiting_since, now + HOUR);
+    assert_eq!(read.next_attempt_at, Some(now + HOUR));
+    assert_eq!(read.provider.as_deref(), Some("mail"));
+
+    let bare = Submission {
+        channel: Channel::Webhook,
+        target: Target::Provider,
+        ..mail()
+    };
+    t.accept(lane, bare.clone()).await;
+    assert_eq!(t.get(bare.id).await.submission, bare);
+}
+
+pub async fn a_nul_is_refused_alone_among_five_hundred(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mut batch: Vec<_> = (0..500).map(|_| mail()).collect();
+    batch[317].body = "before\0after".into();
+    let answers = t.ingest(lane, batch).await;
+    for (i, answer) in answers.iter().enumerate() {
+        assert_eq!(
+            matches!(answer, Ingested::Refused(_)),
+            i == 317,
+            "{i}: {answer:?}"
+        );
+        assert_eq!(matches!(answer, Ingested::Accepted), i != 317, "{i}: {answer:?}");
+    }
+    assert_eq!(t.claim(lane, 1_000).await.len(), 499);
+}
+
+pub async fn an_over_long_value_is_refused_alone(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let long_subject = Submission {
+        subject: "ü".repeat(1_001),
+        ..mail()
+    };
+    let longest_subject = Submission {
+        subject: "ü".repeat(1_000),
+        ..mail()
+    };
+    let long_body = Submission {
+        body: "x".repeat((1 << 20) + 1),
+        ..mail()
+    };
+    let long_site = from_site(&"s".repeat(256));
+    let answers = t
+        .ingest(
+            lane,
+            vec![
+                mail(),
+                long_subject,
+                longest_subject,
+                long_body,
+                long_site,
+                mail(),
+            ],
+        )
+        .await;
+    let accepted: Vec<_> = answers.iter().map(|a| *a == Ingested::Accepted).collect();
+    assert_eq!(accepted, [true, false, true, false, false, true]);
+    assert!(
+        answers
+            .iter()
+            .all(|a| matches!(a, Ingested::Accepted | Ingested::Refused(_)))
+    );
+}
+
+pub async fn every_text_with_a_nul_is_refused(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let nul = || Some("a\0b".to_string());
+    let bad = vec![
+        Submission {
+            subject: "a\0b".into(),
+            ..mail()
+        },
+        Submission {
+            idempotency_key: nul(),
+            ..mail()
+        },
+        Submission {
+            target: Target::List("a\0b".into()),
+            ..mail()
+        },
+        Submission {
+            target: Target::Recipients(vec!["a\0b".into()]),
+            ..mail()
+        },
+        Submission {
+            type_data: nul(),
+            ..mail()
+        },
+        from_site("a\0b"),
+        Submission {
+            entity_type: nul(),
+            ..mail()
+        },
+        Submission {
+            entity_id: nul(),
+            ..mail()
+        },
+        Submission {
+            supersedes_key: nul(),
+            ..mail()
+        },
+        Submission {
+            submitted_by: Actor::new("a\0b"),
+            ..mail()
+        },
+        Submission {
+            provider: Some(ProviderId::new("a\0b")),
+            ..mail()
+        },
+        Submission {
+            extra: Extra {
+                body_html: nul(),
+                ..Extra::default()
+            },
+            ..mail()
+        },
+    ];
+    for (i, answer) in t.ingest(lane, bad).await.into_iter().enumerate() {
+        assert!(matches!(answer, Ingested::Refused(_)), "{i}: {answer:?}");
+    }
+    assert_eq!(t.claim(lane, 100).await, []);
+}
+
+pub async fn a_row_with_send_at_is_due_then(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let later = Submission {
+        send_at: Some(t.clock.now() + HOUR),
+        ..mail()
+    };
+    t.accept(lane, later).await;
+    t.clock.advance(HOUR - SECOND);
+    assert_eq!(t.claim(lane, 1).await, []);
+    t.clock.advance(SECOND);
+    t.claim_one(lane).await;
+}
+
+pub async fn a_send_at_in_the_past_is_due_now(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let now = t.clock.now();
+    let past = Submission {
+        send_at: Some(now - DAY),
+        ..mail()
+    };
+    let id = t.accept(lane, past).await;
+    assert_eq!(t.get(id).await.waiting_since, now);
+    t.claim_one(lane).await;
+}
+
+fn under(key: &str) -> Submission {
+    Submission {
+        supersedes_key: Some(key.into()),
+        ..mail()
+    }
+}
+
+pub async fn a_newer_one_discards_what_waits_under_its_key(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let old = t.accept(lane, under("tank-7")).await;
+    let other = t.accept(lane, under("tank-8")).await;
+    let retried = t.claim(lane, 1).await.remove(0);
+    t.record(retry(&retried, HOUR)).await;
+    let new = t.accept(lane, under("tank-7")).await;
+    let discarded = t.get(old).await;
+    assert_eq!(discarded.status, Status::Discarded);
+    assert_eq!(discarded.last_code.as_deref(), Some("SUPERSEDED"));
+    assert_eq!(discarded.retry_count, 1);
+    assert_eq!(discarded.ended_at, Some(t.clock.now()));
+    assert_eq!(t.status(other).await, Status::Pending);
+    assert_eq!(t.status(new).await, Status::Pending);
+    let log = t.store.attempts(TENANT, old).await.unwrap().unwrap();
+    let last = log.last().unwrap();
+    assert_eq!(
+        (last.status, last.actor.as_str()),
+        (AuditStatus::Discarded, "system")
+    );
+}
+
+pub async fn a_resend_of_the_newer_one_discards_nothing(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let first = under("tank-7");
+    t.accept(lane, first.clone()).await;
+    let second = t.accept(lane, under("tank-7")).await;
+    assert_eq!(
+        t.ingest_one(lane, first).await,
+        duplicate(true, Status::Discarded)
+    );
+    assert_eq!(t.status(second).await, Status::Pending);
+}
+
+pub async fn a_row_that_is_being_sent_is_not_superseded(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let old = t.accept(lane, under("tank-7")).await;
+    let claimed = t.claim_one(lane).await;
+    t.accept(lane, under("tank-7")).await;
+    assert_eq!(t.status(old).await, Status::Pending);
+    t.record(delivered(&claimed)).await;
+    assert_eq!(t.status(old).await, Status::Delivered);
+}
+
+pub async fn superseding_stays_within_the_tenant(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let their_lane = t.provider(elsewhere, "mail").await.lane;
+    let ours = t.accept(lane, under("tank-7")).await;
+    let theirs = Submission {
+        tenant: elsewhere,
+        ..under("tank-7")
+    };
+    t.accept(their_lane, theirs).await;
+    assert_eq!(t.status(ours).await, Status::Pending);
+}
+
+pub async fn the_last_of_a_batch_under_one_key_wins(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let batch = vec![under("k"), under("k"), mail(), under("k")];
+    let ids: Vec<_> = batch.iter().map(|s| s.id).collect();
+    assert!(
+        t.ingest(lane, batch)
+            .await
+            .iter()
+            .all(|a| *a == Ingested::Accepted)
+    );
+    let mut found = vec![];
+    for id in ids {
+        found.push(t.status(id).await);
+    }
+    let expected = [
+        Status::Discarded,
+        Status::Discarded,
+        Status::Pending,
+        Status::Pending,
+    ];
+    assert_eq!(found, expected);
+}
+
+pub async fn an_empty_batch_is_no_error(t: &TestStore) {
+    assert_eq!(t.store.ingest(vec![]).await.unwrap(), []);
+    assert_eq!(t.store.record(vec![]).await.unwrap(), []);
+}
+
+pub async fn many_callers_at_once_each_get_their_own_answers(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let shared = mail();
+    let calls = (0..50).map(|i| {
+        let (store, shared) = (t.store.clone(), shared.clone());
+        tokio::spawn(async move {
+            let mut batch: Vec<_> = (0..i % 7 + 1).map(|_| mail()).collect();
+            batch.push(shared);
+            let batch: Vec<_> = batch
+                .into_iter()
+                .map(|submission| NewNotification { submission, lane })
+                .collect();
+            let n = batch.len();
+            let answers = store.ingest(batch).await.unwrap();
+            assert_eq!(answers.len(), n);
+            assert!(answers[..n - 1].iter().all(|a| *a == Ingested::Accepted));
+            answers[n - 1] == Ingested::Accepted
+        })
+    });
+    let first = futures_util::future::join_all(calls).await;
+    let accepted = first.into_iter().filter(|was| *was.as_ref().unwrap()).count();
+    assert_eq!(
+        accepted, 1,
+        "exactly one of fifty senders of the same id was first"
+    );
+}

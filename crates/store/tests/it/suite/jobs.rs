@@ -1,0 +1,113 @@
+//! Bulk actions as rows.
+
+use crate::harness::*;
+use domain::Clock;
+use store::jobs::{NewJob, Progress};
+
+fn job() -> NewJob {
+    NewJob {
+        tenant: TENANT,
+        action: "retry".into(),
+        filter: r#"{"status":["Parked"]}"#.into(),
+        actor: admin(),
+        total: 12,
+    }
+}
+
+pub async fn a_job_is_kept_as_asked(t: &TestStore) {
+    let new = job();
+    let made = t.store.create_job(new.clone()).await.unwrap();
+    let read = t.store.job(TENANT, made.id).await.unwrap().unwrap();
+    assert_eq!(read, made);
+    assert_eq!(
+        (read.tenant, read.action, read.filter),
+        (new.tenant, new.action, new.filter)
+    );
+    assert_eq!(
+        (read.actor, read.total, read.created_at),
+        (new.actor, new.total, t.clock.now())
+    );
+    assert_eq!(read.progress, Progress::default());
+}
+
+pub async fn a_job_is_worked_on_by_one_node(t: &TestStore) {
+    assert_eq!(t.store.claim_job("n1", MINUTE).await.unwrap(), None);
+    let first = t.store.create_job(job()).await.unwrap();
+    t.clock.advance(SECOND);
+    let second = t.store.create_job(job()).await.unwrap();
+    assert_eq!(
+        t.store.claim_job("n1", MINUTE).await.unwrap().map(|j| j.id),
+        Some(first.id)
+    );
+    assert_eq!(
+        t.store.claim_job("n2", MINUTE).await.unwrap().map(|j| j.id),
+        Some(second.id)
+    );
+    assert_eq!(t.store.claim_job("n3", MINUTE).await.unwrap(), None);
+}
+
+pub async fn a_dead_nodes_job_is_taken_over(t: &TestStore) {
+    let made = t.store.create_job(job()).await.unwrap();
+    t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();
+    t.clock.advance(MINUTE);
+    let taken = t.store.claim_job("n2", MINUTE).await.unwrap().unwrap();
+    assert_eq!(taken.id, made.id);
+    let late = t
+        .store
+        .job_progress(made.id, "n1", &Progress::default(), MINUTE)
+        .await;
+    assert!(!late.unwrap(), "n1 finds out");
+}
+
+pub async fn progress_is_written_down_and_a_finished_job_is_not_taken_again(t: &TestStore) {
+    let made = t.store.create_job(job()).await.unwrap();
+    t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();
+    t.clock.advance(MINUTE - SECOND);
+    let halfway = Progress {
+        done: 5,
+        skipped: 1,
+        cursor: Some("6".into()),
+        finished: false,
+        error: None,
+    };
+    assert!(
+        t.store
+            .job_progress(made.id, "n1", &halfway, MINUTE)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        t.store.job(TENANT, made.id).await.unwrap().unwrap().progress,
+        halfway
+    );
+    t.clock.advance(MINUTE - SECOND);
+    assert_eq!(
+        t.store.claim_job("n2", MINUTE).await.unwrap(),
+        None,
+        "it is kept for longer"
+    );
+    let finished = Progress {
+        done: 11,
+        finished: true,
+        error: Some("one was odd".into()),
+        ..halfway
+    };
+    assert!(
+        t.store
+            .job_progress(made.id, "n1", &finished, MINUTE)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        t.store.job(TENANT, made.id).await.unwrap().unwrap().progress,
+        finished
+    );
+    t.clock.advance(DAY);
+    assert_eq!(t.store.claim_job("n2", MINUTE).await.unwrap(), None);
+}
+
+pub async fn a_job_is_its_tenants(t: &TestStore) {
+    let made = t.store.create_job(job()).await.unwrap();
+    let elsewhere = t.tenant("elsewhere").await;
+    assert_eq!(t.store.job(elsewhere, made.id).await.unwrap(), None);
+}

@@ -1,0 +1,267 @@
+//! Holds, probes, pauses and owners.
+
+use crate::harness::*;
+use domain::{Actor, AuditKind, Clock, HoldReason, LaneId, LeaseToken};
+use store::{
+    outbox::{Claims, HoldLane, LaneWaiting},
+    query::{AuditFilter, Page},
+};
+
+async fn probe(t: &TestStore, lane: LaneId) -> Claims {
+    t.store
+        .claim_probe(lane, LeaseToken::mint(), LEASE)
+        .await
+        .unwrap()
+}
+
+async fn waiting(t: &TestStore, lane: LaneId) -> LaneWaiting {
+    let lanes = t.store.lanes_waiting().await.unwrap().lanes;
+    lanes
+        .into_iter()
+        .find(|l| l.lane == lane)
+        .expect("something waits there")
+}
+
+async fn hold_of(t: &TestStore, lane: LaneId) -> Option<domain::Hold> {
+    let lanes = t.store.lanes(TENANT).await.unwrap();
+    lanes.into_iter().find(|l| l.lane == lane).unwrap().hold
+}
+
+pub async fn a_held_lane_gives_nothing_and_shows_why(t: &TestStore) {
+    let (lane, other) = (t.lane("mail").await, t.lane("other").await);
+    t.send(lane).await;
+    t.send(other).await;
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    assert_eq!(t.claim(lane, 10).await, []);
+    t.claim_one(other).await;
+    let held = hold_of(t, lane).await.unwrap();
+    let now = t.clock.now();
+    assert_eq!((held.reason, held.since, held.probes), (HoldReason::Auth, now, 0));
+    assert_eq!(held.detail.as_deref(), Some("535 5.7.8"));
+    assert_eq!(held.next_probe, Some(now + MINUTE));
+    let seen = waiting(t, lane).await;
+    assert_eq!((seen.held, seen.next_probe), (true, Some(now + MINUTE)));
+}
+
+pub async fn a_paused_lane_gives_nothing_until_the_pause_is_over(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.pause_lane(lane, MINUTE).await.unwrap();
+    assert_eq!(t.claim(lane, 1).await, []);
+    assert_eq!(waiting(t, lane).await.not_before, Some(t.clock.now() + MINUTE));
+    t.clock.advance(MINUTE);
+    t.claim_one(lane).await;
+}
+
+pub async fn a_pause_is_never_shortened(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.pause_lane(lane, HOUR).await.unwrap();
+    t.store.pause_lane(lane, SECOND).await.unwrap();
+    t.clock.advance(HOUR - SECOND);
+    assert_eq!(t.claim(lane, 1).await, []);
+    t.clock.advance(SECOND);
+    t.claim_one(lane).await;
+}
+
+pub async fn a_hold_needs_the_settings_the_attempt_used(t: &TestStore) {
+    let provider = t.provider(TENANT, "mail").await;
+    let lane = provider.lane;
+    let new = t
+        .store
+        .put_provider(&provider.provider, Some(provider.version), &admin())
+        .await
+        .unwrap();
+    let with = |version| HoldLane {
+        config_version: Some(version),
+        ..hold(lane, HoldReason::Auth)
+    };
+    assert!(!t.store.hold_lane(with(provider.version)).await.unwrap());
+    assert_eq!(hold_of(t, lane).await, None);
+    assert!(t.store.hold_lane(with(new.version)).await.unwrap());
+    assert!(hold_of(t, lane).await.is_some());
+}
+
+pub async fn a_second_hold_for_the_same_reason_is_the_same_hold(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    let first = hold_of(t, lane).await;
+    t.clock.advance(SECOND);
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    assert_eq!(hold_of(t, lane).await, first);
+}
+
+pub async fn a_hold_for_another_reason_does_not_replace_the_first(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Operator)).await.unwrap());
+    assert!(!t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    assert_eq!(hold_of(t, lane).await.unwrap().reason, HoldReason::Operator);
+}
+
+pub async fn an_operators_hold_replaces_one_the_system_set(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    t.clock.advance(SECOND);
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Operator)).await.unwrap());
+    let held = hold_of(t, lane).await.unwrap();
+    assert_eq!((held.reason, held.since), (HoldReason::Operator, t.clock.now()));
+    assert_eq!((held.next_probe, held.probes), (None, 0));
+}
+
+pub async fn a_resume_can_insist_on_the_reason(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.store.hold_lane(hold(lane, HoldReason::Operator)).await.unwrap();
+    let only_auth = t.store.resume_lane(lane, Some(HoldReason::Auth), &admin()).await;
+    assert!(!only_auth.unwrap());
+    assert!(hold_of(t, lane).await.is_some());
+    assert!(
+        t.store
+            .resume_lane(lane, Some(HoldReason::Operator), &admin())
+            .await
+            .unwrap()
+    );
+    assert_eq!(hold_of(t, lane).await, None);
+    assert!(
+        !t.store.resume_lane(lane, None, &admin()).await.unwrap(),
+        "there is no hold any more"
+    );
+}
+
+pub async fn resuming_lets_rows_out_again(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.hold_lane(hold(lane, HoldReason::Billing)).await.unwrap();
+    assert_eq!(t.claim(lane, 1).await, []);
+    assert!(t.store.resume_lane(lane, None, &admin()).await.unwrap());
+    let claimed = t.claim_one(lane).await;
+    assert_eq!(claimed.attempts, 0, "waiting in a held lane costs nothing");
+}
+
+pub async fn a_probe_is_taken_once(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send_many(lane, 5).await;
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    t.clock.advance(MINUTE);
+    let claims = probe(t, lane).await;
+    assert_eq!(claims.rows.len(), 1);
+    assert_eq!(claims.probing.map(|h| h.reason), Some(HoldReason::Auth));
+    assert_eq!(probe(t, lane).await.rows, [], "another node finds it taken");
+    t.clock.advance(LEASE);
+    assert_eq!(probe(t, lane).await.rows.len(), 1, "the prober died");
+}
+
+pub async fn a_probe_waits_for_its_time(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    assert_eq!(
+        probe(t, lane).await.rows,
+        [],
+        "a lane that is not held is not probed"
+    );
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    t.clock.advance(MINUTE - SECOND);
+    assert_eq!(probe(t, lane).await.rows, []);
+    t.clock.advance(SECOND);
+    assert_eq!(probe(t, lane).await.rows.len(), 1);
+}
+
+pub async fn a_probe_of_an_empty_lane_takes_nothing(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    t.clock.advance(MINUTE);
+    assert_eq!(probe(t, lane).await.rows, []);
+    t.send(lane).await;
+    assert_eq!(
+        probe(t, lane).await.rows.len(),
+        1,
+        "the empty look did not use the probe up"
+    );
+}
+
+pub async fn a_failed_probe_counts_and_moves_the_next(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    let since = t.clock.now();
+    for probes in 1..=3 {
+        t.clock.advance(MINUTE);
+        let claimed = probe(t, lane).await.rows.remove(0);
+        t.record(wait(&claimed)).await;
+        assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+        let held = hold_of(t, lane).await.unwrap();
+        assert_eq!((held.probes, held.since), (probes, since));
+        assert_eq!(held.next_probe, Some(t.clock.now() + MINUTE));
+        assert_eq!(probe(t, lane).await.rows, []);
+    }
+}
+
+pub async fn an_operators_hold_is_never_probed(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.hold_lane(hold(lane, HoldReason::Operator)).await.unwrap();
+    t.clock.advance(DAY);
+    assert_eq!(probe(t, lane).await.rows, []);
+    assert_eq!(waiting(t, lane).await.next_probe, None);
+}
+
+pub async fn a_lane_has_one_owner_until_its_time_is_up(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let own = |node| t.store.own_lane(lane, node, MINUTE);
+    assert!(own("n1").await.unwrap());
+    assert!(!own("n2").await.unwrap());
+    t.clock.advance(MINUTE - SECOND);
+    assert!(own("n1").await.unwrap(), "the owner stays");
+    t.clock.advance(MINUTE - SECOND);
+    assert!(!own("n2").await.unwrap());
+    t.clock.advance(SECOND);
+    assert!(own("n2").await.unwrap());
+    assert!(!own("n1").await.unwrap());
+}
+
+pub async fn holds_are_audited(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.store.hold_lane(hold(lane, HoldReason::Quota)).await.unwrap();
+    t.clock.advance(SECOND);
+    t.store
+        .resume_lane(lane, None, &Actor::new("key:ann"))
+        .await
+        .unwrap();
+    let page = Page {
+        limit: 2,
+        after: None,
+    };
+    let log = t
+        .store
+        .audit(TENANT, &AuditFilter::default(), page)
+        .await
+        .unwrap()
+        .rows;
+    assert_eq!(
+        (log[0].kind, log[0].actor.as_str()),
+        (AuditKind::LaneResumed, "key:ann")
+    );
+    assert_eq!(
+        (log[1].kind, log[1].actor.as_str()),
+        (AuditKind::LaneHeld, "system")
+    );
+    for row in &log {
+        assert_eq!(
+            (row.target.as_deref(), row.code.as_deref()),
+            (Some("mail"), Some("quota"))
+        );
+    }
+}
+
+pub async fn waiting_rows_are_counted_per_lane(t: &TestStore) {
+    let (a, b) = (t.lane("a").await, t.lane("b").await);
+    t.send_many(a, 3).await;
+    t.store.pause_lane(b, HOUR).await.unwrap();
+    let lanes = t.store.lanes(TENANT).await.unwrap();
+    let mut seen: Vec<_> = lanes
+        .iter()
+        .map(|l| (l.provider.as_str(), l.waiting, l.not_before))
+        .collect();
+    seen.sort();
+    assert_eq!(seen, [("a", 3, None), ("b", 0, Some(t.clock.now() + HOUR))]);
+    assert!(lanes.iter().all(|l| l.tenant == TENANT && l.config_version == 1));
+}

@@ -1,0 +1,15 @@
+//! The cases, by subject. A new one is also named in the list in `main.rs`.
+
+pub mod audit;
+pub mod claim;
+pub mod concurrency;
+pub mod directory;
+pub mod ingest;
+pub mod jobs;
+pub mod lanes;
+pub mod model;
+pub mod operator;
+pub mod purge;
+pub mod query;
+pub mod record;
+pub mod schema;

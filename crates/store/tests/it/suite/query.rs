@@ -1,0 +1,430 @@
+//! Reading: pages and figures.
+
+use crate::harness::*;
+use domain::{Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, TenantId, kpi::Kpis};
+use std::time::Duration;
+use store::query::{Cursor, Filter, KpiAsk, Listed, Page, SCAN_BOUND};
+
+async fn list(t: &TestStore, filter: &Filter, limit: u32, after: Option<Cursor>) -> Listed {
+    t.store.list(TENANT, filter, Page { limit, after }).await.unwrap()
+}
+
+async fn ids(t: &TestStore, filter: Filter) -> Vec<NotificationId> {
+    let page = list(t, &filter, 100, None).await;
+    assert_eq!(page.next, None);
+    page.rows.iter().map(|row| row.submission.id).collect()
+}
+
+/// All pages of a filter, one after the other.
+async fn walk(t: &TestStore, filter: &Filter, limit: u32) -> Vec<NotificationId> {
+    let (mut found, mut after) = (vec![], None);
+    loop {
+        let page = list(t, filter, limit, after).await;
+        assert!(page.rows.len() <= limit as usize);
+        found.extend(page.rows.iter().map(|row| row.submission.id));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return found,
+        }
+    }
+}
+
+pub async fn nobody_sees_another_tenants_rows(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let elsewhere = t.tenant("elsewhere").await;
+    assert_eq!(t.store.get(elsewhere, id).await.unwrap(), None);
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    for status in [
+        vec![],
+        vec![Status::Pending],
+        vec![Status::Parked, Status::Retrying],
+    ] {
+        let filter = Filter {
+            status,
+            ..Filter::default()
+        };
+        assert_eq!(
+            t.store.list(elsewhere, &filter, page.clone()).await.unwrap(),
+            Listed::default()
+        );
+    }
+    assert_eq!(t.store.lanes(elsewhere).await.unwrap(), []);
+    assert_eq!(kpis(t, Some(elsewhere)).await, Kpis::default());
+}
+
+pub async fn pages_have_neither_gaps_nor_repeats(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mut sent = vec![];
+    for n in [1, 5, 2, 9, 1] {
+        sent.extend(t.send_many(lane, n).await);
+        t.clock.advance(SECOND);
+    }
+    sent.reverse();
+    for limit in [1, 3, 7, 18, 100] {
+        assert_eq!(walk(t, &Filter::default(), limit).await, sent, "pages of {limit}");
+    }
+    let full = list(t, &Filter::default(), 18, None).await;
+    assert_eq!(
+        (full.rows.len(), full.next),
+        (18, None),
+        "no page after the last row"
+    );
+}
+
+pub async fn pages_of_what_waits_have_neither_gaps_nor_repeats(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mut waiting = vec![];
+    for i in 0..20 {
+        match i % 3 {
+            0 => waiting.push(t.parked(lane).await),
+            1 => drop(t.delivered(lane).await),
+            _ => {
+                waiting.push(t.send(lane).await);
+                t.record(retry(&t.claim_one(lane).await, DAY)).await;
+            }
+        }
+        t.clock.advance(SECOND);
+    }
+    waiting.reverse();
+    let filter = Filter {
+        status: vec![Status::Parked, Status::Retrying],
+        ..Filter::default()
+    };
+    for limit in [1, 4, 100] {
+        assert_eq!(walk(t, &filter, limit).await, waiting, "pages of {limit}");
+    }
+}
+
+pub async fn newest_first(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let old = t.send(lane).await;
+    t.clock.advance(SECOND);
+    let new = t.send(lane).await;
+    assert_eq!(ids(t, Filter::default()).await, [new, old]);
+    let page = list(t, &Filter::default(), 1, None).await;
+    assert_eq!(page.rows[0].submission.id, new);
+    assert!(page.rows[0].recipients.is_empty());
+}
+
+pub async fn each_filter_finds_its_own(t: &TestStore) {
+    let (lane, other) = (t.lane("mail").await, t.lane("other").await);
+    let parked = t.parked(lane).await;
+    let delivered = t.delivered(lane).await;
+    let retrying = t.send(lane).await;
+    t.record(retry(&t.claim_one(lane).await, HOUR)).await;
+    t.clock.advance(SECOND);
+    let from = t.clock.now();
+    let odd = Submission {
+        channel: Channel::Sms,
+        target: Target::List("night shift".into()),
+        subject: "Pump".into(),
+        entity_type: Some("order".into()),
+        entity_id: Some("7".into()),
+        ..from_site("plant-2")
+    };
+    let odd = t.accept(other, odd).await;
+    let discarded = t.send(lane).await;
+    t.store.cancel(TENANT, discarded, &admin()).await.unwrap();
+
+    let status = |status| Filter {
+        status: vec![status],
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, status(Status::Pending)).await, [odd]);
+    assert_eq!(ids(t, status(Status::Retrying)).await, [retrying]);
+    assert_eq!(ids(t, status(Status::Parked)).await, [parked]);
+    assert_eq!(ids(t, status(Status::Delivered)).await, [delivered]);
+    assert_eq!(ids(t, status(Status::Discarded)).await, [discarded]);
+    let one_of = [
+        Filter {
+            channel: Some(Channel::Sms),
+            ..Filter::default()
+        },
+        Filter {
+            site: Some("plant-2".into()),
+            ..Filter::default()
+        },
+        Filter {
+            list: Some("night shift".into()),
+            ..Filter::default()
+        },
+        Filter {
+            provider: Some("other".into()),
+            ..Filter::default()
+        },
+        Filter {
+            keyword: Some("pump".into()),
+            ..Filter::default()
+        },
+        Filter {
+            entity_type: Some("order".into()),
+            ..Filter::default()
+        },
+        Filter {
+            entity_id: Some("7".into()),
+            ..Filter::default()
+        },
+        Filter {
+            entity_type: Some("order".into()),
+            entity_id: Some("7".into()),
+            ..Filter::default()
+        },
+    ];
+    for filter in one_of {
+        assert_eq!(ids(t, filter.clone()).await, [odd], "{filter:?}");
+    }
+    let code = Filter {
+        error_code: Some("SMTP_451".into()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, code).await, [retrying]);
+    let since = Filter {
+        from: Some(from),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, since).await, [discarded, odd]);
+    let before = Filter {
+        to: Some(from),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, before).await, [retrying, delivered, parked]);
+    let receipt = Filter {
+        receipt: Some("read".into()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, receipt).await, []);
+    let some = Filter {
+        status: vec![Status::Delivered, Status::Parked],
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, some).await, [delivered, parked]);
+}
+
+pub async fn filters_together_must_all_hold(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let a = t.accept(lane, from_site("a")).await;
+    t.accept(lane, from_site("b")).await;
+    let both = |site: &str, status| Filter {
+        site: Some(site.into()),
+        status: vec![status],
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, both("a", Status::Pending)).await, [a]);
+    assert_eq!(ids(t, both("a", Status::Delivered)).await, []);
+}
+
+pub async fn the_keyword_is_found_in_any_case(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let about = |subject: &str| Submission {
+        subject: subject.into(),
+        ..mail()
+    };
+    let id = t.accept(lane, about("Überlauf in Tank 7 (100 %_)")).await;
+    t.accept(lane, about("all is well")).await;
+    for word in ["überlauf", "ÜBERLAUF", "tank 7", "%_", "7 ("] {
+        let filter = Filter {
+            keyword: Some(word.into()),
+            ..Filter::default()
+        };
+        assert_eq!(ids(t, filter).await, [id], "{word}");
+    }
+}
+
+pub async fn stuck_rows_are_found(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.delivered(lane).await;
+    let old = t.send(lane).await;
+    t.clock.advance(MINUTE);
+    t.send(lane).await;
+    t.clock.advance(SECOND);
+    let stuck = |after| Filter {
+        stuck_after: Some(after),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, stuck(MINUTE)).await, [old]);
+    assert_eq!(
+        ids(t, stuck(MINUTE + SECOND)).await,
+        [],
+        "exactly at the threshold is not past it"
+    );
+}
+
+pub async fn a_page_ends_at_the_bound_and_says_where_to_go_on(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let needle = t.accept(lane, from_site("needle")).await;
+    let mut left = SCAN_BOUND as usize + 5;
+    while left > 0 {
+        let n = left.min(1_000);
+        t.send_many(lane, n).await;
+        left -= n;
+    }
+    let by_time = Filter {
+        site: Some("needle".into()),
+        ..Filter::default()
+    };
+    let waiting = Filter {
+        status: vec![Status::Pending],
+        ..by_time.clone()
+    };
+    for filter in [by_time, waiting] {
+        let first = list(t, &filter, 10, None).await;
+        assert_eq!(first.rows, []);
+        assert!(first.next.is_some(), "there is more to look at");
+        let second = list(t, &filter, 10, first.next).await;
+        assert_eq!(second.rows.len(), 1);
+        assert_eq!((second.rows[0].submission.id, second.next), (needle, None));
+    }
+}
+
+const ASK: KpiAsk = KpiAsk {
+    stuck_after: Duration::from_secs(600),
+    delivered_window: Duration::from_secs(60),
+};
+
+async fn kpis(t: &TestStore, tenant: Option<TenantId>) -> Kpis {
+    t.store.kpis(tenant, ASK).await.unwrap()
+}
+
+pub async fn figures_are_exact(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    assert_eq!(kpis(t, Some(TENANT)).await, Kpis::default());
+    for _ in 0..3 {
+        t.delivered(lane).await;
+    }
+    t.parked(lane).await;
+    t.parked(lane).await;
+    let cancelled = t.send(lane).await;
+    t.store.cancel(TENANT, cancelled, &admin()).await.unwrap();
+    t.send_many(lane, 4).await;
+    t.record(retry(&t.claim_one(lane).await, DAY)).await;
+    t.clock.advance(Duration::from_secs(30));
+    let expected = Kpis {
+        queue_depth: 4,
+        stuck_count: 0,
+        parked_count: 2,
+        delivered_last_interval: 3,
+        oldest_pending_age_seconds: Some(30),
+    };
+    assert_eq!(kpis(t, Some(TENANT)).await, expected);
+    t.clock.advance(Duration::from_secs(600));
+    t.send(lane).await;
+    let expected = Kpis {
+        queue_depth: 5,
+        stuck_count: 4,
+        parked_count: 2,
+        delivered_last_interval: 0,
+        oldest_pending_age_seconds: Some(630),
+    };
+    assert_eq!(kpis(t, Some(TENANT)).await, expected);
+}
+
+pub async fn figures_of_all_tenants_add_up(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let their_lane = t.provider(elsewhere, "mail").await.lane;
+    t.delivered(lane).await;
+    t.parked(lane).await;
+    t.send(lane).await;
+    let theirs = Submission {
+        tenant: elsewhere,
+        ..mail()
+    };
+    t.accept(their_lane, theirs).await;
+    let all = kpis(t, None).await;
+    assert_eq!(
+        (all.queue_depth, all.parked_count, all.delivered_last_interval),
+        (2, 1, 1)
+    );
+    assert_eq!(kpis(t, Some(elsewhere)).await.queue_depth, 1);
+}
+
+pub async fn figures_by_site(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    for _ in 0..2 {
+        t.accept(lane, from_site("plant-1")).await;
+        t.record(delivered(&t.claim_one(lane).await)).await;
+    }
+    t.accept(lane, from_site("plant-2")).await;
+    t.record(park(&t.claim_one(lane).await)).await;
+    t.accept(lane, from_site("plant-2")).await;
+    t.send(lane).await;
+    t.clock.advance(SECOND);
+    let by_site = t.store.kpis_by_site(TENANT, ASK).await.unwrap();
+    let seen: Vec<_> = by_site
+        .iter()
+        .map(|(site, k)| {
+            (
+                site.as_str(),
+                k.queue_depth,
+                k.parked_count,
+                k.delivered_last_interval,
+            )
+        })
+        .collect();
+    assert_eq!(seen, [("", 1, 0, 0), ("plant-1", 0, 0, 2), ("plant-2", 1, 1, 0)]);
+    assert_eq!(by_site[0].1.oldest_pending_age_seconds, Some(1));
+    assert_eq!(by_site[1].1.oldest_pending_age_seconds, None);
+}
+
+pub async fn the_delivered_window_slides(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.delivered(lane).await;
+    t.clock.advance(Duration::from_secs(40));
+    t.delivered(lane).await;
+    let within = |t: &TestStore| {
+        let store = t.store.clone();
+        async move {
+            store
+                .kpis(Some(TENANT), ASK)
+                .await
+                .unwrap()
+                .delivered_last_interval
+        }
+    };
+    assert_eq!(within(t).await, 2);
+    t.clock.advance(Duration::from_secs(30));
+    assert_eq!(within(t).await, 1, "the first is 70 seconds old");
+    t.clock.advance(Duration::from_secs(50));
+    assert_eq!(within(t).await, 0);
+}
+
+pub async fn stuck_counts_from_the_latest_of_created_send_at_and_requeue(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let requeued = t.parked(lane).await;
+    let scheduled = Submission {
+        send_at: Some(t.clock.now() + 2 * HOUR),
+        ..mail()
+    };
+    t.accept(lane, scheduled).await;
+    assert_eq!(kpis(t, Some(TENANT)).await.oldest_pending_age_seconds, Some(0));
+    t.clock.advance(HOUR);
+    t.store
+        .requeue(TENANT, &[(requeued, lane)], &admin())
+        .await
+        .unwrap();
+    t.clock.advance(MINUTE);
+    let now = kpis(t, Some(TENANT)).await;
+    assert_eq!((now.queue_depth, now.stuck_count), (2, 0));
+    t.clock.advance(10 * MINUTE);
+    assert_eq!(kpis(t, Some(TENANT)).await.stuck_count, 1, "the requeued one");
+    t.clock.advance(HOUR);
+    assert_eq!(
+        kpis(t, Some(TENANT)).await.stuck_count,
+        2,
+        "and the scheduled one"
+    );
+}
+
+pub async fn a_row_waiting_in_a_held_lane_says_so(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let (ended, waiting) = (t.delivered(lane).await, t.send(lane).await);
+    t.store.hold_lane(hold(lane, HoldReason::Billing)).await.unwrap();
+    let held = t.get(waiting).await.held.unwrap();
+    assert_eq!(held.reason, HoldReason::Billing);
+    assert_eq!(held.since, t.clock.now());
+    assert_eq!(t.get(ended).await.held, None);
+}
