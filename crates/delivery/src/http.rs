@@ -59,21 +59,21 @@ fn is_tls(error: &reqwest::Error) -> bool {
     cause::<rustls::Error>(error).is_some()
 }
 
-/// The first cause of this type. IO errors hide theirs one level deeper.
+/// The first cause of this type.
 fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<T>() {
             return Some(found);
         }
-        if let Some(inner) = error
+        // An IO error names its cause's cause as its own, so the cause itself would be missed.
+        let wrapped = error
             .downcast_ref::<std::io::Error>()
-            .and_then(|io| io.get_ref())
-            .and_then(|inner| (inner as &(dyn Error + 'static)).downcast_ref::<T>())
-        {
-            return Some(inner);
-        }
-        next = error.source();
+            .and_then(std::io::Error::get_ref);
+        next = match wrapped {
+            Some(inner) => Some(inner as &(dyn Error + 'static)),
+            None => error.source(),
+        };
     }
     None
 }

@@ -11,7 +11,7 @@ use reqwest::{
     Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// Headers that are ours to set, because requests would break or lie otherwise.
 const OURS: [&str; 6] = [
@@ -36,13 +36,22 @@ pub(super) fn described() -> Vec<Setting> {
     ]
 }
 
-#[derive(Debug)]
 pub(super) struct WebhookSettings {
     pub url: Url,
     pub signer: Option<Signer>,
     pub headers: HeaderMap,
     pub timeout: Duration,
     pub redactor: Redactor,
+}
+
+impl fmt::Debug for WebhookSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookSettings")
+            .field("host", &self.url.host_str())
+            .field("signed", &self.signer.is_some())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
 }
 
 impl WebhookSettings {
