@@ -36,7 +36,15 @@ pub(super) async fn claim_due(
             &[&db.now(), &lanes, &counts, &token.0, &millis(lease)],
         )
         .await?;
-    claims(&session, &found, token).await
+    let mut claims = claims(&session, &found, token).await?;
+    let picked = found
+        .iter()
+        .find_map(|row| row.get::<_, Option<Vec<i64>>>("picked"));
+    let place: HashMap<i64, usize> = picked.into_iter().flatten().zip(0..).collect();
+    claims
+        .rows
+        .sort_by_key(|row| place.get(&row.lease.seq.0).copied());
+    Ok(claims)
 }
 
 pub(super) async fn claim_probe(
@@ -82,7 +90,6 @@ async fn claims(session: &impl Session, found: &[Row], token: LeaseToken) -> Res
             claimed.known = known.remove(&claimed.lease.seq).unwrap_or_default();
         }
     }
-    claims.rows.sort_by_key(|row| (row.waiting_since, row.lease.seq));
     Ok(claims)
 }
 

@@ -7,18 +7,26 @@
 //! committed with `synchronous_commit = on`; nothing waits for ever for a server that does not answer; every
 //! statement is a file in `sql/`.
 
+mod audit_read;
 mod audit_write;
 mod claim;
 mod directory;
 mod failed;
 mod ingest;
 mod ingest_columns;
+mod jobs;
+mod kpi;
 mod lanes;
 mod late;
+mod list;
+mod maintenance;
 mod migrate;
+mod notification;
+mod operator;
 mod outbox;
 mod patience;
 mod providers;
+mod query;
 mod record;
 mod record_columns;
 mod rows;
