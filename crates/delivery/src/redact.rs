@@ -138,7 +138,8 @@ pub fn cut(text: &str, longest: usize) -> &str {
     &text[..end]
 }
 
-fn percent_encoded(text: &str) -> String {
+/// As values are written in URLs and forms.
+pub(crate) fn percent_encoded(text: &str) -> String {
     text.bytes()
         .map(|b| match b {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (b as char).to_string(),

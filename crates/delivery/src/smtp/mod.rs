@@ -30,7 +30,7 @@ use oauth::Tokens;
 use pool::Pool;
 use secrecy::{ExposeSecret, SecretString};
 use session::{Credentials, Session};
-use settings::{Login, SmtpSettings};
+use settings::{Auth, SmtpSettings};
 use std::sync::Arc;
 use transaction::{Letter, transact};
 
@@ -149,17 +149,17 @@ impl SmtpAdapter {
 
     /// A new session. A token that the server turns down is renewed once.
     async fn open(&self, token: &mut Option<SecretString>, deadline: Deadline) -> Result<Session, Trouble> {
-        match &self.settings.login {
-            Login::None => self.open_with(Credentials::None, deadline).await,
-            Login::Plain { username, password } => {
+        match &self.settings.auth {
+            Auth::None => self.open_with(Credentials::None, deadline).await,
+            Auth::Plain { username, password } => {
                 self.open_with(Credentials::Plain(username, password.expose_secret()), deadline)
                     .await
             }
-            Login::Login { username, password } => {
+            Auth::Login { username, password } => {
                 self.open_with(Credentials::Login(username, password.expose_secret()), deadline)
                     .await
             }
-            Login::XOAuth2 { username, oauth } => {
+            Auth::XOAuth2 { username, oauth } => {
                 let mut renewed = false;
                 loop {
                     let refused = token.clone().filter(|_| renewed);
@@ -184,7 +184,7 @@ impl SmtpAdapter {
 
     fn redactor(&self, token: Option<&SecretString>) -> Redactor {
         let mut redactor = self.settings.redactor.clone();
-        if let (Some(token), Login::XOAuth2 { username, .. }) = (token, &self.settings.login) {
+        if let (Some(token), Auth::XOAuth2 { username, .. }) = (token, &self.settings.auth) {
             redactor.hide(token.expose_secret());
             redactor.hide_exact(session::xoauth2(username, token.expose_secret()));
         }

@@ -117,16 +117,15 @@ impl Tokens {
 }
 
 fn form(settings: &OAuthSettings) -> String {
-    let mut pairs = Url::parse("form:").map_or_else(|_| unreachable!("a constant"), |url| url);
-    pairs
-        .query_pairs_mut()
-        .append_pair("grant_type", "client_credentials")
-        .append_pair("client_id", &settings.client_id)
-        .append_pair("client_secret", settings.client_secret.expose_secret());
-    if let Some(scope) = &settings.scope {
-        pairs.query_pairs_mut().append_pair("scope", scope);
-    }
-    pairs.query().unwrap_or("").to_owned()
+    let secret = settings.client_secret.expose_secret();
+    let mut pairs = vec![
+        ("grant_type", "client_credentials"),
+        ("client_id", &settings.client_id),
+        ("client_secret", secret),
+    ];
+    pairs.extend(settings.scope.as_deref().map(|scope| ("scope", scope)));
+    let encoded = |(name, value)| format!("{name}={}", redact::percent_encoded(value));
+    pairs.into_iter().map(encoded).collect::<Vec<_>>().join("&")
 }
 
 fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {

@@ -46,8 +46,8 @@ pub(super) fn described() -> Vec<Setting> {
 pub(super) struct SmtpSettings {
     pub host: String,
     pub port: u16,
-    pub tls: Tls,
-    pub login: Login,
+    pub security: Security,
+    pub auth: Auth,
     pub from: Mailbox,
     pub reply_to: Option<Mailbox>,
     /// Right-hand side of Message-IDs.
@@ -59,24 +59,24 @@ pub(super) struct SmtpSettings {
 }
 
 #[derive(Clone)]
-pub(super) enum Tls {
+pub(super) enum Security {
     None,
     StartTls(Arc<rustls::ClientConfig>),
     Implicit(Arc<rustls::ClientConfig>),
 }
 
-impl std::fmt::Debug for Tls {
+impl std::fmt::Debug for Security {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Tls::None => "None",
-            Tls::StartTls(_) => "StartTls",
-            Tls::Implicit(_) => "Implicit",
+            Security::None => "None",
+            Security::StartTls(_) => "StartTls",
+            Security::Implicit(_) => "Implicit",
         })
     }
 }
 
 #[derive(Debug)]
-pub(super) enum Login {
+pub(super) enum Auth {
     None,
     Plain {
         username: String,
@@ -96,11 +96,11 @@ impl SmtpSettings {
     pub fn read(settings: &Settings, outside: &Outside) -> Result<Self, Vec<FieldError>> {
         let mut problems = Problems::default();
         let values = Values::read(&described(), settings, &mut problems);
-        let tls = tls(&values, outside, &mut problems);
-        let default_port = match tls {
-            Tls::None => 25,
-            Tls::StartTls(_) => 587,
-            Tls::Implicit(_) => 465,
+        let security = security(&values, outside, &mut problems);
+        let default_port = match security {
+            Security::None => 25,
+            Security::StartTls(_) => 587,
+            Security::Implicit(_) => 465,
         };
         let port = u16::try_from(values.number("port").unwrap_or(default_port)).unwrap_or(0);
         if port == 0 {
@@ -117,8 +117,8 @@ impl SmtpSettings {
         let from = mailbox("from", &values, &mut problems);
         let reply_to = mailbox("replyTo", &values, &mut problems);
         let domain = domain(&values, outside, &mut problems);
-        let login = login(&values, &mut problems);
-        let redactor = redactor(&login);
+        let auth = auth(&values, &mut problems);
+        let redactor = redactor(&auth);
         let Some(from) = from else {
             problems.add("from", "is required");
             return Err(problems.0);
@@ -126,8 +126,8 @@ impl SmtpSettings {
         problems.or(Self {
             host,
             port,
-            tls,
-            login,
+            security,
+            auth,
             from,
             reply_to,
             domain_is_ours: domain != crate::outside::DEFAULT_MESSAGE_ID_DOMAIN,
@@ -138,18 +138,18 @@ impl SmtpSettings {
     }
 }
 
-fn tls(values: &Values, outside: &Outside, problems: &mut Problems) -> Tls {
+fn security(values: &Values, outside: &Outside, problems: &mut Problems) -> Security {
     let config = match outside.tls(values.text("caPem")) {
         Ok(config) => Arc::new(config),
         Err(problem) => {
             problems.add("caPem", problem);
-            return Tls::None;
+            return Security::None;
         }
     };
     match values.text("tls") {
-        Some("tls") => Tls::Implicit(config),
-        Some("starttls") => Tls::StartTls(config),
-        _ => Tls::None,
+        Some("tls") => Security::Implicit(config),
+        Some("starttls") => Security::StartTls(config),
+        _ => Security::None,
     }
 }
 
@@ -176,7 +176,7 @@ fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String
     own.to_owned()
 }
 
-fn login(values: &Values, problems: &mut Problems) -> Login {
+fn auth(values: &Values, problems: &mut Problems) -> Auth {
     let auth = values.text("auth").unwrap_or("none");
     let mut needed = |name: &'static str| match values.text(name) {
         Some(text) => text.to_owned(),
@@ -186,11 +186,11 @@ fn login(values: &Values, problems: &mut Problems) -> Login {
         }
     };
     match auth {
-        "plain" => Login::Plain {
+        "plain" => Auth::Plain {
             username: needed("username"),
             password: needed("password").into(),
         },
-        "login" => Login::Login {
+        "login" => Auth::Login {
             username: needed("username"),
             password: needed("password").into(),
         },
@@ -211,23 +211,23 @@ fn login(values: &Values, problems: &mut Problems) -> Login {
                     "must be a URL like https://login.example.com/token",
                 );
             }
-            Login::XOAuth2 { username, oauth }
+            Auth::XOAuth2 { username, oauth }
         }
-        _ => Login::None,
+        _ => Auth::None,
     }
 }
 
 /// Far ends have been seen to repeat what they were sent.
-fn redactor(login: &Login) -> Redactor {
+fn redactor(auth: &Auth) -> Redactor {
     let mut redactor = Redactor::default();
-    match login {
-        Login::None => {}
-        Login::Plain { username, password } | Login::Login { username, password } => {
+    match auth {
+        Auth::None => {}
+        Auth::Plain { username, password } | Auth::Login { username, password } => {
             let password = password.expose_secret();
             redactor.hide(password);
             redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
         }
-        Login::XOAuth2 { oauth, .. } => redactor.hide(oauth.client_secret.expose_secret()),
+        Auth::XOAuth2 { oauth, .. } => redactor.hide(oauth.client_secret.expose_secret()),
     }
     redactor
 }

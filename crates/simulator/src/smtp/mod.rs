@@ -2,6 +2,8 @@
 
 mod auth;
 mod caught;
+mod login;
+mod message;
 mod script;
 mod session;
 
