@@ -1,0 +1,8 @@
+//! Putting a node together: the store behind its URL, central over it, logs, metrics and signals around it.
+
+pub mod bootstrap;
+pub mod logging;
+pub mod metrics;
+pub mod node;
+pub mod signals;
+pub mod store;
