@@ -41,7 +41,10 @@ impl Redactor {
     pub fn hide_url(&mut self, url: &reqwest::Url) {
         self.add(url.as_str().to_owned());
         self.hide(url.username());
-        self.hide(url.password().unwrap_or(""));
+        if let Some(password) = url.password() {
+            self.hide(password);
+            self.add(STANDARD.encode(format!("{}:{password}", url.username())));
+        }
         if url.path().len() > 1 {
             self.add(url.path().to_owned());
         }

@@ -26,7 +26,6 @@ use async_trait::async_trait;
 use attempt::Attempt;
 use classify::{Cause, Phase, Trouble};
 use domain::{Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
-use oauth::Tokens;
 use pool::Pool;
 use secrecy::{ExposeSecret, SecretString};
 use session::{Credentials, Session};
@@ -70,13 +69,10 @@ impl Kind for SmtpKind {
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         let settings = SmtpSettings::read(settings, &self.outside)?;
-        let tokens = Tokens::new(self.outside.clone())
-            .map_err(|problem| vec![FieldError::new("settings", problem)])?;
         Ok(Arc::new(SmtpAdapter {
             settings,
             outside: self.outside.clone(),
             pool: Pool::default(),
-            tokens,
         }))
     }
 }
@@ -86,7 +82,6 @@ struct SmtpAdapter {
     settings: SmtpSettings,
     outside: Arc<Outside>,
     pool: Pool,
-    tokens: Tokens,
 }
 
 #[async_trait]
@@ -159,11 +154,11 @@ impl SmtpAdapter {
                 self.open_with(Credentials::Login(username, password.expose_secret()), deadline)
                     .await
             }
-            Auth::XOAuth2 { username, oauth } => {
+            Auth::XOAuth2 { username, tokens } => {
                 let mut renewed = false;
                 loop {
                     let refused = token.clone().filter(|_| renewed);
-                    let fresh = self.tokens.get(oauth, refused.as_ref(), deadline).await;
+                    let fresh = tokens.get(refused.as_ref(), deadline).await;
                     let fresh = fresh.map_err(|failure| Phase::Auth.trouble(Cause::Token(failure)))?;
                     let opened = self
                         .open_with(Credentials::XOAuth2(username, fresh.expose_secret()), deadline)

@@ -1,6 +1,9 @@
 //! What an SMTP provider is configured with.
 
-use super::{address::Mailbox, oauth::OAuthSettings};
+use super::{
+    address::Mailbox,
+    oauth::{OAuthSettings, Tokens},
+};
 use crate::{
     kind::{Setting, Settings},
     outside::Outside,
@@ -9,7 +12,7 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::FieldError;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 
 pub(super) fn described() -> Vec<Setting> {
@@ -88,12 +91,12 @@ pub(super) enum Auth {
     },
     XOAuth2 {
         username: String,
-        oauth: OAuthSettings,
+        tokens: Box<Tokens>,
     },
 }
 
 impl SmtpSettings {
-    pub fn read(settings: &Settings, outside: &Outside) -> Result<Self, Vec<FieldError>> {
+    pub fn read(settings: &Settings, outside: &Arc<Outside>) -> Result<Self, Vec<FieldError>> {
         let mut problems = Problems::default();
         let values = Values::read(&described(), settings, &mut problems);
         let security = security(&values, outside, &mut problems);
@@ -117,8 +120,8 @@ impl SmtpSettings {
         let from = mailbox("from", &values, &mut problems);
         let reply_to = mailbox("replyTo", &values, &mut problems);
         let domain = domain(&values, outside, &mut problems);
-        let auth = auth(&values, &mut problems);
-        let redactor = redactor(&auth);
+        let auth = auth(&values, outside, &mut problems);
+        let redactor = redactor(&values);
         let Some(from) = from else {
             problems.add("from", "is required");
             return Err(problems.0);
@@ -138,7 +141,7 @@ impl SmtpSettings {
     }
 }
 
-fn security(values: &Values, outside: &Outside, problems: &mut Problems) -> Security {
+fn security(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Security {
     let config = match outside.tls(values.text("caPem")) {
         Ok(config) => Arc::new(config),
         Err(problem) => {
@@ -165,7 +168,7 @@ fn mailbox(name: &str, values: &Values, problems: &mut Problems) -> Option<Mailb
     parsed
 }
 
-fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String {
+fn domain(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> String {
     let Some(own) = values.text("domain") else {
         return outside.message_id_domain.clone();
     };
@@ -176,7 +179,7 @@ fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String
     own.to_owned()
 }
 
-fn auth(values: &Values, problems: &mut Problems) -> Auth {
+fn auth(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Auth {
     let auth = values.text("auth").unwrap_or("none");
     let mut needed = |name: &'static str| match values.text(name) {
         Some(text) => text.to_owned(),
@@ -196,39 +199,48 @@ fn auth(values: &Values, problems: &mut Problems) -> Auth {
         },
         "xoauth2" => {
             let username = needed("username");
-            let token_url = needed("oauth.tokenUrl");
-            let oauth = OAuthSettings {
-                client_id: needed("oauth.clientId"),
-                client_secret: needed("oauth.clientSecret").into(),
-                scope: values.text("oauth.scope").map(str::to_owned),
-                token_url: reqwest::Url::parse(&token_url)
-                    .ok()
-                    .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
-            };
-            if oauth.token_url.is_none() {
+            let (client_id, client_secret) = (needed("oauth.clientId"), needed("oauth.clientSecret"));
+            let Some(token_url) = http_url(&needed("oauth.tokenUrl")) else {
                 problems.add(
                     "oauth.tokenUrl",
                     "must be a URL like https://login.example.com/token",
                 );
+                return Auth::None;
+            };
+            let oauth = OAuthSettings {
+                token_url,
+                client_id,
+                client_secret: client_secret.into(),
+                scope: values.text("oauth.scope").map(str::to_owned),
+            };
+            match Tokens::new(oauth, outside.clone()) {
+                Ok(tokens) => Auth::XOAuth2 {
+                    username,
+                    tokens: Box::new(tokens),
+                },
+                Err(problem) => {
+                    problems.add("oauth", problem);
+                    Auth::None
+                }
             }
-            Auth::XOAuth2 { username, oauth }
         }
         _ => Auth::None,
     }
 }
 
-/// Far ends have been seen to repeat what they were sent.
-fn redactor(auth: &Auth) -> Redactor {
+fn http_url(text: &str) -> Option<reqwest::Url> {
+    let url = reqwest::Url::parse(text.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+fn redactor(values: &Values) -> Redactor {
     let mut redactor = Redactor::default();
-    match auth {
-        Auth::None => {}
-        Auth::Plain { username, password } | Auth::Login { username, password } => {
-            let password = password.expose_secret();
-            redactor.hide(password);
-            redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
-        }
-        Auth::XOAuth2 { oauth, .. } => redactor.hide(oauth.client_secret.expose_secret()),
+    if let Some(password) = values.text("password") {
+        let username = values.text("username").unwrap_or("");
+        redactor.hide(password);
+        redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
     }
+    redactor.hide(values.text("oauth.clientSecret").unwrap_or(""));
     redactor
 }
 
@@ -239,7 +251,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn read(settings: Value) -> Result<SmtpSettings, Vec<FieldError>> {
-        let outside = Outside::new(Arc::new(SystemClock));
+        let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
         SmtpSettings::read(settings.as_object().unwrap(), &outside)
     }
 

@@ -94,7 +94,7 @@ impl Vetting {
         !is_closed(address) || self.allow.iter().any(|network| network.contains(&address))
     }
 
-    fn check(&self, host: &str, address: IpAddr) -> Result<IpAddr, VetError> {
+    pub(crate) fn check(&self, host: &str, address: IpAddr) -> Result<IpAddr, VetError> {
         let address = address.to_canonical();
         if self.permits(address) {
             return Ok(address);
@@ -247,5 +247,40 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(found, [ip("127.0.0.1")]);
+    }
+
+    #[test]
+    fn every_address_of_a_name_is_checked() {
+        let one = Vetting::new(vec!["10.1.0.0/16".parse().unwrap()]);
+        let found = ["10.2.0.1", "8.8.8.8", "::1", "10.1.0.1", "169.254.169.254"]
+            .map(ip)
+            .to_vec();
+        assert_eq!(
+            one.permitted("example.com", found).unwrap(),
+            ["8.8.8.8", "10.1.0.1"].map(ip)
+        );
+        let none = one
+            .permitted("example.com", vec![ip("10.2.0.1"), ip("::1")])
+            .unwrap_err();
+        assert!(
+            none.to_string().starts_with("example.com is at 10.2.0.1"),
+            "{none}"
+        );
+        assert!(matches!(
+            one.permitted("example.com", vec![]),
+            Err(VetError::Dns { .. })
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_name_that_cannot_be_resolved_is_tried_again() {
+        let soon = Deadline::after(Duration::from_millis(300));
+        let error = Vetting::new(vec![])
+            .resolve("no-such-host.invalid", soon)
+            .await
+            .unwrap_err();
+        let failure = Failure::from(error);
+        assert!(failure.is_lane_down(), "{failure:?}");
+        assert!(matches!(failure.code.as_ref(), "DNS" | "TIMEOUT"), "{failure:?}");
     }
 }
