@@ -131,9 +131,6 @@ mod tests {
 
     #[test]
     fn a_key_knows_its_variable() {
-        assert_eq!(
-            variable("outbox.lease"),
-            "WAYPOST_OUTBOX__LEASE"
-        );
+        assert_eq!(variable("outbox.lease"), "WAYPOST_OUTBOX__LEASE");
     }
 }

@@ -108,8 +108,9 @@ impl Layer {
     pub fn drop_unknown(&mut self, known: &[Key]) -> Vec<Problem> {
         let mut unknown = vec![];
         for (section, value) in &self.values {
+            let is_section = known.iter().any(|key| key.parts().0 == section);
             match value {
-                Value::Dict(_, inner) => {
+                Value::Dict(_, inner) if is_section || !inner.is_empty() => {
                     let names = inner.keys().map(|key| format!("{section}.{key}"));
                     unknown.extend(names.filter(|name| known.iter().all(|k| k.name != name)));
                 }
@@ -125,6 +126,8 @@ impl Layer {
         };
         let problems = unknown.iter().map(problem).collect();
         unknown.iter().for_each(|name| self.remove(name));
+        self.values
+            .retain(|section, _| known.iter().any(|key| key.parts().0 == section));
         problems
     }
 }

@@ -1,9 +1,10 @@
 //! Logs: one line per event on standard error, for people or as JSON.
 
+use super::json_log::JsonLines;
 use crate::config::log::{Format, Log};
 use anyhow::Context;
 use std::io::IsTerminal;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, fmt::format::JsonFields};
 
 /// Logs from now on. `WAYPOST_LOG`, or else `RUST_LOG`, wins over `log.filter`.
 pub fn start(config: &Log) -> anyhow::Result<()> {
@@ -13,11 +14,10 @@ pub fn start(config: &Log) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
     let started = match config.format {
         Format::Human => builder.try_init(),
-        Format::Json => builder
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .try_init(),
+        Format::Json => {
+            let builder = builder.fmt_fields(JsonFields::new());
+            builder.event_format(JsonLines).try_init()
+        }
     };
     started.map_err(|e| anyhow::anyhow!("logging cannot start: {e}"))
 }

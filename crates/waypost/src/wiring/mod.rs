@@ -1,6 +1,7 @@
 //! Putting a node together: the store behind its URL, central over it, logs, metrics and signals around it.
 
 pub mod bootstrap;
+mod json_log;
 pub mod logging;
 pub mod metrics;
 pub mod node;

@@ -7,7 +7,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes()
     let place = Place::new().with("WAYPOST_OUTBOX__DISPATCH_BATCH_SIZE", "0");
     place.write(
         "waypost.toml",
-        "[outbox]\ndispatch_interval = \"soon\"\nlease = \"0s\"\nleese = \"1m\"\n[server]\nlisten = \"here\"\n[colours]\nsky = 1\n",
+        "[outbox]\ndispatch_interval = \"soon\"\nlease = \"0s\"\nleese = \"1m\"\n[server]\nlisten = \"here\"\n[colours]\nsky = 1\n[empty]\n",
     );
     let said = place.run(&["config", "check"]).ended(1).err();
     for wanted in [
@@ -19,6 +19,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes()
         "outbox.leese (waypost.toml): there is no such key; did you mean outbox.lease?",
         "server.listen (waypost.toml)",
         "colours.sky (waypost.toml): there is no such key",
+        "empty (waypost.toml): there is no such key",
     ] {
         assert!(said.contains(wanted), "{wanted:?} is missing in:\n{said}");
     }

@@ -98,7 +98,6 @@ impl Ran {
 #[derive(Debug)]
 pub struct Server {
     pub place: Place,
-    pub url: String,
     child: Child,
 }
 
@@ -117,7 +116,7 @@ impl Server {
             .with("WAYPOST_LOG", "warn");
         let (child, url) = spawn(&place);
         let place = place.with("WAYPOST_URL", &url);
-        Self { place, url, child }
+        Self { place, child }
     }
 
     pub fn run(&self, args: &[&str]) -> Ran {

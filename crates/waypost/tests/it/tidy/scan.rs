@@ -35,8 +35,8 @@ impl Source {
             let length = rest[open..].find(&close).unwrap_or(rest.len() - open);
             return self.string(text, at + open, at + open + length, close.len());
         }
-        if rest.starts_with('"') {
-            let length = end_of_string(&rest[1..]);
+        if let Some(inside) = rest.strip_prefix('"') {
+            let length = end_of_string(inside);
             return self.string(text, at + 1, at + 1 + length, 1);
         }
         // A character, as opposed to a lifetime, closes within a few bytes.
