@@ -36,6 +36,10 @@ impl Item {
         (self.new.submission.tenant.0, self.new.submission.id.0)
     }
 
+    pub fn lane(&self) -> i64 {
+        self.new.lane.0
+    }
+
     pub fn supersede_key(&self) -> &str {
         self.new.submission.supersedes_key.as_deref().unwrap_or_default()
     }

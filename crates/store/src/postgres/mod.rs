@@ -14,6 +14,7 @@ mod directory;
 mod failed;
 mod ingest;
 mod ingest_columns;
+mod ingest_found;
 mod jobs;
 mod kpi;
 mod lanes;
@@ -77,6 +78,13 @@ impl PgStore {
             stop,
         })
     }
+}
+
+/// The settings of a session of the store, for tests that look at plans.
+#[doc(hidden)]
+pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {
+    let for_use = if hot { server::Use::Record } else { server::Use::General };
+    Ok(Server::parse(url)?.config(for_use))
 }
 
 /// Dropping the store without closing it still ends its tasks; what was queued is written first.
