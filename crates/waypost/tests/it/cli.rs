@@ -1,7 +1,10 @@
 //! Commands against a real server process on an embedded database.
 
 use crate::harness::{KEY, Place, Server};
-use std::process::{Command, Stdio};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
 
 /// A server with a capture provider: what is sent there is delivered.
 fn server() -> Server {
@@ -421,6 +424,52 @@ fn the_port_file_names_the_real_port() {
     child.wait().unwrap();
     assert_eq!(line.trim(), format!("waypost is listening on http://{address}"));
     assert!(!address.ends_with(":0"));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_while_the_first_waits_for_what_is_under_way() {
+    let far_end = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Server::start();
+    let url = format!("url=http://{}/", far_end.local_addr().unwrap());
+    server
+        .run(&[
+            "provider", "add", "--kind", "webhook", "--id", "slow", "--set", &url,
+        ])
+        .done();
+    server
+        .run(&["notify", "--provider", "slow", "--body", "x"])
+        .done();
+    let _under_way = far_end.accept().unwrap();
+    let status = server.terminate_twice();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn tail_shows_changes_as_they_happen() {
+    let server = server();
+    let mut tail = server
+        .place
+        .command(&["tail", "--json", "--kpis"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    // The figures come first: from then on it listens.
+    assert!(lines.next().unwrap().contains("queueDepth"));
+    let said = server
+        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .done()
+        .out();
+    let id = said.split(' ').next().unwrap();
+    let delivered = lines.find(|line| line.contains("Delivered")).unwrap();
+    assert!(
+        delivered.contains(id) && delivered.contains("\"event\":\"change\""),
+        "{delivered}"
+    );
+    tail.kill().unwrap();
+    tail.wait().unwrap();
 }
 
 #[test]

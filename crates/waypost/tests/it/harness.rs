@@ -113,7 +113,7 @@ impl Server {
             .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
             .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
             .with("WAYPOST_DELIVERY__ALLOW_ADDRESSES", "127.0.0.0/8")
-            .with("WAYPOST_LOG", "warn");
+            .with("WAYPOST_LOG", "warn,waypost=info");
         let (child, url) = spawn(&place);
         let place = place.with("WAYPOST_URL", &url);
         Self { place, child }
@@ -125,6 +125,22 @@ impl Server {
 
     /// Asks it to end in order, and waits for that.
     pub fn terminate(mut self) -> (Place, ExitStatus) {
+        self.signal();
+        let status = self.child.wait().unwrap();
+        let place = std::mem::replace(&mut self.place, Place::new());
+        (place, status)
+    }
+
+    /// Asks it to end, and again once it says that it has heard.
+    pub fn terminate_twice(mut self) -> ExitStatus {
+        self.signal();
+        let log = BufReader::new(self.child.stderr.take().unwrap());
+        assert!(log.lines().any(|line| line.unwrap().contains("SIGTERM")));
+        self.signal();
+        self.child.wait().unwrap()
+    }
+
+    fn signal(&self) {
         let pid = self.child.id().to_string();
         assert!(
             Command::new("kill")
@@ -133,9 +149,6 @@ impl Server {
                 .unwrap()
                 .success()
         );
-        let status = self.child.wait().unwrap();
-        let place = std::mem::replace(&mut self.place, Place::new());
-        (place, status)
     }
 }
 
@@ -149,7 +162,11 @@ impl Drop for Server {
 /// Starts a server and waits for the line that says where it listens.
 fn spawn(place: &Place) -> (Child, String) {
     let mut command = place.command(&["serve"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap())
         .read_line(&mut line)
