@@ -52,6 +52,12 @@ names!(
         ListChanged,
         KeyChanged,
         TenantChanged,
+        /// A user was made, or what they may do was changed.
+        UserChanged,
+        SignedIn,
+        SignedOut,
+        /// A wrong password for a name that exists.
+        SignInRefused,
         Purged,
     }
 );

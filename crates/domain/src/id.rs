@@ -80,6 +80,11 @@ number_id!(
     LeaseToken(i64)
 );
 
+number_id!(
+    /// Somebody who signs in to the console.
+    UserId(i64)
+);
+
 impl TenantId {
     /// The tenant that exists from the start.
     pub const DEFAULT: Self = Self(1);

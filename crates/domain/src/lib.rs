@@ -24,7 +24,7 @@ pub use audit::{AuditKind, AuditStatus};
 pub use channel::Channel;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use hold::{Hold, HoldReason};
-pub use id::{Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, TenantId};
+pub use id::{Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, TenantId, UserId};
 pub use outcome::{Accepted, Failure, FailureKind, Grade, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
 pub use recipient::{Recipient, RecipientResult, RecipientState};

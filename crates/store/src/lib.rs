@@ -18,6 +18,8 @@ pub mod outbox;
 pub mod postgres;
 pub mod query;
 pub mod sqlite;
+pub mod stats;
+pub mod users;
 
 pub use directory::Directory;
 pub use error::{Error, Result};
@@ -26,8 +28,10 @@ pub use maintenance::Maintenance;
 pub use operator::Operator;
 pub use outbox::Outbox;
 pub use query::Queries;
+pub use stats::Stats;
+pub use users::Users;
 
 /// Everything central keeps. Used as `Arc<dyn Store>`.
-pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance {}
+pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Users + Stats {}
 
-impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance> Store for T {}
+impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Users + Stats> Store for T {}

@@ -87,6 +87,8 @@ pub struct Filter {
     pub entity_id: Option<String>,
     pub error_code: Option<String>,
     pub receipt: Option<String>,
+    /// The run of a script that sent it.
+    pub execution: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

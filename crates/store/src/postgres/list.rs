@@ -66,6 +66,7 @@ enum By<'a> {
         kind: &'a str,
         id: &'a str,
     },
+    Execution(&'a str),
     Time,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
         };
         after.map_or(before, |cursor| match self.by {
             By::Time => before.min(cursor),
-            By::Few { .. } | By::Entity { .. } => cursor,
+            By::Few { .. } | By::Entity { .. } | By::Execution(_) => cursor,
         })
     }
 
@@ -135,6 +136,13 @@ impl<'a> Walk<'a> {
                 let found = self
                     .tx
                     .rows(sql::LIST_BY_ENTITY, &[tenant, kind, id, seq, wanted_rows])
+                    .await?;
+                Ok(found.iter().map(numbered).collect())
+            }
+            By::Execution(execution) => {
+                let found = self
+                    .tx
+                    .rows(sql::LIST_BY_EXECUTION, &[tenant, execution, seq, wanted_rows])
                     .await?;
                 Ok(found.iter().map(numbered).collect())
             }
@@ -181,6 +189,7 @@ impl<'a> Walk<'a> {
                     &f.entity_id,
                     &f.error_code,
                     &f.receipt,
+                    &f.execution,
                 ],
             )
             .await?;
@@ -212,7 +221,10 @@ impl<'a> By<'a> {
         match (&filter.entity_type, &filter.entity_id) {
             _ if (waiting || parked) && !ended => By::Few { waiting, parked },
             (Some(kind), Some(id)) => By::Entity { kind, id },
-            _ => By::Time,
+            _ => match &filter.execution {
+                Some(execution) => By::Execution(execution),
+                None => By::Time,
+            },
         }
     }
 }

@@ -12,6 +12,7 @@ mod audit_write;
 mod claim;
 mod directory;
 mod failed;
+mod figures;
 mod ingest;
 mod ingest_columns;
 mod ingest_found;
@@ -37,6 +38,7 @@ mod signals;
 mod sql;
 mod tls;
 mod types;
+mod users;
 
 pub use migrate::migrate;
 pub use session::StoreTime;
@@ -83,7 +85,11 @@ impl PgStore {
 /// The settings of a session of the store, for tests that look at plans.
 #[doc(hidden)]
 pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {
-    let for_use = if hot { server::Use::Record } else { server::Use::General };
+    let for_use = if hot {
+        server::Use::Record
+    } else {
+        server::Use::General
+    };
     Ok(Server::parse(url)?.config(for_use))
 }
 

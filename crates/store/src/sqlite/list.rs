@@ -30,6 +30,11 @@ pub(super) fn list(
         let seqs = all(conn, sql::list_by_entity, params, |row| Ok(row.get(0)?))?;
         return scan.page(numbered(seqs), page.limit);
     }
+    if let Some(execution) = &filter.execution {
+        let params = params![tenant.0, execution, last, SCAN_BOUND + 1];
+        let seqs = all(conn, sql::list_by_execution, params, |row| Ok(row.get(0)?))?;
+        return scan.page(numbered(seqs), page.limit);
+    }
     let (at, seq) = newest(filter.to, page.after);
     let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
     let mut walk = conn.prepare_cached(sql::list_by_time)?;
@@ -165,6 +170,7 @@ impl<'a> Scan<'a> {
                     f.entity_id,
                     f.error_code,
                     f.receipt,
+                    f.execution,
                 ],
                 |row| row.get("subject"),
             )

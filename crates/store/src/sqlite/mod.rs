@@ -15,6 +15,7 @@ mod claim;
 mod connection;
 mod directory;
 mod error;
+mod figures;
 mod ingest;
 mod jobs;
 mod lanes;
@@ -32,6 +33,7 @@ mod record;
 mod rows;
 mod sql;
 mod stats;
+mod users;
 mod writer;
 
 use crate::{Error, Result, outbox::Signal};

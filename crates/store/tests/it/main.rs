@@ -200,6 +200,27 @@ store_suite! {
         what_would_go_is_counted_up_to_the_bound,
         a_purged_notification_is_gone_from_every_page,
     }
+    users::{
+        a_user_is_read_back_to_the_last_field,
+        a_users_name_is_taken_once_in_any_case,
+        a_role_is_per_tenant,
+        who_runs_the_installation_looks_into_every_tenant,
+        a_session_is_found_until_it_ends,
+        a_session_expires_unless_it_is_renewed,
+        a_session_looks_at_the_tenant_it_chose,
+        a_new_password_ends_every_session,
+        who_is_kept_out_has_no_session,
+        a_link_works_once_and_not_for_ever,
+        a_refused_sign_in_is_on_record,
+    }
+    stats::{
+        a_chart_counts_the_same_before_and_after_condensing,
+        a_chart_moves_on_and_lets_the_old_go,
+        a_long_pause_is_caught_up,
+        the_figures_are_sampled_once_a_minute,
+        charts_stay_within_the_tenant,
+        failures_are_grouped_by_what_went_wrong,
+    }
     concurrency::{
         ingesting_claiming_and_recording_at_once_loses_nothing,
         operators_and_workers_race_without_harm,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// Tables that grow with what was sent.
-const BIG: [&str; 7] = [
+const BIG: [&str; 8] = [
     "notifications",
     "outcome",
     "audit_log",
@@ -17,6 +17,7 @@ const BIG: [&str; 7] = [
     "recipient_results",
     "spent_keys",
     "stats",
+    "stats_rollup",
 ];
 
 /// Statements that walk a big table on purpose.
@@ -34,6 +35,17 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "kpi_parked",
         "outcome",
         "only the parked ones: the index is partial",
+    ),
+    ("rollup_waiting", "due", "what waits, once a minute"),
+    (
+        "rollup_parked",
+        "outcome",
+        "only the parked ones, once a minute: the index is partial",
+    ),
+    (
+        "failures_waiting",
+        "due",
+        "by number from the newest, ends at its limit",
     ),
     ("purge_oldest_left", "outcome", "ends at the first row"),
 ];
@@ -177,6 +189,7 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
         ("lanes_waiting", "due_by_lane"),
         ("list_by_time", "notifications_by_time"),
         ("list_by_entity", "notifications_by_entity"),
+        ("list_by_execution", "notifications_by_execution"),
         ("list_waiting", "due_by_tenant"),
         ("list_parked", "outcome_parked"),
         ("audit_page", "audit_by_time"),

@@ -13,3 +13,5 @@ pub mod purge;
 pub mod query;
 pub mod record;
 pub mod schema;
+pub mod stats;
+pub mod users;

@@ -1,0 +1,1 @@
+select min(bucket) as oldest from stats

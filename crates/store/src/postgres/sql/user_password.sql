@@ -1,0 +1,1 @@
+update users set password = $2::text where user_id = $1::bigint

@@ -1,0 +1,1 @@
+select min(bucket) from stats

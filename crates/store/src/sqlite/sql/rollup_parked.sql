@@ -1,0 +1,1 @@
+select tenant, count(*) as parked from outcome where status = 'Parked' group by tenant

@@ -1,0 +1,1 @@
+update sessions set tenant = ?2 where hash = ?1
