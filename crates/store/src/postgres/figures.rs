@@ -66,7 +66,10 @@ async fn roll_up(db: &Db, ask: KpiAsk) -> Result<RolledUp, Failed> {
     let now = now(db, &tx).await?;
     let oldest = match mark {
         Some(_) => None,
-        None => rows::time_opt(&tx.one(sql::ROLLUP_OLDEST, &[]).await?, "oldest"),
+        None => {
+            let oldest = tx.opt(sql::ROLLUP_OLDEST, &[]).await?;
+            oldest.map(|row| rows::time(&row, "oldest"))
+        }
     };
     let (from, to) = next_range(mark, oldest, now);
     // Another node was here in the meantime.

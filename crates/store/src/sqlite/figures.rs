@@ -11,7 +11,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 #[async_trait]
 impl Stats for SqliteStore {
@@ -62,7 +62,8 @@ fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
         None => s
             .conn
             .prepare_cached(sql::rollup_oldest)?
-            .query_row([], |row| row.get(0))?,
+            .query_row([], |row| row.get(0))
+            .optional()?,
     };
     let (from, to) = next_range(mark, oldest.map(Timestamp::from_millis), s.now);
     s.conn

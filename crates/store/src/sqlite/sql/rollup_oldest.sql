@@ -1,1 +1,1 @@
-select min(bucket) from stats
+select bucket as oldest from stats order by bucket limit 1

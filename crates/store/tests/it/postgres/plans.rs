@@ -47,6 +47,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "due",
         "by number from the newest, ends at its limit",
     ),
+    ("rollup_oldest", "stats", "ends at the first row"),
     ("purge_oldest_left", "outcome", "ends at the first row"),
 ];
 
