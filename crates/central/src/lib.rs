@@ -7,6 +7,7 @@
 pub mod changes;
 pub mod directory;
 pub mod dispatcher;
+pub mod figures;
 pub mod ingest;
 pub mod jobs;
 pub mod keys;
@@ -16,6 +17,7 @@ pub mod operator;
 pub mod providers;
 pub mod purge;
 pub mod secrets;
+pub mod users;
 pub mod wake;
 
 mod node;

@@ -4,6 +4,7 @@ use crate::{
     changes::Changes,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
+    figures,
     ingest::Ingest,
     jobs::JobDesk,
     keys::Keys,
@@ -13,6 +14,7 @@ use crate::{
     providers::ProviderDesk,
     purge,
     secrets::Sealer,
+    users::UserDesk,
     wake::Wake,
 };
 use delivery::Registry;
@@ -66,6 +68,7 @@ pub struct Central {
     pub providers: ProviderDesk,
     pub lists: ListDesk,
     pub keys: Keys,
+    pub users: UserDesk,
     pub jobs: JobDesk,
     pub loops: Loops,
     pub changes: Changes,
@@ -101,6 +104,7 @@ impl Central {
             providers: ProviderDesk::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
             lists: ListDesk::new(store.clone(), directory.clone(), wake.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
+            users: UserDesk::new(store.clone(), clock.clone()),
             jobs: JobDesk::new(store.clone(), operator.clone(), settings.node.clone()),
             loops: Loops::default(),
             settings: Arc::new(settings),
@@ -127,6 +131,7 @@ impl Central {
         tasks.spawn(self.clone().listen(stop.clone()));
         tasks.spawn(self.clone().purge_loop(stop.clone()));
         tasks.spawn(self.clone().job_loop(stop.clone()));
+        tasks.spawn(self.clone().figures_loop(stop.clone()));
         tasks.close();
         tasks
     }
@@ -161,6 +166,15 @@ impl Central {
                 .map_err(|e| crate::loops::chain(&e))
         };
         loops.run("purge", every, clock, stop, sweep).await;
+    }
+
+    async fn figures_loop(self, stop: CancellationToken) {
+        let (loops, clock) = (self.loops.clone(), self.clock.clone());
+        let sweep = || async {
+            let done = figures::sweep(&self.store, self.settings.kpi).await;
+            done.map_err(|e| crate::loops::chain(&e))
+        };
+        loops.run("figures", figures::EVERY, clock, stop, sweep).await;
     }
 
     async fn job_loop(self, stop: CancellationToken) {

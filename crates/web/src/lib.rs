@@ -1,4 +1,4 @@
-//! HTTP: the JSON API of central.
+//! HTTP: the JSON API of central, and its console.
 //!
 //! Leaves to others: what the calls mean (`central`), rows (`store`), configuration and signals (`waypost`).
 //! Always true: a request sees and touches only its caller's tenant; every refusal is problem+json with a stable
@@ -11,6 +11,7 @@ pub mod access;
 pub mod api;
 pub mod auth;
 pub mod body;
+pub mod console;
 pub mod csv;
 pub mod docs;
 pub mod draft;
@@ -20,6 +21,7 @@ pub mod fields;
 pub mod log;
 pub mod openapi;
 pub mod paging;
+pub mod people;
 pub mod problem;
 pub mod query;
 pub mod routes;

@@ -246,11 +246,6 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A path that nothing is at.
-pub async fn no_such_path() -> Problem {
-    Problem::new(Code::NotFound, "there is nothing at this path; see /docs")
-}
-
 /// A path that takes other methods; the `Allow` header names them.
 pub async fn no_such_method() -> Problem {
     Problem::new(Code::MethodNotAllowed, "see the Allow header, or /docs")

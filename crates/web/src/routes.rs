@@ -48,7 +48,7 @@ const PAGING: [Param; 2] = [
     ("cursor", "nextCursor of the page before"),
 ];
 
-const FILTERS: [Param; 13] = [
+const FILTERS: [Param; 14] = [
     (
         "status",
         "one or several, separated by commas: Pending, Retrying, Delivered, Parked, Discarded",
@@ -68,6 +68,7 @@ const FILTERS: [Param; 13] = [
     ("entityId", "what it is about"),
     ("errorCode", "the code of the last failure"),
     ("receipt", "what the provider reported afterwards"),
+    ("executionId", "the run of a script that sent it"),
 ];
 
 fn notification_routes() -> Vec<Endpoint> {

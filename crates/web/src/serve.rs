@@ -6,7 +6,7 @@ use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
-use std::{fmt, io, net::TcpListener, path::Path, sync::Arc, time::Duration};
+use std::{fmt, io, net::{SocketAddr, TcpListener}, path::Path, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// How long requests under way may take after the stop.
@@ -60,7 +60,7 @@ pub async fn serve(
         stop.cancelled().await;
         stopping.graceful_shutdown(Some(GRACE));
     });
-    let app = router.into_make_service();
+    let app = router.into_make_service_with_connect_info::<SocketAddr>();
     let server = axum_server::from_tcp(listener)?.handle(handle);
     let served = match tls {
         None => server.acceptor(NoDelayAcceptor::new()).serve(app).await,

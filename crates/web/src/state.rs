@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use crate::console::{ConsoleSettings, SiteDesk};
 use central::Central;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::{
@@ -20,6 +21,9 @@ pub struct WebState {
     pub readiness: Readiness,
     /// Cancelled when the server is to end: live streams end with it.
     pub stop: CancellationToken,
+    pub console: ConsoleSettings,
+    /// The sites' agents, where this central has any.
+    pub sites: Option<Arc<dyn SiteDesk>>,
     /// Changes of one recipient read a list and write it back; on this node one after the other.
     pub(crate) list_edits: tokio::sync::Mutex<()>,
 }
@@ -31,6 +35,8 @@ impl WebState {
             metrics: None,
             readiness: Readiness::default(),
             stop: CancellationToken::new(),
+            console: ConsoleSettings::default(),
+            sites: None,
             list_edits: tokio::sync::Mutex::default(),
         }
     }
@@ -42,6 +48,17 @@ impl WebState {
 
     pub fn with_readiness(mut self, readiness: Readiness) -> Self {
         self.readiness = readiness;
+        self
+    }
+
+    pub fn with_console(mut self, settings: ConsoleSettings) -> Self {
+        self.console = settings;
+        self
+    }
+
+    /// What the pages about sites are made of.
+    pub fn with_sites(mut self, sites: Arc<dyn SiteDesk>) -> Self {
+        self.sites = Some(sites);
         self
     }
 

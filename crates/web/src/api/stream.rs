@@ -24,7 +24,7 @@ use central::changes::Change;
 use domain::{NotificationId, Status, TenantId};
 use futures_util::stream;
 use serde::Serialize;
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::{
     sync::broadcast::{Receiver, error::RecvError},
     time::{Interval, MissedTickBehavior, interval},
@@ -51,37 +51,51 @@ struct Missed {
     changes: u64,
 }
 
-struct Live {
+/// By what a listener was let in; asked again now and then.
+#[derive(Debug)]
+pub enum Welcome {
+    Key(String),
+    Session { token: Arc<str>, tenant: TenantId },
+}
+
+#[derive(Debug)]
+pub struct Live {
     state: Shared,
     tenant: TenantId,
-    key: String,
+    welcome: Welcome,
     changes: Receiver<Change>,
     tick: Interval,
 }
 
 pub async fn live(State(state): State<Shared>, caller: Caller, headers: HeaderMap) -> Result<Response> {
-    let mut tick = interval(KPIS_EVERY);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let live = Live {
-        tenant: caller.tenant,
-        key: bearer(&headers).unwrap_or_default().to_owned(),
-        changes: state.central.changes.subscribe(),
-        tick,
-        state,
-    };
-    let events = stream::unfold(live, |mut live| async move {
-        let event = live.next().await?;
-        Some((Ok::<_, Infallible>(event), live))
-    });
-    let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
-    // Proxies that buffer would turn "live" into "at the end".
-    response
-        .headers_mut()
-        .insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
-    Ok(response)
+    let key = bearer(&headers).unwrap_or_default().to_owned();
+    Ok(Live::open(state, caller.tenant, Welcome::Key(key)))
 }
 
 impl Live {
+    /// The stream of one tenant, as long as its listener is welcome.
+    pub fn open(state: Shared, tenant: TenantId, welcome: Welcome) -> Response {
+        let mut tick = interval(KPIS_EVERY);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let live = Live {
+            tenant,
+            welcome,
+            changes: state.central.changes.subscribe(),
+            tick,
+            state,
+        };
+        let events = stream::unfold(live, |mut live| async move {
+            let event = live.next().await?;
+            Some((Ok::<_, Infallible>(event), live))
+        });
+        let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();
+        // Proxies that buffer would turn "live" into "at the end".
+        response
+            .headers_mut()
+            .insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
+        response
+    }
+
     /// The next event; none ends the stream.
     async fn next(&mut self) -> Option<Event> {
         loop {
@@ -112,7 +126,14 @@ impl Live {
 
     /// While the store cannot be asked, the answer stays what it was.
     async fn still_welcome(&self) -> bool {
-        !matches!(self.state.central.keys.authenticate(&self.key).await, Ok(None))
+        match &self.welcome {
+            Welcome::Key(key) => !matches!(self.state.central.keys.authenticate(key).await, Ok(None)),
+            Welcome::Session { token, tenant } => match self.state.central.users.session(token).await {
+                Ok(Some((session, _))) => session.tenant == *tenant,
+                Ok(None) => false,
+                Err(_) => true,
+            },
+        }
     }
 
     async fn kpis(&self) -> Option<Event> {

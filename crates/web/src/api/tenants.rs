@@ -65,7 +65,7 @@ pub async fn create(
     ))
 }
 
-fn is_tenant_name(name: &str) -> bool {
+pub fn is_tenant_name(name: &str) -> bool {
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=64).contains(&name.len()) && name.chars().all(fine)
 }

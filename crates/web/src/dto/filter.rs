@@ -33,6 +33,7 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
         entity_id: params.text("entityId"),
         error_code: params.text("errorCode"),
         receipt: params.text("receipt"),
+        execution: params.text("executionId"),
     };
     if let (Some(from), Some(to)) = (filter.from, filter.to)
         && to < from

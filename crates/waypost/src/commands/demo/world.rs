@@ -2,7 +2,7 @@
 
 use super::far_ends::FarEnds;
 use anyhow::Context;
-use central::{Central, Settings, secrets::Sealer};
+use central::{Central, Settings, secrets::Sealer, users::UserDraft};
 use client::Client;
 use delivery::{Outside, Registry, capture::Captured};
 use domain::{Actor, Clock, SystemClock, TenantId};
@@ -20,6 +20,8 @@ pub struct World {
     pub far_ends: FarEnds,
     pub address: SocketAddr,
     pub key: String,
+    /// Signs in to the console, once.
+    pub link: String,
     store: Arc<dyn Store>,
     stop: CancellationToken,
     loops: TaskTracker,
@@ -56,6 +58,14 @@ impl World {
             .keys
             .create(TenantId::DEFAULT, "demo", Role::Admin, &Actor::system())
             .await?;
+        let person = UserDraft {
+            name: "demo".into(),
+            password: None,
+            tenant: TenantId::DEFAULT,
+            role: Role::Admin,
+        };
+        let person = central.users.create(person, &Actor::system()).await?;
+        let link = central.users.link(person.id).await?;
         let stop = CancellationToken::new();
         let loops = central.start(&stop);
         let router = web::router(WebState::new(central).with_stop(stop.clone()));
@@ -65,6 +75,7 @@ impl World {
             far_ends: FarEnds::start().await?,
             address,
             key: minted.text,
+            link: format!("http://{address}/sign-in/link/{link}"),
             store,
             stop,
             loops,
@@ -75,8 +86,12 @@ impl World {
 
     /// What a person can do next.
     pub fn introduce(&self) {
-        let Self { address, key, .. } = self;
+        let Self {
+            address, key, link, ..
+        } = self;
         println!("Waypost demo: one process, a temporary folder, far ends that fail now and then.\n");
+        println!("  console  {link}");
+        println!("           (signs you in once; after that http://{address}/)\n");
         println!("  API    http://{address}/api      its description: http://{address}/docs");
         println!(
             "  mail   caught by an SMTP server on {}",

@@ -1,0 +1,311 @@
+//! The filters of the list of notifications, from the address and back into it: a view can be shared and returned to.
+
+use crate::{
+    dto::filter::SEARCH_RANGE,
+    fields::parse_timestamp,
+    query::Params,
+};
+use central::jobs::BulkFilter;
+use domain::{Channel, FieldError, Status, Timestamp};
+use std::{fmt::Write, time::Duration};
+use store::query::Filter;
+
+/// Times to choose from without typing.
+pub const RANGES: [(&str, &str, Duration); 4] = [
+    ("1h", "Last hour", Duration::from_secs(3600)),
+    ("24h", "Last 24 hours", Duration::from_secs(86_400)),
+    ("7d", "Last 7 days", Duration::from_secs(7 * 86_400)),
+    ("30d", "Last 30 days", Duration::from_secs(30 * 86_400)),
+];
+
+/// What the address asks for, as it was typed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Asked {
+    pub status: Vec<Status>,
+    pub channel: Option<Channel>,
+    pub site: Option<String>,
+    pub list: Option<String>,
+    pub provider: Option<String>,
+    pub range: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub error_code: Option<String>,
+    pub stuck: bool,
+    pub q: Option<String>,
+    pub execution: Option<String>,
+    pub entity_type: Option<String>,
+    pub entity_id: Option<String>,
+    pub receipt: Option<String>,
+}
+
+impl Asked {
+    /// What can be read is read; what cannot is named.
+    pub fn read(params: &mut Params) -> (Self, Vec<FieldError>) {
+        let mut bad = vec![];
+        let mut status = vec![];
+        for text in params.several::<String>("status") {
+            match text.parse() {
+                Ok(known) => status.push(known),
+                Err(_) => bad.push(FieldError::new("status", format!("{text} is not a status"))),
+            }
+        }
+        let channel = params.text("type").and_then(|text| match text.parse() {
+            Ok(known) => Some(known),
+            Err(_) => {
+                bad.push(FieldError::new("type", format!("{text} is not a type")));
+                None
+            }
+        });
+        let asked = Self {
+            status,
+            channel,
+            site: params.text("site"),
+            list: params.text("list"),
+            provider: params.text("provider"),
+            range: params.text("range").filter(|name| length(name).is_some()),
+            from: params.text("from"),
+            to: params.text("to"),
+            error_code: params.text("errorCode"),
+            stuck: params.text("stuck").is_some_and(|text| text == "true" || text == "1"),
+            q: params.text("q"),
+            execution: params.text("execution"),
+            entity_type: params.text("entityType"),
+            entity_id: params.text("entityId"),
+            receipt: params.text("receipt"),
+        };
+        for (name, text) in [("from", &asked.from), ("to", &asked.to)] {
+            if text.as_deref().is_some_and(|text| moment(text).is_none()) {
+                bad.push(FieldError::new(name, "must be a time like 2026-01-31T13:45"));
+            }
+        }
+        (asked, bad)
+    }
+
+    fn from_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let typed = self.from.as_deref().and_then(moment);
+        let chosen = self.range.as_deref().and_then(length).map(|length| now - length);
+        let searched = self.q.as_ref().map(|_| now - SEARCH_RANGE);
+        typed.or(chosen).or(searched)
+    }
+
+    /// Whether a search was cut to the last days because nothing else was said.
+    pub fn is_cut(&self) -> bool {
+        self.q.is_some() && self.from.is_none() && self.range.is_none()
+    }
+
+    pub fn filter(&self, now: Timestamp, stuck_after: Duration) -> Filter {
+        Filter {
+            status: self.status.clone(),
+            channel: self.channel,
+            site: self.site.clone(),
+            list: self.list.clone(),
+            provider: self.provider.clone(),
+            from: self.from_at(now),
+            to: self.to.as_deref().and_then(moment),
+            stuck_after: self.stuck.then_some(stuck_after),
+            keyword: self.q.clone(),
+            entity_type: self.entity_type.clone(),
+            entity_id: self.entity_id.clone(),
+            error_code: self.error_code.clone(),
+            receipt: self.receipt.clone(),
+            execution: self.execution.clone(),
+        }
+    }
+
+    /// The same for a bulk action; or why there can be none.
+    pub fn bulk(&self, now: Timestamp) -> Result<BulkFilter, &'static str> {
+        if self.stuck {
+            return Err("Stuck notifications still wait; only parked ones can be retried or discarded.");
+        }
+        if !self.status.is_empty() && !self.status.contains(&Status::Parked) {
+            return Err("Only parked notifications can be retried or discarded; the filter leaves them out.");
+        }
+        if self.execution.is_some() || self.receipt.is_some() {
+            return Err("A filter by execution or receipt cannot be acted on as a whole; select rows instead.");
+        }
+        Ok(BulkFilter {
+            channel: self.channel,
+            site: self.site.clone(),
+            list: self.list.clone(),
+            provider: self.provider.clone(),
+            from: self.from_at(now),
+            to: self.to.as_deref().and_then(moment),
+            keyword: self.q.clone(),
+            entity_type: self.entity_type.clone(),
+            entity_id: self.entity_id.clone(),
+            error_code: self.error_code.clone(),
+        })
+    }
+
+    /// The filters as the end of an address, without `?`.
+    pub fn query(&self) -> String {
+        let mut query = Query::default();
+        for status in &self.status {
+            query.add("status", Some(status.as_str()));
+        }
+        query.add("type", self.channel.map(Channel::as_str));
+        for (name, value) in self.texts() {
+            query.add(name, value);
+        }
+        query.add("stuck", self.stuck.then_some("true"));
+        query.0
+    }
+
+    /// Each filter in words, with the address of the view without it.
+    pub fn chips(&self) -> Vec<(String, String)> {
+        let mut chips = vec![];
+        let mut chip = |text: String, without: Asked| {
+            chips.push((text, format!("/notifications?{}", without.query())));
+        };
+        for status in &self.status {
+            let mut without = self.clone();
+            without.status.retain(|s| s != status);
+            chip(status.to_string(), without);
+        }
+        if self.stuck {
+            chip("Stuck only".into(), Asked { stuck: false, ..self.clone() });
+        }
+        if let Some(channel) = self.channel {
+            chip(channel.to_string(), Asked { channel: None, ..self.clone() });
+        }
+        for (name, value) in self.texts() {
+            let Some(value) = value else { continue };
+            let mut without = self.clone();
+            without.forget(name);
+            chip(format!("{}: {value}", label(name)), without);
+        }
+        chips
+    }
+
+    fn texts(&self) -> [(&'static str, Option<&str>); 12] {
+        [
+            ("site", self.site.as_deref()),
+            ("list", self.list.as_deref()),
+            ("provider", self.provider.as_deref()),
+            ("range", self.range.as_deref()),
+            ("from", self.from.as_deref()),
+            ("to", self.to.as_deref()),
+            ("errorCode", self.error_code.as_deref()),
+            ("q", self.q.as_deref()),
+            ("execution", self.execution.as_deref()),
+            ("entityType", self.entity_type.as_deref()),
+            ("entityId", self.entity_id.as_deref()),
+            ("receipt", self.receipt.as_deref()),
+        ]
+    }
+
+    fn forget(&mut self, name: &str) {
+        let field = match name {
+            "site" => &mut self.site,
+            "list" => &mut self.list,
+            "provider" => &mut self.provider,
+            "range" => &mut self.range,
+            "from" => &mut self.from,
+            "to" => &mut self.to,
+            "errorCode" => &mut self.error_code,
+            "q" => &mut self.q,
+            "execution" => &mut self.execution,
+            "entityType" => &mut self.entity_type,
+            "entityId" => &mut self.entity_id,
+            _ => &mut self.receipt,
+        };
+        *field = None;
+    }
+
+    pub fn has(&self, status: &Status) -> bool {
+        self.status.contains(status)
+    }
+}
+
+fn label(name: &str) -> &'static str {
+    match name {
+        "site" => "Site",
+        "list" => "List",
+        "provider" => "Provider",
+        "range" => "Within",
+        "from" => "From",
+        "to" => "To",
+        "errorCode" => "Error",
+        "q" => "Subject",
+        "execution" => "Execution",
+        "entityType" => "Entity type",
+        "entityId" => "Entity",
+        _ => "Receipt",
+    }
+}
+
+fn length(range: &str) -> Option<Duration> {
+    RANGES.iter().find(|(name, ..)| *name == range).map(|(.., length)| *length)
+}
+
+/// A time as a form's field has it (UTC) or as the API writes it.
+fn moment(text: &str) -> Option<Timestamp> {
+    parse_timestamp(text).or_else(|| match text.len() {
+        10 => parse_timestamp(&format!("{text}T00:00:00Z")),
+        16 => parse_timestamp(&format!("{text}:00Z")),
+        _ => parse_timestamp(&format!("{text}Z")),
+    })
+}
+
+/// The end of an address under construction.
+#[derive(Debug, Default)]
+pub struct Query(pub String);
+
+impl Query {
+    pub fn add(&mut self, name: &str, value: Option<&str>) {
+        let Some(value) = value.filter(|value| !value.is_empty()) else {
+            return;
+        };
+        if !self.0.is_empty() {
+            self.0.push('&');
+        }
+        let _ = write!(self.0, "{name}={}", crate::api::lists::encode(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+    fn asked(uri: &str) -> (Asked, Vec<FieldError>) {
+        Asked::read(&mut Params::for_test(uri))
+    }
+
+    #[test]
+    fn filters_survive_their_own_address() {
+        let uri = "/notifications?status=Parked&status=Pending&type=Email&site=a%20b&q=x%26y&from=2026-01-01T10:00&stuck=true";
+        let (first, bad) = asked(uri);
+        assert!(bad.is_empty());
+        let (again, _) = asked(&format!("/?{}", first.query()));
+        assert_eq!(first, again);
+        let filter = first.filter(NOW, Duration::from_secs(600));
+        assert_eq!(filter.from.unwrap().to_string(), "2026-01-01T10:00:00.000Z");
+        assert_eq!(filter.status, [Status::Parked, Status::Pending]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_left_out() {
+        let (asked, bad) = asked("/?status=Lost&type=Pigeon&from=yesterday&to=2026-01-01");
+        let named: Vec<_> = bad.iter().map(|p| p.field.as_str()).collect();
+        assert_eq!(named, ["status", "type", "from"]);
+        assert!(asked.filter(NOW, Duration::ZERO).to.is_some());
+    }
+
+    #[test]
+    fn a_chip_leads_to_the_view_without_it() {
+        let (asked, _) = asked("/?status=Parked&site=north&range=24h");
+        let chips = asked.chips();
+        assert_eq!(chips[0], ("Parked".into(), "/notifications?site=north&range=24h".into()));
+        assert_eq!(chips[1], ("Site: north".into(), "/notifications?status=Parked&range=24h".into()));
+    }
+
+    #[test]
+    fn a_bulk_action_takes_the_filter_or_says_why_not() {
+        assert!(asked("/?stuck=true").0.bulk(NOW).unwrap_err().contains("still wait"));
+        assert!(asked("/?status=Pending").0.bulk(NOW).is_err());
+        let bulk = asked("/?status=Parked&range=1h&provider=mail").0.bulk(NOW).unwrap();
+        assert_eq!((bulk.provider.as_deref(), bulk.from), (Some("mail"), Some(NOW - Duration::from_secs(3600))));
+    }
+}

@@ -1,0 +1,61 @@
+//! How far a bulk action is. Loads itself again until it is done.
+
+use super::{
+    failure::Result,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::{Badge, number},
+};
+use crate::{api::PathText, problem::Problem, state::Shared};
+use askama::Template;
+use axum::extract::State;
+use central::jobs::COUNT_BOUND;
+use store::jobs::Job;
+use uuid::Uuid;
+
+#[derive(Template)]
+#[template(path = "jobs/page.html")]
+struct Page {
+    frame: Frame,
+    job: Job,
+    verb: &'static str,
+    handled: u64,
+    /// For the bar.
+    most: u64,
+    shown: u64,
+    at_least: bool,
+    filter: Vec<(String, String)>,
+}
+framed!(Page);
+
+pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let id = Uuid::try_parse(&id).ok();
+    let job = match id {
+        Some(id) => state.central.jobs.get(signed.caller.tenant, id).await?,
+        None => None,
+    };
+    let job = job.ok_or_else(|| Problem::not_found("job"))?;
+    let verb = if job.action == "discard" { "Discard" } else { "Retry" };
+    let mut frame = Frame::new(&state, &signed, format!("{verb} in bulk"), Nav::Notifications).await?.live();
+    frame.refresh = (!job.progress.finished).then_some(2);
+    let handled = job.progress.done + job.progress.skipped;
+    let most = job.total.max(handled).max(1);
+    let page = Page {
+        shown: if job.progress.finished { most } else { handled },
+        most,
+        handled,
+        at_least: job.total >= COUNT_BOUND,
+        filter: filter_of(&job),
+        frame,
+        verb,
+        job,
+    };
+    Ok(page.show(&state))
+}
+
+fn filter_of(job: &Job) -> Vec<(String, String)> {
+    let value: serde_json::Value = serde_json::from_str(&job.filter).unwrap_or_default();
+    let fields = value.as_object().cloned().unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+}

@@ -1,0 +1,108 @@
+//! API keys of the tenant. A key's text is on one page only: the answer to the form that made it.
+
+use super::{
+    failure::{Result, Trouble},
+    flash::Flash,
+    form::Form,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::Badge,
+};
+use crate::{
+    api::{PathText, keys::name_problems},
+    problem::Problem,
+    state::Shared,
+};
+use askama::Template;
+use axum::{extract::State, http::StatusCode};
+use domain::FieldError;
+use store::directory::{ApiKey, Role};
+
+/// Roles that can be given here; `ops` reaches beyond the tenant.
+const ROLES: [(Role, &str); 5] = [
+    (Role::Producer, "sends, and asks after what it sent"),
+    (Role::Viewer, "looks"),
+    (Role::Operator, "looks, sends, retries, discards, holds providers"),
+    (Role::Admin, "everything within the tenant"),
+    (Role::Site, "a site's agent"),
+];
+
+#[derive(Template)]
+#[template(path = "keys/page.html")]
+struct Page {
+    frame: Frame,
+    keys: Vec<ApiKey>,
+    bad: Vec<FieldError>,
+    name: String,
+    role: Role,
+    /// Shown this once.
+    minted: Option<(String, String)>,
+}
+framed!(Page);
+
+async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
+    let mut keys = state.central.store.keys(signed.caller.tenant).await?;
+    keys.reverse();
+    keys.sort_by_key(|key| key.revoked_at.is_some());
+    Ok(Page {
+        frame: Frame::new(state, signed, "API keys", Nav::Keys).await?,
+        keys,
+        bad: vec![],
+        name: String::new(),
+        role: Role::Producer,
+        minted: None,
+    })
+}
+
+pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
+    Ok(show(&state, &signed).await?.show(&state))
+}
+
+pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+    let name = form.text("name").unwrap_or_default();
+    let role = form.get("role").and_then(|role| role.parse::<Role>().ok());
+    let mut bad = name_problems("Name", &name);
+    let role = match role {
+        Some(role) if ROLES.iter().any(|(known, _)| *known == role) => role,
+        _ => {
+            bad.push(FieldError::new("Role", "must be one of those in the list"));
+            Role::Producer
+        }
+    };
+    let mut minted = None;
+    if bad.is_empty() {
+        let made = state
+            .central
+            .keys
+            .create(signed.caller.tenant, &name, role, &signed.caller.actor)
+            .await;
+        match made {
+            Ok(made) => minted = Some((made.key.name, made.text)),
+            Err(store::Error::Conflict(why)) => bad.push(FieldError::new("Name", why)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let status = if bad.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let page = Page {
+        name: if minted.is_some() { String::new() } else { name },
+        bad,
+        role,
+        minted,
+        ..show(&state, &signed).await?
+    };
+    Ok(page.show_as(&state, status))
+}
+
+pub async fn revoke(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let id: i64 = id.parse().map_err(|_| Trouble(Problem::not_found("key")))?;
+    let revoked = state
+        .central
+        .keys
+        .revoke(signed.caller.tenant, id, &signed.caller.actor)
+        .await?;
+    let flash = match revoked {
+        true => Flash::good("The key no longer works."),
+        false => Flash::bad("There is no such key any more."),
+    };
+    Ok(flash.at("/keys", &state.console))
+}

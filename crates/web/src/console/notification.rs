@@ -1,0 +1,159 @@
+//! One notification: what it is, whom it reached, what happened, what can be done.
+
+use super::{
+    failure::{Result, Trouble},
+    flash::Flash,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::{Badge, hold_in_words, status_badge},
+    timeline::{Step, steps},
+};
+use crate::{
+    api::{PathId, lists::encode},
+    problem::Problem,
+    state::Shared,
+};
+use askama::Template;
+use axum::extract::State;
+use central::operator::Resent;
+use domain::{FieldError, NotificationId, RecipientState, Status, Target, kpi::is_stuck};
+use store::{operator::Acted, query::Notification};
+
+#[derive(Template)]
+#[template(path = "notification/page.html")]
+struct Page {
+    frame: Frame,
+    row: Notification,
+    stuck: bool,
+    steps: Vec<Step>,
+    type_data: Option<String>,
+    /// What can be done, and why the rest cannot.
+    can_decide: bool,
+    can_cancel: bool,
+    can_resend: bool,
+    why_not: String,
+}
+framed!(Page);
+
+pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+    let tenant = signed.caller.tenant;
+    let row = state.central.store.get(tenant, id).await?;
+    let row = row.ok_or_else(|| Problem::not_found("notification"))?;
+    let log = state.central.store.attempts(tenant, id).await?.unwrap_or_default();
+    let title = match row.submission.subject.trim() {
+        "" => format!("Notification {id}"),
+        subject => subject.to_owned(),
+    };
+    let frame = Frame::new(&state, &signed, title, Nav::Notifications).await?.live();
+    let waiting = !row.status.is_terminal();
+    let page = Page {
+        stuck: waiting && is_stuck(row.waiting_since, frame.now, state.central.settings.kpi.stuck_after),
+        steps: steps(&row, log),
+        type_data: row.submission.type_data.as_deref().map(pretty),
+        can_decide: row.status == Status::Parked,
+        can_cancel: waiting,
+        can_resend: row.status == Status::Delivered,
+        why_not: why_not(row.status).into(),
+        frame,
+        row,
+    };
+    Ok(page.show(&state))
+}
+
+fn why_not(status: Status) -> &'static str {
+    match status {
+        Status::Parked => "Resend is for what was delivered; Cancel is for what still waits.",
+        Status::Pending | Status::Retrying | Status::Forwarding => {
+            "It still waits, so it cannot be retried or discarded: it goes out by itself, or is parked. Cancel calls it off."
+        }
+        Status::Delivered => "It was delivered, so there is nothing to retry, discard or cancel.",
+        Status::Discarded => "It was given up. A discarded notification never changes again; send a new one instead.",
+    }
+}
+
+/// JSON that people can read; anything else as it is.
+fn pretty(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| text.to_owned())
+}
+
+fn state_badge(state: &RecipientState) -> Badge {
+    match state {
+        RecipientState::Open => Badge::OPEN,
+        RecipientState::Accepted => Badge::ACCEPTED,
+        RecipientState::Failed => Badge::FAILED,
+    }
+}
+
+pub async fn retry(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+    let ids = [id];
+    let acted = state
+        .central
+        .operator
+        .requeue(signed.caller.tenant, &ids, &signed.caller.actor)
+        .await?;
+    told(&state, id, acted.first().copied(), "It goes round again.", "retried")
+}
+
+pub async fn discard(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+    let ids = [id];
+    let acted = state
+        .central
+        .operator
+        .discard(signed.caller.tenant, &ids, &signed.caller.actor)
+        .await?;
+    told(&state, id, acted.first().copied(), "It is discarded.", "discarded")
+}
+
+pub async fn cancel(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+    let acted = state
+        .central
+        .operator
+        .cancel(signed.caller.tenant, id, &signed.caller.actor)
+        .await?;
+    told(&state, id, Some(acted), "It is called off.", "cancelled")
+}
+
+pub async fn resend(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+    let resent = state
+        .central
+        .operator
+        .resend(signed.caller.tenant, id, &signed.caller.actor)
+        .await?;
+    let old = place(id);
+    Ok(match resent {
+        Resent::As(new) => {
+            Flash::good("It is sent once more, as this new notification.").at(&place(new), &state.console)
+        }
+        Resent::NotFound => return Err(Trouble(Problem::not_found("notification"))),
+        Resent::WrongState(found) => {
+            Flash::bad(format!("It is {found} by now; only a delivered one can be sent again.")).at(&old, &state.console)
+        }
+        Resent::Refused(problems) => Flash::bad(in_words(&problems)).at(&old, &state.console),
+    })
+}
+
+fn place(id: NotificationId) -> String {
+    format!("/notifications/{id}")
+}
+
+fn told(state: &Shared, id: NotificationId, acted: Option<Acted>, done: &str, verb: &str) -> Result {
+    let flash = match acted {
+        Some(Acted::Done) => Flash::good(done),
+        Some(Acted::WrongState(found)) => {
+            Flash::bad(format!("It is {found} by now, so it was not {verb}. Somebody or something was faster."))
+        }
+        Some(Acted::NotFound) | None => return Err(Trouble(Problem::not_found("notification"))),
+    };
+    Ok(flash.at(&place(id), &state.console))
+}
+
+/// Every bad field in one sentence.
+pub fn in_words(problems: &[FieldError]) -> String {
+    let all: Vec<_> = problems
+        .iter()
+        .map(|p| if p.field.is_empty() { p.problem.clone() } else { format!("{} {}", p.field, p.problem) })
+        .collect();
+    all.join("; ")
+}

@@ -1,0 +1,193 @@
+//! Everything at a glance: the figures, how they go, what is held, what fails.
+
+use super::{
+    failure::Result,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::{Badge, Chart, LaneState, Spark, counted, cut, human_age, number, ok_badge, status_badge},
+    sites::source::{Known, known_sites},
+};
+use crate::{api::lists::encode, query::Params, state::Shared};
+use askama::Template;
+use axum::extract::State;
+use central::loops::LoopReport;
+use domain::{Status, kpi::Kpis};
+use std::time::Duration;
+use store::{
+    outbox::Lane,
+    stats::{FailureGroup, Point, Series, Span},
+};
+
+/// One figure, where it leads, and which way it goes.
+pub struct Tile {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub value: String,
+    pub note: String,
+    pub place: &'static str,
+    pub spark: Spark,
+    /// Worth a look.
+    pub alarming: bool,
+}
+
+#[derive(Template)]
+#[template(path = "overview/page.html")]
+struct Page {
+    frame: Frame,
+    tiles: Vec<Tile>,
+    /// Name, word, whether it is shown.
+    spans: Vec<(&'static str, &'static str, bool)>,
+    charts: Vec<Chart>,
+    lanes: Vec<(Lane, LaneState)>,
+    sites: Vec<Known>,
+    failures: Vec<FailureGroup>,
+    more_failures: u64,
+    loops: Vec<(&'static str, LoopReport)>,
+    empty: bool,
+}
+framed!(Page);
+
+const SHOWN_FAILURES: usize = 12;
+const SHOWN_SITES: usize = 12;
+
+pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let span = span_named(params.text("span").as_deref());
+    let tenant = signed.caller.tenant;
+    let central = &state.central;
+    let store = &central.store;
+    let frame = Frame::new(&state, &signed, "Overview", Nav::Overview).await?.live();
+    let kpis = store.kpis(Some(tenant), central.settings.kpi).await?;
+    let hour = store.series(tenant, Span::Hour).await?;
+    let series = match span {
+        Span::Hour => hour.clone(),
+        other => store.series(tenant, other).await?,
+    };
+    let lanes: Vec<_> = store.lanes(tenant).await?;
+    let mut failures = store.failures(tenant).await?;
+    let more_failures = failures.len().saturating_sub(SHOWN_FAILURES) as u64;
+    failures.truncate(SHOWN_FAILURES);
+    let mut sites = known_sites(&state, tenant).await?;
+    sites.truncate(SHOWN_SITES);
+    let empty = lanes.is_empty();
+    let page = Page {
+        tiles: tiles(&kpis, &hour, central.settings.kpi.delivered_window, central.settings.kpi.stuck_after),
+        charts: charts(&series),
+        lanes: lanes
+            .into_iter()
+            .filter(|lane| !lane.provider.is_empty() || lane.waiting > 0)
+            .map(|lane| {
+                let shown = LaneState::of(&lane, frame.now);
+                (lane, shown)
+            })
+            .collect(),
+        loops: central.loops.reports().into_iter().collect(),
+        spans: Span::ALL.map(|one| (span_name(one), span_word(one), one == span)).to_vec(),
+        frame,
+        sites,
+        failures,
+        more_failures,
+        empty,
+    };
+    Ok(page.show(&state))
+}
+
+fn span_named(name: Option<&str>) -> Span {
+    match name {
+        Some("day") => Span::Day,
+        Some("week") => Span::Week,
+        _ => Span::Hour,
+    }
+}
+
+fn span_name(span: Span) -> &'static str {
+    match span {
+        Span::Hour => "hour",
+        Span::Day => "day",
+        Span::Week => "week",
+    }
+}
+
+fn span_word(span: Span) -> &'static str {
+    match span {
+        Span::Hour => "1 hour",
+        Span::Day => "24 hours",
+        Span::Week => "7 days",
+    }
+}
+
+fn failure_badge(group: &FailureGroup) -> Badge {
+    status_badge(if group.parked { &Status::Parked } else { &Status::Retrying })
+}
+
+fn spark(hour: &Series, figure: impl Fn(&Point) -> u64) -> Spark {
+    Spark(hour.points.iter().map(figure).collect())
+}
+
+fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) -> Vec<Tile> {
+    let oldest = kpis.oldest_pending_age_seconds.map(Duration::from_secs);
+    let tile = |id, name, value: String, place| Tile {
+        id,
+        name,
+        value,
+        note: String::new(),
+        place,
+        spark: Spark::default(),
+        alarming: false,
+    };
+    vec![
+        Tile {
+            spark: spark(hour, |p| p.depth),
+            note: "pending and retrying".into(),
+            ..tile("waiting", "Waiting", number(kpis.queue_depth), "/notifications?status=Pending&status=Retrying")
+        },
+        Tile {
+            spark: spark(hour, |p| p.stuck),
+            note: format!("waiting longer than {}", human_age(stuck_after)),
+            alarming: kpis.stuck_count > 0,
+            ..tile("stuck", "Stuck", number(kpis.stuck_count), "/notifications?stuck=true")
+        },
+        Tile {
+            spark: spark(hour, |p| p.parked_now),
+            note: "given up until somebody decides".into(),
+            alarming: kpis.parked_count > 0,
+            ..tile("parked", "Parked", number(kpis.parked_count), "/notifications?status=Parked")
+        },
+        Tile {
+            spark: spark(hour, |p| p.delivered),
+            note: format!("in the last {}", human_age(window)),
+            ..tile(
+                "delivered",
+                "Delivered",
+                number(kpis.delivered_last_interval),
+                "/notifications?status=Delivered",
+            )
+        },
+        Tile {
+            spark: spark(hour, |p| p.oldest_seconds),
+            note: "age of what waits longest".into(),
+            alarming: oldest.is_some_and(|age| age > stuck_after),
+            ..tile(
+                "oldest",
+                "Oldest waiting",
+                oldest.map_or("–".into(), human_age),
+                "/notifications?status=Pending&status=Retrying",
+            )
+        },
+    ]
+}
+
+fn charts(series: &Series) -> Vec<Chart> {
+    let chart = |name, tone, figure: fn(&Point) -> u64| Chart {
+        name,
+        tone,
+        start: series.start,
+        step: series.step,
+        values: series.points.iter().map(figure).collect(),
+    };
+    vec![
+        chart("Delivered", "good", |p| p.delivered),
+        chart("Failed and parked", "bad", |p| p.parked),
+        chart("Retried", "busy", |p| p.retried),
+        chart("Accepted", "quiet", |p| p.accepted),
+    ]
+}

@@ -1,0 +1,367 @@
+//! The form of a provider, made from what its kind says of its settings, and the way back from the form to a draft.
+
+use super::form::Form;
+use crate::{dto::provider::ProviderView, fields::Fields};
+use central::providers::MASK;
+use delivery::{KindInfo, Setting, SettingType};
+use domain::{FieldError, Limits, OnAmbiguous, RetryPolicy, retry::{Shape, human}};
+use serde_json::{Map, Value};
+use store::directory::Provider;
+
+/// How a field is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    Line,
+    Number,
+    Secret,
+    Choice,
+    Tick,
+    /// A line per name and value.
+    Pairs,
+    /// Several lines of text.
+    Text,
+}
+
+/// One field of the form.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// As it is sent, and as problems name it.
+    pub name: String,
+    pub label: String,
+    pub help: String,
+    pub drawn: Drawn,
+    pub value: String,
+    pub choices: Vec<&'static str>,
+    pub required: bool,
+    /// A secret that is kept already.
+    pub kept: bool,
+    pub error: Option<String>,
+    pub placeholder: String,
+}
+
+impl Field {
+    fn new(name: &str, label: &str, help: &str, drawn: Drawn, value: String) -> Self {
+        Self {
+            name: name.into(),
+            label: label.into(),
+            help: help.into(),
+            drawn,
+            value,
+            choices: vec![],
+            required: false,
+            kept: false,
+            error: None,
+            placeholder: String::new(),
+        }
+    }
+
+    fn choices(mut self, choices: &[&'static str]) -> Self {
+        self.choices = choices.to_vec();
+        self
+    }
+
+    pub fn is(&self, choice: &str) -> bool {
+        self.value == choice
+    }
+
+    pub fn ticked(&self) -> bool {
+        self.value == "true"
+    }
+
+    /// The field's id on the page.
+    pub fn id(&self) -> String {
+        self.name.replace('.', "-")
+    }
+}
+
+/// Everything the form asks, in groups.
+#[derive(Debug, Default)]
+pub struct Fieldsets {
+    pub general: Vec<Field>,
+    pub settings: Vec<Field>,
+    pub retry: Vec<Field>,
+    pub limits: Vec<Field>,
+}
+
+impl Fieldsets {
+    /// As it stands, or the kind's defaults for a new one.
+    pub fn of(info: &KindInfo, stored: Option<&Provider>) -> Self {
+        let view = stored.map(|stored| ProviderView::from(stored.clone()));
+        let settings = view.as_ref().map(|view| &view.settings);
+        let (retry, limits, ambiguous) = match &view {
+            Some(view) => (view.retry.clone(), view.limits.clone(), view.on_ambiguous),
+            None => (info.retry.clone(), info.limits.clone(), info.on_ambiguous),
+        };
+        let mut general = vec![Field {
+            required: true,
+            ..Field::new(
+                "name",
+                "Name",
+                "What people call it.",
+                Drawn::Line,
+                view.as_ref().map(|v| v.name.clone()).unwrap_or_default(),
+            )
+        }];
+        if stored.is_none() {
+            general.push(Field::new(
+                "id",
+                "Id",
+                "What programs call it. Left empty, it is made of the name. It never changes.",
+                Drawn::Line,
+                String::new(),
+            ));
+        }
+        let enabled = view.as_ref().is_none_or(|v| v.enabled);
+        general.extend([
+            Field::new(
+                "enabled",
+                "Enabled",
+                "Switched off, its notifications wait.",
+                Drawn::Tick,
+                enabled.to_string(),
+            ),
+            Field::new(
+                "order",
+                "Order",
+                "The enabled provider of a type with the lowest takes what names none.",
+                Drawn::Number,
+                view.as_ref().map_or(0, |v| v.order).to_string(),
+            ),
+        ]);
+        Self {
+            general,
+            settings: info.settings.iter().map(|s| setting(s, settings)).collect(),
+            retry: retry_fields(&retry),
+            limits: limit_fields(&limits, ambiguous),
+        }
+    }
+
+    /// What was sent, put back into the form; secrets are not.
+    pub fn refill(&mut self, form: &Form) {
+        for field in self.all() {
+            match field.drawn {
+                Drawn::Secret => {}
+                Drawn::Tick => field.value = form.ticked(&field.name).to_string(),
+                _ => field.value = form.get(&field.name).unwrap_or_default().to_owned(),
+            }
+        }
+    }
+
+    /// Puts each problem beside its field; answers with those that have none.
+    pub fn blame(&mut self, problems: Vec<FieldError>) -> Vec<FieldError> {
+        let mut rest = vec![];
+        for problem in problems {
+            match self.all().find(|field| field.name == problem.field) {
+                Some(field) => field.error = Some(problem.problem),
+                None => rest.push(problem),
+            }
+        }
+        rest
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Field> {
+        let first = self.general.iter_mut().chain(self.settings.iter_mut());
+        first.chain(self.retry.iter_mut()).chain(self.limits.iter_mut())
+    }
+
+    pub fn bad(&self) -> usize {
+        let all = [&self.general, &self.settings, &self.retry, &self.limits];
+        all.into_iter().flatten().filter(|field| field.error.is_some()).count()
+    }
+}
+
+fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
+    let found = stored.and_then(|settings| find(settings, setting.name));
+    let drawn = match setting.kind {
+        _ if setting.secret => Drawn::Secret,
+        SettingType::Text if setting.name.ends_with("Pem") => Drawn::Text,
+        SettingType::Text | SettingType::Duration => Drawn::Line,
+        SettingType::Number => Drawn::Number,
+        SettingType::Boolean => Drawn::Tick,
+        SettingType::Choice(_) => Drawn::Choice,
+        SettingType::Map => Drawn::Pairs,
+    };
+    let default = setting.default.as_ref().map(text).unwrap_or_default();
+    let shown = match (&drawn, found) {
+        (Drawn::Secret, _) => String::new(),
+        (_, Some(value)) => text(value),
+        // A choice shows its default as chosen, a line as what it would be.
+        (Drawn::Choice | Drawn::Tick, None) => default.clone(),
+        (_, None) => String::new(),
+    };
+    let choices = match setting.kind {
+        SettingType::Choice(words) => words,
+        _ => &[],
+    };
+    Field {
+        required: setting.required,
+        kept: drawn == Drawn::Secret && found.is_some_and(|value| value == MASK),
+        placeholder: default,
+        ..Field::new(&format!("settings.{}", setting.name), setting.name, setting.help, drawn, shown)
+    }
+    .choices(choices)
+}
+
+/// `oauth.tokenUrl` is `tokenUrl` inside `oauth`.
+fn find<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match name.split_once('.') {
+        None => settings.get(name),
+        Some((outer, inner)) => find(settings.get(outer)?.as_object()?, inner),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => {
+            let lines: Vec<_> = map.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect();
+            lines.join("\n")
+        }
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
+    let shape = match retry.shape {
+        Shape::Fixed => "fixed",
+        Shape::Exponential => "exponential",
+    };
+    let line = |name, label, help, value: String| Field::new(name, label, help, Drawn::Line, value);
+    vec![
+        Field::new(
+            "retry.shape",
+            "Shape",
+            "fixed: the same wait every time. exponential: longer every time.",
+            Drawn::Choice,
+            shape.into(),
+        )
+        .choices(&["fixed", "exponential"]),
+        line("retry.interval", "First wait", "Like 30s, 1m, 2h.", human(retry.interval)),
+        line("retry.factor", "Factor", "What the wait is multiplied by, with exponential.", retry.factor.to_string()),
+        line("retry.cap", "Longest wait", "No wait of our own is longer.", human(retry.cap)),
+        line("retry.jitter", "Jitter", "Up to this share of the wait is added at random.", retry.jitter.to_string()),
+        Field::new(
+            "retry.maxAttempts",
+            "Attempts",
+            "In all; then it is parked.",
+            Drawn::Number,
+            retry.max_attempts.to_string(),
+        ),
+        line(
+            "retry.maxAge",
+            "Longest age",
+            "Older than this it is parked rather than tried again. Empty: no limit.",
+            retry.max_age.map(human).unwrap_or_default(),
+        ),
+    ]
+}
+
+fn limit_fields(limits: &Limits, ambiguous: OnAmbiguous) -> Vec<Field> {
+    let word = match ambiguous {
+        OnAmbiguous::Resend => "resend",
+        OnAmbiguous::Park => "park",
+    };
+    vec![
+        Field::new(
+            "limits.concurrency",
+            "At once",
+            "Attempts under way at the same time.",
+            Drawn::Number,
+            limits.concurrency.to_string(),
+        ),
+        Field::new(
+            "limits.perSecond",
+            "Per second",
+            "Over all nodes. Empty: no limit.",
+            Drawn::Line,
+            limits.per_second.map(|n| n.to_string()).unwrap_or_default(),
+        ),
+        Field::new(
+            "onAmbiguous",
+            "When nobody knows whether it went out",
+            "resend: a duplicate is better than a loss. park: a person decides, because a duplicate costs money.",
+            Drawn::Choice,
+            word.into(),
+        )
+        .choices(&["resend", "park"]),
+    ]
+}
+
+/// What was sent, as the API would have it.
+pub fn to_fields(form: &Form, info: &KindInfo) -> Fields {
+    let mut top = Map::new();
+    top.insert("kind".into(), info.kind.into());
+    for name in ["id", "name"] {
+        if let Some(value) = form.text(name) {
+            top.insert(name.into(), value.into());
+        }
+    }
+    top.insert("enabled".into(), form.ticked("enabled").into());
+    put_number(&mut top, "order", form.text("order"));
+    if let Some(word) = form.text("onAmbiguous") {
+        top.insert("onAmbiguous".into(), word.into());
+    }
+    let mut retry = Map::new();
+    for name in ["shape", "interval", "cap", "maxAge"] {
+        if let Some(value) = form.text(&format!("retry.{name}")) {
+            retry.insert(name.into(), value.into());
+        }
+    }
+    for name in ["factor", "jitter", "maxAttempts"] {
+        put_number(&mut retry, name, form.text(&format!("retry.{name}")));
+    }
+    let mut limits = Map::new();
+    for name in ["concurrency", "perSecond"] {
+        put_number(&mut limits, name, form.text(&format!("limits.{name}")));
+    }
+    let mut settings = Map::new();
+    for setting in &info.settings {
+        if let Some(value) = setting_value(setting, form) {
+            put(&mut settings, setting.name, value);
+        }
+    }
+    for (name, part) in [("retry", retry), ("limits", limits), ("settings", settings)] {
+        top.insert(name.into(), Value::Object(part));
+    }
+    Fields::new(top)
+}
+
+/// As a number where it is one; otherwise as it is, to be refused by name.
+fn put_number(map: &mut Map<String, Value>, name: &str, text: Option<String>) {
+    let Some(text) = text else { return };
+    let value = serde_json::from_str::<Value>(&text).ok().filter(Value::is_number);
+    map.insert(name.into(), value.unwrap_or(Value::String(text)));
+}
+
+fn setting_value(setting: &Setting, form: &Form) -> Option<Value> {
+    let name = format!("settings.{}", setting.name);
+    match setting.kind {
+        SettingType::Boolean => Some(form.ticked(&name).into()),
+        SettingType::Map => {
+            let text = form.text(&name)?;
+            let pairs = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
+                let (key, value) = line.split_once(':').unwrap_or((line, ""));
+                (key.trim().to_owned(), Value::String(value.trim().to_owned()))
+            });
+            Some(Value::Object(pairs.collect()))
+        }
+        // Blanks may belong to a secret.
+        _ if setting.secret => form.get(&name).filter(|text| !text.is_empty()).map(Value::from),
+        _ => form.text(&name).map(Value::from),
+    }
+}
+
+fn put(settings: &mut Map<String, Value>, name: &str, value: Value) {
+    match name.split_once('.') {
+        None => {
+            settings.insert(name.into(), value);
+        }
+        Some((outer, inner)) => {
+            let nested = settings.entry(outer).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(nested) = nested {
+                put(nested, inner, value);
+            }
+        }
+    }
+}

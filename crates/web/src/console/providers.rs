@@ -1,0 +1,54 @@
+//! The list of providers, with their health.
+
+use super::{
+    failure::Result,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::{LaneState, number},
+};
+use crate::{api::lists::encode, state::Shared};
+use askama::Template;
+use axum::extract::State;
+use std::collections::HashMap;
+use store::{directory::Provider, outbox::Lane};
+
+pub struct Row {
+    pub stored: Provider,
+    pub waiting: u64,
+    pub state: LaneState,
+    /// Parked and retrying of the newest.
+    pub failing: u64,
+}
+
+#[derive(Template)]
+#[template(path = "providers/page.html")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Row>,
+}
+framed!(Page);
+
+pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
+    let tenant = signed.caller.tenant;
+    let frame = Frame::new(&state, &signed, "Providers", Nav::Providers).await?.live();
+    let store = &state.central.store;
+    let mut lanes: HashMap<_, Lane> = store.lanes(tenant).await?.into_iter().map(|l| (l.lane, l)).collect();
+    let mut failing: HashMap<String, u64> = HashMap::new();
+    for group in store.failures(tenant).await? {
+        *failing.entry(group.provider).or_default() += group.count;
+    }
+    let rows = store.providers(tenant).await?.into_iter().filter_map(|stored| {
+        let lane = lanes.remove(&stored.lane)?;
+        Some(Row {
+            waiting: lane.waiting,
+            state: LaneState::of(&lane, frame.now),
+            failing: failing.get(stored.provider.id.as_str()).copied().unwrap_or(0),
+            stored,
+        })
+    });
+    let page = Page {
+        rows: rows.collect(),
+        frame,
+    };
+    Ok(page.show(&state))
+}

@@ -1,0 +1,157 @@
+//! One list: who is on it.
+
+use super::{
+    failure::{Result, Trouble},
+    flash::Flash,
+    form::Form,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+    show::Badge,
+};
+use crate::{
+    api::{PathText, lists::encode},
+    problem::Problem,
+    state::Shared,
+};
+use askama::Template;
+use axum::{extract::State, http::StatusCode};
+use central::lists::ListError;
+use domain::{Channel, FieldError, Recipient};
+use store::directory::List;
+
+#[derive(Template)]
+#[template(path = "recipients/page.html")]
+struct Page {
+    frame: Frame,
+    list: List,
+    bad: Vec<FieldError>,
+    /// What was typed.
+    typed: Recipient,
+}
+framed!(Page);
+
+fn nobody() -> Recipient {
+    Recipient {
+        name: None,
+        address: String::new(),
+        channel: None,
+        enabled: true,
+    }
+}
+
+async fn find(state: &Shared, signed: &Signed, name: &str) -> Result<List> {
+    let list = state.central.store.list_by_name(signed.caller.tenant, name).await?;
+    list.ok_or_else(|| Trouble(Problem::not_found("list")))
+}
+
+fn place(name: &str) -> String {
+    format!("/lists/{}", encode(name))
+}
+
+pub async fn page(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
+    let list = find(&state, &signed, &name).await?;
+    let page = Page {
+        frame: Frame::new(&state, &signed, name, Nav::Lists).await?,
+        list,
+        bad: vec![],
+        typed: nobody(),
+    };
+    Ok(page.show(&state))
+}
+
+fn channel(entry: &Recipient) -> Channel {
+    entry.channel.unwrap_or(Channel::Email)
+}
+
+pub async fn add(State(state): State<Shared>, signed: Signed, PathText(name): PathText, form: Form) -> Result {
+    let _one_at_a_time = state.list_edits.lock().await;
+    let mut list = find(&state, &signed, &name).await?;
+    let typed = Recipient {
+        name: form.text("name"),
+        address: form.text("address").unwrap_or_default(),
+        channel: form.get("type").and_then(|text| text.parse().ok()),
+        enabled: true,
+    };
+    let known = |entry: &Recipient| entry.address == typed.address && channel(entry) == channel(&typed);
+    let bad = if list.recipients.iter().any(known) {
+        vec![FieldError::new("Address", "is on the list already")]
+    } else {
+        let mut longer = list.clone();
+        longer.recipients.push(typed.clone());
+        match put(&state, &signed, &longer).await? {
+            Ok(()) => {
+                let said = Flash::good(format!("{} is on the list.", typed.address));
+                return Ok(said.at(&place(&name), &state.console));
+            }
+            Err(bad) => bad,
+        }
+    };
+    list.recipients.sort_by(|a, b| a.address.cmp(&b.address));
+    let page = Page {
+        frame: Frame::new(&state, &signed, name, Nav::Lists).await?,
+        list,
+        bad,
+        typed,
+    };
+    Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
+}
+
+/// Takes an entry off, or switches it on or off.
+pub async fn change(State(state): State<Shared>, signed: Signed, PathText(name): PathText, form: Form) -> Result {
+    let _one_at_a_time = state.list_edits.lock().await;
+    let mut list = find(&state, &signed, &name).await?;
+    let address = form.get("address").unwrap_or_default().to_owned();
+    let wanted = form.get("type").and_then(|text| text.parse::<Channel>().ok());
+    let at = list
+        .recipients
+        .iter()
+        .position(|entry| entry.address == address && wanted.is_none_or(|wanted| wanted == channel(entry)));
+    let Some(at) = at else {
+        return Ok(Flash::bad("That address is not on the list any more.").at(&place(&name), &state.console));
+    };
+    let said = match form.get("action") {
+        Some("remove") => {
+            list.recipients.remove(at);
+            format!("{address} is off the list.")
+        }
+        Some("enable") => {
+            list.recipients[at].enabled = true;
+            format!("{address} gets messages again.")
+        }
+        Some("disable") => {
+            list.recipients[at].enabled = false;
+            format!("{address} gets no messages until you switch it on again.")
+        }
+        _ => return Err(Trouble(Problem::field("action", "must be remove, enable or disable"))),
+    };
+    let flash = match put(&state, &signed, &list).await? {
+        Ok(()) => Flash::good(said),
+        Err(bad) => Flash::bad(super::notification::in_words(&bad)),
+    };
+    Ok(flash.at(&place(&name), &state.console))
+}
+
+pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
+    let _one_at_a_time = state.list_edits.lock().await;
+    let gone = state
+        .central
+        .lists
+        .delete(signed.caller.tenant, &name, &signed.caller.actor)
+        .await?;
+    let flash = match gone {
+        true => Flash::good(format!("The list {name} is removed.")),
+        false => Flash::bad("There is no such list any more."),
+    };
+    Ok(flash.at("/lists", &state.console))
+}
+
+async fn put(state: &Shared, signed: &Signed, list: &List) -> Result<std::result::Result<(), Vec<FieldError>>> {
+    match state.central.lists.put(signed.caller.tenant, list, &signed.caller.actor).await {
+        Ok(()) => Ok(Ok(())),
+        Err(ListError::Fields(bad)) => Ok(Err(bad
+            .into_iter()
+            .map(|p| FieldError::new(p.field.rsplit('.').next().unwrap_or_default(), p.problem))
+            .collect())),
+        Err(ListError::Store(error)) => Err(error.into()),
+    }
+}

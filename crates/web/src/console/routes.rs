@@ -1,0 +1,147 @@
+//! Every page of the console: method, path, who may, and its handler. There is no other list.
+
+use super::{
+    account, audit, bulk,
+    guard::{self, Guard},
+    jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, providers,
+    recipients, send, sign_in, sites, tenants, theme, users,
+};
+use crate::{
+    access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
+    state::Shared,
+};
+use axum::{
+    handler::Handler,
+    middleware,
+    routing::{MethodFilter, MethodRouter, on},
+};
+
+/// One page or form.
+pub struct Route {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub access: Access,
+    handler: MethodRouter<Shared>,
+}
+
+impl std::fmt::Debug for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({:?})", self.method, self.path, self.access)
+    }
+}
+
+impl Route {
+    /// The handler behind its guard.
+    pub fn guarded(self, state: &Shared) -> MethodRouter<Shared> {
+        let guard = Guard {
+            state: state.clone(),
+            access: self.access,
+        };
+        self.handler
+            .route_layer(middleware::from_fn_with_state(guard, guard::guard))
+    }
+}
+
+fn get<H: Handler<T, Shared>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route {
+        method: "GET",
+        path,
+        access,
+        handler: on(MethodFilter::GET, handler),
+    }
+}
+
+fn post<H: Handler<T, Shared>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route {
+        method: "POST",
+        path,
+        access,
+        handler: on(MethodFilter::POST, handler),
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    [watching(), setting_up(), running(), signing_in()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn watching() -> Vec<Route> {
+    vec![
+        get("/", Read, overview::page),
+        get("/live", Read, live::stream),
+        get("/notifications", Read, notifications::page),
+        get("/notifications/rows", Read, notifications::rows),
+        post("/notifications/bulk", Replay, bulk::confirm),
+        post("/notifications/bulk/go", Replay, bulk::go),
+        get("/notifications/{id}", Read, notification::page),
+        post("/notifications/{id}/retry", Replay, notification::retry),
+        post("/notifications/{id}/discard", Operate, notification::discard),
+        post("/notifications/{id}/cancel", Operate, notification::cancel),
+        post("/notifications/{id}/resend", Operate, notification::resend),
+        get("/jobs/{id}", Read, jobs::page),
+        get("/sites", Read, sites::list::page),
+        get("/sites/{id}", Read, sites::one::page),
+        post("/sites/{id}/parked/retry", Replay, sites::one::retry),
+        post("/sites/{id}/parked/discard", Operate, sites::one::discard),
+        get("/audit", Read, audit::page),
+        get("/loops", Read, loops::page),
+    ]
+}
+
+fn setting_up() -> Vec<Route> {
+    vec![
+        get("/send", Submit, send::page),
+        post("/send", Submit, send::send),
+        get("/providers", Read, providers::page),
+        get("/providers/new", Administer, provider::new),
+        post("/providers/new", Administer, provider::create),
+        get("/providers/{id}", Read, provider::page),
+        get("/providers/{id}/edit", Administer, provider::edit),
+        post("/providers/{id}/edit", Administer, provider::replace),
+        post("/providers/{id}/test", Operate, provider::test),
+        post("/providers/{id}/hold", Operate, provider::hold),
+        post("/providers/{id}/resume", Operate, provider::resume),
+        post("/providers/{id}/delete", Administer, provider::delete),
+        get("/lists", Read, lists::page),
+        post("/lists", Administer, lists::create),
+        get("/lists/{name}", Read, recipients::page),
+        post("/lists/{name}/add", Administer, recipients::add),
+        post("/lists/{name}/change", Administer, recipients::change),
+        post("/lists/{name}/delete", Administer, recipients::delete),
+    ]
+}
+
+fn running() -> Vec<Route> {
+    vec![
+        get("/keys", Administer, keys::page),
+        post("/keys", Administer, keys::create),
+        post("/keys/{id}/revoke", Administer, keys::revoke),
+        get("/users", Administer, users::page),
+        post("/users", Administer, users::create),
+        get("/users/{id}", Administer, users::one),
+        post("/users/{id}/role", Administer, users::role),
+        post("/users/{id}/password", Administer, users::password),
+        post("/users/{id}/disable", Administer, users::disable),
+        post("/users/{id}/link", Administer, users::link),
+        get("/tenants", Tenants, tenants::page),
+        post("/tenants", Tenants, tenants::create),
+    ]
+}
+
+fn signing_in() -> Vec<Route> {
+    vec![
+        get("/sign-in", Open, sign_in::page),
+        post("/sign-in", Open, sign_in::sign_in),
+        get("/sign-in/link/{token}", Open, sign_in::link_page),
+        post("/sign-in/link/{token}", Open, sign_in::link),
+        get("/sign-in/openid", Open, oidc::start),
+        get("/sign-in/openid/back", Open, oidc::back),
+        post("/sign-out", Read, sign_in::sign_out),
+        post("/tenant", Read, tenants::choose),
+        post("/theme", Read, theme::choose),
+        get("/account", Read, account::page),
+        post("/account/password", Read, account::password),
+    ]
+}

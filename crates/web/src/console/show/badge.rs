@@ -1,0 +1,128 @@
+//! A state as a shape and a word; the colour only helps.
+
+use super::Icon;
+use askama::filters::HtmlSafe;
+use domain::{HoldReason, Status, Timestamp};
+use std::{borrow::Borrow, fmt};
+use store::outbox::Lane;
+
+/// How good or bad it is, for the colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    Quiet,
+    Good,
+    Busy,
+    Bad,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Badge {
+    icon: Icon,
+    word: &'static str,
+    tone: Tone,
+}
+
+impl HtmlSafe for Badge {}
+
+impl fmt::Display for Badge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tone = match self.tone {
+            Tone::Quiet => "quiet",
+            Tone::Good => "good",
+            Tone::Busy => "busy",
+            Tone::Bad => "bad",
+        };
+        write!(f, "<span class=\"badge badge-{tone}\" data-state=\"{1}\">{0}{1}</span>", self.icon, self.word)
+    }
+}
+
+impl Badge {
+    const fn new(icon: Icon, word: &'static str, tone: Tone) -> Self {
+        Self { icon, word, tone }
+    }
+
+    pub const STUCK: Badge = Badge::new(Icon::Clock, "Stuck", Tone::Bad);
+    pub const HELD: Badge = Badge::new(Icon::Hand, "Held", Tone::Bad);
+    pub const ONLINE: Badge = Badge::new(Icon::Tick, "Online", Tone::Good);
+    pub const OFFLINE: Badge = Badge::new(Icon::Cross, "Offline", Tone::Bad);
+    pub const NO_AGENT: Badge = Badge::new(Icon::Dot, "No agent", Tone::Quiet);
+    pub const DISABLED: Badge = Badge::new(Icon::Cross, "Disabled", Tone::Quiet);
+    pub const ENABLED: Badge = Badge::new(Icon::Tick, "Active", Tone::Good);
+    pub const REVOKED: Badge = Badge::new(Icon::Cross, "Revoked", Tone::Quiet);
+    pub const ACCEPTED: Badge = Badge::new(Icon::Tick, "Accepted", Tone::Good);
+    pub const OPEN: Badge = Badge::new(Icon::Circle, "Open", Tone::Quiet);
+    pub const FAILED: Badge = Badge::new(Icon::Cross, "Failed", Tone::Bad);
+    pub const WORKING: Badge = Badge::new(Icon::Turn, "Working", Tone::Busy);
+    pub const DONE: Badge = Badge::new(Icon::Tick, "Done", Tone::Good);
+}
+
+pub fn status_badge(status: &Status) -> Badge {
+    match status {
+        Status::Forwarding => Badge::new(Icon::Arrow, "Forwarding", Tone::Quiet),
+        Status::Pending => Badge::new(Icon::Circle, "Pending", Tone::Quiet),
+        Status::Retrying => Badge::new(Icon::Turn, "Retrying", Tone::Busy),
+        Status::Delivered => Badge::new(Icon::Tick, "Delivered", Tone::Good),
+        Status::Parked => Badge::new(Icon::Pause, "Parked", Tone::Bad),
+        Status::Discarded => Badge::new(Icon::Cross, "Discarded", Tone::Quiet),
+    }
+}
+
+pub fn ok_badge(ok: bool) -> Badge {
+    match ok {
+        true => Badge::new(Icon::Tick, "Well", Tone::Good),
+        false => Badge::FAILED,
+    }
+}
+
+/// What a lane is doing, in a word, and why in some more.
+#[derive(Debug, Clone)]
+pub struct LaneState {
+    pub badge: Badge,
+    pub why: String,
+    pub since: Option<Timestamp>,
+    pub next: Option<Timestamp>,
+    pub detail: Option<String>,
+}
+
+impl LaneState {
+    pub fn of(lane: &Lane, now: Timestamp) -> Self {
+        let plain = |badge, why: &str| Self {
+            badge,
+            why: why.into(),
+            since: None,
+            next: None,
+            detail: None,
+        };
+        if let Some(hold) = &lane.hold {
+            return Self {
+                badge: Badge::HELD,
+                why: hold_in_words(hold.reason).into(),
+                since: Some(hold.since),
+                next: hold.next_probe,
+                detail: hold.detail.clone(),
+            };
+        }
+        match lane.not_before {
+            Some(until) if until > now => Self {
+                next: Some(until),
+                ..plain(
+                    Badge::new(Icon::Clock, "Slowed", Tone::Busy),
+                    "the far end asked for less; it is left alone for a while",
+                )
+            },
+            _ if lane.waiting > 0 => plain(Badge::new(Icon::Flow, "Flowing", Tone::Good), ""),
+            _ => plain(Badge::new(Icon::Dot, "Idle", Tone::Quiet), "nothing waits"),
+        }
+    }
+}
+
+pub fn hold_in_words(reason: impl Borrow<HoldReason>) -> &'static str {
+    match reason.borrow() {
+        HoldReason::Auth => "the provider refuses our credentials",
+        HoldReason::Quota => "the provider's quota is used up",
+        HoldReason::Billing => "the provider wants money",
+        HoldReason::Down => "the provider does not answer",
+        HoldReason::Operator => "held by an operator",
+        HoldReason::Disabled => "the provider is switched off",
+    }
+}

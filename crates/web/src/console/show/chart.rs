@@ -1,0 +1,187 @@
+//! Charts as SVG, drawn on the server. Every bar says its figure on hover; the same figures are in a table beside it.
+
+use super::number;
+use askama::filters::HtmlSafe;
+use domain::Timestamp;
+use std::{
+    fmt::{self, Write},
+    time::Duration,
+};
+
+const WIDTH: usize = 440;
+const HEIGHT: usize = 110;
+const TOP: usize = 8;
+const BOTTOM: usize = 18;
+
+/// Bars over time.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// Of our own words.
+    pub name: &'static str,
+    pub tone: &'static str,
+    pub start: Timestamp,
+    pub step: Duration,
+    pub values: Vec<u64>,
+}
+
+impl Chart {
+    pub fn total(&self) -> u64 {
+        self.values.iter().sum()
+    }
+
+    fn most(&self) -> u64 {
+        nice(self.values.iter().copied().max().unwrap_or(0))
+    }
+
+    fn at(&self, place: usize) -> Timestamp {
+        self.start + self.step * u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    /// What is said of it to those who do not see it.
+    fn summary(&self) -> String {
+        let most = self.values.iter().copied().max().unwrap_or(0);
+        format!("{}: {} in all, at most {} in one step", self.name, number(self.total()), number(most))
+    }
+}
+
+/// The next of 1, 2, 5, 10, 20 … that holds it.
+fn nice(n: u64) -> u64 {
+    let mut step = 1u64;
+    loop {
+        for factor in [1, 2, 5] {
+            let bound = step.saturating_mul(factor);
+            if bound >= n.max(4) || bound == u64::MAX {
+                return bound;
+            }
+        }
+        step = step.saturating_mul(10);
+    }
+}
+
+/// 13:45, or with longer steps 31 Jan.
+fn label(at: Timestamp, step: Duration) -> String {
+    let text = at.to_string();
+    if step >= Duration::from_secs(3600) {
+        text.get(5..10).unwrap_or_default().to_owned()
+    } else {
+        text.get(11..16).unwrap_or_default().to_owned()
+    }
+}
+
+impl HtmlSafe for Chart {}
+
+impl fmt::Display for Chart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (most, plot) = (self.most(), HEIGHT - TOP - BOTTOM);
+        write!(
+            f,
+            "<svg class=\"chart chart-{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+            self.tone,
+            self.summary()
+        )?;
+        for (share, value) in [(0, most), (1, most / 2), (2, 0)] {
+            let y = TOP + plot * share / 2;
+            write!(f, "<line class=\"grid\" x1=\"34\" x2=\"{WIDTH}\" y1=\"{y}\" y2=\"{y}\"/>")?;
+            write!(f, "<text class=\"axis\" x=\"30\" y=\"{}\" text-anchor=\"end\">{}</text>", y + 3, short(value))?;
+        }
+        let count = self.values.len().max(1);
+        let room = WIDTH - 36;
+        for (i, value) in self.values.iter().enumerate().filter(|(_, value)| **value > 0) {
+            let left = 36 + room * i / count;
+            let right = 36 + room * (i + 1) / count;
+            let height = scale(*value, most, plot).max(1);
+            let gap = usize::from(right - left > 2);
+            write!(
+                f,
+                "<rect x=\"{left}\" y=\"{}\" width=\"{}\" height=\"{height}\"><title>{} UTC: {}</title></rect>",
+                TOP + plot - height,
+                (right - left - gap).max(1),
+                moment(self.at(i)),
+                number(*value)
+            )?;
+        }
+        let marks = 5;
+        for mark in 0..marks {
+            let place = count * mark / marks;
+            let x = 36 + room * place / count;
+            write!(f, "<text class=\"axis\" x=\"{x}\" y=\"{}\">{}</text>", HEIGHT - 5, label(self.at(place), self.step))?;
+        }
+        f.write_str("</svg>")
+    }
+}
+
+/// 2026-01-31 13:45
+fn moment(at: Timestamp) -> String {
+    at.to_string().chars().take(16).collect::<String>().replacen('T', " ", 1)
+}
+
+fn short(n: u64) -> String {
+    match n {
+        0..=9_999 => n.to_string(),
+        10_000..=999_999 => format!("{}k", n / 1000),
+        _ => format!("{}M", n / 1_000_000),
+    }
+}
+
+fn scale(value: u64, most: u64, height: usize) -> usize {
+    let height = u128::try_from(height).unwrap_or(0);
+    let scaled = u128::from(value) * height / u128::from(most.max(1));
+    usize::try_from(scaled).unwrap_or(0)
+}
+
+/// A line without axes: which way it goes.
+#[derive(Debug, Clone, Default)]
+pub struct Spark(pub Vec<u64>);
+
+impl HtmlSafe for Spark {}
+
+impl fmt::Display for Spark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const W: usize = 120;
+        const H: usize = 28;
+        let most = self.0.iter().copied().max().unwrap_or(0);
+        let last = self.0.len().saturating_sub(1).max(1);
+        let mut line = String::new();
+        for (i, value) in self.0.iter().enumerate() {
+            let y = H - 2 - scale(*value, most, H - 4);
+            let _ = write!(line, "{}{},{y}", if i == 0 { "" } else { " " }, i * W / last);
+        }
+        write!(
+            f,
+            "<svg class=\"spark\" viewBox=\"0 0 {W} {H}\" preserveAspectRatio=\"none\" aria-hidden=\"true\" \
+             focusable=\"false\"><polygon points=\"0,{H} {line} {W},{H}\"/><polyline points=\"{line}\"/></svg>"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_end_at_round_numbers() {
+        assert_eq!([nice(0), nice(3), nice(7), nice(51), nice(1001)], [5, 5, 10, 100, 2000]);
+        assert_eq!(nice(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn a_bar_says_its_figure_and_nothing_is_drawn_for_nothing() {
+        let chart = Chart {
+            name: "Delivered",
+            tone: "good",
+            start: Timestamp::EPOCH,
+            step: Duration::from_secs(60),
+            values: vec![0, 12, 0],
+        };
+        let svg = chart.to_string();
+        assert_eq!(svg.matches("<rect").count(), 1);
+        assert!(svg.contains("<title>1970-01-01 00:01 UTC: 12</title>"), "{svg}");
+        assert!(svg.contains("Delivered: 12 in all"));
+        assert!(!svg.contains("style="));
+    }
+
+    #[test]
+    fn a_flat_line_lies_at_the_bottom() {
+        assert!(Spark(vec![0, 0]).to_string().contains("points=\"0,26 120,26\""));
+    }
+}

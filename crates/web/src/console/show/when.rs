@@ -1,0 +1,97 @@
+//! Times as people read them: how long ago, with the exact moment beside it.
+
+use askama::filters::HtmlSafe;
+use domain::Timestamp;
+use std::{fmt, time::Duration};
+
+/// A moment, seen from now. The script turns the title into the viewer's own zone and keeps the words fresh.
+#[derive(Debug, Clone, Copy)]
+pub struct When {
+    pub at: Timestamp,
+    pub now: Timestamp,
+}
+
+impl HtmlSafe for When {}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "<time datetime=\"{}\" title=\"{}\">{}</time>",
+            self.at,
+            exact(self.at),
+            relative(self.at, self.now)
+        )
+    }
+}
+
+/// 2026-01-31 13:45:00.123 UTC
+pub fn exact(at: Timestamp) -> String {
+    let text = at.to_string().replacen('T', " ", 1);
+    text.replacen('Z', " UTC", 1)
+}
+
+fn relative(at: Timestamp, now: Timestamp) -> String {
+    if now >= at {
+        let age = now.since(at);
+        if age < Duration::from_secs(2) {
+            return "just now".into();
+        }
+        if age >= Duration::from_secs(60 * 86_400) {
+            return at.to_string().chars().take(10).collect();
+        }
+        return format!("{} ago", human_age(age));
+    }
+    format!("in {}", human_age(at.since(now)))
+}
+
+/// "45 s", "12 min", "3 h", "5 d".
+pub fn human_age(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// "85 ms", "1.2 s".
+pub fn took(millis: u64) -> String {
+    match millis {
+        0..=999 => format!("{millis} ms"),
+        1_000..=59_999 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        _ => human_age(Duration::from_millis(millis)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(at: i64, now: i64) -> String {
+        relative(Timestamp::from_millis(at * 1000), Timestamp::from_millis(now * 1000))
+    }
+
+    #[test]
+    fn ages_read_like_speech() {
+        assert_eq!(shown(100, 101), "just now");
+        assert_eq!(shown(100, 145), "45 s ago");
+        assert_eq!(shown(100, 100 + 150), "2 min ago");
+        assert_eq!(shown(0, 3 * 3600), "3 h ago");
+        assert_eq!(shown(0, 40 * 86_400), "40 d ago");
+        assert_eq!(shown(0, 90 * 86_400), "1970-01-01");
+        assert_eq!(shown(160, 100), "in 60 s");
+        assert_eq!((took(85), took(1250)), ("85 ms".into(), "1.2 s".into()));
+    }
+
+    #[test]
+    fn the_exact_moment_is_beside_it() {
+        let at = Timestamp::from_millis(1_767_225_600_123);
+        let html = When { at, now: at }.to_string();
+        assert_eq!(
+            html,
+            "<time datetime=\"2026-01-01T00:00:00.123Z\" title=\"2026-01-01 00:00:00.123 UTC\">just now</time>"
+        );
+    }
+}

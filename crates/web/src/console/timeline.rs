@@ -1,0 +1,121 @@
+//! The story of one notification, from the script that sent it to where it is now.
+
+use super::show::{Icon, took};
+use domain::{AuditKind, AuditStatus, Timestamp};
+use store::query::{AuditRow, Notification};
+
+/// One thing that happened, or will.
+pub struct Step {
+    pub at: Timestamp,
+    pub icon: Icon,
+    pub tone: &'static str,
+    pub what: String,
+    /// Words from outside: the far end's answer, an operator's reason.
+    pub detail: Option<String>,
+    pub code: Option<String>,
+    pub took: Option<String>,
+    pub by: Option<String>,
+    pub future: bool,
+}
+
+impl Step {
+    fn new(at: Timestamp, icon: Icon, tone: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            at,
+            icon,
+            tone,
+            what: what.into(),
+            detail: None,
+            code: None,
+            took: None,
+            by: None,
+            future: false,
+        }
+    }
+}
+
+pub fn steps(row: &Notification, log: Vec<AuditRow>) -> Vec<Step> {
+    let mut steps = vec![];
+    let from = &row.submission.provenance;
+    if let Some(at) = row.submission.site_enqueued_at {
+        let what = match (&from.script, &from.site) {
+            (Some(script), Some(site)) => format!("Sent by {script} at {site}"),
+            (None, Some(site)) => format!("Sent at {site}"),
+            (Some(script), None) => format!("Sent by {script}"),
+            (None, None) => "Sent".into(),
+        };
+        steps.push(Step::new(at, Icon::Arrow, "quiet", what));
+        if from.site.is_some() {
+            let mut taken = Step::new(row.created_at, Icon::Arrow, "quiet", "Forwarded from the site's buffer");
+            let way = row.created_at.since(at);
+            taken.took = Some(took(u64::try_from(way.as_millis()).unwrap_or(u64::MAX)));
+            steps.push(taken);
+        }
+    }
+    let mut number = 0;
+    for entry in log {
+        steps.push(logged(entry, &mut number));
+    }
+    if let Some(receipt) = &row.receipt {
+        let at = row.ended_at.unwrap_or(row.created_at);
+        let mut step = Step::new(at, Icon::Tick, "good", "The provider reported back");
+        step.detail = Some(receipt.clone());
+        steps.push(step);
+    }
+    steps.extend(to_come(row));
+    steps
+}
+
+fn logged(entry: AuditRow, number: &mut u32) -> Step {
+    let through = entry.target.clone().unwrap_or_else(|| "the provider".into());
+    let (icon, tone, what) = match (entry.kind, entry.status) {
+        (AuditKind::NotifySend, _) => (Icon::Circle, "quiet", "Accepted and stored".to_owned()),
+        (AuditKind::NotifyDeliver, AuditStatus::Attempted) => {
+            *number += 1;
+            match entry.code.as_deref() {
+                None => (Icon::Arrow, "good", format!("Attempt {number} through {through}: taken")),
+                Some("INTERRUPTED") => {
+                    (Icon::Warning, "busy", format!("Attempt {number} was cut off: the process ended"))
+                }
+                Some(_) => (Icon::Turn, "busy", format!("Attempt {number} through {through}: failed")),
+            }
+        }
+        (AuditKind::NotifyDeliver, AuditStatus::Delivered) => (Icon::Tick, "good", "Delivered".into()),
+        (AuditKind::NotifyDeliver, AuditStatus::Parked) => {
+            (Icon::Pause, "bad", "Parked: it waits for somebody to decide".into())
+        }
+        (_, AuditStatus::Discarded) => (Icon::Cross, "quiet", "Discarded".into()),
+        (AuditKind::NotifyRequeue, _) => {
+            *number = 0;
+            (Icon::Turn, "quiet", "Sent round again".into())
+        }
+        (AuditKind::NotifyResend, _) => (Icon::Arrow, "quiet", "Asked for once more, as a new notification".into()),
+        (kind, status) => (Icon::Dot, "quiet", format!("{kind}: {status}")),
+    };
+    Step {
+        detail: entry.detail,
+        code: entry.code,
+        took: entry.duration_ms.map(|ms| took(u64::from(ms))),
+        by: Some(entry.actor).filter(|by| by != "system"),
+        ..Step::new(entry.at, icon, tone, what)
+    }
+}
+
+/// What happens next, while it waits.
+fn to_come(row: &Notification) -> Option<Step> {
+    if row.status.is_terminal() {
+        return None;
+    }
+    if let Some(hold) = &row.held {
+        let what = format!("Waits: {}", super::show::hold_in_words(hold.reason));
+        let mut step = Step::new(hold.next_probe.unwrap_or(hold.since), Icon::Hand, "bad", what);
+        step.detail = hold.detail.clone();
+        step.future = hold.next_probe.is_some();
+        return Some(step);
+    }
+    let at = row.next_attempt_at?;
+    let what = if row.retry_count == 0 { "First attempt" } else { "Next attempt" };
+    let mut step = Step::new(at, Icon::Clock, "quiet", what);
+    step.future = true;
+    Some(step)
+}

@@ -1,0 +1,164 @@
+// Adds to pages that work without it: live figures and rows, times that stay fresh, a count of what is selected.
+"use strict";
+
+const MIN = 60, HOUR = 3600, DAY = 86400;
+
+function age(seconds) {
+  if (seconds < 2 * MIN) return `${Math.floor(seconds)} s`;
+  if (seconds < 2 * HOUR) return `${Math.floor(seconds / MIN)} min`;
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h`;
+  return `${Math.floor(seconds / DAY)} d`;
+}
+
+// The same words as the server's, kept up to date; the exact time in the viewer's own zone.
+function times(root) {
+  const now = Date.now();
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = Date.parse(time.dateTime);
+    if (Number.isNaN(at)) continue;
+    const seconds = (now - at) / 1000;
+    if (!time.dataset.zoned) {
+      time.title = new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+      time.dataset.zoned = "yes";
+    }
+    if (seconds >= 60 * DAY) continue;
+    const words = seconds < -1 ? `in ${age(-seconds)}` : seconds < 2 ? "just now" : `${age(seconds)} ago`;
+    if (time.textContent !== words) time.textContent = words;
+  }
+}
+
+// Replaces the parts of this page that are marked as live by what the server says now.
+let refreshing = false, again = false;
+async function refresh() {
+  if (refreshing) { again = true; return; }
+  refreshing = true;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
+    if (answer.type === "opaqueredirect") { location.reload(); return; }
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const fresh of page.querySelectorAll("[data-live]")) {
+      const old = document.querySelector(`[data-live="${CSS.escape(fresh.dataset.live)}"]`);
+      // A part somebody is using stays as it is.
+      if (!old || old.contains(document.activeElement) && document.activeElement !== document.body || old.querySelector("details[open]")) continue;
+      const node = document.importNode(fresh, true);
+      times(node);
+      old.replaceWith(node);
+    }
+    if (page.body.dataset.refresh === undefined) delete document.body.dataset.refresh;
+  } catch { /* The next event tries again. */ } finally {
+    refreshing = false;
+    if (again) { again = false; later(refresh, 1500); }
+  }
+}
+
+const waiting = new Map();
+function later(work, delay) {
+  if (waiting.has(work)) return;
+  waiting.set(work, setTimeout(() => { waiting.delete(work); work(); }, delay));
+}
+
+// The list of notifications: rows that are shown change in place, new ones are only announced.
+const table = document.getElementById("notifications");
+const changed = new Set(), unseen = new Set();
+
+async function rows() {
+  const ids = [...changed].slice(0, 100);
+  changed.clear();
+  if (!ids.length) return;
+  const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
+  try {
+    const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual" });
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const fresh of page.querySelectorAll("tr[data-id]")) {
+      const old = document.getElementById(fresh.id);
+      if (!old || old.contains(document.activeElement)) continue;
+      const node = document.importNode(fresh, true);
+      const box = old.querySelector("input[type=checkbox]"), copy = node.querySelector("input[type=checkbox]");
+      if (box && copy) copy.checked = box.checked;
+      node.classList.add("changed");
+      times(node);
+      old.replaceWith(node);
+    }
+  } catch { /* The next change tries again. */ }
+}
+
+function onChange(change) {
+  if (!table) return later(refresh, 1000);
+  if (document.getElementById(`n-${change.notificationId}`)) {
+    changed.add(change.notificationId);
+    later(rows, 400);
+  } else if (change.status === "Pending" && table.hasAttribute("data-newest")) {
+    unseen.add(change.notificationId);
+    announce();
+  }
+}
+
+function announce() {
+  const news = document.getElementById("news");
+  if (!news) return;
+  document.getElementById("news-count").textContent = unseen.size > 99 ? "99+" : String(unseen.size);
+  news.hidden = false;
+}
+
+function live(place) {
+  const state = document.getElementById("live-state");
+  const events = new EventSource(place);
+  const say = (words) => { if (state) { state.textContent = words; state.hidden = !words; } };
+  events.addEventListener("open", () => say("Live"));
+  events.addEventListener("error", () => say("Not live: trying again"));
+  events.addEventListener("change", (event) => onChange(JSON.parse(event.data)));
+  events.addEventListener("missed", () => later(refresh, 1000));
+  events.addEventListener("kpis", () => { if (document.querySelector("[data-live]")) later(refresh, 200); });
+  addEventListener("pagehide", () => events.close());
+}
+
+// How many rows are selected; a box that selects all on the page.
+function selection() {
+  const bulk = document.getElementById("bulk"), count = document.getElementById("selected-count");
+  if (!table || !bulk || !count) return;
+  const boxes = () => [...table.querySelectorAll("input[name=id]")];
+  const head = table.querySelector("thead .pick");
+  const all = document.createElement("input");
+  all.type = "checkbox";
+  all.setAttribute("aria-label", "Select all rows on this page");
+  head.append(all);
+  const show = () => {
+    const picked = boxes().filter((box) => box.checked).length;
+    count.textContent = `${picked} selected`;
+    count.hidden = picked === 0;
+    all.checked = picked > 0 && picked === boxes().length;
+    all.indeterminate = picked > 0 && !all.checked;
+  };
+  all.addEventListener("change", () => { for (const box of boxes()) box.checked = all.checked; show(); });
+  table.addEventListener("change", (event) => { if (event.target.name === "id") show(); });
+  show();
+}
+
+// Addresses stay short: empty filters are not sent.
+document.getElementById("filters")?.addEventListener("submit", (event) => {
+  for (const field of event.target.elements) if (field.name && !field.value) field.disabled = true;
+});
+
+// Menus close when something else is used.
+addEventListener("click", (event) => {
+  for (const open of document.querySelectorAll("details.who[open], details.confirm[open], details.all-match[open]")) {
+    if (!open.contains(event.target)) open.open = false;
+  }
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const open = document.activeElement?.closest?.("details.who[open], details.confirm[open], details.all-match[open]");
+  if (open) { open.open = false; open.querySelector("summary").focus(); }
+});
+
+if (matchMedia("(max-width: 52rem)").matches) document.querySelector(".side details")?.removeAttribute("open");
+document.querySelector(".tenant-switch select")?.addEventListener("change", (event) => event.target.form.requestSubmit());
+times(document);
+setInterval(() => times(document), 15000);
+selection();
+if (document.body.dataset.liveStream) live(document.body.dataset.liveStream);
+if (document.body.dataset.refresh) {
+  const timer = setInterval(() => { if (document.body.dataset.refresh === undefined) clearInterval(timer); else refresh(); }, 1000);
+}
