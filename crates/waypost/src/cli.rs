@@ -1,7 +1,7 @@
 //! What can be asked for on the command line.
 
 use crate::commands::{
-    audit, backup, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list, lists,
+    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list, lists,
     migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
 };
 use clap::{Args, Parser, Subcommand};
@@ -95,6 +95,8 @@ enum Command {
     Backup(backup::Args),
     /// Run far ends to test against: a mail catcher and a webhook receiver, with faults on request
     Simulate(simulate::Args),
+    /// Measure how fast it is on this machine, beside what the machine can do at most
+    Bench(bench::Args),
     /// Say whether central is well; for containers and supervisors
     Healthcheck(healthcheck::Args),
     /// Print a completion script for a shell
@@ -128,6 +130,7 @@ impl Cli {
             Command::Config(command) => config::run(command, global),
             Command::Backup(args) => Box::pin(backup::run(args, global)).await,
             Command::Simulate(args) => Box::pin(simulate::run(args)).await,
+            Command::Bench(args) => Box::pin(bench::run(args)).await,
             Command::Healthcheck(args) => Box::pin(healthcheck::run(args)).await,
             Command::Completions(args) => completions::run(args),
         }

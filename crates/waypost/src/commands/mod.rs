@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod backup;
+pub mod bench;
 mod bulk;
 pub mod cancel;
 pub mod completions;
