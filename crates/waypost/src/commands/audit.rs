@@ -5,9 +5,8 @@ use crate::{
     filters::moment,
     output::{self, rows},
 };
-use client::{AuditFilter, AuditRow, NotificationId, Timestamp};
+use client::{AuditFilter, NotificationId, Timestamp};
 use domain::{AuditKind, AuditStatus};
-use futures_util::{StreamExt, TryStreamExt};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -49,7 +48,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         correlation: args.correlation,
     };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let found: Vec<AuditRow> = Box::pin(client.audit(&filter)).take(limit).try_collect().await?;
+    let found = client.audit_first(&filter, limit).await?;
     match args.format.json {
         true => output::json(&found),
         false => output::line(rows::audit(&found)),
