@@ -8,6 +8,7 @@ use crate::{
 use client::{AuditFilter, NotificationId, Timestamp};
 use domain::{AuditKind, AuditStatus};
 
+/// Read the audit log, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Not older than this: a time like 2026-01-31T12:00:00Z, or an age like 2h

@@ -9,6 +9,7 @@ use domain::HoldReason;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Say what is stuck and why, and what to do about it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

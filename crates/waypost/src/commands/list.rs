@@ -6,6 +6,7 @@ use crate::{
     output::{self, rows},
 };
 
+/// List notifications, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
