@@ -15,6 +15,7 @@ mod failed;
 mod ingest;
 mod ingest_columns;
 mod ingest_found;
+mod ingest_write;
 mod jobs;
 mod kpi;
 mod lanes;
@@ -83,7 +84,11 @@ impl PgStore {
 /// The settings of a session of the store, for tests that look at plans.
 #[doc(hidden)]
 pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {
-    let for_use = if hot { server::Use::Record } else { server::Use::General };
+    let for_use = if hot {
+        server::Use::Record
+    } else {
+        server::Use::General
+    };
     Ok(Server::parse(url)?.config(for_use))
 }
 
