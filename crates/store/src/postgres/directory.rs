@@ -102,6 +102,24 @@ impl Directory for PgStore {
             .map_err(Failed::while_committing)
     }
 
+    async fn create_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
+        create_list(&self.db, tenant, list, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn change_list(
+        &self,
+        tenant: TenantId,
+        expected: &List,
+        list: &List,
+        actor: &Actor,
+    ) -> Result<bool> {
+        change_list(&self.db, tenant, expected, list, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
     async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
         delete_list(&self.db, tenant, name, actor)
             .await
@@ -216,10 +234,10 @@ async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Fail
 async fn revoke_key(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
+    bump(&tx).await?;
     let Some(row) = tx.opt(sql::KEY_REVOKE, &[&db.now(), &tenant.0, &id]).await? else {
         return Ok(false);
     };
-    bump(&tx).await?;
     log(
         db,
         &tx,
@@ -254,13 +272,74 @@ async fn put_list(db: &Db, tenant: TenantId, list: &List, actor: &Actor) -> Resu
     tx.commit().await
 }
 
+async fn create_list(db: &Db, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let recipients = rows::to_json(&list.recipients)?;
+    if tx
+        .exec(sql::LIST_CREATE, &[&tenant.0, &list.name, &recipients])
+        .await?
+        == 0
+    {
+        return Ok(false);
+    }
+    log(
+        db,
+        &tx,
+        tenant,
+        AuditKind::ListChanged,
+        actor,
+        &list.name,
+        "created",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn change_list(
+    db: &Db,
+    tenant: TenantId,
+    expected: &List,
+    list: &List,
+    actor: &Actor,
+) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let (before, after) = (
+        rows::to_json(&expected.recipients)?,
+        rows::to_json(&list.recipients)?,
+    );
+    if tx
+        .exec(sql::LIST_CHANGE, &[&tenant.0, &list.name, &before, &after])
+        .await?
+        == 0
+    {
+        return Ok(false);
+    }
+    log(
+        db,
+        &tx,
+        tenant,
+        AuditKind::ListChanged,
+        actor,
+        &list.name,
+        "changed",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
 async fn delete_list(db: &Db, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
+    bump(&tx).await?;
     if tx.exec(sql::LIST_DELETE, &[&tenant.0, &name]).await? == 0 {
         return Ok(false);
     }
-    bump(&tx).await?;
     log(db, &tx, tenant, AuditKind::ListChanged, actor, name, "deleted").await?;
     tx.commit().await?;
     Ok(true)
