@@ -82,7 +82,9 @@ impl Admin {
 
     /// Drops what [`Admin::create`] made, whoever is still connected to it.
     pub async fn drop(&self, url: &str) -> Result<()> {
-        let name = Config::from_str(url).ok().and_then(|c| c.get_dbname().map(str::to_owned));
+        let name = Config::from_str(url)
+            .ok()
+            .and_then(|c| c.get_dbname().map(str::to_owned));
         match name.filter(|name| name.starts_with("bench_")) {
             Some(name) => self.run_on(sql::DROP_DATABASE, &name).await,
             None => Ok(()),
@@ -110,9 +112,8 @@ pub async fn settle(url: &str) -> Result<()> {
 pub struct Sizes {
     /// The queue table with its indexes.
     pub queue: i64,
-    /// Written to the write-ahead log so far.
-    pub log: i64,
-    pub database: i64,
+    /// The segments of the write-ahead log that are kept.
+    pub kept_log: i64,
 }
 
 pub async fn sizes(url: &str) -> Result<Sizes> {
@@ -120,8 +121,7 @@ pub async fn sizes(url: &str) -> Result<Sizes> {
     let row = client.query_one(sql::SIZES, &[]).await.map_err(failed)?;
     Ok(Sizes {
         queue: row.get::<_, Option<i64>>(0).unwrap_or_default(),
-        log: row.get(1),
-        database: row.get(2),
+        kept_log: row.get::<_, Option<i64>>(1).unwrap_or_default(),
     })
 }
 
@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn the_database_of_a_url_is_replaced_and_the_rest_stays() {
         for (url, other) in [
-            ("postgres://u:p@h:1/old?sslmode=disable", "postgres://u:p@h:1/new?sslmode=disable"),
+            (
+                "postgres://u:p@h:1/old?sslmode=disable",
+                "postgres://u:p@h:1/new?sslmode=disable",
+            ),
             ("postgres://h", "postgres://h/new"),
             ("postgresql://h/", "postgresql://h/new"),
         ] {
