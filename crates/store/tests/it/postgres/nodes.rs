@@ -154,7 +154,7 @@ async fn two_nodes_that_replace_the_same_rows_leave_one_waiting() {
         let batch = vec![NewNotification { submission, lane }];
         let (one, other) = (two.one.store.clone(), two.other.clone());
         tokio::spawn(async move {
-            let answer = if i % 2 == 0 {
+            let answer = if i.is_multiple_of(2) {
                 one.ingest(batch).await
             } else {
                 other.ingest(batch).await
