@@ -21,6 +21,7 @@ mod kpi;
 mod lanes;
 mod late;
 mod list;
+mod lists;
 mod maintenance;
 mod migrate;
 mod notification;
