@@ -1,5 +1,6 @@
-//! The one thread that writes. It takes the commands that have gathered, runs each in its own savepoint inside one
-//! transaction, commits once, and only then answers all of them.
+//! The one thread that writes. It takes the commands that have gathered, runs them in one transaction, commits once,
+//! and only then answers all of them. Savepoints cost a copy of every page, so the commands first run without; when
+//! one of them fails, they all run again, each in its own.
 //!
 //! Always true: a command that fails undoes itself alone; nobody is told "done" before the commit is on disk; after
 //! an I/O error nothing is written or acknowledged any more.
@@ -57,7 +58,7 @@ impl Writer {
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
-            .spawn(move || thread.run())
+            .spawn(move || thread.serve())
             .map_err(Error::unavailable)?;
         Ok(Self {
             commands: Mutex::new(Some(commands)),
@@ -68,6 +69,14 @@ impl Writer {
 
     pub(super) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
+    }
+
+    /// Commands that nobody has begun.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock_commands()
+            .as_ref()
+            .map_or(0, |c| c.max_capacity() - c.capacity())
     }
 
     /// Whether writes are still taken, and why not.
@@ -82,11 +91,11 @@ impl Writer {
     pub(super) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let command = Box::new(Task {
-            work: Some(work),
+            work,
             done: None,
             reply,
         });
@@ -136,7 +145,7 @@ enum Fate {
 }
 
 trait Command: Send {
-    /// Does the work and keeps the answer. An error undoes this command only.
+    /// Does the work and keeps the answer; may be called again after everything was undone.
     fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed>;
     fn answer(self: Box<Self>, fate: &Fate);
 }
@@ -148,17 +157,14 @@ struct Failed {
 }
 
 struct Task<T, F> {
-    work: Option<F>,
+    work: F,
     done: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
+impl<T: Send, F: Fn(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
     fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed> {
-        let Some(work) = self.work.take() else {
-            return Ok(());
-        };
-        let done = work(session);
+        let done = (self.work)(session);
         let failed = done.as_ref().err().map(|e| Failed {
             disk: error::is_disk_failure(e),
             cause: e.to_string(),
@@ -190,7 +196,7 @@ struct Thread {
 }
 
 impl Thread {
-    fn run(mut self) {
+    fn serve(mut self) {
         let _guard = PoisonOnPanic(self.poisoned.clone());
         while let Some(first) = self.waiting.blocking_recv() {
             let mut weight = first.weight;
@@ -211,52 +217,88 @@ impl Thread {
         if *self.poisoned.borrow() {
             return Fate::Undone(stopped().to_string());
         }
-        if let Err(error) = connection::begin(&self.conn) {
-            return Fate::Undone(self.judge(&error));
+        let Err(fate) = self.transaction(group) else {
+            return Fate::Committed;
+        };
+        if !self.conn.is_autocommit() {
+            let _ = connection::rollback(&self.conn);
         }
-        let mut counts = Counts::default();
-        for command in group.iter_mut() {
-            if let Err(fate) = self.run_one(command.as_mut(), &mut counts) {
-                let _ = connection::rollback(&self.conn);
-                return fate;
-            }
-        }
-        let written = counts.write(&self.conn);
-        match written.and_then(|()| connection::commit(&self.conn)) {
-            Ok(()) => Fate::Committed,
-            Err(error) => {
-                let cause = self.judge(&error);
-                let _ = connection::rollback(&self.conn);
-                match *self.poisoned.borrow() {
-                    true => Fate::Unknown(cause),
-                    false => Fate::Undone(cause),
-                }
-            }
-        }
+        fate
     }
 
-    /// Runs a command in its savepoint. An error here is one that ends the whole transaction.
-    fn run_one(&self, command: &mut dyn Command, counts: &mut Counts) -> Result<(), Fate> {
-        let undone = |error: rusqlite::Error| Fate::Undone(self.judge(&error));
-        connection::savepoint(&self.conn).map_err(undone)?;
-        let mut own = Counts::default();
-        let mut session = Session {
+    fn transaction(&self, group: &mut [Box<dyn Command>]) -> Result<(), Fate> {
+        let counts = match self.run_together(group)? {
+            Some(counts) => counts,
+            // Undone already, and it keeps its own error.
+            None if group.len() == 1 => return Ok(()),
+            None => self.run_apart(group)?,
+        };
+        counts.write(&self.conn).map_err(|e| self.undone(&e))?;
+        connection::commit(&self.conn).map_err(|error| {
+            let cause = self.judge(&error);
+            match error::is_disk_failure_of_sqlite(&error) {
+                true => Fate::Unknown(cause),
+                false => Fate::Undone(cause),
+            }
+        })
+    }
+
+    /// None when a command failed and everything is undone.
+    fn run_together(&self, group: &mut [Box<dyn Command>]) -> Result<Option<Counts>, Fate> {
+        connection::begin(&self.conn).map_err(|e| self.undone(&e))?;
+        let mut counts = Counts::default();
+        for command in group {
+            if let Err(failed) = self.run(command.as_mut(), &mut counts) {
+                self.unless_disk(&failed)?;
+                // Where the disk is full, SQLite has undone the transaction by itself.
+                if !self.conn.is_autocommit() {
+                    connection::rollback(&self.conn).map_err(|e| self.undone(&e))?;
+                }
+                return Ok(None);
+            }
+        }
+        Ok(Some(counts))
+    }
+
+    fn run_apart(&self, group: &mut [Box<dyn Command>]) -> Result<Counts, Fate> {
+        let undone = |error: rusqlite::Error| self.undone(&error);
+        connection::begin(&self.conn).map_err(undone)?;
+        let mut counts = Counts::default();
+        for command in group {
+            connection::savepoint(&self.conn).map_err(undone)?;
+            let mut own = Counts::default();
+            if let Err(failed) = self.run(command.as_mut(), &mut own) {
+                self.unless_disk(&failed)?;
+                if self.conn.is_autocommit() {
+                    return Err(Fate::Undone(failed.cause));
+                }
+                connection::undo_savepoint(&self.conn).map_err(undone)?;
+            } else {
+                connection::keep_savepoint(&self.conn).map_err(undone)?;
+                counts.add(own);
+            }
+        }
+        Ok(counts)
+    }
+
+    fn run(&self, command: &mut dyn Command, counts: &mut Counts) -> Result<(), Failed> {
+        command.run(&mut Session {
             conn: &self.conn,
             now: self.clock.now(),
-            counts: &mut own,
-        };
-        let Err(failed) = command.run(&mut session) else {
-            counts.add(own);
-            return connection::keep_savepoint(&self.conn).map_err(undone);
-        };
-        if failed.disk {
-            self.poison(&failed.cause);
+            counts,
+        })
+    }
+
+    fn unless_disk(&self, failed: &Failed) -> Result<(), Fate> {
+        if !failed.disk {
+            return Ok(());
         }
-        // Where the disk is full, SQLite has undone the whole transaction, the savepoint with it.
-        if failed.disk || self.conn.is_autocommit() {
-            return Err(Fate::Undone(failed.cause));
-        }
-        connection::undo_savepoint(&self.conn).map_err(undone)
+        self.poison(&failed.cause);
+        Err(Fate::Undone(failed.cause.clone()))
+    }
+
+    fn undone(&self, error: &rusqlite::Error) -> Fate {
+        Fate::Undone(self.judge(error))
     }
 
     /// The cause in words; stops the writer for good if the disk is no longer to be believed.
