@@ -53,7 +53,7 @@ impl Writer {
             clock,
             waiting,
             poisoned: poisoned.clone(),
-            checkpointer: Checkpointer::start(path)?,
+            checkpointer: Checkpointer::start(path, poisoned.clone())?,
             _lock: lock,
         };
         let thread = std::thread::Builder::new()
@@ -210,6 +210,9 @@ impl Thread {
             let fate = self.commit(&mut group);
             group.into_iter().for_each(|command| command.answer(&fate));
             self.checkpointer.committed();
+        }
+        if *self.poisoned.borrow() {
+            connection::leave_log(&self.conn);
         }
     }
 
