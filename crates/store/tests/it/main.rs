@@ -62,6 +62,7 @@ store_suite! {
         a_newer_one_discards_what_waits_under_its_key,
         a_resend_of_the_newer_one_discards_nothing,
         a_row_that_is_being_sent_is_not_superseded,
+        a_row_whose_lease_ran_out_is_superseded,
         superseding_stays_within_the_tenant,
         the_last_of_a_batch_under_one_key_wins,
         an_empty_batch_is_no_error,
@@ -85,6 +86,7 @@ store_suite! {
         stale_leases_are_due_at_once_and_count_as_interrupted,
         a_claim_tells_the_directory_version_and_the_time,
         lanes_waiting_names_the_earliest_due_time_of_each_lane,
+        a_lane_that_does_not_exist_gives_nothing,
     }
     record::{
         delivered_ends_the_row,
@@ -124,6 +126,10 @@ store_suite! {
         a_probe_of_an_empty_lane_takes_nothing,
         a_failed_probe_counts_and_moves_the_next,
         an_operators_hold_is_never_probed,
+        a_probe_that_fails_for_another_reason_shows_that_one,
+        a_paused_lane_is_not_probed,
+        a_lane_that_does_not_exist_cannot_be_held,
+        a_successful_probe_and_a_resume_open_the_lane,
         a_lane_has_one_owner_until_its_time_is_up,
         holds_are_audited,
         waiting_rows_are_counted_per_lane,
@@ -138,6 +144,7 @@ store_suite! {
         cancelling_what_is_being_sent_stays_cancelled,
         one_answer_per_id_in_order,
         another_tenants_rows_are_not_found,
+        a_late_success_of_an_earlier_generation_completes_the_requeued_row,
     }
     query::{
         nobody_sees_another_tenants_rows,
@@ -155,6 +162,9 @@ store_suite! {
         the_delivered_window_slides,
         stuck_counts_from_the_latest_of_created_send_at_and_requeue,
         a_row_waiting_in_a_held_lane_says_so,
+        a_late_success_moves_the_figures,
+        what_waits_is_found_by_time_too,
+        a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
     }
     audit::{
         an_attempt_that_ends_its_row_is_read_as_two,

@@ -259,3 +259,21 @@ pub async fn lanes_waiting_names_the_earliest_due_time_of_each_lane(t: &TestStor
     lanes.sort();
     assert_eq!(lanes, [(a, now + MINUTE, false), (b, now + LEASE, false)]);
 }
+
+pub async fn a_lane_that_does_not_exist_gives_nothing(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    let wants = [
+        LaneWant {
+            lane: domain::LaneId(987_654),
+            n: 5,
+        },
+        LaneWant { lane, n: 5 },
+    ];
+    let claims = t
+        .store
+        .claim_due(&wants, LeaseToken::mint(), LEASE)
+        .await
+        .unwrap();
+    assert_eq!(claims.rows.len(), 1);
+}

@@ -420,3 +420,18 @@ pub async fn many_callers_at_once_each_get_their_own_answers(t: &TestStore) {
         "exactly one of fifty senders of the same id was first"
     );
 }
+
+pub async fn a_row_whose_lease_ran_out_is_superseded(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let old = t.accept(lane, under("tank-7")).await;
+    let claimed = t.claim_one(lane).await;
+    t.clock.advance(LEASE);
+    t.accept(lane, under("tank-7")).await;
+    assert_eq!(t.status(old).await, Status::Discarded);
+    t.record(delivered(&claimed)).await;
+    assert_eq!(
+        t.status(old).await,
+        Status::Discarded,
+        "a late success leaves it discarded"
+    );
+}

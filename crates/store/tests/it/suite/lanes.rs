@@ -265,3 +265,60 @@ pub async fn waiting_rows_are_counted_per_lane(t: &TestStore) {
     assert_eq!(seen, [("a", 3, None), ("b", 0, Some(t.clock.now() + HOUR))]);
     assert!(lanes.iter().all(|l| l.tenant == TENANT && l.config_version == 1));
 }
+
+pub async fn a_probe_that_fails_for_another_reason_shows_that_one(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.hold_lane(hold(lane, HoldReason::Down)).await.unwrap();
+    let since = t.clock.now();
+    t.clock.advance(MINUTE);
+    let claimed = probe(t, lane).await.rows.remove(0);
+    t.record(wait(&claimed)).await;
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    let held = hold_of(t, lane).await.unwrap();
+    assert_eq!(
+        (held.reason, held.probes, held.since),
+        (HoldReason::Auth, 1, since)
+    );
+}
+
+pub async fn a_paused_lane_is_not_probed(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    t.store.hold_lane(hold(lane, HoldReason::Quota)).await.unwrap();
+    t.store.pause_lane(lane, HOUR).await.unwrap();
+    t.clock.advance(HOUR - SECOND);
+    assert_eq!(probe(t, lane).await.rows, []);
+    t.clock.advance(SECOND);
+    assert_eq!(probe(t, lane).await.rows.len(), 1);
+}
+
+pub async fn a_lane_that_does_not_exist_cannot_be_held(t: &TestStore) {
+    let nowhere = LaneId(987_654);
+    assert!(!t.store.hold_lane(hold(nowhere, HoldReason::Auth)).await.unwrap());
+    assert!(!t.store.resume_lane(nowhere, None, &admin()).await.unwrap());
+}
+
+pub async fn a_successful_probe_and_a_resume_open_the_lane(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let ids = t.send_many(lane, 3).await;
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    t.clock.advance(MINUTE);
+    let claims = probe(t, lane).await;
+    assert_eq!(claims.rows[0].id, ids[0], "the oldest");
+    t.record(delivered(&claims.rows[0])).await;
+    let reason = claims.probing.unwrap().reason;
+    assert!(
+        t.store
+            .resume_lane(lane, Some(reason), &Actor::system())
+            .await
+            .unwrap()
+    );
+    assert_eq!(t.claim(lane, 10).await.len(), 2);
+    assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
+    assert_eq!(
+        hold_of(t, lane).await.unwrap().probes,
+        0,
+        "a new hold counts from nothing"
+    );
+}

@@ -429,3 +429,49 @@ pub async fn a_row_waiting_in_a_held_lane_says_so(t: &TestStore) {
     assert_eq!(held.since, t.clock.now());
     assert_eq!(t.get(ended).await.held, None);
 }
+
+pub async fn a_late_success_moves_the_figures(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    let first = t.claim_one(lane).await;
+    t.clock.advance(LEASE);
+    t.record(park(&t.claim_one(lane).await)).await;
+    let before = kpis(t, Some(TENANT)).await;
+    assert_eq!((before.parked_count, before.delivered_last_interval), (1, 0));
+    t.record(delivered(&first)).await;
+    let after = kpis(t, Some(TENANT)).await;
+    assert_eq!((after.parked_count, after.delivered_last_interval), (0, 1));
+}
+
+pub async fn what_waits_is_found_by_time_too(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mut sent = vec![];
+    for _ in 0..4 {
+        sent.push((t.clock.now(), t.send(lane).await));
+        t.clock.advance(SECOND);
+    }
+    let middle = Filter {
+        status: vec![Status::Pending],
+        from: Some(sent[1].0),
+        to: Some(sent[3].0),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, middle).await, [sent[2].1, sent[1].1]);
+}
+
+pub async fn a_small_tenants_waiting_rows_are_found_beside_anothers_backlog(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mine = t.send(lane).await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let their_lane = t.provider(elsewhere, "mail").await.lane;
+    let theirs = (0..300).map(|_| Submission {
+        tenant: elsewhere,
+        ..mail()
+    });
+    t.ingest(their_lane, theirs.collect()).await;
+    let waiting = Filter {
+        status: vec![Status::Pending, Status::Retrying],
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, waiting).await, [mine]);
+}
