@@ -20,6 +20,7 @@ mod jobs;
 mod lanes;
 mod late;
 mod list;
+mod lists;
 mod maintenance;
 mod notification;
 mod open;
@@ -35,6 +36,7 @@ mod stats;
 #[cfg(test)]
 mod trouble;
 mod writer;
+mod writer_thread;
 
 use crate::{Error, Result, outbox::Signal};
 use domain::{Clock, Timestamp};
