@@ -12,7 +12,11 @@ pub async fn sweep(store: &Arc<dyn Store>, ask: KpiAsk) -> store::Result<String>
     loop {
         let done = store.roll_up(ask).await?;
         if !done.behind {
-            let more = if calls > 1 { format!(", in {calls} steps") } else { String::new() };
+            let more = if calls > 1 {
+                format!(", in {calls} steps")
+            } else {
+                String::new()
+            };
             return Ok(format!("condensed up to {}{more}", done.up_to));
         }
         calls += 1;

@@ -13,6 +13,7 @@ pub mod auth;
 pub mod body;
 pub mod console;
 pub mod csv;
+pub mod describe;
 pub mod docs;
 pub mod draft;
 pub mod dto;

@@ -27,7 +27,10 @@ pub async fn find(state: &Shared, caller: &Caller, id: &str) -> Result<User> {
 
 /// What the user may do here.
 pub fn role_here(user: &User, caller: &Caller) -> Option<Role> {
-    user.roles.iter().find(|(tenant, _)| *tenant == caller.tenant).map(|(_, role)| *role)
+    user.roles
+        .iter()
+        .find(|(tenant, _)| *tenant == caller.tenant)
+        .map(|(_, role)| *role)
 }
 
 /// Whether the person belongs to this tenant alone.
@@ -84,7 +87,9 @@ pub async fn set_role(state: &Shared, caller: &Caller, user: &User, role: Option
     }
     not_oneself(user, caller)?;
     if role_here(user, caller) == Some(Role::Ops) {
-        return Err(Problem::forbidden("the role ops is given and taken with `waypost user` on the database itself"));
+        return Err(Problem::forbidden(
+            "the role ops is given and taken with `waypost user` on the database itself",
+        ));
     }
     if let Some(problem) = role.and_then(role_problem) {
         return Err(Problem::fields(vec![problem]));
@@ -99,7 +104,11 @@ pub async fn set_role(state: &Shared, caller: &Caller, user: &User, role: Option
 
 pub async fn set_password(state: &Shared, caller: &Caller, user: &User, text: &str) -> Result<()> {
     ours(user, caller)?;
-    state.central.users.set_password(user.id, text, &caller.actor).await?;
+    state
+        .central
+        .users
+        .set_password(user.id, text, &caller.actor)
+        .await?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::{
     access::Access::{Administer, Open, Operate, Read, Replay, Status, Submit, Tenants},
     api::{
         actions, audit, batch, health, jobs, keys, kpis, lanes, lists, metrics, notifications, providers,
-        recipients, stream, submit, tenants,
+        recipients, stream, submit, tenants, users,
     },
     docs,
     dto::{
@@ -21,6 +21,7 @@ use crate::{
         provider::{HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest},
         submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
         tenant::{NewTenantView, TenantRequest, TenantView},
+        user::{LinkView, UserChange, UserRequest, UserView},
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
     openapi,
@@ -357,6 +358,38 @@ fn admin_routes() -> Vec<Endpoint> {
             .answers::<NewKeyView>(201, "The key; its text is shown this once")
             .refuses(&[Conflict]),
         delete("/api/keys/{id}", Administer, "Revoke an API key", keys::revoke).empty("It no longer works"),
+        get("/api/users", Administer, "Users of the console", users::list)
+            .params(&PAGING)
+            .pages::<UserView>("A page"),
+        post("/api/users", Administer, "Add a user", users::create)
+            .body::<UserRequest>()
+            .answers::<UserView>(201, "The user")
+            .refuses(&[Conflict]),
+        get("/api/users/{id}", Administer, "One user", users::get).answers::<UserView>(200, "The user"),
+        put(
+            "/api/users/{id}",
+            Administer,
+            "Change a user's role, password or access",
+            users::change,
+        )
+        .body::<UserChange>()
+        .answers::<UserView>(200, "The user")
+        .refuses(&[Conflict]),
+        delete(
+            "/api/users/{id}",
+            Administer,
+            "Take a user's role in the tenant away",
+            users::remove,
+        )
+        .empty("They may do nothing here any more")
+        .refuses(&[Conflict]),
+        post(
+            "/api/users/{id}/link",
+            Administer,
+            "Make a link that signs a user in once",
+            users::link,
+        )
+        .answers::<LinkView>(201, "The link; shown this once"),
         get("/api/tenants", Tenants, "Tenants", tenants::list)
             .params(&PAGING)
             .pages::<TenantView>("A page"),

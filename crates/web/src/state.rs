@@ -24,8 +24,6 @@ pub struct WebState {
     pub console: ConsoleSettings,
     /// The sites' agents, where this central has any.
     pub sites: Option<Arc<dyn SiteDesk>>,
-    /// Changes of one recipient read a list and write it back; on this node one after the other.
-    pub(crate) list_edits: tokio::sync::Mutex<()>,
 }
 
 impl WebState {
@@ -37,7 +35,6 @@ impl WebState {
             stop: CancellationToken::new(),
             console: ConsoleSettings::default(),
             sites: None,
-            list_edits: tokio::sync::Mutex::default(),
         }
     }
 

@@ -107,7 +107,7 @@ function live(place) {
   const events = new EventSource(place);
   const say = (words) => { if (state) { state.textContent = words; state.hidden = !words; } };
   events.addEventListener("open", () => say("Live"));
-  events.addEventListener("error", () => say("Not live: trying again"));
+  events.addEventListener("error", () => say("Reconnecting…"));
   events.addEventListener("change", (event) => onChange(JSON.parse(event.data)));
   events.addEventListener("missed", () => later(refresh, 1000));
   events.addEventListener("kpis", () => { if (document.querySelector("[data-live]")) later(refresh, 200); });

@@ -1,8 +1,8 @@
 //! Turns due notifications into delivery attempts.
 //!
 //! The story: lanes with something to do queue up (a new row, a timer, the poll). [`lanes`] plans how much may be
-//! claimed from whom; one statement claims it; each row becomes a task ([`attempt`]) that resolves whom it is for
-//! and calls the adapter; results stream to the [`recorder`], which settles them and commits what has gathered;
+//! claimed from whom; one statement claims it ([`claim`]); each row becomes a task ([`attempt`]) that resolves whom
+//! it is for and calls the adapter; [`conclude`] says what follows, and the [`recorder`] commits what has gathered;
 //! its feedback frees places, and the next claim follows. [`leases`] keeps slow sends ours.
 //!
 //! Leaves to others: classifying replies (`delivery`), delays (`domain::retry`), SQL (`store`).
@@ -10,30 +10,26 @@
 //! can be started at once; while results cannot be recorded, nothing is claimed; an orderly stop counts nothing.
 
 mod attempt;
+mod claim;
+mod clock;
+mod conclude;
 mod lanes;
 mod leases;
 mod recorder;
+mod tally;
 
-pub use recorder::Tally;
+pub use tally::Tally;
 
-use crate::{directory::Way, loops::Loops, node::Central, wake::Wake};
+use crate::{loops::Loops, node::Central, wake::Wake};
 use attempt::{Field, Finished};
-use domain::{Clock, LaneId, LeaseToken, Timestamp, retry::slower};
+use claim::FIRST_WAIT;
+use clock::StoreClock;
+use conclude::Judge;
 use lanes::Lanes;
 use leases::Leases;
 use recorder::{Feedback, Recorder};
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
-use store::{
-    Store,
-    outbox::{Claims, Lease},
-};
+use std::{sync::Arc, time::Duration};
+use store::Store;
 use tokio::{
     sync::{Mutex as AsyncMutex, mpsc, watch},
     time::{Instant, MissedTickBehavior},
@@ -70,26 +66,6 @@ impl Default for DispatchSettings {
     }
 }
 
-/// The store's time, from this node's clock and what the store last said.
-#[derive(Debug)]
-pub(crate) struct StoreClock {
-    clock: Arc<dyn Clock>,
-    ahead_ms: AtomicI64,
-}
-
-impl StoreClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.clock.now().as_millis() + self.ahead_ms.load(Ordering::Relaxed))
-    }
-
-    fn saw(&self, store: Timestamp) {
-        self.ahead_ms.store(
-            store.as_millis() - self.clock.now().as_millis(),
-            Ordering::Relaxed,
-        );
-    }
-}
-
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     settings: DispatchSettings,
@@ -118,24 +94,14 @@ impl std::fmt::Debug for Dispatcher {
     }
 }
 
-/// How long rate-limited lanes are owned for.
-const OWNED_FOR: Duration = Duration::from_secs(30);
 /// Results are recorded over this many calls at once: while one commits, the next gathers.
 const RECORDERS: usize = 2;
-
-/// Rows sent and not yet on record, for each attempt that may be under way.
-const UNRECORDED_PER_PERMIT: usize = 4;
-
-const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 impl Dispatcher {
     /// Must be called inside a runtime: the recorder and the renewing of leases start here.
     pub(crate) fn new(central: &Central) -> Self {
         let settings = central.settings.dispatch.clone();
-        let clock = Arc::new(StoreClock {
-            clock: central.clock.clone(),
-            ahead_ms: AtomicI64::new(0),
-        });
+        let clock = Arc::new(StoreClock::new(central.clock.clone()));
         let leases = Arc::new(Leases::default());
         let (finished, finished_rx) = mpsc::unbounded_channel();
         let (feedback_tx, feedback) = mpsc::unbounded_channel();
@@ -147,7 +113,7 @@ impl Dispatcher {
             leases: leases.clone(),
             feedback: feedback_tx,
             blocked: blocked_tx,
-            streaks: Default::default(),
+            judge: Judge::new(clock.clone()),
         });
         let finished_rx = Arc::new(AsyncMutex::new(finished_rx));
         for _ in 0..RECORDERS {
@@ -205,7 +171,7 @@ impl Dispatcher {
                 break;
             }
         }
-        Ok(since(before, self.total))
+        Ok(self.total.since(&before))
     }
 
     /// Delivers until stopped, then waits for what is under way, up to the grace period.
@@ -264,12 +230,11 @@ impl Dispatcher {
 
     async fn poll(&mut self) {
         let (at, start) = (self.clock.now(), std::time::Instant::now());
-        let before = self.total;
+        let delivered = self.total.delivered;
         let result = self.look().await.map(|lanes| {
-            let done = since(Tally::default(), before);
             format!(
                 "{lanes} lanes with notifications waiting; {} delivered so far",
-                done.delivered
+                delivered
             )
         });
         if let Err(error) = &result {
@@ -318,171 +283,6 @@ impl Dispatcher {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "looking at the lanes failed"
-            );
-        }
-    }
-
-    async fn claim_if_allowed(&mut self) -> usize {
-        if *self.blocked.borrow() || self.claim_not_before.is_some_and(|at| at > Instant::now()) {
-            return 0;
-        }
-        match self.claim().await {
-            Ok(claimed) => {
-                self.claim_not_before = None;
-                self.claim_wait = FIRST_WAIT;
-                claimed
-            }
-            Err(error) => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "claiming failed; trying again"
-                );
-                self.claim_not_before = Some(Instant::now() + self.claim_wait);
-                self.claim_wait = slower(self.claim_wait);
-                self.wake.look();
-                0
-            }
-        }
-    }
-
-    /// Claims once, what may be claimed now, and starts it. Answers how many rows that was.
-    async fn claim(&mut self) -> store::Result<usize> {
-        self.learn_limits().await?;
-        // Bounds memory, and what a crash can make come twice, when the store is slower than the far ends.
-        let most = (UNRECORDED_PER_PERMIT * self.settings.permits).saturating_sub(self.unrecorded as usize);
-        let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
-        let mut started = 0;
-        if !plan.wants.is_empty() {
-            let (token, since) = (LeaseToken::mint(), Instant::now());
-            let claims = match self
-                .store
-                .claim_due(&plan.wants, token, self.settings.lease)
-                .await
-            {
-                Ok(claims) => claims,
-                Err(error) => {
-                    for want in plan.wants {
-                        self.lanes.claimed(want, 0);
-                        self.lanes.enqueue(want.lane);
-                    }
-                    return Err(error);
-                }
-            };
-            let mut got: HashMap<LaneId, usize> = HashMap::with_capacity(plan.wants.len());
-            for row in &claims.rows {
-                *got.entry(row.lane).or_default() += 1;
-            }
-            for want in plan.wants {
-                self.lanes
-                    .claimed(want, got.get(&want.lane).copied().unwrap_or_default());
-            }
-            started += self.start(claims, since).await;
-        }
-        for lane in plan.probes {
-            started += self.probe(lane).await?;
-        }
-        Ok(started)
-    }
-
-    /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
-    async fn learn_limits(&mut self) -> store::Result<()> {
-        for lane in self.lanes.unknown_ready() {
-            let entry = self.field.directory.lane(lane, None).await?;
-            self.lanes.set_limits(lane, &entry.limits, self.clock.now());
-        }
-        let now = self.clock.now();
-        for lane in self.lanes.unowned_ready(now) {
-            let ours = self.store.own_lane(lane, &self.node, OWNED_FOR).await?;
-            // Asked for again well before it ends.
-            self.lanes
-                .owned(lane, ours.then_some(now + OWNED_FOR / 2), now + OWNED_FOR / 2);
-        }
-        Ok(())
-    }
-
-    async fn probe(&mut self, lane: LaneId) -> store::Result<usize> {
-        let since = Instant::now();
-        let claims = self
-            .store
-            .claim_probe(lane, LeaseToken::mint(), self.settings.lease)
-            .await;
-        let got = claims.as_ref().is_ok_and(|claims| !claims.rows.is_empty());
-        self.lanes.probe_claimed(lane, got);
-        Ok(self.start(claims?, since).await)
-    }
-
-    /// Starts the attempts of a claim. Answers how many rows came with it.
-    async fn start(&mut self, claims: Claims, since: Instant) -> usize {
-        let Claims {
-            now,
-            directory_version,
-            rows,
-            probing,
-        } = claims;
-        if let Some(now) = now {
-            self.clock.saw(now);
-        }
-        self.saw_directory(directory_version);
-        let claimed = rows.len();
-        // Renewals keep a running send ours; one that has not begun by now must not begin.
-        let start_by = since + self.settings.lease / 2;
-        self.unrecorded += claimed as u64;
-        self.leases.held(rows.iter().map(|row| row.lease), since);
-        for row in rows {
-            let known = self.field.directory.known_lane(row.lane, row.config_version);
-            let entry = match known {
-                Some(entry) => entry,
-                None => match self
-                    .field
-                    .directory
-                    .lane(row.lane, Some(row.config_version))
-                    .await
-                {
-                    Ok(entry) => entry,
-                    Err(error) => {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "a provider could not be read"
-                        );
-                        self.give_back(row.lease, row.lane).await;
-                        continue;
-                    }
-                },
-            };
-            self.lanes.set_limits(row.lane, &entry.limits, self.clock.now());
-            if let Way::Sealed(why) = &entry.way {
-                tracing::error!(
-                    provider.id = entry.provider.as_ref().map(tracing::field::display),
-                    why,
-                    "this node cannot open the provider's secrets and leaves its lane alone"
-                );
-                self.lanes.skip(row.lane);
-                self.give_back(row.lease, row.lane).await;
-                continue;
-            }
-            let (field, finished, probe, now) = (
-                self.field.clone(),
-                self.finished.clone(),
-                probing.clone(),
-                self.clock.now(),
-            );
-            tokio::spawn(async move {
-                let over = field.attempt(row, entry, probe, now, start_by).await;
-                // Without a recorder the process is going; the lease ends by itself.
-                let _ = finished.send(over);
-            });
-        }
-        claimed
-    }
-
-    async fn give_back(&mut self, lease: Lease, lane: LaneId) {
-        self.unrecorded -= 1;
-        self.leases.over(&[lease]);
-        self.lanes.finished(lane, lanes::Behaviour::NotAsked);
-        if let Err(error) = self.store.release(&[lease]).await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "a row could not be given back; its lease will end"
             );
         }
     }
@@ -538,16 +338,5 @@ impl Dispatcher {
                 Ok(None) | Err(_) => return,
             }
         }
-    }
-}
-
-fn since(before: Tally, now: Tally) -> Tally {
-    Tally {
-        delivered: now.delivered - before.delivered,
-        retried: now.retried - before.retried,
-        parked: now.parked - before.parked,
-        waiting: now.waiting - before.waiting,
-        released: now.released - before.released,
-        lost: now.lost - before.lost,
     }
 }

@@ -134,7 +134,12 @@ impl UserDesk {
     }
 
     /// Whether this is the user's password, for changing it; wrong tries count.
-    pub async fn is_password(&self, user: &User, text: &str, from: Option<IpAddr>) -> Result<(), SignInError> {
+    pub async fn is_password(
+        &self,
+        user: &User,
+        text: &str,
+        from: Option<IpAddr>,
+    ) -> Result<(), SignInError> {
         let now = self.clock.now();
         if let Some(wait) = self.throttle.wait(&user.name, from, now) {
             return Err(SignInError::TooMany { wait });
@@ -146,7 +151,12 @@ impl UserDesk {
         Err(SignInError::Refused)
     }
 
-    pub async fn sign_in(&self, name: &str, text: &str, from: Option<IpAddr>) -> Result<SignedIn, SignInError> {
+    pub async fn sign_in(
+        &self,
+        name: &str,
+        text: &str,
+        from: Option<IpAddr>,
+    ) -> Result<SignedIn, SignInError> {
         let (name, now) = (name.trim(), self.clock.now());
         if let Some(wait) = self.throttle.wait(name, from, now) {
             return Err(SignInError::TooMany { wait });

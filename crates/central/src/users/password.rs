@@ -50,7 +50,9 @@ pub async fn is(text: &str, kept: Option<&PasswordHash>) -> bool {
     };
     let compare = move || {
         let known = kept.is_some();
-        let hash = kept.or_else(|| NOBODY.clone()).unwrap_or(PasswordHash(String::new()));
+        let hash = kept
+            .or_else(|| NOBODY.clone())
+            .unwrap_or(PasswordHash(String::new()));
         let matches = phc::PasswordHash::new(&hash.0)
             .is_ok_and(|hash| Argon2::default().verify_password(text.as_bytes(), &hash).is_ok());
         known && matches

@@ -36,7 +36,9 @@ impl Throttle {
         let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut longest = None;
         for (who, most) in all(name, address) {
-            let Some(times) = tries.get_mut(&who) else { continue };
+            let Some(times) = tries.get_mut(&who) else {
+                continue;
+            };
             times.retain(|at| now.since(*at) < WINDOW);
             if times.len() >= most
                 && let Some(first) = times.get(times.len() - most)
@@ -99,7 +101,10 @@ mod tests {
         assert_eq!(throttle.wait("ann", THERE, now), None);
         assert_eq!(throttle.wait("bob", HERE, now), None);
         let later = now + Duration::from_secs(60);
-        assert_eq!(throttle.wait("ann", HERE, later), Some(WINDOW - Duration::from_secs(60)));
+        assert_eq!(
+            throttle.wait("ann", HERE, later),
+            Some(WINDOW - Duration::from_secs(60))
+        );
         assert_eq!(throttle.wait("ann", HERE, now + WINDOW), None);
     }
 

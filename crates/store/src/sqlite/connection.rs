@@ -1,7 +1,7 @@
 //! How connections are set up, and the only SQL text in Rust: PRAGMAs and transaction control.
 
 use crate::Result;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{path::Path, time::Duration};
 
 /// How long a connection waits for another process's write (a command beside the server) before it gives up.
@@ -78,7 +78,13 @@ pub(super) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(()))
 }
 
-/// The same to the end, and empties the log. Commits wait for it.
-pub(super) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<()> {
-    conn.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))
+/// The same to the end, and empties the log. Commits wait for it. Answers whether no reader was in the way.
+pub(super) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<bool> {
+    let busy: bool = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    Ok(!busy)
+}
+
+/// Closing this connection leaves the log to the next process: it alone can be believed after a disk failed.
+pub(super) fn leave_log(conn: &Connection) {
+    let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
 }

@@ -1,9 +1,10 @@
-//! The [`Directory`] trait on SQLite: tenants, keys and lists here, providers in [`super::providers`].
+//! The [`Directory`] trait on SQLite: tenants and keys here, lists in [`super::lists`], providers in
+//! [`super::providers`].
 
 use super::{
     SqliteStore,
     audit_write::{self, AuditEntry},
-    providers, rows, sql,
+    lists, providers, rows, sql,
     writer::Session,
 };
 use crate::{
@@ -86,42 +87,41 @@ impl Directory for SqliteStore {
     }
 
     async fn lists(&self, tenant: TenantId) -> Result<Vec<List>> {
-        self.read(move |conn| all(conn, sql::lists, [tenant.0], list))
-            .await
+        self.read(move |conn| lists::all_of(conn, tenant)).await
     }
 
     async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>> {
         let name = name.to_owned();
-        self.read(move |conn| Ok(all(conn, sql::list_by_name, params![tenant.0, name], list)?.pop()))
-            .await
+        self.read(move |conn| lists::by_name(conn, tenant, &name)).await
     }
 
     async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
         let (list, actor) = (list.clone(), actor.clone());
-        self.write(1, move |s| {
-            s.conn.prepare_cached(sql::list_put)?.execute(params![
-                tenant.0,
-                list.name,
-                rows::json(&list.recipients)
-            ])?;
-            changed(s, tenant, AuditKind::ListChanged, &actor, &list.name, "changed")
-        })
-        .await
+        self.write(1, move |s| lists::put(s, tenant, &list, &actor)).await
+    }
+
+    async fn create_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
+        let (list, actor) = (list.clone(), actor.clone());
+        self.write(1, move |s| lists::create(s, tenant, &list, &actor))
+            .await
+    }
+
+    async fn change_list(
+        &self,
+        tenant: TenantId,
+        expected: &List,
+        list: &List,
+        actor: &Actor,
+    ) -> Result<bool> {
+        let (expected, list, actor) = (expected.clone(), list.clone(), actor.clone());
+        self.write(1, move |s| lists::change(s, tenant, &expected, &list, &actor))
+            .await
     }
 
     async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
         let (name, actor) = (name.to_owned(), actor.clone());
-        self.write(1, move |s| {
-            let deleted = s
-                .conn
-                .prepare_cached(sql::list_delete)?
-                .execute(params![tenant.0, name])?;
-            if deleted > 0 {
-                changed(s, tenant, AuditKind::ListChanged, &actor, &name, "deleted")?;
-            }
-            Ok(deleted > 0)
-        })
-        .await
+        self.write(1, move |s| lists::delete(s, tenant, &name, &actor))
+            .await
     }
 
     async fn providers(&self, tenant: TenantId) -> Result<Vec<Provider>> {
@@ -290,12 +290,5 @@ fn api_key(row: &Row<'_>) -> Result<ApiKey> {
         role: rows::parse("api_keys", &row.get::<_, String>("role")?)?,
         created_at: rows::time(row, "created_at")?,
         revoked_at: rows::optional_time(row, "revoked_at")?,
-    })
-}
-
-fn list(row: &Row<'_>) -> Result<List> {
-    Ok(List {
-        name: row.get("name")?,
-        recipients: rows::from_json("lists", &row.get::<_, String>("recipients")?)?,
     })
 }

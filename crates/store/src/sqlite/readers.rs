@@ -5,7 +5,7 @@ use super::{closed, connection};
 use crate::{Error, Result};
 use rusqlite::Connection;
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 use tokio::sync::Semaphore;
@@ -14,6 +14,7 @@ const CONNECTIONS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Readers {
+    path: PathBuf,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
 }
@@ -24,6 +25,7 @@ impl Readers {
             .map(|_| connection::reader(path))
             .collect::<Result<_>>()?;
         Ok(Self {
+            path: path.to_owned(),
             idle: Arc::new(Mutex::new(idle)),
             permits: Arc::new(Semaphore::new(CONNECTIONS)),
         })
@@ -34,11 +36,12 @@ impl Readers {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let permit = self.permits.clone().acquire_owned().await.map_err(|_| closed())?;
-        let idle = self.idle.clone();
+        let (idle, path) = (self.idle.clone(), self.path.clone());
         let query = move || {
             let _permit = permit;
             let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let conn = taken.ok_or_else(closed)?;
+            // A query that panicked took its connection with it.
+            let conn = taken.map_or_else(|| connection::reader(&path), Ok)?;
             let answer = on_snapshot(&conn, work);
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
             answer

@@ -1,10 +1,11 @@
-//! The one thread that writes. It takes the commands that have gathered, runs each in its own savepoint inside one
-//! transaction, commits once, and only then answers all of them.
-//!
-//! Always true: a command that fails undoes itself alone; nobody is told "done" before the commit is on disk; after
-//! an I/O error nothing is written or acknowledged any more.
+//! The handle to the one thread that writes ([`super::writer_thread`]): sends it commands and waits for their answers.
 
-use super::{checkpoint::Checkpointer, closed, connection, error, stats::Counts};
+use super::{
+    checkpoint::Checkpointer,
+    closed, connection,
+    stats::Counts,
+    writer_thread::{Task, Thread, Weighted},
+};
 use crate::{Error, Result};
 use domain::{Clock, Timestamp};
 use rusqlite::Connection;
@@ -15,12 +16,9 @@ use std::{
     thread::JoinHandle,
 };
 use tokio::sync::{mpsc, oneshot, watch};
-use tracing::error;
 
 /// Commands that may wait; further callers wait to be let in.
 const WAITING: usize = 1024;
-/// About how many rows one commit takes on before it answers.
-const GROUP: usize = 5_000;
 
 /// What a command works with.
 pub(super) struct Session<'a> {
@@ -38,11 +36,6 @@ pub(super) struct Writer {
     poisoned: watch::Sender<bool>,
 }
 
-struct Weighted {
-    weight: usize,
-    command: Box<dyn Command>,
-}
-
 impl Writer {
     pub(super) fn start(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(WAITING);
@@ -52,12 +45,12 @@ impl Writer {
             clock,
             waiting,
             poisoned: poisoned.clone(),
-            checkpointer: Checkpointer::start(path)?,
+            checkpointer: Checkpointer::start(path, poisoned.clone())?,
             _lock: lock,
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
-            .spawn(move || thread.run())
+            .spawn(move || thread.serve())
             .map_err(Error::unavailable)?;
         Ok(Self {
             commands: Mutex::new(Some(commands)),
@@ -68,6 +61,14 @@ impl Writer {
 
     pub(super) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
+    }
+
+    /// Commands that nobody has begun.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock_commands()
+            .as_ref()
+            .map_or(0, |c| c.max_capacity() - c.capacity())
     }
 
     /// Whether writes are still taken, and why not.
@@ -82,11 +83,12 @@ impl Writer {
     pub(super) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.check()?;
         let (reply, answer) = oneshot::channel();
         let command = Box::new(Task {
-            work: Some(work),
+            work,
             done: None,
             reply,
         });
@@ -123,167 +125,7 @@ impl Drop for Writer {
     }
 }
 
-fn stopped() -> Error {
+/// What later writes are told after the disk failed.
+pub(super) fn stopped() -> Error {
     Error::unavailable("the writer stopped after an I/O error; what is on disk is unknown until a restart")
-}
-
-/// What became of the transaction a command ran in.
-enum Fate {
-    Committed,
-    /// Undone as a whole, and why.
-    Undone(String),
-    Unknown(String),
-}
-
-trait Command: Send {
-    /// Does the work and keeps the answer. An error undoes this command only.
-    fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed>;
-    fn answer(self: Box<Self>, fate: &Fate);
-}
-
-/// A command failed; it keeps its own error.
-struct Failed {
-    disk: bool,
-    cause: String,
-}
-
-struct Task<T, F> {
-    work: Option<F>,
-    done: Option<Result<T>>,
-    reply: oneshot::Sender<Result<T>>,
-}
-
-impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
-    fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed> {
-        let Some(work) = self.work.take() else {
-            return Ok(());
-        };
-        let done = work(session);
-        let failed = done.as_ref().err().map(|e| Failed {
-            disk: error::is_disk_failure(e),
-            cause: e.to_string(),
-        });
-        self.done = Some(done);
-        failed.map_or(Ok(()), Err)
-    }
-
-    fn answer(self: Box<Self>, fate: &Fate) {
-        let answer = match (self.done, fate) {
-            (Some(Err(own)), _) => Err(own),
-            (Some(Ok(done)), Fate::Committed) => Ok(done),
-            (_, Fate::Unknown(cause)) => Err(Error::UnknownCommit(cause.as_str().into())),
-            (_, Fate::Undone(cause)) => Err(Error::unavailable(cause.as_str())),
-            (None, Fate::Committed) => Err(closed()),
-        };
-        let _ = self.reply.send(answer);
-    }
-}
-
-struct Thread {
-    conn: Connection,
-    clock: Arc<dyn Clock>,
-    waiting: mpsc::Receiver<Weighted>,
-    poisoned: watch::Sender<bool>,
-    checkpointer: Checkpointer,
-    /// Held as long as this thread may write.
-    _lock: Option<File>,
-}
-
-impl Thread {
-    fn run(mut self) {
-        let _guard = PoisonOnPanic(self.poisoned.clone());
-        while let Some(first) = self.waiting.blocking_recv() {
-            let mut weight = first.weight;
-            let mut group = vec![first.command];
-            while weight < GROUP
-                && let Ok(next) = self.waiting.try_recv()
-            {
-                weight += next.weight;
-                group.push(next.command);
-            }
-            let fate = self.commit(&mut group);
-            group.into_iter().for_each(|command| command.answer(&fate));
-            self.checkpointer.committed();
-        }
-    }
-
-    fn commit(&self, group: &mut [Box<dyn Command>]) -> Fate {
-        if *self.poisoned.borrow() {
-            return Fate::Undone(stopped().to_string());
-        }
-        if let Err(error) = connection::begin(&self.conn) {
-            return Fate::Undone(self.judge(&error));
-        }
-        let mut counts = Counts::default();
-        for command in group.iter_mut() {
-            if let Err(fate) = self.run_one(command.as_mut(), &mut counts) {
-                let _ = connection::rollback(&self.conn);
-                return fate;
-            }
-        }
-        let written = counts.write(&self.conn);
-        match written.and_then(|()| connection::commit(&self.conn)) {
-            Ok(()) => Fate::Committed,
-            Err(error) => {
-                let cause = self.judge(&error);
-                let _ = connection::rollback(&self.conn);
-                match *self.poisoned.borrow() {
-                    true => Fate::Unknown(cause),
-                    false => Fate::Undone(cause),
-                }
-            }
-        }
-    }
-
-    /// Runs a command in its savepoint. An error here is one that ends the whole transaction.
-    fn run_one(&self, command: &mut dyn Command, counts: &mut Counts) -> Result<(), Fate> {
-        let undone = |error: rusqlite::Error| Fate::Undone(self.judge(&error));
-        connection::savepoint(&self.conn).map_err(undone)?;
-        let mut own = Counts::default();
-        let mut session = Session {
-            conn: &self.conn,
-            now: self.clock.now(),
-            counts: &mut own,
-        };
-        let Err(failed) = command.run(&mut session) else {
-            counts.add(own);
-            return connection::keep_savepoint(&self.conn).map_err(undone);
-        };
-        if failed.disk {
-            self.poison(&failed.cause);
-        }
-        // Where the disk is full, SQLite has undone the whole transaction, the savepoint with it.
-        if failed.disk || self.conn.is_autocommit() {
-            return Err(Fate::Undone(failed.cause));
-        }
-        connection::undo_savepoint(&self.conn).map_err(undone)
-    }
-
-    /// The cause in words; stops the writer for good if the disk is no longer to be believed.
-    fn judge(&self, error: &rusqlite::Error) -> String {
-        let cause = error.to_string();
-        if error::is_disk_failure_of_sqlite(error) {
-            self.poison(&cause);
-        }
-        cause
-    }
-
-    fn poison(&self, cause: &str) {
-        error!(
-            error = cause,
-            "the disk failed under the store; nothing is acknowledged from here on"
-        );
-        self.poisoned.send_replace(true);
-    }
-}
-
-/// A writer that dies of a bug is as good as one whose disk failed.
-struct PoisonOnPanic(watch::Sender<bool>);
-
-impl Drop for PoisonOnPanic {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.send_replace(true);
-        }
-    }
 }

@@ -4,6 +4,11 @@
 //! below is the only place that names cases, so none can be present for one database and missing for the other.
 //! `cargo test -p store` needs nothing; `--features postgres-tests` fails without a server.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
+
 mod harness;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
@@ -51,15 +56,19 @@ store_suite! {
         a_nul_is_refused_alone_among_five_hundred,
         an_over_long_value_is_refused_alone,
         every_text_with_a_nul_is_refused,
+        the_six_characters_that_escape_a_nul_are_none,
         a_row_with_send_at_is_due_then,
         a_send_at_in_the_past_is_due_now,
+        an_empty_batch_is_no_error,
+        many_callers_at_once_each_get_their_own_answers,
+    }
+    supersede::{
         a_newer_one_discards_what_waits_under_its_key,
         a_resend_of_the_newer_one_discards_nothing,
         a_row_that_is_being_sent_is_not_superseded,
+        a_row_whose_lease_ran_out_is_superseded,
         superseding_stays_within_the_tenant,
         the_last_of_a_batch_under_one_key_wins,
-        an_empty_batch_is_no_error,
-        many_callers_at_once_each_get_their_own_answers,
     }
     claim::{
         nothing_waiting_gives_nothing,
@@ -79,6 +88,7 @@ store_suite! {
         stale_leases_are_due_at_once_and_count_as_interrupted,
         a_claim_tells_the_directory_version_and_the_time,
         lanes_waiting_names_the_earliest_due_time_of_each_lane,
+        a_lane_that_does_not_exist_gives_nothing,
     }
     record::{
         delivered_ends_the_row,
@@ -89,6 +99,8 @@ store_suite! {
         nothing_sent_counts_no_attempt,
         several_records_in_one_call_are_answered_in_order,
         recording_twice_changes_nothing_the_second_time,
+    }
+    late::{
         a_lost_lease_never_overwrites_a_retry,
         a_lost_lease_never_overwrites_a_parked_row_with_a_retry,
         a_late_success_completes_a_row_that_waits,
@@ -98,6 +110,8 @@ store_suite! {
         a_late_success_of_a_delivered_row_changes_nothing,
         a_late_result_is_on_record_once,
         a_late_result_of_a_purged_row_is_harmless,
+    }
+    recipients::{
         recipients_keep_what_each_of_them_said,
         who_accepted_is_never_downgraded,
         a_lost_lease_still_adds_who_accepted,
@@ -113,14 +127,20 @@ store_suite! {
         an_operators_hold_replaces_one_the_system_set,
         a_resume_can_insist_on_the_reason,
         resuming_lets_rows_out_again,
+        a_lane_that_does_not_exist_cannot_be_held,
+        a_lane_has_one_owner_until_its_time_is_up,
+        holds_are_audited,
+        waiting_rows_are_counted_per_lane,
+    }
+    probes::{
         a_probe_is_taken_once,
         a_probe_waits_for_its_time,
         a_probe_of_an_empty_lane_takes_nothing,
         a_failed_probe_counts_and_moves_the_next,
         an_operators_hold_is_never_probed,
-        a_lane_has_one_owner_until_its_time_is_up,
-        holds_are_audited,
-        waiting_rows_are_counted_per_lane,
+        a_probe_that_fails_for_another_reason_shows_that_one,
+        a_paused_lane_is_not_probed,
+        a_successful_probe_and_a_resume_open_the_lane,
     }
     operator::{
         a_parked_row_goes_round_again_as_new,
@@ -132,6 +152,7 @@ store_suite! {
         cancelling_what_is_being_sent_stays_cancelled,
         one_answer_per_id_in_order,
         another_tenants_rows_are_not_found,
+        a_late_success_of_an_earlier_generation_completes_the_requeued_row,
     }
     query::{
         nobody_sees_another_tenants_rows,
@@ -143,12 +164,17 @@ store_suite! {
         the_keyword_is_found_in_any_case,
         stuck_rows_are_found,
         a_page_ends_at_the_bound_and_says_where_to_go_on,
+        a_row_waiting_in_a_held_lane_says_so,
+        what_waits_is_found_by_time_too,
+        a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
+    }
+    figures::{
         figures_are_exact,
         figures_of_all_tenants_add_up,
         figures_by_site,
         the_delivered_window_slides,
         stuck_counts_from_the_latest_of_created_send_at_and_requeue,
-        a_row_waiting_in_a_held_lane_says_so,
+        a_late_success_moves_the_figures,
     }
     audit::{
         an_attempt_that_ends_its_row_is_read_as_two,
@@ -169,6 +195,11 @@ store_suite! {
         a_revoked_key_opens_nothing,
         a_key_is_revoked_only_by_its_tenant,
         a_list_is_replaced_whole,
+        of_two_changes_of_one_list_the_slower_is_told,
+        the_lane_of_a_channel_nobody_serves_is_made_once,
+        every_change_is_seen_by_the_next_claim,
+    }
+    providers::{
         a_provider_is_read_back_to_the_last_field,
         creating_a_provider_twice_is_a_conflict,
         replacing_a_provider_needs_its_version,
@@ -179,8 +210,6 @@ store_suite! {
         a_provider_with_waiting_rows_cannot_change_its_channel,
         a_provider_made_again_takes_its_lane_back_with_a_newer_version,
         resealing_keeps_the_version_and_insists_on_it,
-        the_lane_of_a_channel_nobody_serves_is_made_once,
-        every_change_is_seen_by_the_next_claim,
         providers_come_in_their_order,
     }
     jobs::{
@@ -225,6 +254,11 @@ store_suite! {
         ingesting_claiming_and_recording_at_once_loses_nothing,
         operators_and_workers_race_without_harm,
     }
-    model::{ any_history_matches_the_model }
-    schema::{ the_version_is_known, a_closed_store_refuses }
+    model::{
+        any_history_matches_the_model,
+    }
+    schema::{
+        the_version_is_known,
+        a_closed_store_refuses,
+    }
 }

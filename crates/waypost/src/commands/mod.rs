@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod backup;
+pub mod bench;
 mod bulk;
 pub mod cancel;
 pub mod completions;
@@ -17,7 +18,6 @@ pub mod lists;
 pub mod migrate;
 pub mod notify;
 pub mod provider;
-mod provider_settings;
 pub mod purge;
 pub mod resend;
 pub mod retry;

@@ -18,6 +18,7 @@ pub mod recipients;
 pub mod stream;
 pub mod submit;
 pub mod tenants;
+pub mod users;
 
 use crate::problem::{Problem, Result};
 use axum::{

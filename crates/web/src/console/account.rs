@@ -28,7 +28,11 @@ struct Page {
 framed!(Page);
 
 async fn show(state: &Shared, signed: &Signed, bad: Vec<FieldError>) -> Result {
-    let status = if bad.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let status = if bad.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
+    };
     let page = Page {
         frame: Frame::new(state, signed, "Your account", Nav::Account).await?,
         bad,
@@ -47,7 +51,10 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
 /// Needs the old password; ends every session, this one too.
 pub async fn password(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let users = &state.central.users;
-    let (old, new) = (form.get("old").unwrap_or_default(), form.get("new").unwrap_or_default());
+    let (old, new) = (
+        form.get("old").unwrap_or_default(),
+        form.get("new").unwrap_or_default(),
+    );
     if form.get("again") != Some(new) {
         let bad = FieldError::new("New password", "is not the same both times");
         return show(&state, &signed, vec![bad]).await;
@@ -60,13 +67,19 @@ pub async fn password(State(state): State<Shared>, signed: Signed, form: Form) -
                 return show(&state, &signed, vec![bad]).await;
             }
             Err(SignInError::TooMany { wait }) => {
-                let bad = FieldError::new("Old password", format!("was wrong too often; wait {}", human_age(wait)));
+                let bad = FieldError::new(
+                    "Old password",
+                    format!("was wrong too often; wait {}", human_age(wait)),
+                );
                 return show(&state, &signed, vec![bad]).await;
             }
             Err(SignInError::Store(error)) => return Err(error.into()),
         }
     }
-    match users.set_password(signed.user.id, new, &signed.caller.actor).await {
+    match users
+        .set_password(signed.user.id, new, &signed.caller.actor)
+        .await
+    {
         Ok(_) => {
             let said = Flash::good("Your password is changed. Sign in with it.");
             let mut response = said.at("/sign-in", &state.console);

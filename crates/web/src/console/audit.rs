@@ -48,7 +48,11 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let found = match asked.filter(&mut bad) {
         Some(filter) => {
             let asking = Asking { limit: LIMIT, after };
-            state.central.store.audit(signed.caller.tenant, &filter, asking).await?
+            state
+                .central
+                .store
+                .audit(signed.caller.tenant, &filter, asking)
+                .await?
         }
         None => Default::default(),
     };

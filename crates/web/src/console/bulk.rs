@@ -64,13 +64,18 @@ fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
     };
     let query = form.get("query").unwrap_or_default();
     let uri = format!("/notifications?{query}");
-    let uri = uri.parse().map_err(|_| Problem::field("query", "is not a filter"))?;
+    let uri = uri
+        .parse()
+        .map_err(|_| Problem::field("query", "is not a filter"))?;
     let (asked, _) = Asked::read(&mut Params::read(&uri)?);
     let mut ids: Vec<NotificationId> = form.all("id").filter_map(|id| id.parse().ok()).collect();
     ids.sort_unstable();
     ids.dedup();
     if ids.len() > MOST {
-        return Err(Problem::field("id", format!("at most {MOST} rows can be chosen one by one")));
+        return Err(Problem::field(
+            "id",
+            format!("at most {MOST} rows can be chosen one by one"),
+        ));
     }
     Ok(Chosen {
         action,
@@ -141,7 +146,10 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
         let why = match (all, page.others) {
             (true, _) => "Nothing that matches is parked, so there is nothing to do.".to_owned(),
             (false, 0) => "Choose some rows first: tick their boxes.".to_owned(),
-            (false, _) => "None of the chosen notifications is parked; only parked ones can be retried or discarded.".to_owned(),
+            (false, _) => {
+                "None of the chosen notifications is parked; only parked ones can be retried or discarded."
+                    .to_owned()
+            }
         };
         return Ok(Flash::bad(why).at(&page.back, &state.console));
     }
@@ -172,12 +180,25 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
         Action::Discard => "given up",
     };
     let mut text = match chosen.action {
-        Action::Retry => format!("{} sent {what}.", counted(done as u64, "notification was", "notifications were")),
-        Action::Discard => format!("{} {what}.", counted(done as u64, "notification was", "notifications were")),
+        Action::Retry => format!(
+            "{} sent {what}.",
+            counted(done as u64, "notification was", "notifications were")
+        ),
+        Action::Discard => format!(
+            "{} {what}.",
+            counted(done as u64, "notification was", "notifications were")
+        ),
     };
     if missed > 0 {
-        text.push_str(&format!(" {} no longer parked and left alone.", counted(missed as u64, "was", "were")));
+        text.push_str(&format!(
+            " {} no longer parked and left alone.",
+            counted(missed as u64, "was", "were")
+        ));
     }
-    let flash = if done > 0 { Flash::good(text) } else { Flash::bad(text) };
+    let flash = if done > 0 {
+        Flash::good(text)
+    } else {
+        Flash::bad(text)
+    };
     Ok(flash.at(&chosen.back, &state.console))
 }

@@ -35,9 +35,14 @@ impl<'a> Cookie<'a> {
     }
 
     pub fn set(self, headers: &mut HeaderMap, settings: &ConsoleSettings) {
-        let lasts = self.lasts.map_or(String::new(), |d| format!("; Max-Age={}", d.as_secs()));
+        let lasts = self
+            .lasts
+            .map_or(String::new(), |d| format!("; Max-Age={}", d.as_secs()));
         let secure = if settings.secure { "; Secure" } else { "" };
-        let text = format!("{}={}; Path=/; HttpOnly; SameSite=Lax{lasts}{secure}", self.name, self.value);
+        let text = format!(
+            "{}={}; Path=/; HttpOnly; SameSite=Lax{lasts}{secure}",
+            self.name, self.value
+        );
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.append(header::SET_COOKIE, value);
         }

@@ -106,11 +106,17 @@ fn html(status: StatusCode, page: &impl Template) -> Response {
 /// What to try.
 fn advice(code: Code) -> &'static str {
     match code {
-        Code::NotFound => "It may have been removed, or it belongs to another tenant. Check the address, or go to the overview.",
+        Code::NotFound => {
+            "It may have been removed, or it belongs to another tenant. Check the address, or go to the overview."
+        }
         Code::Forbidden => "Ask an admin of this tenant for the role, or sign in as somebody who has it.",
         Code::Unauthorized => "Sign in and try again.",
-        Code::Unavailable => "The database does not answer just now. Nothing was lost; try again in a moment.",
-        Code::Conflict | Code::WrongState => "Somebody or something was faster. Go back, reload the page and look again.",
+        Code::Unavailable => {
+            "The database does not answer just now. Nothing was lost; try again in a moment."
+        }
+        Code::Conflict | Code::WrongState => {
+            "Somebody or something was faster. Go back, reload the page and look again."
+        }
         Code::Timeout => "Check the connection and try again.",
         Code::TooLarge => "Send less at a time.",
         Code::Internal => "Try again. If it happens again, look for the request's id in the server's log.",

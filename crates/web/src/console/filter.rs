@@ -1,10 +1,6 @@
 //! The filters of the list of notifications, from the address and back into it: a view can be shared and returned to.
 
-use crate::{
-    dto::filter::SEARCH_RANGE,
-    fields::parse_timestamp,
-    query::Params,
-};
+use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
 use central::jobs::BulkFilter;
 use domain::{Channel, FieldError, Status, Timestamp};
 use std::{fmt::Write, time::Duration};
@@ -66,7 +62,9 @@ impl Asked {
             from: params.text("from"),
             to: params.text("to"),
             error_code: params.text("errorCode"),
-            stuck: params.text("stuck").is_some_and(|text| text == "true" || text == "1"),
+            stuck: params
+                .text("stuck")
+                .is_some_and(|text| text == "true" || text == "1"),
             q: params.text("q"),
             execution: params.text("execution"),
             entity_type: params.text("entityType"),
@@ -121,7 +119,9 @@ impl Asked {
             return Err("Only parked notifications can be retried or discarded; the filter leaves them out.");
         }
         if self.execution.is_some() || self.receipt.is_some() {
-            return Err("A filter by execution or receipt cannot be acted on as a whole; select rows instead.");
+            return Err(
+                "A filter by execution or receipt cannot be acted on as a whole; select rows instead.",
+            );
         }
         Ok(BulkFilter {
             channel: self.channel,
@@ -163,10 +163,22 @@ impl Asked {
             chip(status.to_string(), without);
         }
         if self.stuck {
-            chip("Stuck only".into(), Asked { stuck: false, ..self.clone() });
+            chip(
+                "Stuck only".into(),
+                Asked {
+                    stuck: false,
+                    ..self.clone()
+                },
+            );
         }
         if let Some(channel) = self.channel {
-            chip(channel.to_string(), Asked { channel: None, ..self.clone() });
+            chip(
+                channel.to_string(),
+                Asked {
+                    channel: None,
+                    ..self.clone()
+                },
+            );
         }
         for (name, value) in self.texts() {
             let Some(value) = value else { continue };
@@ -235,7 +247,10 @@ fn label(name: &str) -> &'static str {
 }
 
 fn length(range: &str) -> Option<Duration> {
-    RANGES.iter().find(|(name, ..)| *name == range).map(|(.., length)| *length)
+    RANGES
+        .iter()
+        .find(|(name, ..)| *name == range)
+        .map(|(.., length)| *length)
 }
 
 /// A time as a form's field has it (UTC) or as the API writes it.
@@ -297,15 +312,36 @@ mod tests {
     fn a_chip_leads_to_the_view_without_it() {
         let (asked, _) = asked("/?status=Parked&site=north&range=24h");
         let chips = asked.chips();
-        assert_eq!(chips[0], ("Parked".into(), "/notifications?site=north&range=24h".into()));
-        assert_eq!(chips[1], ("Site: north".into(), "/notifications?status=Parked&range=24h".into()));
+        assert_eq!(
+            chips[0],
+            ("Parked".into(), "/notifications?site=north&range=24h".into())
+        );
+        assert_eq!(
+            chips[1],
+            (
+                "Site: north".into(),
+                "/notifications?status=Parked&range=24h".into()
+            )
+        );
     }
 
     #[test]
     fn a_bulk_action_takes_the_filter_or_says_why_not() {
-        assert!(asked("/?stuck=true").0.bulk(NOW).unwrap_err().contains("still wait"));
+        assert!(
+            asked("/?stuck=true")
+                .0
+                .bulk(NOW)
+                .unwrap_err()
+                .contains("still wait")
+        );
         assert!(asked("/?status=Pending").0.bulk(NOW).is_err());
-        let bulk = asked("/?status=Parked&range=1h&provider=mail").0.bulk(NOW).unwrap();
-        assert_eq!((bulk.provider.as_deref(), bulk.from), (Some("mail"), Some(NOW - Duration::from_secs(3600))));
+        let bulk = asked("/?status=Parked&range=1h&provider=mail")
+            .0
+            .bulk(NOW)
+            .unwrap();
+        assert_eq!(
+            (bulk.provider.as_deref(), bulk.from),
+            (Some("mail"), Some(NOW - Duration::from_secs(3600)))
+        );
     }
 }

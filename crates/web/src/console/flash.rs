@@ -86,7 +86,14 @@ mod tests {
     #[test]
     fn only_our_own_pages_are_gone_to() {
         assert!(is_ours("/notifications?status=Parked"));
-        for bad in ["https://evil.example", "//evil.example", "/\\evil.example", "", "/a b", "/a\r\nSet-Cookie: x"] {
+        for bad in [
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "",
+            "/a b",
+            "/a\r\nSet-Cookie: x",
+        ] {
             assert!(!is_ours(bad), "{bad:?}");
             assert_eq!(redirect(bad).headers()[header::LOCATION], "/");
         }

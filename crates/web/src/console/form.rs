@@ -1,8 +1,6 @@
 //! What a form sent, after its secret was checked.
 
-use crate::{
-    problem::{Code, Problem, Result},
-};
+use crate::problem::{Code, Problem, Result};
 use axum::{
     Form as Urlencoded,
     extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Request},
@@ -36,7 +34,10 @@ impl Form {
                 Code::ValidationFailed,
                 "the form could not be read; go back, reload the page and try again",
             )),
-            Err(_) => Err(Problem::new(Code::Timeout, "the form did not arrive in time; try again")),
+            Err(_) => Err(Problem::new(
+                Code::Timeout,
+                "the form did not arrive in time; try again",
+            )),
         }
     }
 
@@ -54,7 +55,10 @@ impl Form {
 
     /// The field as it was sent.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The field without blanks around it; none when nothing is left.
@@ -64,12 +68,16 @@ impl Form {
     }
 
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .filter(move |(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Whether a box is ticked.
     pub fn ticked(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|value| value != "false" && !value.is_empty())
+        self.get(name)
+            .is_some_and(|value| value != "false" && !value.is_empty())
     }
 }
 

@@ -52,7 +52,12 @@ const ENTRIES: [(&str, &[Entry]); 3] = [
         "Watch",
         &[
             entry(Nav::Overview, "/", "Overview", Access::Read),
-            entry(Nav::Notifications, "/notifications", "Notifications", Access::Read),
+            entry(
+                Nav::Notifications,
+                "/notifications",
+                "Notifications",
+                Access::Read,
+            ),
             entry(Nav::Sites, "/sites", "Sites", Access::Read),
             entry(Nav::Audit, "/audit", "Audit log", Access::Read),
         ],
@@ -178,7 +183,10 @@ impl Frame {
 
     /// "5 min ago", with the exact time beside it.
     pub fn when(&self, at: &Timestamp) -> When {
-        When { at: *at, now: self.now }
+        When {
+            at: *at,
+            now: self.now,
+        }
     }
 }
 
@@ -187,7 +195,10 @@ pub fn page(state: &Shared, frame_had_flash: bool, status: StatusCode, page: &im
     let text = match page.render() {
         Ok(text) => text,
         Err(error) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a page could not be rendered");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a page could not be rendered"
+            );
             return super::failure::Trouble(Problem::internal()).into_bare();
         }
     };

@@ -83,7 +83,9 @@ pub async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> 
         Ok(request) => next.run(request).await,
         Err(problem) => failure::Trouble::from(problem).into_bare(),
     };
-    response.extensions_mut().insert(AskedBy(signed.caller.actor.clone()));
+    response
+        .extensions_mut()
+        .insert(AskedBy(signed.caller.actor.clone()));
     failure::dressed(&guard.state, &signed, response).await
 }
 
@@ -201,7 +203,9 @@ async fn signed(
 }
 
 fn place(uri: &Uri) -> String {
-    uri.path_and_query().map_or("/", |place| place.as_str()).to_owned()
+    uri.path_and_query()
+        .map_or("/", |place| place.as_str())
+        .to_owned()
 }
 
 /// Who asks: the peer, or whom the proxy in front says.

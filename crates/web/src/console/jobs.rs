@@ -35,8 +35,14 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         None => None,
     };
     let job = job.ok_or_else(|| Problem::not_found("job"))?;
-    let verb = if job.action == "discard" { "Discard" } else { "Retry" };
-    let mut frame = Frame::new(&state, &signed, format!("{verb} in bulk"), Nav::Notifications).await?.live();
+    let verb = if job.action == "discard" {
+        "Discard"
+    } else {
+        "Retry"
+    };
+    let mut frame = Frame::new(&state, &signed, format!("{verb} in bulk"), Nav::Notifications)
+        .await?
+        .live();
     frame.refresh = (!job.progress.finished).then_some(2);
     let handled = job.progress.done + job.progress.skipped;
     let most = job.total.max(handled).max(1);
@@ -57,5 +63,8 @@ fn filter_of(job: &Job) -> Vec<(String, String)> {
     let value: serde_json::Value = serde_json::from_str(&job.filter).unwrap_or_default();
     let fields = value.as_object().cloned().unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    fields
+        .iter()
+        .map(|(name, value)| (name.clone(), text(value)))
+        .collect()
 }

@@ -82,7 +82,11 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
             Err(error) => return Err(error.into()),
         }
     }
-    let status = if bad.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let status = if bad.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
+    };
     let page = Page {
         name: if minted.is_some() { String::new() } else { name },
         bad,

@@ -41,7 +41,6 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
 
 pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let name = form.text("name").unwrap_or_default();
-    let _one_at_a_time = state.list_edits.lock().await;
     let tenant = signed.caller.tenant;
     let list = List {
         name: name.clone(),
@@ -49,14 +48,21 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     };
     let bad = if name.contains(char::is_control) {
         vec![FieldError::new("name", "must have printable characters only")]
-    } else if state.central.store.list_by_name(tenant, &name).await?.is_some() {
-        vec![FieldError::new("name", "is taken: there is a list of that name already")]
     } else {
-        match state.central.lists.put(tenant, &list, &signed.caller.actor).await {
-            Ok(()) => {
+        match state
+            .central
+            .lists
+            .create(tenant, &list, &signed.caller.actor)
+            .await
+        {
+            Ok(true) => {
                 let said = Flash::good("The list is made. Put somebody on it.");
                 return Ok(said.at(&format!("/lists/{}", encode(&name)), &state.console));
             }
+            Ok(false) => vec![FieldError::new(
+                "name",
+                "is taken: there is a list of that name already",
+            )],
             Err(ListError::Fields(bad)) => bad,
             Err(ListError::Store(error)) => return Err(error.into()),
         }

@@ -34,24 +34,31 @@ struct Page {
 framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
-    let frame = Frame::new(&state, &signed, "Background loops", Nav::Loops).await?.live();
+    let frame = Frame::new(&state, &signed, "Background loops", Nav::Loops)
+        .await?
+        .live();
     // The words of a failure are for those who run the place.
     let may_read = matches!(signed.caller.role, Role::Admin | Role::Ops);
-    let rows = state.central.loops.reports().into_iter().map(|(name, report)| Row {
-        name,
-        what: what(name),
-        ok: report.result.is_ok(),
-        at: report.at,
-        next: report.at + report.duration + report.every,
-        took: took(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
-        every: human(report.every),
-        runs: report.runs,
-        result: match report.result {
-            Ok(words) => words,
-            Err(words) if may_read => words,
-            Err(_) => "failed; the cause is in the server's log".into(),
-        },
-    });
+    let rows = state
+        .central
+        .loops
+        .reports()
+        .into_iter()
+        .map(|(name, report)| Row {
+            name,
+            what: what(name),
+            ok: report.result.is_ok(),
+            at: report.at,
+            next: report.at + report.duration + report.every,
+            took: took(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
+            every: human(report.every),
+            runs: report.runs,
+            result: match report.result {
+                Ok(words) => words,
+                Err(words) if may_read => words,
+                Err(_) => "failed; the cause is in the server's log".into(),
+            },
+        });
     let page = Page {
         rows: rows.collect(),
         node: state.central.settings.node.clone(),

@@ -39,15 +39,27 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
     let tenant = signed.caller.tenant;
     let row = state.central.store.get(tenant, id).await?;
     let row = row.ok_or_else(|| Problem::not_found("notification"))?;
-    let log = state.central.store.attempts(tenant, id).await?.unwrap_or_default();
+    let log = state
+        .central
+        .store
+        .attempts(tenant, id)
+        .await?
+        .unwrap_or_default();
     let title = match row.submission.subject.trim() {
         "" => format!("Notification {id}"),
         subject => subject.to_owned(),
     };
-    let frame = Frame::new(&state, &signed, title, Nav::Notifications).await?.live();
+    let frame = Frame::new(&state, &signed, title, Nav::Notifications)
+        .await?
+        .live();
     let waiting = !row.status.is_terminal();
     let page = Page {
-        stuck: waiting && is_stuck(row.waiting_since, frame.now, state.central.settings.kpi.stuck_after),
+        stuck: waiting
+            && is_stuck(
+                row.waiting_since,
+                frame.now,
+                state.central.settings.kpi.stuck_after,
+            ),
         steps: steps(&row, log),
         type_data: row.submission.type_data.as_deref().map(pretty),
         can_decide: row.status == Status::Parked,
@@ -67,7 +79,9 @@ fn why_not(status: Status) -> &'static str {
             "It still waits, so it cannot be retried or discarded: it goes out by itself, or is parked. Cancel calls it off."
         }
         Status::Delivered => "It was delivered, so there is nothing to retry, discard or cancel.",
-        Status::Discarded => "It was given up. A discarded notification never changes again; send a new one instead.",
+        Status::Discarded => {
+            "It was given up. A discarded notification never changes again; send a new one instead."
+        }
     }
 }
 
@@ -93,7 +107,13 @@ pub async fn retry(State(state): State<Shared>, signed: Signed, PathId(id): Path
         .operator
         .requeue(signed.caller.tenant, &ids, &signed.caller.actor)
         .await?;
-    told(&state, id, acted.first().copied(), "It goes round again.", "retried")
+    told(
+        &state,
+        id,
+        acted.first().copied(),
+        "It goes round again.",
+        "retried",
+    )
 }
 
 pub async fn discard(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
@@ -103,7 +123,13 @@ pub async fn discard(State(state): State<Shared>, signed: Signed, PathId(id): Pa
         .operator
         .discard(signed.caller.tenant, &ids, &signed.caller.actor)
         .await?;
-    told(&state, id, acted.first().copied(), "It is discarded.", "discarded")
+    told(
+        &state,
+        id,
+        acted.first().copied(),
+        "It is discarded.",
+        "discarded",
+    )
 }
 
 pub async fn cancel(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
@@ -127,9 +153,10 @@ pub async fn resend(State(state): State<Shared>, signed: Signed, PathId(id): Pat
             Flash::good("It is sent once more, as this new notification.").at(&place(new), &state.console)
         }
         Resent::NotFound => return Err(Trouble(Problem::not_found("notification"))),
-        Resent::WrongState(found) => {
-            Flash::bad(format!("It is {found} by now; only a delivered one can be sent again.")).at(&old, &state.console)
-        }
+        Resent::WrongState(found) => Flash::bad(format!(
+            "It is {found} by now; only a delivered one can be sent again."
+        ))
+        .at(&old, &state.console),
         Resent::Refused(problems) => Flash::bad(in_words(&problems)).at(&old, &state.console),
     })
 }
@@ -141,9 +168,9 @@ fn place(id: NotificationId) -> String {
 fn told(state: &Shared, id: NotificationId, acted: Option<Acted>, done: &str, verb: &str) -> Result {
     let flash = match acted {
         Some(Acted::Done) => Flash::good(done),
-        Some(Acted::WrongState(found)) => {
-            Flash::bad(format!("It is {found} by now, so it was not {verb}. Somebody or something was faster."))
-        }
+        Some(Acted::WrongState(found)) => Flash::bad(format!(
+            "It is {found} by now, so it was not {verb}. Somebody or something was faster."
+        )),
         Some(Acted::NotFound) | None => return Err(Trouble(Problem::not_found("notification"))),
     };
     Ok(flash.at(&place(id), &state.console))
@@ -153,7 +180,13 @@ fn told(state: &Shared, id: NotificationId, acted: Option<Acted>, done: &str, ve
 pub fn in_words(problems: &[FieldError]) -> String {
     let all: Vec<_> = problems
         .iter()
-        .map(|p| if p.field.is_empty() { p.problem.clone() } else { format!("{} {}", p.field, p.problem) })
+        .map(|p| {
+            if p.field.is_empty() {
+                p.problem.clone()
+            } else {
+                format!("{} {}", p.field, p.problem)
+            }
+        })
         .collect();
     all.join("; ")
 }

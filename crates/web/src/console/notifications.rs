@@ -117,11 +117,15 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let (asked, bad) = Asked::read(&mut params);
     let after = paging::cursor(&mut params);
     let tenant = signed.caller.tenant;
-    let frame = Frame::new(&state, &signed, "Notifications", Nav::Notifications).await?.live();
+    let frame = Frame::new(&state, &signed, "Notifications", Nav::Notifications)
+        .await?
+        .live();
     let store = &state.central.store;
     let filter = asked.filter(frame.now, state.central.settings.kpi.stuck_after);
     let paged = after.is_some();
-    let found = store.list(tenant, &filter, Asking { limit: LIMIT, after }).await?;
+    let found = store
+        .list(tenant, &filter, Asking { limit: LIMIT, after })
+        .await?;
     let query = asked.query();
     let older = found.next.map(|next| {
         let and = if query.is_empty() { "" } else { "&" };
@@ -132,11 +136,19 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let lists = store.lists(tenant).await?;
     let sites = store.kpis_by_site(tenant, state.central.settings.kpi).await?;
     let page = Page {
-        rows: found.rows.into_iter().map(|row| Row::of(row, &state, frame.now)).collect(),
+        rows: found
+            .rows
+            .into_iter()
+            .map(|row| Row::of(row, &state, frame.now))
+            .collect(),
         no_bulk: asked.bulk(frame.now).err(),
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),
         lists: lists.into_iter().map(|list| list.name).collect(),
-        sites: sites.into_iter().map(|(site, _)| site).filter(|site| !site.is_empty()).collect(),
+        sites: sites
+            .into_iter()
+            .map(|(site, _)| site)
+            .filter(|site| !site.is_empty())
+            .collect(),
         frame,
         asked,
         bad,

@@ -55,7 +55,9 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let tenant = signed.caller.tenant;
     let central = &state.central;
     let store = &central.store;
-    let frame = Frame::new(&state, &signed, "Overview", Nav::Overview).await?.live();
+    let frame = Frame::new(&state, &signed, "Overview", Nav::Overview)
+        .await?
+        .live();
     let kpis = store.kpis(Some(tenant), central.settings.kpi).await?;
     let hour = store.series(tenant, Span::Hour).await?;
     let series = match span {
@@ -70,7 +72,12 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     sites.truncate(SHOWN_SITES);
     let empty = lanes.is_empty();
     let page = Page {
-        tiles: tiles(&kpis, &hour, central.settings.kpi.delivered_window, central.settings.kpi.stuck_after),
+        tiles: tiles(
+            &kpis,
+            &hour,
+            central.settings.kpi.delivered_window,
+            central.settings.kpi.stuck_after,
+        ),
         charts: charts(&series),
         lanes: lanes
             .into_iter()
@@ -81,7 +88,9 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             })
             .collect(),
         loops: central.loops.reports().into_iter().collect(),
-        spans: Span::ALL.map(|one| (span_name(one), span_word(one), one == span)).to_vec(),
+        spans: Span::ALL
+            .map(|one| (span_name(one), span_word(one), one == span))
+            .to_vec(),
         frame,
         sites,
         failures,
@@ -116,7 +125,11 @@ fn span_word(span: Span) -> &'static str {
 }
 
 fn failure_badge(group: &FailureGroup) -> Badge {
-    status_badge(if group.parked { &Status::Parked } else { &Status::Retrying })
+    status_badge(if group.parked {
+        &Status::Parked
+    } else {
+        &Status::Retrying
+    })
 }
 
 fn spark(hour: &Series, figure: impl Fn(&Point) -> u64) -> Spark {
@@ -138,19 +151,34 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
         Tile {
             spark: spark(hour, |p| p.depth),
             note: "pending and retrying".into(),
-            ..tile("waiting", "Waiting", number(kpis.queue_depth), "/notifications?status=Pending&status=Retrying")
+            ..tile(
+                "waiting",
+                "Waiting",
+                number(kpis.queue_depth),
+                "/notifications?status=Pending&status=Retrying",
+            )
         },
         Tile {
             spark: spark(hour, |p| p.stuck),
             note: format!("waiting longer than {}", human_age(stuck_after)),
             alarming: kpis.stuck_count > 0,
-            ..tile("stuck", "Stuck", number(kpis.stuck_count), "/notifications?stuck=true")
+            ..tile(
+                "stuck",
+                "Stuck",
+                number(kpis.stuck_count),
+                "/notifications?stuck=true",
+            )
         },
         Tile {
             spark: spark(hour, |p| p.parked_now),
             note: "given up until somebody decides".into(),
             alarming: kpis.parked_count > 0,
-            ..tile("parked", "Parked", number(kpis.parked_count), "/notifications?status=Parked")
+            ..tile(
+                "parked",
+                "Parked",
+                number(kpis.parked_count),
+                "/notifications?status=Parked",
+            )
         },
         Tile {
             spark: spark(hour, |p| p.delivered),

@@ -77,7 +77,8 @@ async fn find(state: &Shared, signed: &Signed, id: &str) -> Result<Provider> {
 
 fn kind(state: &Shared, name: &str) -> Result<KindInfo> {
     let kind = state.central.directory.registry().get(name);
-    kind.map(|kind| kind.info()).ok_or_else(|| Trouble(Problem::not_found("kind of provider")))
+    kind.map(|kind| kind.info())
+        .ok_or_else(|| Trouble(Problem::not_found("kind of provider")))
 }
 
 fn place(id: &str) -> String {
@@ -88,15 +89,28 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
     let stored = find(state, signed, id).await?;
     let tenant = signed.caller.tenant;
     let store = &state.central.store;
-    let frame = Frame::new(state, signed, stored.provider.name.clone(), Nav::Providers).await?.live();
-    let lane = store.lanes(tenant).await?.into_iter().find(|lane| lane.lane == stored.lane);
+    let frame = Frame::new(state, signed, stored.provider.name.clone(), Nav::Providers)
+        .await?
+        .live();
+    let lane = store
+        .lanes(tenant)
+        .await?
+        .into_iter()
+        .find(|lane| lane.lane == stored.lane);
     let lane = lane.ok_or_else(|| Trouble(Problem::not_found("provider")))?;
-    let info = state.central.directory.registry().get(&stored.provider.kind).map(|kind| kind.info());
+    let info = state
+        .central
+        .directory
+        .registry()
+        .get(&stored.provider.kind)
+        .map(|kind| kind.info());
     let mut failures = store.failures(tenant).await?;
     failures.retain(|group| group.provider == id);
     let view = ProviderView::from(stored.clone());
     Ok(Page {
-        kind_title: info.as_ref().map_or("a kind this program does not know", |info| info.title),
+        kind_title: info
+            .as_ref()
+            .map_or("a kind this program does not know", |info| info.title),
         state: LaneState::of(&lane, frame.now),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
@@ -138,13 +152,17 @@ fn retry_in_words(stored: &Provider) -> String {
             human(retry.cap)
         ),
     };
-    let age = retry.max_age.map_or(String::new(), |age| format!("; given up after {}", human(age)));
+    let age = retry
+        .max_age
+        .map_or(String::new(), |age| format!("; given up after {}", human(age)));
     format!("up to {} attempts, {waits}{age}", retry.max_attempts)
 }
 
 fn limits_in_words(stored: &Provider) -> String {
     let limits = &stored.provider.limits;
-    let rate = limits.per_second.map_or("no limit per second".into(), |n| format!("{n} per second"));
+    let rate = limits
+        .per_second
+        .map_or("no limit per second".into(), |n| format!("{n} per second"));
     format!("{} at once, {rate}", limits.concurrency)
 }
 
@@ -156,7 +174,13 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
 pub async fn new(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let frame = Frame::new(&state, &signed, "Add a provider", Nav::Providers).await?;
     let Some(name) = params.text("kind") else {
-        let kinds = state.central.directory.registry().iter().map(|kind| kind.info()).collect();
+        let kinds = state
+            .central
+            .directory
+            .registry()
+            .iter()
+            .map(|kind| kind.info())
+            .collect();
         return Ok(Kinds { frame, kinds }.show(&state));
     };
     let info = kind(&state, &name)?;
@@ -192,7 +216,8 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     let made = match draft {
         Ok(draft) => {
             let desk = &state.central.providers;
-            desk.create(signed.caller.tenant, draft, &signed.caller.actor).await
+            desk.create(signed.caller.tenant, draft, &signed.caller.actor)
+                .await
         }
         Err(problems) => Err(PutError::Fields(problems)),
     };
@@ -221,9 +246,19 @@ pub async fn replace(
         let why = "Somebody else changed this provider meanwhile, so nothing was saved. Here it is as it stands now.";
         return Ok(Flash::bad(why).at(&format!("{}/edit", place(&id)), &state.console));
     }
-    let draft = draft::read(to_fields(&form, &info), Some(&stored), state.central.directory.registry());
+    let draft = draft::read(
+        to_fields(&form, &info),
+        Some(&stored),
+        state.central.directory.registry(),
+    );
     let changed = match draft {
-        Ok(draft) => state.central.providers.replace(&stored, draft, &signed.caller.actor).await,
+        Ok(draft) => {
+            state
+                .central
+                .providers
+                .replace(&stored, draft, &signed.caller.actor)
+                .await
+        }
         Err(problems) => Err(PutError::Fields(problems)),
     };
     let problems = match changed {
@@ -233,7 +268,15 @@ pub async fn replace(
     };
     let title = format!("Change {}", stored.provider.name);
     let frame = Frame::new(&state, &signed, title, Nav::Providers).await?;
-    Ok(again(&state, frame, info, Some(id), Some(&stored), &form, problems))
+    Ok(again(
+        &state,
+        frame,
+        info,
+        Some(id),
+        Some(&stored),
+        &form,
+        problems,
+    ))
 }
 
 /// The form once more, with what was typed and what is wrong with it.
@@ -262,7 +305,9 @@ fn again(
 
 /// One real attempt, now; the page answers with what the far end said.
 pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
-    let to = form.text("to").filter(|to| to.chars().count() <= limit::ADDRESS && !to.contains('\0'));
+    let to = form
+        .text("to")
+        .filter(|to| to.chars().count() <= limit::ADDRESS && !to.contains('\0'));
     let tested = state
         .central
         .providers
@@ -287,18 +332,30 @@ pub async fn hold(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     let why = form.text("reason").map(|why| cut(&why, 500));
     let desk = &state.central.providers;
     let known = desk
-        .hold(signed.caller.tenant, &ProviderId::new(id.as_str()), why, &signed.caller.actor)
+        .hold(
+            signed.caller.tenant,
+            &ProviderId::new(id.as_str()),
+            why,
+            &signed.caller.actor,
+        )
         .await?;
     if !known {
         return Err(Trouble(Problem::not_found("provider")));
     }
-    Ok(Flash::good("The provider is held: its notifications wait until you resume it.").at(&place(&id), &state.console))
+    Ok(
+        Flash::good("The provider is held: its notifications wait until you resume it.")
+            .at(&place(&id), &state.console),
+    )
 }
 
 pub async fn resume(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     let desk = &state.central.providers;
     let known = desk
-        .resume(signed.caller.tenant, &ProviderId::new(id.as_str()), &signed.caller.actor)
+        .resume(
+            signed.caller.tenant,
+            &ProviderId::new(id.as_str()),
+            &signed.caller.actor,
+        )
         .await?;
     if !known {
         return Err(Trouble(Problem::not_found("provider")));
@@ -309,7 +366,11 @@ pub async fn resume(State(state): State<Shared>, signed: Signed, PathText(id): P
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     let desk = &state.central.providers;
     let gone = desk
-        .delete(signed.caller.tenant, &ProviderId::new(id.as_str()), &signed.caller.actor)
+        .delete(
+            signed.caller.tenant,
+            &ProviderId::new(id.as_str()),
+            &signed.caller.actor,
+        )
         .await;
     match gone {
         Ok(true) => Ok(Flash::good("The provider is removed.").at("/providers", &state.console)),
@@ -321,4 +382,3 @@ pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(id): P
         Err(error) => Err(error.into()),
     }
 }
-

@@ -4,7 +4,10 @@ use super::form::Form;
 use crate::{dto::provider::ProviderView, fields::Fields};
 use central::providers::MASK;
 use delivery::{KindInfo, Setting, SettingType};
-use domain::{FieldError, Limits, OnAmbiguous, RetryPolicy, retry::{Shape, human}};
+use domain::{
+    FieldError, Limits, OnAmbiguous, RetryPolicy,
+    retry::{Shape, human},
+};
 use serde_json::{Map, Value};
 use store::directory::Provider;
 
@@ -166,7 +169,10 @@ impl Fieldsets {
 
     pub fn bad(&self) -> usize {
         let all = [&self.general, &self.settings, &self.retry, &self.limits];
-        all.into_iter().flatten().filter(|field| field.error.is_some()).count()
+        all.into_iter()
+            .flatten()
+            .filter(|field| field.error.is_some())
+            .count()
     }
 }
 
@@ -197,7 +203,13 @@ fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
         required: setting.required,
         kept: drawn == Drawn::Secret && found.is_some_and(|value| value == MASK),
         placeholder: default,
-        ..Field::new(&format!("settings.{}", setting.name), setting.name, setting.help, drawn, shown)
+        ..Field::new(
+            &format!("settings.{}", setting.name),
+            setting.name,
+            setting.help,
+            drawn,
+            shown,
+        )
     }
     .choices(choices)
 }
@@ -214,7 +226,10 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(map) => {
-            let lines: Vec<_> = map.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect();
+            let lines: Vec<_> = map
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", text(value)))
+                .collect();
             lines.join("\n")
         }
         Value::Null => String::new(),
@@ -237,10 +252,30 @@ fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
             shape.into(),
         )
         .choices(&["fixed", "exponential"]),
-        line("retry.interval", "First wait", "Like 30s, 1m, 2h.", human(retry.interval)),
-        line("retry.factor", "Factor", "What the wait is multiplied by, with exponential.", retry.factor.to_string()),
-        line("retry.cap", "Longest wait", "No wait of our own is longer.", human(retry.cap)),
-        line("retry.jitter", "Jitter", "Up to this share of the wait is added at random.", retry.jitter.to_string()),
+        line(
+            "retry.interval",
+            "First wait",
+            "Like 30s, 1m, 2h.",
+            human(retry.interval),
+        ),
+        line(
+            "retry.factor",
+            "Factor",
+            "What the wait is multiplied by, with exponential.",
+            retry.factor.to_string(),
+        ),
+        line(
+            "retry.cap",
+            "Longest wait",
+            "No wait of our own is longer.",
+            human(retry.cap),
+        ),
+        line(
+            "retry.jitter",
+            "Jitter",
+            "Up to this share of the wait is added at random.",
+            retry.jitter.to_string(),
+        ),
         Field::new(
             "retry.maxAttempts",
             "Attempts",

@@ -30,9 +30,16 @@ framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
     let tenant = signed.caller.tenant;
-    let frame = Frame::new(&state, &signed, "Providers", Nav::Providers).await?.live();
+    let frame = Frame::new(&state, &signed, "Providers", Nav::Providers)
+        .await?
+        .live();
     let store = &state.central.store;
-    let mut lanes: HashMap<_, Lane> = store.lanes(tenant).await?.into_iter().map(|l| (l.lane, l)).collect();
+    let mut lanes: HashMap<_, Lane> = store
+        .lanes(tenant)
+        .await?
+        .into_iter()
+        .map(|l| (l.lane, l))
+        .collect();
     let mut failing: HashMap<String, u64> = HashMap::new();
     for group in store.failures(tenant).await? {
         *failing.entry(group.provider).or_default() += group.count;

@@ -40,7 +40,11 @@ fn nobody() -> Recipient {
 }
 
 async fn find(state: &Shared, signed: &Signed, name: &str) -> Result<List> {
-    let list = state.central.store.list_by_name(signed.caller.tenant, name).await?;
+    let list = state
+        .central
+        .store
+        .list_by_name(signed.caller.tenant, name)
+        .await?;
     list.ok_or_else(|| Trouble(Problem::not_found("list")))
 }
 
@@ -63,9 +67,12 @@ fn channel(entry: &Recipient) -> Channel {
     entry.channel.unwrap_or(Channel::Email)
 }
 
-pub async fn add(State(state): State<Shared>, signed: Signed, PathText(name): PathText, form: Form) -> Result {
-    let _one_at_a_time = state.list_edits.lock().await;
-    let mut list = find(&state, &signed, &name).await?;
+pub async fn add(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(name): PathText,
+    form: Form,
+) -> Result {
     let typed = Recipient {
         name: form.text("name"),
         address: form.text("address").unwrap_or_default(),
@@ -73,23 +80,25 @@ pub async fn add(State(state): State<Shared>, signed: Signed, PathText(name): Pa
         enabled: true,
     };
     let known = |entry: &Recipient| entry.address == typed.address && channel(entry) == channel(&typed);
-    let bad = if list.recipients.iter().any(known) {
-        vec![FieldError::new("Address", "is on the list already")]
-    } else {
-        let mut longer = list.clone();
-        longer.recipients.push(typed.clone());
-        match put(&state, &signed, &longer).await? {
-            Ok(()) => {
-                let said = Flash::good(format!("{} is on the list.", typed.address));
-                return Ok(said.at(&place(&name), &state.console));
-            }
-            Err(bad) => bad,
+    let added = edit(&state, &signed, &name, |list| {
+        if list.recipients.iter().any(known) {
+            let bad = FieldError::new("address", "is on the list already");
+            return Err(ListError::Fields(vec![bad]));
         }
+        list.recipients.push(typed.clone());
+        Ok(())
+    })
+    .await?;
+    let bad = match added {
+        Ok(()) => {
+            let said = Flash::good(format!("{} is on the list.", typed.address));
+            return Ok(said.at(&place(&name), &state.console));
+        }
+        Err(bad) => bad,
     };
-    list.recipients.sort_by(|a, b| a.address.cmp(&b.address));
     let page = Page {
+        list: find(&state, &signed, &name).await?,
         frame: Frame::new(&state, &signed, name, Nav::Lists).await?,
-        list,
         bad,
         typed,
     };
@@ -97,34 +106,41 @@ pub async fn add(State(state): State<Shared>, signed: Signed, PathText(name): Pa
 }
 
 /// Takes an entry off, or switches it on or off.
-pub async fn change(State(state): State<Shared>, signed: Signed, PathText(name): PathText, form: Form) -> Result {
-    let _one_at_a_time = state.list_edits.lock().await;
-    let mut list = find(&state, &signed, &name).await?;
+pub async fn change(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(name): PathText,
+    form: Form,
+) -> Result {
     let address = form.get("address").unwrap_or_default().to_owned();
     let wanted = form.get("type").and_then(|text| text.parse::<Channel>().ok());
-    let at = list
-        .recipients
-        .iter()
-        .position(|entry| entry.address == address && wanted.is_none_or(|wanted| wanted == channel(entry)));
-    let Some(at) = at else {
-        return Ok(Flash::bad("That address is not on the list any more.").at(&place(&name), &state.console));
+    let action = form.get("action").unwrap_or_default();
+    let said = match action {
+        "remove" => format!("{address} is off the list."),
+        "enable" => format!("{address} gets messages again."),
+        "disable" => format!("{address} gets no messages until you switch it on again."),
+        _ => {
+            return Err(Trouble(Problem::field(
+                "action",
+                "must be remove, enable or disable",
+            )));
+        }
     };
-    let said = match form.get("action") {
-        Some("remove") => {
-            list.recipients.remove(at);
-            format!("{address} is off the list.")
+    let meant =
+        |entry: &Recipient| entry.address == address && wanted.is_none_or(|wanted| wanted == channel(entry));
+    let changed = edit(&state, &signed, &name, |list| {
+        let Some(at) = list.recipients.iter().position(meant) else {
+            let gone = FieldError::new("", "That address is not on the list any more.");
+            return Err(ListError::Fields(vec![gone]));
+        };
+        match action {
+            "remove" => drop(list.recipients.remove(at)),
+            action => list.recipients[at].enabled = action == "enable",
         }
-        Some("enable") => {
-            list.recipients[at].enabled = true;
-            format!("{address} gets messages again.")
-        }
-        Some("disable") => {
-            list.recipients[at].enabled = false;
-            format!("{address} gets no messages until you switch it on again.")
-        }
-        _ => return Err(Trouble(Problem::field("action", "must be remove, enable or disable"))),
-    };
-    let flash = match put(&state, &signed, &list).await? {
+        Ok(())
+    })
+    .await?;
+    let flash = match changed {
         Ok(()) => Flash::good(said),
         Err(bad) => Flash::bad(super::notification::in_words(&bad)),
     };
@@ -132,7 +148,6 @@ pub async fn change(State(state): State<Shared>, signed: Signed, PathText(name):
 }
 
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
-    let _one_at_a_time = state.list_edits.lock().await;
     let gone = state
         .central
         .lists
@@ -145,9 +160,17 @@ pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name):
     Ok(flash.at("/lists", &state.console))
 }
 
-async fn put(state: &Shared, signed: &Signed, list: &List) -> Result<std::result::Result<(), Vec<FieldError>>> {
-    match state.central.lists.put(signed.caller.tenant, list, &signed.caller.actor).await {
-        Ok(()) => Ok(Ok(())),
+/// Changes the list; what is wrong with an entry is told in the form's words.
+async fn edit(
+    state: &Shared,
+    signed: &Signed,
+    name: &str,
+    change: impl Fn(&mut List) -> std::result::Result<(), ListError>,
+) -> Result<std::result::Result<(), Vec<FieldError>>> {
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    match state.central.lists.change(tenant, name, actor, change).await {
+        Ok(Some(())) => Ok(Ok(())),
+        Ok(None) => Err(Trouble(Problem::not_found("list"))),
         Err(ListError::Fields(bad)) => Ok(Err(bad
             .into_iter()
             .map(|p| FieldError::new(p.field.rsplit('.').next().unwrap_or_default(), p.problem))

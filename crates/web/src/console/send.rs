@@ -7,12 +7,7 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
 };
-use crate::{
-    dto::submit::SubmitRequest,
-    fields::Fields,
-    query::Params,
-    state::Shared,
-};
+use crate::{dto::submit::SubmitRequest, fields::Fields, query::Params, state::Shared};
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::ingest::Submitted;
@@ -79,10 +74,19 @@ pub async fn send(State(state): State<Shared>, signed: Signed, form: Form) -> Re
         body: text("body"),
     };
     let mut bad = vec![];
-    let id = form.get("notificationId").and_then(|id| id.parse::<NotificationId>().ok());
+    let id = form
+        .get("notificationId")
+        .and_then(|id| id.parse::<NotificationId>().ok());
     match SubmitRequest::check(typed.fields(id), None, &signed.caller) {
         Err(problems) => bad = problems,
-        Ok(incoming) => match state.central.ingest.submit(vec![incoming]).await?.into_iter().next() {
+        Ok(incoming) => match state
+            .central
+            .ingest
+            .submit(vec![incoming])
+            .await?
+            .into_iter()
+            .next()
+        {
             Some(Submitted::Accepted { id }) => {
                 return Ok(Flash::good("The message is stored and on its way.")
                     .at(&format!("/notifications/{id}"), &state.console));

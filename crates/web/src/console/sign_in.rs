@@ -102,7 +102,10 @@ pub async fn sign_in(
     check_form(&headers, &form)?;
     let next = Some(form.get("next").unwrap_or_default()).filter(|next| is_ours(next));
     let next = next.unwrap_or("/").to_owned();
-    let (name, password) = (form.get("name").unwrap_or_default(), form.get("password").unwrap_or_default());
+    let (name, password) = (
+        form.get("name").unwrap_or_default(),
+        form.get("password").unwrap_or_default(),
+    );
     let from = address(&state, &headers, peer.as_deref());
     match state.central.users.sign_in(name, password, from).await {
         Ok(signed_in) => Ok(enter(&state, &signed_in, &next)),
@@ -176,7 +179,9 @@ pub fn enter(state: &Shared, signed_in: &SignedIn, next: &str) -> Response {
 
 /// Where to go after signing in.
 pub fn next_of(uri: &Uri) -> String {
-    let next = crate::query::Params::read(uri).ok().and_then(|mut params| params.text("next"));
+    let next = crate::query::Params::read(uri)
+        .ok()
+        .and_then(|mut params| params.text("next"));
     next.filter(|next| is_ours(next)).unwrap_or("/".into())
 }
 

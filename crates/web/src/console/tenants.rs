@@ -41,9 +41,16 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     let why = if !is_tenant_name(&name) {
         "must be 1 to 64 of letters, digits, '-', '_' and '.'".to_owned()
     } else {
-        match state.central.store.create_tenant(&name, &signed.caller.actor).await {
+        match state
+            .central
+            .store
+            .create_tenant(&name, &signed.caller.actor)
+            .await
+        {
             Ok(made) => {
-                return Ok(Flash::good(format!("The tenant {} is made.", made.name)).at("/tenants", &state.console));
+                return Ok(
+                    Flash::good(format!("The tenant {} is made.", made.name)).at("/tenants", &state.console)
+                );
             }
             Err(store::Error::Conflict(why)) => why,
             Err(error) => return Err(error.into()),

@@ -46,7 +46,12 @@ pub fn steps(row: &Notification, log: Vec<AuditRow>) -> Vec<Step> {
         };
         steps.push(Step::new(at, Icon::Arrow, "quiet", what));
         if from.site.is_some() {
-            let mut taken = Step::new(row.created_at, Icon::Arrow, "quiet", "Forwarded from the site's buffer");
+            let mut taken = Step::new(
+                row.created_at,
+                Icon::Arrow,
+                "quiet",
+                "Forwarded from the site's buffer",
+            );
             let way = row.created_at.since(at);
             taken.took = Some(took(u64::try_from(way.as_millis()).unwrap_or(u64::MAX)));
             steps.push(taken);
@@ -54,7 +59,16 @@ pub fn steps(row: &Notification, log: Vec<AuditRow>) -> Vec<Step> {
     }
     let mut number = 0;
     for entry in log {
-        steps.push(logged(entry, &mut number));
+        let mut step = logged(entry, &mut number);
+        // The end of a notification has the words of the attempt that brought it about; once is enough.
+        if let Some(before) = steps
+            .last()
+            .filter(|before| before.at == step.at && before.detail == step.detail)
+        {
+            step.detail = None;
+            step.code = step.code.filter(|code| Some(code) != before.code.as_ref());
+        }
+        steps.push(step);
     }
     if let Some(receipt) = &row.receipt {
         let at = row.ended_at.unwrap_or(row.created_at);
@@ -73,23 +87,39 @@ fn logged(entry: AuditRow, number: &mut u32) -> Step {
         (AuditKind::NotifyDeliver, AuditStatus::Attempted) => {
             *number += 1;
             match entry.code.as_deref() {
-                None => (Icon::Arrow, "good", format!("Attempt {number} through {through}: taken")),
-                Some("INTERRUPTED") => {
-                    (Icon::Warning, "busy", format!("Attempt {number} was cut off: the process ended"))
-                }
-                Some(_) => (Icon::Turn, "busy", format!("Attempt {number} through {through}: failed")),
+                None => (
+                    Icon::Arrow,
+                    "good",
+                    format!("Attempt {number} through {through}: taken"),
+                ),
+                Some("INTERRUPTED") => (
+                    Icon::Warning,
+                    "busy",
+                    format!("Attempt {number} was cut off: the process ended"),
+                ),
+                Some(_) => (
+                    Icon::Turn,
+                    "busy",
+                    format!("Attempt {number} through {through}: failed"),
+                ),
             }
         }
         (AuditKind::NotifyDeliver, AuditStatus::Delivered) => (Icon::Tick, "good", "Delivered".into()),
-        (AuditKind::NotifyDeliver, AuditStatus::Parked) => {
-            (Icon::Pause, "bad", "Parked: it waits for somebody to decide".into())
-        }
+        (AuditKind::NotifyDeliver, AuditStatus::Parked) => (
+            Icon::Pause,
+            "bad",
+            "Parked: it waits for somebody to decide".into(),
+        ),
         (_, AuditStatus::Discarded) => (Icon::Cross, "quiet", "Discarded".into()),
         (AuditKind::NotifyRequeue, _) => {
             *number = 0;
             (Icon::Turn, "quiet", "Sent round again".into())
         }
-        (AuditKind::NotifyResend, _) => (Icon::Arrow, "quiet", "Asked for once more, as a new notification".into()),
+        (AuditKind::NotifyResend, _) => (
+            Icon::Arrow,
+            "quiet",
+            "Asked for once more, as a new notification".into(),
+        ),
         (kind, status) => (Icon::Dot, "quiet", format!("{kind}: {status}")),
     };
     Step {
@@ -114,7 +144,11 @@ fn to_come(row: &Notification) -> Option<Step> {
         return Some(step);
     }
     let at = row.next_attempt_at?;
-    let what = if row.retry_count == 0 { "First attempt" } else { "Next attempt" };
+    let what = if row.retry_count == 0 {
+        "First attempt"
+    } else {
+        "Next attempt"
+    };
     let mut step = Step::new(at, Icon::Clock, "quiet", what);
     step.future = true;
     Some(step)

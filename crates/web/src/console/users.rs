@@ -71,8 +71,14 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
 /// With a password, or with a link that signs in once.
 pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let name = form.text("name").unwrap_or_default();
-    let role = form.get("role").and_then(|role| role.parse().ok()).unwrap_or(Role::Viewer);
-    let text = form.get("password").filter(|text| !text.is_empty()).map(str::to_owned);
+    let role = form
+        .get("role")
+        .and_then(|role| role.parse().ok())
+        .unwrap_or(Role::Viewer);
+    let text = form
+        .get("password")
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned);
     let by_link = text.is_none();
     let made = people::create(&state, &signed.caller, name.clone(), role, text).await;
     let problem = match made {
@@ -84,7 +90,9 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
             };
             return Ok(page.show(&state));
         }
-        Ok(user) => return Ok(Flash::good(format!("{} can sign in now.", user.name)).at("/users", &state.console)),
+        Ok(user) => {
+            return Ok(Flash::good(format!("{} can sign in now.", user.name)).at("/users", &state.console));
+        }
         Err(problem) => problem,
     };
     let page = Page {
@@ -128,23 +136,40 @@ pub async fn role(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     let user = people::find(&state, &signed.caller, &id).await?;
     let role = match form.get("role") {
         Some("none") => None,
-        Some(text) => Some(text.parse().map_err(|why: String| Trouble(Problem::field("role", why)))?),
+        Some(text) => Some(
+            text.parse()
+                .map_err(|why: String| Trouble(Problem::field("role", why)))?,
+        ),
         None => return Err(Trouble(Problem::field("role", "is missing"))),
     };
     people::set_role(&state, &signed.caller, &user, role).await?;
     let (said, place) = match role {
-        Some(role) => (format!("{} is {role} here from now on.", user.name), format!("/users/{id}")),
-        None => (format!("{} may do nothing here any more.", user.name), "/users".into()),
+        Some(role) => (
+            format!("{} is {role} here from now on.", user.name),
+            format!("/users/{id}"),
+        ),
+        None => (
+            format!("{} may do nothing here any more.", user.name),
+            "/users".into(),
+        ),
     };
     Ok(Flash::good(said).at(&place, &state.console))
 }
 
-pub async fn password(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
+pub async fn password(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(id): PathText,
+    form: Form,
+) -> Result {
     let user = people::find(&state, &signed.caller, &id).await?;
     let text = form.get("password").unwrap_or_default();
     match people::set_password(&state, &signed.caller, &user, text).await {
         Ok(()) => {
-            let said = format!("{} has a new password, and all sessions under the old one have ended.", user.name);
+            let said = format!(
+                "{} has a new password, and all sessions under the old one have ended.",
+                user.name
+            );
             Ok(Flash::good(said).at(&format!("/users/{id}"), &state.console))
         }
         Err(problem) => {
@@ -157,7 +182,12 @@ pub async fn password(State(state): State<Shared>, signed: Signed, PathText(id):
     }
 }
 
-pub async fn disable(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
+pub async fn disable(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(id): PathText,
+    form: Form,
+) -> Result {
     let user = people::find(&state, &signed.caller, &id).await?;
     let disabled = form.get("disabled") != Some("false");
     people::set_disabled(&state, &signed.caller, &user, disabled).await?;

@@ -18,3 +18,4 @@ pub mod problem;
 pub mod provider;
 pub mod submit;
 pub mod tenant;
+pub mod user;

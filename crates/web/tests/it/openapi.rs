@@ -34,6 +34,8 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "ProviderRequest" => json!({"kind": "test-hook"}),
         "TestRequest" => json!({"to": "a@example.com"}),
         "KeyRequest" => json!({"name": "sample"}),
+        "UserRequest" => json!({"name": "sample"}),
+        "UserChange" => json!({}),
         "TenantRequest" => json!({"name": "a sample"}),
         other => panic!("no sample for {other}"),
     })

@@ -60,6 +60,12 @@ const MATRIX: &[(&str, &str)] = &[
     ("GET /api/keys", ADMIN),
     ("POST /api/keys", ADMIN),
     ("DELETE /api/keys/{id}", ADMIN),
+    ("GET /api/users", ADMIN),
+    ("POST /api/users", ADMIN),
+    ("GET /api/users/{id}", ADMIN),
+    ("PUT /api/users/{id}", ADMIN),
+    ("DELETE /api/users/{id}", ADMIN),
+    ("POST /api/users/{id}/link", ADMIN),
     ("GET /api/tenants", OPS),
     ("POST /api/tenants", OPS),
 ];

@@ -2,12 +2,12 @@
 
 use crate::harness::*;
 use domain::{
-    Actor, AuditStatus, Channel, Clock, ExecutionId, NotificationId, ProviderId, Status, Submission, Target,
+    Actor, Channel, Clock, ExecutionId, NotificationId, ProviderId, Status, Submission, Target,
     submission::{Extra, Provenance},
 };
 use store::outbox::{Ingested, NewNotification};
 
-fn duplicate(same_content: bool, status: Status) -> Ingested {
+pub fn duplicate(same_content: bool, status: Status) -> Ingested {
     Ingested::Duplicate {
         same_content,
         status: Some(status),
@@ -156,6 +156,13 @@ pub async fn a_nul_is_refused_alone_among_five_hundred(t: &TestStore) {
         );
         assert_eq!(matches!(answer, Ingested::Accepted), i != 317, "{i}: {answer:?}");
     }
+    let Ingested::Refused(words) = &answers[317] else {
+        unreachable!()
+    };
+    assert!(
+        !words.contains("instr") && !words.contains("before"),
+        "for people: {words}"
+    );
     assert_eq!(t.claim(lane, 1_000).await.len(), 499);
 }
 
@@ -255,6 +262,21 @@ pub async fn every_text_with_a_nul_is_refused(t: &TestStore) {
     assert_eq!(t.claim(lane, 100).await, []);
 }
 
+pub async fn the_six_characters_that_escape_a_nul_are_none(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let text = r"a\u0000b";
+    let fine = Submission {
+        target: Target::Recipients(vec![text.into()]),
+        extra: Extra {
+            body_html: Some(text.into()),
+            ..Extra::default()
+        },
+        ..mail()
+    };
+    t.accept(lane, fine.clone()).await;
+    assert_eq!(t.get(fine.id).await.submission, fine);
+}
+
 pub async fn a_row_with_send_at_is_due_then(t: &TestStore) {
     let lane = t.lane("mail").await;
     let later = Submission {
@@ -278,93 +300,6 @@ pub async fn a_send_at_in_the_past_is_due_now(t: &TestStore) {
     let id = t.accept(lane, past).await;
     assert_eq!(t.get(id).await.waiting_since, now);
     t.claim_one(lane).await;
-}
-
-fn under(key: &str) -> Submission {
-    Submission {
-        supersedes_key: Some(key.into()),
-        ..mail()
-    }
-}
-
-pub async fn a_newer_one_discards_what_waits_under_its_key(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let old = t.accept(lane, under("tank-7")).await;
-    let other = t.accept(lane, under("tank-8")).await;
-    let retried = t.claim(lane, 1).await.remove(0);
-    t.record(retry(&retried, HOUR)).await;
-    let new = t.accept(lane, under("tank-7")).await;
-    let discarded = t.get(old).await;
-    assert_eq!(discarded.status, Status::Discarded);
-    assert_eq!(discarded.last_code.as_deref(), Some("SUPERSEDED"));
-    assert_eq!(discarded.retry_count, 1);
-    assert_eq!(discarded.ended_at, Some(t.clock.now()));
-    assert_eq!(t.status(other).await, Status::Pending);
-    assert_eq!(t.status(new).await, Status::Pending);
-    let log = t.store.attempts(TENANT, old).await.unwrap().unwrap();
-    let last = log.last().unwrap();
-    assert_eq!(
-        (last.status, last.actor.as_str()),
-        (AuditStatus::Discarded, "system")
-    );
-}
-
-pub async fn a_resend_of_the_newer_one_discards_nothing(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let first = under("tank-7");
-    t.accept(lane, first.clone()).await;
-    let second = t.accept(lane, under("tank-7")).await;
-    assert_eq!(
-        t.ingest_one(lane, first).await,
-        duplicate(true, Status::Discarded)
-    );
-    assert_eq!(t.status(second).await, Status::Pending);
-}
-
-pub async fn a_row_that_is_being_sent_is_not_superseded(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let old = t.accept(lane, under("tank-7")).await;
-    let claimed = t.claim_one(lane).await;
-    t.accept(lane, under("tank-7")).await;
-    assert_eq!(t.status(old).await, Status::Pending);
-    t.record(delivered(&claimed)).await;
-    assert_eq!(t.status(old).await, Status::Delivered);
-}
-
-pub async fn superseding_stays_within_the_tenant(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let elsewhere = t.tenant("elsewhere").await;
-    let their_lane = t.provider(elsewhere, "mail").await.lane;
-    let ours = t.accept(lane, under("tank-7")).await;
-    let theirs = Submission {
-        tenant: elsewhere,
-        ..under("tank-7")
-    };
-    t.accept(their_lane, theirs).await;
-    assert_eq!(t.status(ours).await, Status::Pending);
-}
-
-pub async fn the_last_of_a_batch_under_one_key_wins(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let batch = vec![under("k"), under("k"), mail(), under("k")];
-    let ids: Vec<_> = batch.iter().map(|s| s.id).collect();
-    assert!(
-        t.ingest(lane, batch)
-            .await
-            .iter()
-            .all(|a| *a == Ingested::Accepted)
-    );
-    let mut found = vec![];
-    for id in ids {
-        found.push(t.status(id).await);
-    }
-    let expected = [
-        Status::Discarded,
-        Status::Discarded,
-        Status::Pending,
-        Status::Pending,
-    ];
-    assert_eq!(found, expected);
 }
 
 pub async fn an_empty_batch_is_no_error(t: &TestStore) {

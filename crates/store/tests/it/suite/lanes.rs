@@ -1,20 +1,13 @@
 //! Holds, probes, pauses and owners.
 
 use crate::harness::*;
-use domain::{Actor, AuditKind, Clock, HoldReason, LaneId, LeaseToken};
+use domain::{Actor, AuditKind, Clock, HoldReason, LaneId};
 use store::{
-    outbox::{Claims, HoldLane, LaneWaiting},
+    outbox::{HoldLane, LaneWaiting},
     query::{AuditFilter, Page},
 };
 
-async fn probe(t: &TestStore, lane: LaneId) -> Claims {
-    t.store
-        .claim_probe(lane, LeaseToken::mint(), LEASE)
-        .await
-        .unwrap()
-}
-
-async fn waiting(t: &TestStore, lane: LaneId) -> LaneWaiting {
+pub async fn waiting(t: &TestStore, lane: LaneId) -> LaneWaiting {
     let lanes = t.store.lanes_waiting().await.unwrap().lanes;
     lanes
         .into_iter()
@@ -22,7 +15,7 @@ async fn waiting(t: &TestStore, lane: LaneId) -> LaneWaiting {
         .expect("something waits there")
 }
 
-async fn hold_of(t: &TestStore, lane: LaneId) -> Option<domain::Hold> {
+pub async fn hold_of(t: &TestStore, lane: LaneId) -> Option<domain::Hold> {
     let lanes = t.store.lanes(TENANT).await.unwrap();
     lanes.into_iter().find(|l| l.lane == lane).unwrap().hold
 }
@@ -137,73 +130,6 @@ pub async fn resuming_lets_rows_out_again(t: &TestStore) {
     assert_eq!(claimed.attempts, 0, "waiting in a held lane costs nothing");
 }
 
-pub async fn a_probe_is_taken_once(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.send_many(lane, 5).await;
-    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
-    t.clock.advance(MINUTE);
-    let claims = probe(t, lane).await;
-    assert_eq!(claims.rows.len(), 1);
-    assert_eq!(claims.probing.map(|h| h.reason), Some(HoldReason::Auth));
-    assert_eq!(probe(t, lane).await.rows, [], "another node finds it taken");
-    t.clock.advance(LEASE);
-    assert_eq!(probe(t, lane).await.rows.len(), 1, "the prober died");
-}
-
-pub async fn a_probe_waits_for_its_time(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.send(lane).await;
-    assert_eq!(
-        probe(t, lane).await.rows,
-        [],
-        "a lane that is not held is not probed"
-    );
-    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
-    t.clock.advance(MINUTE - SECOND);
-    assert_eq!(probe(t, lane).await.rows, []);
-    t.clock.advance(SECOND);
-    assert_eq!(probe(t, lane).await.rows.len(), 1);
-}
-
-pub async fn a_probe_of_an_empty_lane_takes_nothing(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
-    t.clock.advance(MINUTE);
-    assert_eq!(probe(t, lane).await.rows, []);
-    t.send(lane).await;
-    assert_eq!(
-        probe(t, lane).await.rows.len(),
-        1,
-        "the empty look did not use the probe up"
-    );
-}
-
-pub async fn a_failed_probe_counts_and_moves_the_next(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.send(lane).await;
-    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
-    let since = t.clock.now();
-    for probes in 1..=3 {
-        t.clock.advance(MINUTE);
-        let claimed = probe(t, lane).await.rows.remove(0);
-        t.record(wait(&claimed)).await;
-        assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());
-        let held = hold_of(t, lane).await.unwrap();
-        assert_eq!((held.probes, held.since), (probes, since));
-        assert_eq!(held.next_probe, Some(t.clock.now() + MINUTE));
-        assert_eq!(probe(t, lane).await.rows, []);
-    }
-}
-
-pub async fn an_operators_hold_is_never_probed(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.send(lane).await;
-    t.store.hold_lane(hold(lane, HoldReason::Operator)).await.unwrap();
-    t.clock.advance(DAY);
-    assert_eq!(probe(t, lane).await.rows, []);
-    assert_eq!(waiting(t, lane).await.next_probe, None);
-}
-
 pub async fn a_lane_has_one_owner_until_its_time_is_up(t: &TestStore) {
     let lane = t.lane("mail").await;
     let own = |node| t.store.own_lane(lane, node, MINUTE);
@@ -264,4 +190,10 @@ pub async fn waiting_rows_are_counted_per_lane(t: &TestStore) {
     seen.sort();
     assert_eq!(seen, [("a", 3, None), ("b", 0, Some(t.clock.now() + HOUR))]);
     assert!(lanes.iter().all(|l| l.tenant == TENANT && l.config_version == 1));
+}
+
+pub async fn a_lane_that_does_not_exist_cannot_be_held(t: &TestStore) {
+    let nowhere = LaneId(987_654);
+    assert!(!t.store.hold_lane(hold(nowhere, HoldReason::Auth)).await.unwrap());
+    assert!(!t.store.resume_lane(nowhere, None, &admin()).await.unwrap());
 }

@@ -188,3 +188,18 @@ pub async fn another_tenants_rows_are_not_found(t: &TestStore) {
     assert_eq!(t.status(parked).await, Status::Parked);
     assert_eq!(t.status(waiting).await, Status::Pending);
 }
+
+pub async fn a_late_success_of_an_earlier_generation_completes_the_requeued_row(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let slow = t.claim_one(lane).await;
+    t.clock.advance(LEASE);
+    t.record(park(&t.claim_one(lane).await)).await;
+    t.store.requeue(TENANT, &[(id, lane)], &admin()).await.unwrap();
+    assert_eq!(
+        t.record(delivered(&slow)).await,
+        Recorded::LostLease { completed: true }
+    );
+    assert_eq!(t.status(id).await, Status::Delivered, "it is not sent once more");
+    assert_eq!(t.claim(lane, 1).await, []);
+}

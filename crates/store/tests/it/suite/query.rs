@@ -1,9 +1,8 @@
 //! Reading: pages and figures.
 
-use crate::harness::*;
-use domain::{Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, TenantId, kpi::Kpis};
-use std::time::Duration;
-use store::query::{Cursor, Filter, KpiAsk, Listed, Page, SCAN_BOUND};
+use crate::{harness::*, suite::figures::kpis};
+use domain::{Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, kpi::Kpis};
+use store::query::{Cursor, Filter, Listed, Page, SCAN_BOUND};
 
 async fn list(t: &TestStore, filter: &Filter, limit: u32, after: Option<Cursor>) -> Listed {
     t.store.list(TENANT, filter, Page { limit, after }).await.unwrap()
@@ -21,6 +20,7 @@ async fn walk(t: &TestStore, filter: &Filter, limit: u32) -> Vec<NotificationId>
     loop {
         let page = list(t, filter, limit, after).await;
         assert!(page.rows.len() <= limit as usize);
+        assert!(found.len() < 1_000, "the pages go round in circles");
         found.extend(page.rows.iter().map(|row| row.submission.id));
         match page.next {
             Some(next) => after = Some(next),
@@ -280,145 +280,6 @@ pub async fn a_page_ends_at_the_bound_and_says_where_to_go_on(t: &TestStore) {
     }
 }
 
-const ASK: KpiAsk = KpiAsk {
-    stuck_after: Duration::from_secs(600),
-    delivered_window: Duration::from_secs(60),
-};
-
-async fn kpis(t: &TestStore, tenant: Option<TenantId>) -> Kpis {
-    t.store.kpis(tenant, ASK).await.unwrap()
-}
-
-pub async fn figures_are_exact(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    assert_eq!(kpis(t, Some(TENANT)).await, Kpis::default());
-    for _ in 0..3 {
-        t.delivered(lane).await;
-    }
-    t.parked(lane).await;
-    t.parked(lane).await;
-    let cancelled = t.send(lane).await;
-    t.store.cancel(TENANT, cancelled, &admin()).await.unwrap();
-    t.send_many(lane, 4).await;
-    t.record(retry(&t.claim_one(lane).await, DAY)).await;
-    t.clock.advance(Duration::from_secs(30));
-    let expected = Kpis {
-        queue_depth: 4,
-        stuck_count: 0,
-        parked_count: 2,
-        delivered_last_interval: 3,
-        oldest_pending_age_seconds: Some(30),
-    };
-    assert_eq!(kpis(t, Some(TENANT)).await, expected);
-    t.clock.advance(Duration::from_secs(600));
-    t.send(lane).await;
-    let expected = Kpis {
-        queue_depth: 5,
-        stuck_count: 4,
-        parked_count: 2,
-        delivered_last_interval: 0,
-        oldest_pending_age_seconds: Some(630),
-    };
-    assert_eq!(kpis(t, Some(TENANT)).await, expected);
-}
-
-pub async fn figures_of_all_tenants_add_up(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let elsewhere = t.tenant("elsewhere").await;
-    let their_lane = t.provider(elsewhere, "mail").await.lane;
-    t.delivered(lane).await;
-    t.parked(lane).await;
-    t.send(lane).await;
-    let theirs = Submission {
-        tenant: elsewhere,
-        ..mail()
-    };
-    t.accept(their_lane, theirs).await;
-    let all = kpis(t, None).await;
-    assert_eq!(
-        (all.queue_depth, all.parked_count, all.delivered_last_interval),
-        (2, 1, 1)
-    );
-    assert_eq!(kpis(t, Some(elsewhere)).await.queue_depth, 1);
-}
-
-pub async fn figures_by_site(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    for _ in 0..2 {
-        t.accept(lane, from_site("plant-1")).await;
-        t.record(delivered(&t.claim_one(lane).await)).await;
-    }
-    t.accept(lane, from_site("plant-2")).await;
-    t.record(park(&t.claim_one(lane).await)).await;
-    t.accept(lane, from_site("plant-2")).await;
-    t.send(lane).await;
-    t.clock.advance(SECOND);
-    let by_site = t.store.kpis_by_site(TENANT, ASK).await.unwrap();
-    let seen: Vec<_> = by_site
-        .iter()
-        .map(|(site, k)| {
-            (
-                site.as_str(),
-                k.queue_depth,
-                k.parked_count,
-                k.delivered_last_interval,
-            )
-        })
-        .collect();
-    assert_eq!(seen, [("", 1, 0, 0), ("plant-1", 0, 0, 2), ("plant-2", 1, 1, 0)]);
-    assert_eq!(by_site[0].1.oldest_pending_age_seconds, Some(1));
-    assert_eq!(by_site[1].1.oldest_pending_age_seconds, None);
-}
-
-pub async fn the_delivered_window_slides(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.delivered(lane).await;
-    t.clock.advance(Duration::from_secs(40));
-    t.delivered(lane).await;
-    let within = |t: &TestStore| {
-        let store = t.store.clone();
-        async move {
-            store
-                .kpis(Some(TENANT), ASK)
-                .await
-                .unwrap()
-                .delivered_last_interval
-        }
-    };
-    assert_eq!(within(t).await, 2);
-    t.clock.advance(Duration::from_secs(30));
-    assert_eq!(within(t).await, 1, "the first is 70 seconds old");
-    t.clock.advance(Duration::from_secs(50));
-    assert_eq!(within(t).await, 0);
-}
-
-pub async fn stuck_counts_from_the_latest_of_created_send_at_and_requeue(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let requeued = t.parked(lane).await;
-    let scheduled = Submission {
-        send_at: Some(t.clock.now() + 2 * HOUR),
-        ..mail()
-    };
-    t.accept(lane, scheduled).await;
-    assert_eq!(kpis(t, Some(TENANT)).await.oldest_pending_age_seconds, Some(0));
-    t.clock.advance(HOUR);
-    t.store
-        .requeue(TENANT, &[(requeued, lane)], &admin())
-        .await
-        .unwrap();
-    t.clock.advance(MINUTE);
-    let now = kpis(t, Some(TENANT)).await;
-    assert_eq!((now.queue_depth, now.stuck_count), (2, 0));
-    t.clock.advance(10 * MINUTE);
-    assert_eq!(kpis(t, Some(TENANT)).await.stuck_count, 1, "the requeued one");
-    t.clock.advance(HOUR);
-    assert_eq!(
-        kpis(t, Some(TENANT)).await.stuck_count,
-        2,
-        "and the scheduled one"
-    );
-}
-
 pub async fn a_row_waiting_in_a_held_lane_says_so(t: &TestStore) {
     let lane = t.lane("mail").await;
     let (ended, waiting) = (t.delivered(lane).await, t.send(lane).await);
@@ -427,4 +288,37 @@ pub async fn a_row_waiting_in_a_held_lane_says_so(t: &TestStore) {
     assert_eq!(held.reason, HoldReason::Billing);
     assert_eq!(held.since, t.clock.now());
     assert_eq!(t.get(ended).await.held, None);
+}
+
+pub async fn what_waits_is_found_by_time_too(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mut sent = vec![];
+    for _ in 0..4 {
+        sent.push((t.clock.now(), t.send(lane).await));
+        t.clock.advance(SECOND);
+    }
+    let middle = Filter {
+        status: vec![Status::Pending],
+        from: Some(sent[1].0),
+        to: Some(sent[3].0),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, middle).await, [sent[2].1, sent[1].1]);
+}
+
+pub async fn a_small_tenants_waiting_rows_are_found_beside_anothers_backlog(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let mine = t.send(lane).await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let their_lane = t.provider(elsewhere, "mail").await.lane;
+    let theirs = (0..300).map(|_| Submission {
+        tenant: elsewhere,
+        ..mail()
+    });
+    t.ingest(their_lane, theirs.collect()).await;
+    let waiting = Filter {
+        status: vec![Status::Pending, Status::Retrying],
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, waiting).await, [mine]);
 }

@@ -32,7 +32,11 @@ impl fmt::Display for Badge {
             Tone::Busy => "busy",
             Tone::Bad => "bad",
         };
-        write!(f, "<span class=\"badge badge-{tone}\" data-state=\"{1}\">{0}{1}</span>", self.icon, self.word)
+        write!(
+            f,
+            "<span class=\"badge badge-{tone}\" data-state=\"{1}\">{0}{1}</span>",
+            self.icon, self.word
+        )
     }
 }
 

@@ -40,15 +40,20 @@ impl Chart {
     /// What is said of it to those who do not see it.
     fn summary(&self) -> String {
         let most = self.values.iter().copied().max().unwrap_or(0);
-        format!("{}: {} in all, at most {} in one step", self.name, number(self.total()), number(most))
+        format!(
+            "{}: {} in all, at most {} in one step",
+            self.name,
+            number(self.total()),
+            number(most)
+        )
     }
 }
 
-/// The next of 1, 2, 5, 10, 20 … that holds it.
+/// The next of 4, 10, 20, 40, 100 … that holds it: round numbers with a round half.
 fn nice(n: u64) -> u64 {
     let mut step = 1u64;
     loop {
-        for factor in [1, 2, 5] {
+        for factor in [2, 4, 10] {
             let bound = step.saturating_mul(factor);
             if bound >= n.max(4) || bound == u64::MAX {
                 return bound;
@@ -81,8 +86,16 @@ impl fmt::Display for Chart {
         )?;
         for (share, value) in [(0, most), (1, most / 2), (2, 0)] {
             let y = TOP + plot * share / 2;
-            write!(f, "<line class=\"grid\" x1=\"34\" x2=\"{WIDTH}\" y1=\"{y}\" y2=\"{y}\"/>")?;
-            write!(f, "<text class=\"axis\" x=\"30\" y=\"{}\" text-anchor=\"end\">{}</text>", y + 3, short(value))?;
+            write!(
+                f,
+                "<line class=\"grid\" x1=\"34\" x2=\"{WIDTH}\" y1=\"{y}\" y2=\"{y}\"/>"
+            )?;
+            write!(
+                f,
+                "<text class=\"axis\" x=\"30\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                y + 3,
+                short(value)
+            )?;
         }
         let count = self.values.len().max(1);
         let room = WIDTH - 36;
@@ -104,7 +117,12 @@ impl fmt::Display for Chart {
         for mark in 0..marks {
             let place = count * mark / marks;
             let x = 36 + room * place / count;
-            write!(f, "<text class=\"axis\" x=\"{x}\" y=\"{}\">{}</text>", HEIGHT - 5, label(self.at(place), self.step))?;
+            write!(
+                f,
+                "<text class=\"axis\" x=\"{x}\" y=\"{}\">{}</text>",
+                HEIGHT - 5,
+                label(self.at(place), self.step)
+            )?;
         }
         f.write_str("</svg>")
     }
@@ -112,7 +130,11 @@ impl fmt::Display for Chart {
 
 /// 2026-01-31 13:45
 fn moment(at: Timestamp) -> String {
-    at.to_string().chars().take(16).collect::<String>().replacen('T', " ", 1)
+    at.to_string()
+        .chars()
+        .take(16)
+        .collect::<String>()
+        .replacen('T', " ", 1)
 }
 
 fn short(n: u64) -> String {
@@ -160,7 +182,10 @@ mod tests {
 
     #[test]
     fn scales_end_at_round_numbers() {
-        assert_eq!([nice(0), nice(3), nice(7), nice(51), nice(1001)], [5, 5, 10, 100, 2000]);
+        assert_eq!(
+            [nice(0), nice(3), nice(7), nice(51), nice(1001)],
+            [4, 4, 10, 100, 2000]
+        );
         assert_eq!(nice(u64::MAX), u64::MAX);
     }
 

@@ -70,7 +70,10 @@ mod tests {
     use super::*;
 
     fn shown(at: i64, now: i64) -> String {
-        relative(Timestamp::from_millis(at * 1000), Timestamp::from_millis(now * 1000))
+        relative(
+            Timestamp::from_millis(at * 1000),
+            Timestamp::from_millis(now * 1000),
+        )
     }
 
     #[test]

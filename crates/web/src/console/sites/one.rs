@@ -1,8 +1,6 @@
 //! One site: its agent, what is parked in its buffer, its calls, its events, and what it sent.
 
-use super::source::{
-    Acted, CallRow, EventRow, Known, ParkedPage, SiteAction, SiteTrouble, known_sites,
-};
+use super::source::{Acted, CallRow, EventRow, Known, ParkedPage, SiteAction, SiteTrouble, known_sites};
 use crate::{
     api::{PathText, lists::encode},
     console::{
@@ -11,7 +9,7 @@ use crate::{
         form::Form,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
-        show::{Badge, counted, age, number},
+        show::{Badge, age, counted, number},
     },
     problem::Problem,
     query::Params,
@@ -67,7 +65,10 @@ pub async fn page(
     mut params: Params,
 ) -> Result {
     let tenant = signed.caller.tenant;
-    let site = known_sites(&state, tenant).await?.into_iter().find(|site| site.id == id);
+    let site = known_sites(&state, tenant)
+        .await?
+        .into_iter()
+        .find(|site| site.id == id);
     let site = site.ok_or_else(|| Problem::not_found("site"))?;
     let frame = Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live();
     let after = params.text("after");
@@ -122,7 +123,11 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Sit
             Ok(Acted::Done) => done += 1,
             Ok(Acted::TooLate) => late += 1,
             Err(trouble) => {
-                let before = if done > 0 { format!("{done} were done before that. ") } else { String::new() };
+                let before = if done > 0 {
+                    format!("{done} were done before that. ")
+                } else {
+                    String::new()
+                };
                 return Ok(Flash::bad(format!("{before}{}", trouble.in_words())).at(&place, &state.console));
             }
         }
@@ -138,7 +143,11 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Sit
     if late > 0 {
         text.push_str(&format!(" {late} not parked any more."));
     }
-    let flash = if done > 0 { Flash::good(text) } else { Flash::bad(text) };
+    let flash = if done > 0 {
+        Flash::good(text)
+    } else {
+        Flash::bad(text)
+    };
     Ok(flash.at(&place, &state.console))
 }
 
@@ -147,7 +156,10 @@ impl SiteTrouble {
         match self {
             SiteTrouble::NoSuchSite => "There is no such site.".into(),
             SiteTrouble::Offline { since: Some(since) } => {
-                format!("The site is offline since {}; nothing was changed.", crate::console::show::exact(*since))
+                format!(
+                    "The site is offline since {}; nothing was changed.",
+                    crate::console::show::exact(*since)
+                )
             }
             SiteTrouble::Offline { since: None } => "The site is offline; nothing was changed.".into(),
             SiteTrouble::Failed(why) => format!("The site could not do it: {why}"),

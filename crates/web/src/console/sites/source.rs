@@ -12,7 +12,12 @@ pub trait SiteDesk: fmt::Debug + Send + Sync {
     /// Every site that has an agent, connected or not.
     async fn sites(&self, tenant: TenantId) -> Result<Vec<SiteRow>, SiteTrouble>;
     /// What is parked in the site's buffer, oldest first.
-    async fn parked(&self, tenant: TenantId, site: &str, after: Option<&str>) -> Result<ParkedPage, SiteTrouble>;
+    async fn parked(
+        &self,
+        tenant: TenantId,
+        site: &str,
+        after: Option<&str>,
+    ) -> Result<ParkedPage, SiteTrouble>;
     /// Passed on to the site; the answer is the site's.
     async fn act(
         &self,

@@ -1,0 +1,185 @@
+//! Claiming what is due and starting it.
+//!
+//! Always true: no more is claimed than may start at once; a row that cannot be started goes back uncounted.
+
+use super::{Dispatcher, lanes::Behaviour};
+use crate::directory::Way;
+use domain::{LaneId, LeaseToken, retry::slower};
+use std::{collections::HashMap, time::Duration};
+use store::outbox::{Claims, Lease};
+use tokio::time::Instant;
+
+/// How long rate-limited lanes are owned for.
+const OWNED_FOR: Duration = Duration::from_secs(30);
+/// Rows sent and not yet on record, for each attempt that may be under way.
+const UNRECORDED_PER_PERMIT: usize = 4;
+
+/// The first wait after a claim that failed.
+pub(super) const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+impl Dispatcher {
+    pub(super) async fn claim_if_allowed(&mut self) -> usize {
+        if *self.blocked.borrow() || self.claim_not_before.is_some_and(|at| at > Instant::now()) {
+            return 0;
+        }
+        match self.claim().await {
+            Ok(claimed) => {
+                self.claim_not_before = None;
+                self.claim_wait = FIRST_WAIT;
+                claimed
+            }
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "claiming failed; trying again"
+                );
+                self.claim_not_before = Some(Instant::now() + self.claim_wait);
+                self.claim_wait = slower(self.claim_wait);
+                self.wake.look();
+                0
+            }
+        }
+    }
+
+    /// Claims once, what may be claimed now, and starts it. Answers how many rows that was.
+    pub(super) async fn claim(&mut self) -> store::Result<usize> {
+        self.learn_limits().await?;
+        // Bounds memory, and what a crash can make come twice, when the store is slower than the far ends.
+        let most = (UNRECORDED_PER_PERMIT * self.settings.permits).saturating_sub(self.unrecorded as usize);
+        let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
+        let mut started = 0;
+        if !plan.wants.is_empty() {
+            let (token, since) = (LeaseToken::mint(), Instant::now());
+            let claims = match self
+                .store
+                .claim_due(&plan.wants, token, self.settings.lease)
+                .await
+            {
+                Ok(claims) => claims,
+                Err(error) => {
+                    for want in plan.wants {
+                        self.lanes.claimed(want, 0);
+                        self.lanes.enqueue(want.lane);
+                    }
+                    return Err(error);
+                }
+            };
+            let mut got: HashMap<LaneId, usize> = HashMap::with_capacity(plan.wants.len());
+            for row in &claims.rows {
+                *got.entry(row.lane).or_default() += 1;
+            }
+            for want in plan.wants {
+                self.lanes
+                    .claimed(want, got.get(&want.lane).copied().unwrap_or_default());
+            }
+            started += self.start(claims, since).await;
+        }
+        for lane in plan.probes {
+            started += self.probe(lane).await?;
+        }
+        Ok(started)
+    }
+
+    /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
+    async fn learn_limits(&mut self) -> store::Result<()> {
+        for lane in self.lanes.unknown_ready() {
+            let entry = self.field.directory.lane(lane, None).await?;
+            self.lanes.set_limits(lane, &entry.limits, self.clock.now());
+        }
+        let now = self.clock.now();
+        for lane in self.lanes.unowned_ready(now) {
+            let ours = self.store.own_lane(lane, &self.node, OWNED_FOR).await?;
+            // Asked for again well before it ends.
+            self.lanes
+                .owned(lane, ours.then_some(now + OWNED_FOR / 2), now + OWNED_FOR / 2);
+        }
+        Ok(())
+    }
+
+    async fn probe(&mut self, lane: LaneId) -> store::Result<usize> {
+        let since = Instant::now();
+        let claims = self
+            .store
+            .claim_probe(lane, LeaseToken::mint(), self.settings.lease)
+            .await;
+        let got = claims.as_ref().is_ok_and(|claims| !claims.rows.is_empty());
+        self.lanes.probe_claimed(lane, got);
+        Ok(self.start(claims?, since).await)
+    }
+
+    /// Starts the attempts of a claim. Answers how many rows came with it.
+    async fn start(&mut self, claims: Claims, since: Instant) -> usize {
+        let Claims {
+            now,
+            directory_version,
+            rows,
+            probing,
+        } = claims;
+        if let Some(now) = now {
+            self.clock.saw(now);
+        }
+        self.saw_directory(directory_version);
+        let claimed = rows.len();
+        // Renewals keep a running send ours; one that has not begun by now must not begin.
+        let start_by = since + self.settings.lease / 2;
+        self.unrecorded += claimed as u64;
+        self.leases.held(rows.iter().map(|row| row.lease), since);
+        for row in rows {
+            let known = self.field.directory.known_lane(row.lane, row.config_version);
+            let entry = match known {
+                Some(entry) => entry,
+                None => match self
+                    .field
+                    .directory
+                    .lane(row.lane, Some(row.config_version))
+                    .await
+                {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "a provider could not be read"
+                        );
+                        self.give_back(row.lease, row.lane).await;
+                        continue;
+                    }
+                },
+            };
+            self.lanes.set_limits(row.lane, &entry.limits, self.clock.now());
+            if let Way::Sealed(why) = &entry.way {
+                tracing::error!(
+                    provider.id = entry.provider.as_ref().map(tracing::field::display),
+                    why,
+                    "this node cannot open the provider's secrets and leaves its lane alone"
+                );
+                self.lanes.skip(row.lane);
+                self.give_back(row.lease, row.lane).await;
+                continue;
+            }
+            let (field, finished, probe, now) = (
+                self.field.clone(),
+                self.finished.clone(),
+                probing.clone(),
+                self.clock.now(),
+            );
+            tokio::spawn(async move {
+                let over = field.attempt(row, entry, probe, now, start_by).await;
+                // Without a recorder the process is going; the lease ends by itself.
+                let _ = finished.send(over);
+            });
+        }
+        claimed
+    }
+
+    async fn give_back(&mut self, lease: Lease, lane: LaneId) {
+        self.unrecorded -= 1;
+        self.leases.over(&[lease]);
+        self.lanes.finished(lane, Behaviour::NotAsked);
+        if let Err(error) = self.store.release(&[lease]).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a row could not be given back; its lease will end"
+            );
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What holds for the plan, whatever the lanes do.
+
+use super::*;
+use std::time::Duration;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+fn lanes(permits: usize, ids: std::ops::Range<i64>) -> Lanes {
+    let mut lanes = Lanes::new(permits);
+    for id in ids {
+        lanes.set_limits(
+            LaneId(id),
+            &Limits {
+                concurrency: 100,
+                per_second: None,
+            },
+            NOW,
+        );
+        lanes.enqueue(LaneId(id));
+    }
+    lanes
+}
+
+fn wanted(plan: &Plan) -> usize {
+    plan.wants.iter().map(|w| w.n as usize).sum()
+}
+
+fn warm(lanes: &mut Lanes, id: i64) {
+    for _ in 0..200 {
+        lanes.lane(LaneId(id)).sending += 1;
+        lanes.sending += 1;
+        if !lanes.lane(LaneId(id)).window.is_healthy() {
+            lanes.silent_sending += 1;
+        }
+        lanes.finished(LaneId(id), Behaviour::Answered);
+    }
+}
+
+#[test]
+fn lanes_without_an_answer_share_a_quarter_of_the_permits() {
+    let mut lanes = lanes(100, 0..200);
+    let plan = lanes.plan(NOW, 100, 1000);
+    assert_eq!(wanted(&plan), 25);
+    assert_eq!(lanes.silent_sending, 25);
+}
+
+#[test]
+fn a_healthy_lane_is_not_held_up_by_dead_ones() {
+    let mut lanes = lanes(100, 0..51);
+    warm(&mut lanes, 0);
+    for id in 1..51 {
+        lanes.enqueue(LaneId(id));
+    }
+    let mut healthy = 0;
+    for _ in 0..10 {
+        lanes.enqueue(LaneId(0));
+        let plan = lanes.plan(NOW, 100, 1000);
+        for want in plan.wants {
+            if want.lane == LaneId(0) {
+                healthy += want.n;
+                lanes.claimed(want, want.n as usize);
+            } else {
+                lanes.claimed(want, want.n as usize);
+            }
+        }
+    }
+    assert!(lanes.silent_sending <= 25);
+    assert_eq!(healthy, 75, "everything but the quarter is the healthy lane's");
+}
+
+#[test]
+fn silent_accounting_returns_to_zero_when_everything_is_over() {
+    let mut lanes = lanes(64, 0..10);
+    let plan = lanes.plan(NOW, 100, 1000);
+    for want in &plan.wants {
+        lanes.claimed(*want, want.n as usize);
+    }
+    for (i, want) in plan.wants.iter().enumerate() {
+        for k in 0..want.n {
+            let behaviour = if (i + k as usize).is_multiple_of(2) {
+                Behaviour::Silent
+            } else {
+                Behaviour::Answered
+            };
+            lanes.finished(want.lane, behaviour);
+        }
+    }
+    assert_eq!((lanes.sending, lanes.silent_sending), (0, 0));
+}
+
+#[test]
+fn lanes_take_turns() {
+    let mut lanes = lanes(8, 0..4);
+    for id in 0..4 {
+        warm(&mut lanes, id);
+        lanes.enqueue(LaneId(id));
+    }
+    let plan = lanes.plan(NOW, 100, 1000);
+    let per_lane: Vec<_> = plan.wants.iter().map(|w| w.n).collect();
+    assert_eq!(per_lane, [2, 2, 2, 2]);
+}
+
+#[test]
+fn a_held_lane_gives_one_probe_when_it_is_due_and_nothing_else() {
+    let mut lanes = lanes(8, 0..1);
+    let waiting = LaneWaiting {
+        lane: LaneId(0),
+        next_due: NOW,
+        next_probe: Some(NOW + Duration::from_secs(30)),
+        held: true,
+        not_before: None,
+    };
+    lanes.seen(&waiting, NOW);
+    assert_eq!(lanes.plan(NOW, 100, 1000), Plan::default());
+    let later = NOW + Duration::from_secs(30);
+    lanes.fire_timers(later);
+    assert_eq!(lanes.plan(later, 100, 1000).probes, [LaneId(0)]);
+    lanes.enqueue(LaneId(0));
+    assert_eq!(lanes.plan(later, 100, 1000), Plan::default());
+}
+
+#[test]
+fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
+    let mut lanes = Lanes::new(100);
+    lanes.set_limits(
+        LaneId(1),
+        &Limits {
+            concurrency: 100,
+            per_second: Some(2.0),
+        },
+        NOW,
+    );
+    lanes.enqueue(LaneId(1));
+    let plan = lanes.plan(NOW, 100, 1000);
+    assert_eq!(wanted(&plan), 2);
+    lanes.claimed(plan.wants[0], 2);
+    assert_eq!(lanes.plan(NOW, 100, 1000), Plan::default());
+    let next = lanes.next_timer().expect("a timer for the next token");
+    assert!(next <= NOW + Duration::from_millis(502));
+    lanes.fire_timers(next);
+    assert_eq!(wanted(&lanes.plan(next, 100, 1000)), 1);
+}
