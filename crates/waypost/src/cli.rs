@@ -3,6 +3,7 @@
 use crate::commands::{
     audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
     lists, migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
+    user,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -66,6 +67,9 @@ enum Command {
     /// Manage API keys
     #[command(subcommand)]
     Key(key::Command),
+    /// Manage who signs in to the console, on the database itself
+    #[command(subcommand)]
+    User(user::Command),
     /// Manage tenants (role ops)
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -103,6 +107,7 @@ impl Cli {
             Command::Provider(command) => Box::pin(provider::run(command, global)).await,
             Command::Lists(command) => Box::pin(lists::run(command)).await,
             Command::Key(command) => Box::pin(key::run(command, global)).await,
+            Command::User(command) => Box::pin(user::run(command, global)).await,
             Command::Tenant(command) => Box::pin(tenant::run(command)).await,
             Command::Audit(args) => Box::pin(audit::run(args)).await,
             Command::Doctor(args) => Box::pin(doctor::run(args)).await,

@@ -27,3 +27,4 @@ pub mod simulate;
 pub mod status;
 pub mod tail;
 pub mod tenant;
+pub mod user;

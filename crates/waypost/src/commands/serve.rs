@@ -2,16 +2,19 @@
 
 use crate::{
     cli::Global,
-    config::{Loaded, Problems},
+    config::{Loaded, Problems, server::Server},
     output,
     wiring::{bootstrap, logging, metrics, node, signals, store},
 };
 use anyhow::Context;
 use central::Central;
-use std::{io::Write, net::TcpListener, path::PathBuf, time::Duration};
+use std::{io::Write, net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use web::{Tls, WebState};
+use web::{
+    Tls, WebState,
+    console::{ConsoleSettings, oidc::Oidc},
+};
 
 /// Run central: take notifications in, deliver them, answer the API
 ///
@@ -51,6 +54,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     let metrics = metrics::install()?;
     let central = node::central(config, opened.store.clone(), sealer, name);
     bootstrap::first_key(&central, &config.server).await?;
+    bootstrap::first_user(&central, &config.server).await?;
 
     let listener = TcpListener::bind(config.server.listen)
         .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;
@@ -58,6 +62,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let state = WebState::new(central.clone())
         .with_metrics(metrics)
+        .with_console(console(&config.server, tls.is_some())?)
         .with_stop(stop.clone());
     let running = Running {
         loops: central.start(&stop),
@@ -72,6 +77,21 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
     output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
     running.until_stopped().await
+}
+
+/// How the console is to behave, from where it is reached.
+fn console(server: &Server, tls: bool) -> anyhow::Result<ConsoleSettings> {
+    let oidc = server.oidc().map_err(Problems)?;
+    let oidc = oidc.map(|settings| Oidc::new(settings).map(Arc::new)).transpose();
+    let public_https = server
+        .public_url
+        .as_deref()
+        .is_some_and(|url| url.starts_with("https://"));
+    Ok(ConsoleSettings {
+        secure: tls || public_https,
+        behind_proxy: server.insecure,
+        oidc: oidc.map_err(|why| anyhow::anyhow!("signing in through an identity provider: {why}"))?,
+    })
 }
 
 /// A node at work.

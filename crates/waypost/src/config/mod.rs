@@ -10,6 +10,7 @@ pub mod key;
 mod layers;
 mod list;
 pub mod log;
+mod oidc;
 pub mod outbox;
 mod problem;
 pub mod secret;

@@ -7,6 +7,7 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf};
+use web::console::oidc::OidcSettings;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -23,6 +24,17 @@ pub struct Server {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key_file: Option<PathBuf>,
     pub insecure: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_id: Option<String>,
+    #[serde(skip_serializing)]
+    pub oidc_client_secret: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_secret_file: Option<PathBuf>,
+    pub oidc_role_claim: String,
+    #[serde(deserialize_with = "super::list::deserialize")]
+    pub oidc_roles: Vec<String>,
 }
 
 impl Default for Server {
@@ -35,6 +47,12 @@ impl Default for Server {
             tls_cert_file: None,
             tls_key_file: None,
             insecure: false,
+            oidc_issuer: None,
+            oidc_client_id: None,
+            oidc_client_secret: None,
+            oidc_client_secret_file: None,
+            oidc_role_claim: "roles".into(),
+            oidc_roles: vec![],
         }
     }
 }
@@ -81,6 +99,43 @@ pub const INSECURE: Key = Key::new(
     "Listen for other machines without TLS: only behind a proxy that adds it.",
 );
 
+pub const OIDC_ISSUER: Key = Key::new(
+    "server.oidc_issuer",
+    "the https:// URL of an OpenID Connect issuer; needs server.public_url too",
+    "People may also sign in to the console through this identity provider. Register PUBLIC_URL/sign-in/openid/back there.",
+)
+.example("https://login.example.com/realms/plant");
+pub const OIDC_CLIENT_ID: Key = Key::new(
+    "server.oidc_client_id",
+    "a text",
+    "What Waypost is called at the identity provider.",
+)
+.example("waypost");
+pub const OIDC_CLIENT_SECRET: Key = Key::new(
+    "server.oidc_client_secret",
+    "a text",
+    "The secret that goes with it.",
+)
+.secret()
+.example("a-long-random-text");
+pub const OIDC_CLIENT_SECRET_FILE: Key = Key::new(
+    "server.oidc_client_secret_file",
+    "the path of a file",
+    "The same, read from a file.",
+)
+.example("/run/secrets/oidc_client_secret");
+pub const OIDC_ROLE_CLAIM: Key = Key::new(
+    "server.oidc_role_claim",
+    "the name of a claim",
+    "The claim of the id token that server.oidc_roles looks into.",
+);
+pub const OIDC_ROLES: Key = Key::new(
+    "server.oidc_roles",
+    "a list of VALUE=ROLE or VALUE=ROLE@TENANT, the role viewer, operator, admin or ops",
+    "Who has the value in the claim has the role in the tenant (default, if left out). The first that fits a tenant counts.",
+)
+.example("[\"waypost-admins=admin\", \"waypost-users=viewer\"]");
+
 pub const KEYS: &[Key] = &[
     LISTEN,
     PUBLIC_URL,
@@ -89,6 +144,12 @@ pub const KEYS: &[Key] = &[
     TLS_CERT_FILE,
     TLS_KEY_FILE,
     INSECURE,
+    OIDC_ISSUER,
+    OIDC_CLIENT_ID,
+    OIDC_CLIENT_SECRET,
+    OIDC_CLIENT_SECRET_FILE,
+    OIDC_ROLE_CLAIM,
+    OIDC_ROLES,
 ];
 
 impl Server {
@@ -122,7 +183,24 @@ impl Server {
             Ok(None) => {}
             Err(problem) => bad.push(problem),
         }
+        if let Err(problems) = self.oidc() {
+            bad.extend(problems);
+        }
         bad
+    }
+
+    pub fn oidc_secret(&self) -> Twin<'_> {
+        Twin {
+            key: &OIDC_CLIENT_SECRET,
+            file_key: &OIDC_CLIENT_SECRET_FILE,
+            given: self.oidc_client_secret.as_ref(),
+            file: self.oidc_client_secret_file.as_deref(),
+        }
+    }
+
+    /// The identity provider, if one is set.
+    pub fn oidc(&self) -> Result<Option<OidcSettings>, Vec<Problem>> {
+        super::oidc::read(self)
     }
 
     /// The bootstrap key, given or in a file.
@@ -136,7 +214,7 @@ impl Server {
     }
 }
 
-fn is_http_url(text: &str) -> bool {
+pub fn is_http_url(text: &str) -> bool {
     let rest = text
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));

@@ -1,4 +1,4 @@
-//! The first key.
+//! The first key, and the first user.
 
 use crate::config::server::Server;
 use anyhow::Context;
@@ -7,6 +7,17 @@ use domain::{Actor, TenantId};
 use store::directory::Role;
 
 const NAME: &str = "bootstrap";
+
+/// Says how to make the first user of the console, while there is none.
+pub async fn first_user(central: &Central, server: &Server) -> anyhow::Result<()> {
+    let users = central.store.all_users().await.context("cannot look for users")?;
+    if users.is_empty() && server.oidc_issuer.is_none() {
+        tracing::warn!(
+            "nobody can sign in to the console yet; `waypost user add NAME --role admin` makes a user"
+        );
+    }
+    Ok(())
+}
 
 /// Makes `server.bootstrap_key` a key of tenant default, once: a key of that name that was ever made, even one
 /// that was revoked since, is left as it is.

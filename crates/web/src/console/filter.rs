@@ -79,7 +79,7 @@ impl Asked {
         (asked, bad)
     }
 
-    fn from_at(&self, now: Timestamp) -> Option<Timestamp> {
+    fn earliest_at(&self, now: Timestamp) -> Option<Timestamp> {
         let typed = self.from.as_deref().and_then(moment);
         let chosen = self.range.as_deref().and_then(length).map(|length| now - length);
         let searched = self.q.as_ref().map(|_| now - SEARCH_RANGE);
@@ -98,7 +98,7 @@ impl Asked {
             site: self.site.clone(),
             list: self.list.clone(),
             provider: self.provider.clone(),
-            from: self.from_at(now),
+            from: self.earliest_at(now),
             to: self.to.as_deref().and_then(moment),
             stuck_after: self.stuck.then_some(stuck_after),
             keyword: self.q.clone(),
@@ -128,7 +128,7 @@ impl Asked {
             site: self.site.clone(),
             list: self.list.clone(),
             provider: self.provider.clone(),
-            from: self.from_at(now),
+            from: self.earliest_at(now),
             to: self.to.as_deref().and_then(moment),
             keyword: self.q.clone(),
             entity_type: self.entity_type.clone(),

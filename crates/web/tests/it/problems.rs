@@ -57,7 +57,7 @@ async fn only_json_is_taken() {
 async fn unknown_paths_and_methods_are_problems_too() {
     let world = World::new().await;
     assert_eq!(world.get("/api/nothing").await.problem(404), "not_found");
-    assert_eq!(world.get("/").await.problem(404), "not_found");
+    assert_eq!(world.get("/nothing").await.problem(404), "not_found");
     let answer = world
         .ask("DELETE", "/api/notifications", &world.key(Role::Admin), None)
         .await;
