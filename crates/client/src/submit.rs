@@ -43,7 +43,7 @@ impl Client {
     pub async fn submit(&self, notification: &Notification) -> Result<Accepted> {
         let named = notification.named();
         self.again
-            .run(async || self.post(&["api", "notifications"], &named).await)
+            .run(|| self.post(&["api", "notifications"], &named))
             .await
     }
 
@@ -51,10 +51,7 @@ impl Client {
     pub async fn submit_batch(&self, notifications: &[Notification]) -> Result<Vec<BatchAnswer>> {
         let named: Vec<_> = notifications.iter().map(Notification::named).collect();
         let body = json!({ "notifications": named });
-        let ask = async || {
-            self.post::<Answers>(&["api", "notifications", "batch"], &body)
-                .await
-        };
+        let ask = || self.post::<Answers>(&["api", "notifications", "batch"], &body);
         Ok(self.again.run(ask).await?.results)
     }
 }
@@ -119,6 +116,18 @@ mod tests {
         let ids = far_end.await.unwrap();
         assert_eq!(ids.len(), 3);
         assert!(ids.iter().all(|id| *id == accepted.notification_id.to_string()));
+    }
+
+    #[test]
+    fn every_request_can_be_made_from_a_spawned_task() {
+        fn sendable<T: Send>(_: T) {}
+        let client = Client::new("http://127.0.0.1:1", "k").unwrap();
+        sendable(async move {
+            let _ = client.submit(&Notification::to_list("ops")).await;
+            let _ = client.submit_batch(&[]).await;
+            let _ = client.stream().await;
+            let _ = client.kpis().await;
+        });
     }
 
     #[tokio::test]

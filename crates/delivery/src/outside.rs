@@ -1,6 +1,6 @@
 //! What all adapters share: the clock, whom we may connect to, which certificates we trust, and our own name.
 
-use crate::vet::{VettedNames, Vetting};
+use crate::vet::{VetError, VettedNames, Vetting};
 use domain::Clock;
 use ipnet::IpNet;
 use rustls::{
@@ -74,7 +74,7 @@ impl Outside {
     }
 
     /// An HTTP client that connects to vetted addresses only, follows no redirects and uses no proxy (which would
-    /// resolve names for us). Literal addresses never reach a resolver: vet the URL's host before each request.
+    /// resolve names for us). Literal addresses never reach a resolver: see [`Outside::vet_literal`].
     pub fn http(&self) -> Result<reqwest::ClientBuilder, String> {
         let mut tls = self.tls(None)?;
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -86,6 +86,15 @@ impl Outside {
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
             .user_agent(concat!("Waypost/", env!("CARGO_PKG_VERSION"))))
+    }
+
+    /// Refuses a URL whose host is an address we may not connect to. Names are vetted when they are resolved.
+    pub fn vet_literal(&self, url: &reqwest::Url) -> Result<(), VetError> {
+        let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+        match host.parse() {
+            Ok(address) => self.vetting.check(host, address).map(drop),
+            Err(_) => Ok(()),
+        }
     }
 }
 

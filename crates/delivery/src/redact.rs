@@ -41,7 +41,10 @@ impl Redactor {
     pub fn hide_url(&mut self, url: &reqwest::Url) {
         self.add(url.as_str().to_owned());
         self.hide(url.username());
-        self.hide(url.password().unwrap_or(""));
+        if let Some(password) = url.password() {
+            self.hide(password);
+            self.add(STANDARD.encode(format!("{}:{password}", url.username())));
+        }
         if url.path().len() > 1 {
             self.add(url.path().to_owned());
         }
@@ -138,7 +141,8 @@ pub fn cut(text: &str, longest: usize) -> &str {
     &text[..end]
 }
 
-fn percent_encoded(text: &str) -> String {
+/// As values are written in URLs and forms.
+pub(crate) fn percent_encoded(text: &str) -> String {
     text.bytes()
         .map(|b| match b {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (b as char).to_string(),

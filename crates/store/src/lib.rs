@@ -12,6 +12,7 @@
 pub mod directory;
 mod error;
 pub mod jobs;
+pub mod limits;
 pub mod maintenance;
 pub mod operator;
 pub mod outbox;

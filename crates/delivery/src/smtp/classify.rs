@@ -176,6 +176,8 @@ pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
         (550 | 554, [5, 7, 26], Data | AfterDot) => answer.permanent(Scope::Lane).holding(HoldReason::Auth),
         (500..=599, _, Data | AfterDot) => answer.permanent(Scope::Message),
 
+        (_, _, Auth) => answer.refused_login(),
+        (_, _, Connect | Ehlo | StartTls) => answer.transient(Scope::Lane),
         _ => Failure::unknown(answer.code(), answer.detail()),
     }
 }

@@ -103,6 +103,8 @@ fn each_reply_in_each_phase_means_what_the_table_says() {
         (AfterDot, "554 5.2.2 STOREDRV.Submission.Exception:QuotaExceededException",
                                                        Transient, Scope::Lane,      QUOTA, H1, "SMTP_554_5.2.2"),
         (AfterDot, "354 go on",                        Unknown,   Scope::Message,   None, 0, "SMTP_354"),
+        (Connect,  "250 hello",                        Transient, Scope::Lane,      None, 0, "SMTP_250"),
+        (Auth,     "334 and one more thing",           Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
         (MailFrom, "220 hello",                        Unknown,   Scope::Message,   None, 0, "SMTP_220"),
     ];
     for (phase, line, kind, scope, hold, wait, code) in table {
@@ -140,7 +142,7 @@ fn a_broken_connection_is_transient_until_the_message_is_out_and_ambiguous_then(
 #[test]
 fn no_refusal_before_there_is_a_message_blames_one() {
     for phase in [Connect, Ehlo, StartTls, Auth] {
-        for code in 400..600 {
+        for code in 100..600 {
             let failure = refused(phase, &reply(&format!("{code} no")));
             assert_eq!(failure.scope, Scope::Lane, "{phase:?} {code}");
             assert!(

@@ -83,7 +83,7 @@ mod tests {
         let settings = serde_json::json!({"host": "h", "from": "Wäy <w@example.com>", "replyTo": "r@example.com", "domain": "example.com"});
         let settings = SmtpSettings::read(
             settings.as_object().unwrap(),
-            &Outside::new(Arc::new(SystemClock)),
+            &Arc::new(Outside::new(Arc::new(SystemClock))),
         )
         .unwrap();
         let mut message = Message {

@@ -26,11 +26,10 @@ use async_trait::async_trait;
 use attempt::Attempt;
 use classify::{Cause, Phase, Trouble};
 use domain::{Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
-use oauth::Tokens;
 use pool::Pool;
 use secrecy::{ExposeSecret, SecretString};
 use session::{Credentials, Session};
-use settings::{Login, SmtpSettings};
+use settings::{Auth, SmtpSettings};
 use std::sync::Arc;
 use transaction::{Letter, transact};
 
@@ -70,13 +69,10 @@ impl Kind for SmtpKind {
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         let settings = SmtpSettings::read(settings, &self.outside)?;
-        let tokens = Tokens::new(self.outside.clone())
-            .map_err(|problem| vec![FieldError::new("settings", problem)])?;
         Ok(Arc::new(SmtpAdapter {
             settings,
             outside: self.outside.clone(),
             pool: Pool::default(),
-            tokens,
         }))
     }
 }
@@ -86,7 +82,6 @@ struct SmtpAdapter {
     settings: SmtpSettings,
     outside: Arc<Outside>,
     pool: Pool,
-    tokens: Tokens,
 }
 
 #[async_trait]
@@ -149,21 +144,21 @@ impl SmtpAdapter {
 
     /// A new session. A token that the server turns down is renewed once.
     async fn open(&self, token: &mut Option<SecretString>, deadline: Deadline) -> Result<Session, Trouble> {
-        match &self.settings.login {
-            Login::None => self.open_with(Credentials::None, deadline).await,
-            Login::Plain { username, password } => {
+        match &self.settings.auth {
+            Auth::None => self.open_with(Credentials::None, deadline).await,
+            Auth::Plain { username, password } => {
                 self.open_with(Credentials::Plain(username, password.expose_secret()), deadline)
                     .await
             }
-            Login::Login { username, password } => {
+            Auth::Login { username, password } => {
                 self.open_with(Credentials::Login(username, password.expose_secret()), deadline)
                     .await
             }
-            Login::XOAuth2 { username, oauth } => {
+            Auth::XOAuth2 { username, tokens } => {
                 let mut renewed = false;
                 loop {
                     let refused = token.clone().filter(|_| renewed);
-                    let fresh = self.tokens.get(oauth, refused.as_ref(), deadline).await;
+                    let fresh = tokens.get(refused.as_ref(), deadline).await;
                     let fresh = fresh.map_err(|failure| Phase::Auth.trouble(Cause::Token(failure)))?;
                     let opened = self
                         .open_with(Credentials::XOAuth2(username, fresh.expose_secret()), deadline)
@@ -184,7 +179,7 @@ impl SmtpAdapter {
 
     fn redactor(&self, token: Option<&SecretString>) -> Redactor {
         let mut redactor = self.settings.redactor.clone();
-        if let (Some(token), Login::XOAuth2 { username, .. }) = (token, &self.settings.login) {
+        if let (Some(token), Auth::XOAuth2 { username, .. }) = (token, &self.settings.auth) {
             redactor.hide(token.expose_secret());
             redactor.hide_exact(session::xoauth2(username, token.expose_secret()));
         }

@@ -17,8 +17,7 @@ const USUAL_LIFETIME: u64 = 3600;
 
 #[derive(Debug)]
 pub(super) struct OAuthSettings {
-    /// `None` only in settings that were refused.
-    pub token_url: Option<Url>,
+    pub token_url: Url,
     pub client_id: String,
     pub client_secret: SecretString,
     pub scope: Option<String>,
@@ -27,6 +26,7 @@ pub(super) struct OAuthSettings {
 /// The tokens of one provider. One caller fetches, the others wait for it.
 #[derive(Debug)]
 pub(super) struct Tokens {
+    settings: OAuthSettings,
     client: Client,
     outside: Arc<Outside>,
     cached: Mutex<Option<Token>>,
@@ -52,9 +52,10 @@ struct Refused {
 }
 
 impl Tokens {
-    pub fn new(outside: Arc<Outside>) -> Result<Self, String> {
+    pub fn new(settings: OAuthSettings, outside: Arc<Outside>) -> Result<Self, String> {
         let client = outside.http()?.build().map_err(|e| e.to_string())?;
         Ok(Self {
+            settings,
             client,
             outside,
             cached: Mutex::default(),
@@ -64,7 +65,6 @@ impl Tokens {
     /// A token that is good for a while. One that the mail server has `refused` is not handed out again.
     pub async fn get(
         &self,
-        settings: &OAuthSettings,
         refused: Option<&SecretString>,
         deadline: Deadline,
     ) -> Result<SecretString, Failure> {
@@ -77,7 +77,7 @@ impl Tokens {
             {
                 return Ok(token.secret.clone());
             }
-            let token = self.fetch(settings, deadline).await?;
+            let token = self.fetch().await?;
             Ok(cached.insert(token).secret.clone())
         };
         timeout_at(deadline.0, getting)
@@ -85,24 +85,16 @@ impl Tokens {
             .unwrap_or_else(|_| Err(late()))
     }
 
-    async fn fetch(&self, settings: &OAuthSettings, deadline: Deadline) -> Result<Token, Failure> {
-        let Some(url) = &settings.token_url else {
-            return Err(held("OAUTH_TOKEN_URL", "the token URL is not a URL".to_owned()));
-        };
-        // Names are vetted when they are resolved; literal addresses only here.
-        if let Some(host) = url
-            .host_str()
-            .filter(|h| h.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok())
-        {
-            self.outside.vetting.resolve(host, deadline).await?;
-        }
+    async fn fetch(&self) -> Result<Token, Failure> {
+        let url = &self.settings.token_url;
+        self.outside.vet_literal(url)?;
         let asked = Instant::now();
         let response = self
             .client
             .post(url.clone())
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(header::ACCEPT, "application/json")
-            .body(form(settings))
+            .body(form(&self.settings))
             .send()
             .await
             .map_err(|error| prefixed(http::no_answer(&error, false)))?;
@@ -117,16 +109,15 @@ impl Tokens {
 }
 
 fn form(settings: &OAuthSettings) -> String {
-    let mut pairs = Url::parse("form:").map_or_else(|_| unreachable!("a constant"), |url| url);
-    pairs
-        .query_pairs_mut()
-        .append_pair("grant_type", "client_credentials")
-        .append_pair("client_id", &settings.client_id)
-        .append_pair("client_secret", settings.client_secret.expose_secret());
-    if let Some(scope) = &settings.scope {
-        pairs.query_pairs_mut().append_pair("scope", scope);
-    }
-    pairs.query().unwrap_or("").to_owned()
+    let secret = settings.client_secret.expose_secret();
+    let mut pairs = vec![
+        ("grant_type", "client_credentials"),
+        ("client_id", &settings.client_id),
+        ("client_secret", secret),
+    ];
+    pairs.extend(settings.scope.as_deref().map(|scope| ("scope", scope)));
+    let encoded = |(name, value)| format!("{name}={}", redact::percent_encoded(value));
+    pairs.into_iter().map(encoded).collect::<Vec<_>>().join("&")
 }
 
 fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {

@@ -3,7 +3,7 @@
 use super::{
     classify::{Cause, Phase, Trouble},
     reply::Reply,
-    settings::{SmtpSettings, Tls},
+    settings::{Security, SmtpSettings},
     wire::{Stream, Wire, WireError},
 };
 use crate::{adapter::Deadline, vet::Vetting};
@@ -76,8 +76,8 @@ impl Session {
     ) -> Result<Self, Trouble> {
         let stream = connect(settings, vetting, deadline).await?;
         let me = introduction(settings, &stream);
-        let wire = match &settings.tls {
-            Tls::Implicit(config) => encrypt(Box::new(stream), settings, config, deadline).await?,
+        let wire = match &settings.security {
+            Security::Implicit(config) => encrypt(Box::new(stream), settings, config, deadline).await?,
             _ => Wire::new(Box::new(stream)),
         };
         let mut session = Self {
@@ -95,7 +95,7 @@ impl Session {
             return Err(Phase::Connect.reply(greeting));
         }
         session.hello(&me, deadline).await?;
-        if let Tls::StartTls(config) = &settings.tls {
+        if let Security::StartTls(config) = &settings.security {
             session = session.start_tls(settings, config, deadline).await?;
             session.hello(&me, deadline).await?;
         }

@@ -1,6 +1,9 @@
 //! What an SMTP provider is configured with.
 
-use super::{address::Mailbox, oauth::OAuthSettings};
+use super::{
+    address::Mailbox,
+    oauth::{OAuthSettings, Tokens},
+};
 use crate::{
     kind::{Setting, Settings},
     outside::Outside,
@@ -9,7 +12,7 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::FieldError;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 
 pub(super) fn described() -> Vec<Setting> {
@@ -46,8 +49,8 @@ pub(super) fn described() -> Vec<Setting> {
 pub(super) struct SmtpSettings {
     pub host: String,
     pub port: u16,
-    pub tls: Tls,
-    pub login: Login,
+    pub security: Security,
+    pub auth: Auth,
     pub from: Mailbox,
     pub reply_to: Option<Mailbox>,
     /// Right-hand side of Message-IDs.
@@ -59,24 +62,24 @@ pub(super) struct SmtpSettings {
 }
 
 #[derive(Clone)]
-pub(super) enum Tls {
+pub(super) enum Security {
     None,
     StartTls(Arc<rustls::ClientConfig>),
     Implicit(Arc<rustls::ClientConfig>),
 }
 
-impl std::fmt::Debug for Tls {
+impl std::fmt::Debug for Security {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Tls::None => "None",
-            Tls::StartTls(_) => "StartTls",
-            Tls::Implicit(_) => "Implicit",
+            Security::None => "None",
+            Security::StartTls(_) => "StartTls",
+            Security::Implicit(_) => "Implicit",
         })
     }
 }
 
 #[derive(Debug)]
-pub(super) enum Login {
+pub(super) enum Auth {
     None,
     Plain {
         username: String,
@@ -88,19 +91,19 @@ pub(super) enum Login {
     },
     XOAuth2 {
         username: String,
-        oauth: OAuthSettings,
+        tokens: Box<Tokens>,
     },
 }
 
 impl SmtpSettings {
-    pub fn read(settings: &Settings, outside: &Outside) -> Result<Self, Vec<FieldError>> {
+    pub fn read(settings: &Settings, outside: &Arc<Outside>) -> Result<Self, Vec<FieldError>> {
         let mut problems = Problems::default();
         let values = Values::read(&described(), settings, &mut problems);
-        let tls = tls(&values, outside, &mut problems);
-        let default_port = match tls {
-            Tls::None => 25,
-            Tls::StartTls(_) => 587,
-            Tls::Implicit(_) => 465,
+        let security = security(&values, outside, &mut problems);
+        let default_port = match security {
+            Security::None => 25,
+            Security::StartTls(_) => 587,
+            Security::Implicit(_) => 465,
         };
         let port = u16::try_from(values.number("port").unwrap_or(default_port)).unwrap_or(0);
         if port == 0 {
@@ -117,8 +120,8 @@ impl SmtpSettings {
         let from = mailbox("from", &values, &mut problems);
         let reply_to = mailbox("replyTo", &values, &mut problems);
         let domain = domain(&values, outside, &mut problems);
-        let login = login(&values, &mut problems);
-        let redactor = redactor(&login);
+        let auth = auth(&values, outside, &mut problems);
+        let redactor = redactor(&values);
         let Some(from) = from else {
             problems.add("from", "is required");
             return Err(problems.0);
@@ -126,8 +129,8 @@ impl SmtpSettings {
         problems.or(Self {
             host,
             port,
-            tls,
-            login,
+            security,
+            auth,
             from,
             reply_to,
             domain_is_ours: domain != crate::outside::DEFAULT_MESSAGE_ID_DOMAIN,
@@ -138,18 +141,18 @@ impl SmtpSettings {
     }
 }
 
-fn tls(values: &Values, outside: &Outside, problems: &mut Problems) -> Tls {
+fn security(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Security {
     let config = match outside.tls(values.text("caPem")) {
         Ok(config) => Arc::new(config),
         Err(problem) => {
             problems.add("caPem", problem);
-            return Tls::None;
+            return Security::None;
         }
     };
     match values.text("tls") {
-        Some("tls") => Tls::Implicit(config),
-        Some("starttls") => Tls::StartTls(config),
-        _ => Tls::None,
+        Some("tls") => Security::Implicit(config),
+        Some("starttls") => Security::StartTls(config),
+        _ => Security::None,
     }
 }
 
@@ -165,7 +168,7 @@ fn mailbox(name: &str, values: &Values, problems: &mut Problems) -> Option<Mailb
     parsed
 }
 
-fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String {
+fn domain(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> String {
     let Some(own) = values.text("domain") else {
         return outside.message_id_domain.clone();
     };
@@ -176,7 +179,7 @@ fn domain(values: &Values, outside: &Outside, problems: &mut Problems) -> String
     own.to_owned()
 }
 
-fn login(values: &Values, problems: &mut Problems) -> Login {
+fn auth(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Auth {
     let auth = values.text("auth").unwrap_or("none");
     let mut needed = |name: &'static str| match values.text(name) {
         Some(text) => text.to_owned(),
@@ -186,49 +189,58 @@ fn login(values: &Values, problems: &mut Problems) -> Login {
         }
     };
     match auth {
-        "plain" => Login::Plain {
+        "plain" => Auth::Plain {
             username: needed("username"),
             password: needed("password").into(),
         },
-        "login" => Login::Login {
+        "login" => Auth::Login {
             username: needed("username"),
             password: needed("password").into(),
         },
         "xoauth2" => {
             let username = needed("username");
-            let token_url = needed("oauth.tokenUrl");
-            let oauth = OAuthSettings {
-                client_id: needed("oauth.clientId"),
-                client_secret: needed("oauth.clientSecret").into(),
-                scope: values.text("oauth.scope").map(str::to_owned),
-                token_url: reqwest::Url::parse(&token_url)
-                    .ok()
-                    .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
-            };
-            if oauth.token_url.is_none() {
+            let (client_id, client_secret) = (needed("oauth.clientId"), needed("oauth.clientSecret"));
+            let Some(token_url) = http_url(&needed("oauth.tokenUrl")) else {
                 problems.add(
                     "oauth.tokenUrl",
                     "must be a URL like https://login.example.com/token",
                 );
+                return Auth::None;
+            };
+            let oauth = OAuthSettings {
+                token_url,
+                client_id,
+                client_secret: client_secret.into(),
+                scope: values.text("oauth.scope").map(str::to_owned),
+            };
+            match Tokens::new(oauth, outside.clone()) {
+                Ok(tokens) => Auth::XOAuth2 {
+                    username,
+                    tokens: Box::new(tokens),
+                },
+                Err(problem) => {
+                    problems.add("oauth", problem);
+                    Auth::None
+                }
             }
-            Login::XOAuth2 { username, oauth }
         }
-        _ => Login::None,
+        _ => Auth::None,
     }
 }
 
-/// Far ends have been seen to repeat what they were sent.
-fn redactor(login: &Login) -> Redactor {
+fn http_url(text: &str) -> Option<reqwest::Url> {
+    let url = reqwest::Url::parse(text.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+fn redactor(values: &Values) -> Redactor {
     let mut redactor = Redactor::default();
-    match login {
-        Login::None => {}
-        Login::Plain { username, password } | Login::Login { username, password } => {
-            let password = password.expose_secret();
-            redactor.hide(password);
-            redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
-        }
-        Login::XOAuth2 { oauth, .. } => redactor.hide(oauth.client_secret.expose_secret()),
+    if let Some(password) = values.text("password") {
+        let username = values.text("username").unwrap_or("");
+        redactor.hide(password);
+        redactor.hide_exact(STANDARD.encode(format!("\0{username}\0{password}")));
     }
+    redactor.hide(values.text("oauth.clientSecret").unwrap_or(""));
     redactor
 }
 
@@ -239,7 +251,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn read(settings: Value) -> Result<SmtpSettings, Vec<FieldError>> {
-        let outside = Outside::new(Arc::new(SystemClock));
+        let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
         SmtpSettings::read(settings.as_object().unwrap(), &outside)
     }
 

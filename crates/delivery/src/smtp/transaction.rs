@@ -204,8 +204,8 @@ impl Transaction<'_> {
         let (result, usable) = match self.session.wire.reply(self.deadline).await {
             Ok(reply) if reply.is_positive() => (Ok(accepted(&reply)), true),
             Ok(reply) => {
-                let closing = reply.code == 421;
-                (Err(classify::refused(Phase::AfterDot, &reply)), !closing)
+                let in_step = matches!(reply.code, 400..=599) && reply.code != 421;
+                (Err(classify::refused(Phase::AfterDot, &reply)), in_step)
             }
             Err(error) => (Err(Phase::AfterDot.wire(error).into()), false),
         };

@@ -25,7 +25,6 @@ use reqwest::{
 use settings::WebhookSettings;
 use std::{
     convert::Infallible,
-    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -110,7 +109,7 @@ impl Adapter for WebhookAdapter {
 
 impl WebhookAdapter {
     async fn post(&self, message: &Message, deadline: Deadline) -> Result<Accepted, Failure> {
-        self.vet_literal_address(deadline).await?;
+        self.outside.vet_literal(&self.settings.url)?;
         let unfit = |why: String| Failure::permanent(Scope::Message, "WEBHOOK_BODY", why);
         let body = compose::compose(message).map_err(|e| unfit(e.to_string()))?;
         let id = message.id.to_string();
@@ -158,15 +157,6 @@ impl WebhookAdapter {
                 detail: Some(answer.words()),
             }),
         }
-    }
-
-    /// Names are vetted when they are resolved; literal addresses never get there.
-    async fn vet_literal_address(&self, deadline: Deadline) -> Result<(), Failure> {
-        let host = self.settings.url.host_str().unwrap_or("");
-        if host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok() {
-            self.outside.vetting.resolve(host, deadline).await?;
-        }
-        Ok(())
     }
 }
 

@@ -1,8 +1,14 @@
 //! Adapters against real sockets: the simulator plays the far end.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic like the tests themselves"
+)]
+
 mod contract;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;
+mod throughput;
 mod webhook;
 mod world;

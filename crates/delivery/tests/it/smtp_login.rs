@@ -263,3 +263,21 @@ async fn the_token_endpoint_is_vetted_like_every_address() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_server_that_repeats_the_token_does_not_give_it_away() {
+    let world = OAuthWorld::new().await;
+    let token = TokenEndpoint::token(2);
+    let carried = base64::Engine::encode(
+        &base64::engine::general_purpose::STANDARD,
+        format!("user=box@example.com\x01auth=Bearer {token}\x01\x01"),
+    );
+    let told = format!("535 5.7.8 no: {token} {carried} s3cr3t-of-the-app");
+    world.server.on(SmtpRule::at(Phase::Auth).reply(&told));
+    let adapter = smtp_adapter(&world.server, world.settings());
+    let outcome = adapter.deliver(&mail(&["a@example.com"]), patiently()).await;
+    let shown = format!("{outcome:?} {adapter:?}");
+    for secret in [token.as_str(), &carried, "s3cr3t-of-the-app"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}

@@ -37,7 +37,7 @@ impl Connections {
             let accepting = async {
                 loop {
                     let Ok((stream, peer)) = listener.accept().await else {
-                        tokio::task::yield_now().await;
+                        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                         continue;
                     };
                     shared.record.connected();

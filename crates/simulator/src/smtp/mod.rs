@@ -2,6 +2,8 @@
 
 mod auth;
 mod caught;
+mod login;
+mod message;
 mod script;
 mod session;
 
@@ -19,9 +21,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// After a failed accept, usually for want of file descriptors.
+const RECOVERY: Duration = Duration::from_millis(20);
 
 /// What the server offers from the start.
 #[derive(Debug, Clone)]
@@ -195,7 +201,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, tasks: TaskTracker) 
                 }
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "accepting failed");
-                    tokio::task::yield_now().await;
+                    tokio::time::sleep(RECOVERY).await;
                 }
             }
         }

@@ -2,11 +2,8 @@
 
 use super::{
     Shared, TlsMode,
-    auth::{self, Credential, Mechanism},
-    caught::{Mail, header},
     script::{Answer, At, Phase},
 };
-use bytes::Bytes;
 use std::{
     io,
     sync::{Arc, atomic::Ordering},
@@ -17,7 +14,7 @@ use tokio::{
 };
 
 const LONGEST_LINE: u64 = 64 << 10;
-const LARGEST_MAIL: usize = 32 << 20;
+pub(super) const LARGEST_MAIL: usize = 32 << 20;
 
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
@@ -57,16 +54,16 @@ async fn begin(stream: TcpStream, shared: Arc<Shared>, connection: u64) -> io::R
     Ok(())
 }
 
-struct Session {
+pub(super) struct Session {
     io: BufReader<Box<dyn Stream>>,
     out: Vec<u8>,
-    shared: Arc<Shared>,
-    connection: u64,
-    over_tls: bool,
-    user: Option<String>,
-    sender: Option<String>,
-    recipients: Vec<String>,
-    line: Vec<u8>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) connection: u64,
+    pub(super) over_tls: bool,
+    pub(super) user: Option<String>,
+    pub(super) sender: Option<String>,
+    pub(super) recipients: Vec<String>,
+    pub(super) line: Vec<u8>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -77,7 +74,7 @@ enum Flow {
 
 /// What the dial left to do.
 #[derive(PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     Usual,
     /// A reply was given; `true` if it was a good one (2xx or 3xx).
     Replied(bool),
@@ -166,65 +163,6 @@ impl Session {
         Ok(())
     }
 
-    async fn authenticate(&mut self, line: &str) -> io::Result<()> {
-        if self.decided(Phase::Auth, None, None).await? != Step::Usual {
-            return Ok(());
-        }
-        let mut words = line.split_whitespace().skip(1);
-        let name = words.next().unwrap_or("").to_ascii_uppercase();
-        let initial = words.next().map(str::to_owned);
-        let offered = self.shared.options.auth.iter().copied();
-        let offered = match offered.into_iter().find(|m| m.name() == name) {
-            None => {
-                self.say("504 5.5.4 mechanism not offered");
-                return Ok(());
-            }
-            Some(Mechanism::Plain) => {
-                let text = self.or_ask(initial, "").await?;
-                auth::read_plain(&text)
-            }
-            Some(Mechanism::Login) => {
-                let user = self.or_ask(initial, "Username:").await?;
-                let password = self.or_ask(None, "Password:").await?;
-                auth::decode(&user)
-                    .zip(auth::decode(&password))
-                    .map(|(user, password)| Credential::new(&user, &password))
-            }
-            Some(Mechanism::XOAuth2) => {
-                let text = self.or_ask(initial, "").await?;
-                let offered = auth::read_xoauth2(&text).filter(|c| self.shared.credentials.accept(c));
-                if offered.is_none() {
-                    let why = r#"{"status":"401","schemes":"bearer","scope":"https://mail.example.com/"}"#;
-                    self.ask(why).await?;
-                }
-                offered
-            }
-        };
-        match offered.filter(|c| self.shared.credentials.accept(c)) {
-            Some(credential) => {
-                self.user = Some(credential.user);
-                self.say("235 2.7.0 welcome");
-            }
-            None => self.say("535 5.7.8 credentials not accepted"),
-        }
-        Ok(())
-    }
-
-    async fn or_ask(&mut self, initial: Option<String>, challenge: &str) -> io::Result<String> {
-        match initial {
-            Some(text) => Ok(text),
-            None => self.ask(challenge).await,
-        }
-    }
-
-    async fn ask(&mut self, challenge: &str) -> io::Result<String> {
-        self.say(&format!("334 {}", auth::encode(challenge)));
-        if !self.read_line().await? {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(String::from_utf8_lossy(&self.line).trim_end().to_owned())
-    }
-
     async fn mail(&mut self, line: &str) -> io::Result<()> {
         let sender = address(line);
         match self.decided(Phase::Mail, None, None).await? {
@@ -259,87 +197,7 @@ impl Session {
         Ok(())
     }
 
-    async fn data(&mut self) -> io::Result<()> {
-        match self.decided(Phase::Data, None, None).await? {
-            Step::Replied(_) => return Ok(()),
-            Step::Usual if self.recipients.is_empty() && !self.shared.options.data_without_recipients => {
-                self.say("554 5.5.1 no valid recipients");
-                return Ok(());
-            }
-            Step::Usual => self.say("354 go on"),
-        }
-        let Some(data) = self.read_message().await? else {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        };
-        let mail = self.mail_of(data);
-        let id = mail.id().map(str::to_owned);
-        let answer = self
-            .shared
-            .dial
-            .decide(|| self.at(Phase::AfterDot, None, id.clone()));
-        let none_accepted = mail.recipients.is_empty();
-        self.reset();
-        match answer {
-            _ if none_accepted => self.say("554 5.5.1 no valid recipients"),
-            None => {
-                self.shared.caught.take(mail);
-                self.say("250 2.0.0 Ok: queued as SIM");
-            }
-            Some((delay, answer)) => {
-                tokio::time::sleep(delay).await;
-                let taken = match &answer {
-                    Answer::Usual | Answer::Cut | Answer::Stall => true,
-                    Answer::Reply(line) => line.starts_with('2'),
-                };
-                if taken {
-                    self.shared.caught.take(mail);
-                }
-                if self.act(answer).await? == Step::Usual {
-                    self.say("250 2.0.0 Ok: queued as SIM");
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads up to the final dot. `None` if the client went away before it.
-    async fn read_message(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut data = Vec::with_capacity(1024);
-        let mut first = true;
-        loop {
-            if !self.read_line().await? {
-                return Ok(None);
-            }
-            if first {
-                first = false;
-                self.decided(Phase::Body, None, None).await?;
-            }
-            match self.line.as_slice() {
-                b".\r\n" | b".\n" => return Ok(Some(data)),
-                [b'.', rest @ ..] => data.extend_from_slice(rest),
-                line => data.extend_from_slice(line),
-            }
-            if data.len() > LARGEST_MAIL {
-                return Err(io::Error::other("mail too large"));
-            }
-        }
-    }
-
-    fn mail_of(&mut self, data: Vec<u8>) -> Mail {
-        let unbracketed = |id: String| id.trim_matches(['<', '>']).to_owned();
-        Mail {
-            sender: self.sender.clone().unwrap_or_default(),
-            recipients: self.recipients.clone(),
-            message_id: header(&data, "Message-ID").map(unbracketed),
-            notification_id: header(&data, "X-Waypost-Notification-Id"),
-            data: Bytes::from(data),
-            connection: self.connection,
-            over_tls: self.over_tls,
-            authenticated_as: self.user.clone(),
-        }
-    }
-
-    fn at(&self, phase: Phase, recipient: Option<&str>, id: Option<String>) -> At {
+    pub(super) fn at(&self, phase: Phase, recipient: Option<&str>, id: Option<String>) -> At {
         At {
             phase,
             connection: self.connection,
@@ -350,7 +208,7 @@ impl Session {
         }
     }
 
-    async fn decided(
+    pub(super) async fn decided(
         &mut self,
         phase: Phase,
         recipient: Option<&str>,
@@ -365,7 +223,7 @@ impl Session {
         }
     }
 
-    async fn act(&mut self, answer: Answer) -> io::Result<Step> {
+    pub(super) async fn act(&mut self, answer: Answer) -> io::Result<Step> {
         match answer {
             Answer::Usual => Ok(Step::Usual),
             Answer::Reply(line) => {
@@ -384,17 +242,17 @@ impl Session {
         }
     }
 
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.sender = None;
         self.recipients.clear();
     }
 
-    fn say(&mut self, line: &str) {
+    pub(super) fn say(&mut self, line: &str) {
         self.out.extend_from_slice(line.as_bytes());
         self.out.extend_from_slice(b"\r\n");
     }
 
-    async fn flush(&mut self) -> io::Result<()> {
+    pub(super) async fn flush(&mut self) -> io::Result<()> {
         if !self.out.is_empty() {
             self.io.write_all(&self.out).await?;
             self.out.clear();
@@ -404,7 +262,7 @@ impl Session {
     }
 
     /// The next line, into `self.line`. Answers go out when the client has nothing more for us to read.
-    async fn read_line(&mut self) -> io::Result<bool> {
+    pub(super) async fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         if !self.io.buffer().contains(&b'\n') {
             self.flush().await?;

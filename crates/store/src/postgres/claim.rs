@@ -5,18 +5,19 @@
 
 use super::{
     failed::Failed,
-    rows,
+    record, rows,
     server::Use,
-    session::{Db, Session},
+    session::{Db, Params, Session},
     sql,
     types::{millis, small},
 };
 use crate::{
     Result,
-    outbox::{Claimed, Claims, LaneWaiting, LaneWant, LanesWaiting, Lease},
+    outbox::{AttemptRecord, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease},
 };
 use domain::{LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Target, TenantId};
 use std::{collections::HashMap, time::Duration};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 
 pub(super) async fn claim_due(
@@ -30,13 +31,23 @@ pub(super) async fn claim_due(
         .map(|want| (want.lane.0, i32::try_from(want.n).unwrap_or(i32::MAX)))
         .unzip();
     let session = db.session(Use::Claim).await?;
-    let found = session
-        .rows(
-            sql::CLAIM_DUE,
-            &[&db.now(), &lanes, &counts, &token.0, &millis(lease)],
-        )
-        .await?;
-    claims(&session, &found, token).await
+    let params: Params<'_> = &[&db.now(), &lanes, &counts, &token.0, &millis(lease)];
+    let found = match session.rows(sql::CLAIM_DUE, params).await {
+        Err(Failed::Lost(cause)) => {
+            tokio::spawn(undo(db.clone(), lanes, token, lease));
+            return Err(Failed::Lost(cause));
+        }
+        found => found?,
+    };
+    let mut claims = claims(db, &session, &found, token).await?;
+    let picked = found
+        .iter()
+        .find_map(|row| row.get::<_, Option<Vec<i64>>>("picked"));
+    let place: HashMap<i64, usize> = picked.into_iter().flatten().zip(0..).collect();
+    claims
+        .rows
+        .sort_by_key(|row| place.get(&row.lease.seq.0).copied());
+    Ok(claims)
 }
 
 pub(super) async fn claim_probe(
@@ -49,25 +60,46 @@ pub(super) async fn claim_probe(
     let found = session
         .rows(sql::CLAIM_PROBE, &[&db.now(), &lane.0, &token.0, &millis(lease)])
         .await?;
-    let mut claims = claims(&session, &found, token).await?;
+    let mut claims = claims(db, &session, &found, token).await?;
     if let (Some(row), false) = (found.first(), claims.rows.is_empty()) {
         claims.probing = rows::hold(row)?;
     }
     Ok(claims)
 }
 
-async fn claims(session: &impl Session, found: &[Row], token: LeaseToken) -> Result<Claims, Failed> {
+/// Gives back what a claim took whose answer was lost. Without it the rows come back when the lease ends, but as
+/// interrupted, and where a message costs money they would be parked for nothing.
+async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
+    let started = Instant::now();
+    while started.elapsed() < lease {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if let Ok(session) = db.session(Use::Claim).await
+            && session
+                .exec(sql::CLAIM_UNDO, &[&db.now(), &lanes, &token.0])
+                .await
+                .is_ok()
+        {
+            return;
+        }
+    }
+}
+
+async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToken) -> Result<Claims, Failed> {
     let mut claims = Claims::default();
-    let mut asked = vec![];
+    let (mut asked, mut unreadable) = (vec![], vec![]);
     for row in found {
         claims.now = Some(rows::time(row, "now"));
         claims.directory_version = row.get("directory_version");
         if let Some(seq) = row.get::<_, Option<i64>>("seq") {
-            let claimed = claimed(row, Seq(seq), token)?;
-            if may_have_results(row, &claimed) {
-                asked.push(seq);
+            match claimed(row, Seq(seq), token) {
+                Ok(claimed) => {
+                    if may_have_results(row, &claimed) {
+                        asked.push(seq);
+                    }
+                    claims.rows.push(claimed);
+                }
+                Err(error) => unreadable.push(park_unreadable(row, Seq(seq), token, &error)),
             }
-            claims.rows.push(claimed);
         }
     }
     if !asked.is_empty() {
@@ -82,8 +114,29 @@ async fn claims(session: &impl Session, found: &[Row], token: LeaseToken) -> Res
             claimed.known = known.remove(&claimed.lease.seq).unwrap_or_default();
         }
     }
-    claims.rows.sort_by_key(|row| (row.waiting_since, row.lease.seq));
+    if !unreadable.is_empty() {
+        record::record(db, unreadable).await?;
+    }
     Ok(claims)
+}
+
+/// A row that cannot be read cannot be sent; it must neither stop its neighbours nor come back for ever.
+fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error) -> AttemptRecord {
+    let id = NotificationId(row.get("id"));
+    tracing::error!(notification.id = %id, error = error as &dyn std::error::Error, "a row cannot be read and is parked");
+    AttemptRecord {
+        lease: Lease { seq, token },
+        tenant: TenantId(row.get("tenant")),
+        id,
+        ended: Ended::Park {
+            code: "CORRUPT".into(),
+            error: error.to_string(),
+            resolved_targets: vec![],
+        },
+        recipients: vec![],
+        attempt: None,
+        after_interruption: false,
+    }
 }
 
 /// Results are kept where there is more than one recipient, and only an attempt leaves any: one that was counted,

@@ -6,18 +6,22 @@
 use super::{
     failed::Failed,
     ingest_columns::{Columns, Item},
+    ingest_found::Found,
     patience::Patience,
     server::Use,
     session::{Db, INGEST_WRITERS, Session},
     sql,
-    types::At,
 };
 use crate::{
     Error, Result,
     outbox::{Ingested, NewNotification},
 };
-use domain::{Status, Timestamp};
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use domain::Status;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -45,6 +49,7 @@ impl Ingest {
                 db: db.clone(),
                 waiting: waiting.clone(),
                 stop: stop.clone(),
+                lanes: HashSet::new(),
             };
             tasks.spawn(writer.run());
         }
@@ -79,10 +84,12 @@ struct Writer {
     db: Db,
     waiting: Arc<Mutex<mpsc::Receiver<Request>>>,
     stop: CancellationToken,
+    /// The lanes that are known to be there; lanes are never deleted.
+    lanes: HashSet<i64>,
 }
 
 impl Writer {
-    async fn run(self) {
+    async fn run(mut self) {
         loop {
             let requests = self.gather().await;
             if requests.is_empty() {
@@ -92,7 +99,7 @@ impl Writer {
                 requests.into_iter().map(|r| (r.items, r.answer)).unzip();
             let sizes: Vec<usize> = items.iter().map(Vec::len).collect();
             let items: Vec<Item> = items.into_iter().flatten().collect();
-            match store(&self.db, &items).await {
+            match self.store(&items).await {
                 Ok(results) => {
                     let mut results = results.into_iter();
                     for (answer, size) in answers.into_iter().zip(sizes) {
@@ -134,6 +141,58 @@ impl Writer {
         }
         requests
     }
+
+    /// One answer per item, in order.
+    async fn store(&mut self, items: &[Item]) -> Result<Vec<Ingested>> {
+        let mut answers: Vec<Option<Ingested>> = vec![None; items.len()];
+        let mut open = self.in_known_lanes(items, &mut answers).await?;
+        // More than one round only when an id came twice and its first item was refused.
+        while !open.is_empty() {
+            let mut first_of: HashMap<(i32, Uuid), usize> = HashMap::new();
+            let (firsts, again): (Vec<usize>, Vec<usize>) = open
+                .into_iter()
+                .partition(|i| *first_of.entry(items[*i].key()).or_insert(*i) == *i);
+            store_distinct(&self.db, items, firsts, &mut answers).await?;
+            open = vec![];
+            for i in again {
+                let first = first_of[&items[i].key()];
+                if answers[first] == Some(Ingested::Accepted) {
+                    answers[i] = Some(Ingested::Duplicate {
+                        same_content: items[i].content_hash == items[first].content_hash,
+                        status: Some(Status::Pending),
+                    });
+                } else {
+                    open.push(i);
+                }
+            }
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// A row in a lane that is not there would wait for ever unseen: it is refused.
+    async fn in_known_lanes(
+        &mut self,
+        items: &[Item],
+        answers: &mut [Option<Ingested>],
+    ) -> Result<Vec<usize>> {
+        let unknown: HashSet<i64> = items
+            .iter()
+            .map(Item::lane)
+            .filter(|l| !self.lanes.contains(l))
+            .collect();
+        if !unknown.is_empty() {
+            let asked: Vec<i64> = unknown.into_iter().collect();
+            let session = self.db.session(Use::Ingest).await?;
+            let found = session.rows(sql::LANE_EXISTS, &[&asked]).await?;
+            self.lanes.extend(found.iter().map(|row| row.get::<_, i64>(0)));
+        }
+        let (known, strange): (Vec<usize>, Vec<usize>) =
+            (0..items.len()).partition(|i| self.lanes.contains(&items[*i].lane()));
+        for i in strange {
+            answers[i] = Some(Ingested::Refused(format!("there is no lane {}", items[i].lane())));
+        }
+        Ok(known)
+    }
 }
 
 /// The same failure for everybody who waited for this commit.
@@ -142,41 +201,6 @@ fn shared(error: &Arc<Error>) -> Error {
         Error::UnknownCommit(_) => Error::UnknownCommit(Box::new(error.clone())),
         _ => Error::Unavailable(Box::new(error.clone())),
     }
-}
-
-/// One answer per item, in order.
-async fn store(db: &Db, items: &[Item]) -> Result<Vec<Ingested>> {
-    let mut answers: Vec<Option<Ingested>> = vec![None; items.len()];
-    let mut open: Vec<usize> = (0..items.len()).collect();
-    // More than one round only when an id came twice and its first item was refused.
-    while !open.is_empty() {
-        let mut first_of: HashMap<(i32, Uuid), usize> = HashMap::new();
-        let mut again = vec![];
-        let mut firsts = vec![];
-        for i in open {
-            match first_of.entry(items[i].key()) {
-                std::collections::hash_map::Entry::Vacant(slot) => {
-                    slot.insert(i);
-                    firsts.push(i);
-                }
-                std::collections::hash_map::Entry::Occupied(_) => again.push(i),
-            }
-        }
-        store_distinct(db, items, firsts, &mut answers).await?;
-        open = vec![];
-        for i in again {
-            let first = first_of[&items[i].key()];
-            match &answers[first] {
-                Some(Ingested::Accepted) => {
-                    let same_content = items[i].content_hash == items[first].content_hash;
-                    let status = Some(Status::Pending);
-                    answers[i] = Some(Ingested::Duplicate { same_content, status });
-                }
-                _ => open.push(i),
-            }
-        }
-    }
-    Ok(answers.into_iter().flatten().collect())
 }
 
 /// On a data error the part is halved until the bad item stands alone.
@@ -260,81 +284,4 @@ async fn once(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
         found.know(&session.rows(sql::INGEST_KNOWN, &[&now, &tenants, &ids]).await?)?;
     }
     Ok(found)
-}
-
-/// What the database made of a part.
-#[derive(Default)]
-struct Found {
-    accepted: HashMap<(i32, Uuid), i64>,
-    known: HashMap<(i32, Uuid), Known>,
-    /// Set after a lost answer: what is there already with the same content and is younger than this is ours.
-    ours_since: Option<Duration>,
-}
-
-struct Known {
-    content_hash: Option<i64>,
-    created_at: Option<Timestamp>,
-    now: Timestamp,
-    status: Option<Status>,
-}
-
-impl Found {
-    fn accept(&mut self, rows: &[tokio_postgres::Row]) {
-        self.accepted = rows
-            .iter()
-            .map(|row| ((row.get(0), row.get(1)), row.get(2)))
-            .collect();
-    }
-
-    fn know(&mut self, rows: &[tokio_postgres::Row]) -> Result<(), Failed> {
-        for row in rows {
-            let known = Known {
-                content_hash: row.get(2),
-                created_at: row.get::<_, Option<At>>(3).map(|at| at.0),
-                now: row.get::<_, At>(4).0,
-                status: super::rows::status(row.get(5))?,
-            };
-            self.known.insert((row.get(0), row.get(1)), known);
-        }
-        Ok(())
-    }
-
-    /// For each supersede key the newest accepted row; it replaces the others, also those that came with it.
-    fn newest_per_key<'a>(&self, replacing: &[&'a Item]) -> HashMap<(i32, &'a str), (i64, Uuid)> {
-        let mut newest = HashMap::new();
-        for item in replacing {
-            let key @ (tenant, id) = item.key();
-            if let Some(seq) = self.accepted.get(&key) {
-                let slot = newest.entry((tenant, item.supersede_key())).or_insert((*seq, id));
-                *slot = (*slot).max((*seq, id));
-            }
-        }
-        newest
-    }
-
-    fn answer(&self, item: &Item) -> Ingested {
-        let key = item.key();
-        if self.accepted.contains_key(&key) {
-            return Ingested::Accepted;
-        }
-        let Some(known) = self.known.get(&key) else {
-            return Ingested::Duplicate {
-                same_content: true,
-                status: None,
-            };
-        };
-        // An id that was purged has no content left to compare with.
-        let same_content = known.content_hash.is_none_or(|hash| hash == item.content_hash);
-        let ours = self
-            .ours_since
-            .zip(known.created_at)
-            .is_some_and(|(age, created)| same_content && created >= known.now - age);
-        if ours {
-            return Ingested::Accepted;
-        }
-        Ingested::Duplicate {
-            same_content,
-            status: known.status,
-        }
-    }
 }

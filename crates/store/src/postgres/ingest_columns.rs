@@ -36,6 +36,10 @@ impl Item {
         (self.new.submission.tenant.0, self.new.submission.id.0)
     }
 
+    pub fn lane(&self) -> i64 {
+        self.new.lane.0
+    }
+
     pub fn supersede_key(&self) -> &str {
         self.new.submission.supersedes_key.as_deref().unwrap_or_default()
     }
@@ -99,8 +103,8 @@ fn times(item: &Item) -> [Option<Timestamp>; 3] {
 
 impl<'a> Columns<'a> {
     pub fn of(items: &'a [&'a Item]) -> Columns<'a> {
-        let mut text = vec![Vec::with_capacity(items.len()); 18];
-        let mut time = vec![Vec::with_capacity(items.len()); 3];
+        let mut text: Vec<Vec<_>> = (0..18).map(|_| Vec::with_capacity(items.len())).collect();
+        let mut time: Vec<Vec<_>> = (0..3).map(|_| Vec::with_capacity(items.len())).collect();
         for item in items {
             for (column, value) in text.iter_mut().zip(texts(item)) {
                 column.push(value);

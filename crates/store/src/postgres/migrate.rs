@@ -15,6 +15,9 @@ mod embedded {
     refinery::embed_migrations!("migrations/postgres");
 }
 
+/// `date_bin` came with 14.
+const OLDEST_SERVER: i32 = 14;
+
 /// The newest schema this program knows.
 pub(super) fn known_version() -> i64 {
     let newest = embedded::migrations::runner()
@@ -42,6 +45,12 @@ pub(super) async fn migrate_server(server: &Server) -> Result<i64> {
 
 async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
     let run = |e: tokio_postgres::Error| Error::from(Failed::from(e));
+    let server = client.query_one(sql::SERVER_VERSION, &[]).await.map_err(run)?;
+    if server.get::<_, i32>(0) / 10_000 < OLDEST_SERVER {
+        let found: &str = server.get(1);
+        let words = format!("PostgreSQL {OLDEST_SERVER} or newer is needed, this is {found}");
+        return Err(Error::Refused(words));
+    }
     // Held until the session ends.
     client
         .query_one(sql::LOCK_SCHEMA, &[&schema])

@@ -7,18 +7,27 @@
 //! committed with `synchronous_commit = on`; nothing waits for ever for a server that does not answer; every
 //! statement is a file in `sql/`.
 
+mod audit_read;
 mod audit_write;
 mod claim;
 mod directory;
 mod failed;
 mod ingest;
 mod ingest_columns;
+mod ingest_found;
+mod jobs;
+mod kpi;
 mod lanes;
 mod late;
+mod list;
+mod maintenance;
 mod migrate;
+mod notification;
+mod operator;
 mod outbox;
 mod patience;
 mod providers;
+mod query;
 mod record;
 mod record_columns;
 mod rows;
@@ -69,6 +78,13 @@ impl PgStore {
             stop,
         })
     }
+}
+
+/// The settings of a session of the store, for tests that look at plans.
+#[doc(hidden)]
+pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {
+    let for_use = if hot { server::Use::Record } else { server::Use::General };
+    Ok(Server::parse(url)?.config(for_use))
 }
 
 /// Dropping the store without closing it still ends its tasks; what was queued is written first.

@@ -111,16 +111,20 @@ impl Server {
         set("statement_timeout", &format!("{statement}s"));
         let durable = if for_use == Use::Claim { "off" } else { "on" };
         set("synchronous_commit", durable);
-        if matches!(for_use, Use::Ingest | Use::Claim | Use::Record) {
-            // These sessions run a handful of statements by primary key or by (lane, due_at, seq), on tables that
-            // grow from nothing while the statistics still say "empty". The plan that is right at any size is
-            // forced: index scans and nested loops, planned once.
-            for off in ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"] {
+        if for_use != Use::Migrate {
+            // Every statement goes by an index, on tables that grow from nothing while the statistics still say
+            // "empty". The plan that is right at any size is forced: index scans and nested loops.
+            for off in ["seqscan", "hashjoin", "mergejoin", "material"] {
                 set(&format!("enable_{off}"), "off");
             }
-            set("plan_cache_mode", "force_generic_plan");
             // Costs that were switched off look expensive enough to be compiled.
             set("jit", "off");
+        }
+        if matches!(for_use, Use::Ingest | Use::Claim | Use::Record) {
+            // A bitmap has no order: the oldest row of a lane would be found by reading the whole backlog.
+            set("enable_bitmapscan", "off");
+            // A handful of statements, planned once.
+            set("plan_cache_mode", "force_generic_plan");
             set("work_mem", "16MB");
         }
         let mut config = self.config.clone();

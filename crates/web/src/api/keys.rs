@@ -33,15 +33,16 @@ pub async fn create(
     JsonObject(mut fields): JsonObject,
 ) -> Result<(StatusCode, Json<NewKeyView>)> {
     let name = fields.text("name");
-    let name = fields.require("name", name).unwrap_or_default();
+    let name = fields.require("name", name);
     let role = fields.parsed::<Role>("role");
-    let role = fields.require("role", role).unwrap_or(Role::Viewer);
-    fields.add_all(name_problems("name", &name));
-    let mut problems = fields.finish();
-    problems.dedup_by(|a, b| a.field == b.field);
-    if !problems.is_empty() {
-        return Err(Problem::fields(problems));
+    let role = fields.require("role", role);
+    if let Some(name) = &name {
+        fields.add_all(name_problems("name", name));
     }
+    let problems = fields.finish();
+    let (Some(name), Some(role), true) = (name, role, problems.is_empty()) else {
+        return Err(Problem::fields(problems));
+    };
     if role == Role::Ops {
         return Err(Problem::forbidden(
             "ops keys reach every tenant and are made with `waypost key create` on the database itself",

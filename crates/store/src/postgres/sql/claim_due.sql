@@ -14,6 +14,20 @@ with moment as (
   -- Claims do not wait for the disk, except where a message costs money: there a claim that is forgotten in a crash
   -- would be an attempt made twice. The setting lasts to the end of this transaction, its commit included.
   select set_config('synchronous_commit', 'on', true) from wanted where on_ambiguous = 'park' limit 1
+), picked as materialized (
+  -- In an array: worked out once and then looked up by primary key, whatever the statistics say. As a join the same
+  -- claim was seven times slower.
+  select array(
+    select oldest.seq
+    from wanted
+    cross join lateral (
+      select d.seq from due d
+      where d.lane = wanted.lane and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+      order by d.due_at, d.seq
+      limit wanted.n
+      for update skip locked
+    ) oldest
+  ) as seqs
 ), claimed as (
   update due
   set due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $5::float8 * interval '1 millisecond',
@@ -22,26 +36,17 @@ with moment as (
     claims = due.claims + 1,
     token = $4::bigint,
     last_attempt_at = coalesce($1::timestamptz, date_trunc('milliseconds', now()))
-  -- An array is worked out once and then looked up by primary key, whatever the statistics say; as a join the same
-  -- claim was seven times slower.
-  where due.seq = any (array(
-    select picked.seq
-    from wanted
-    cross join lateral (
-      select d.seq from due d
-      where d.lane = wanted.lane and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
-      order by d.due_at, d.seq
-      limit wanted.n
-      for update skip locked
-    ) picked
-  ))
+  where due.seq = any ((select seqs from picked)::bigint[])
   returning due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code
 )
 select
   moment.now, moment.directory_version, (select count(*) from durable) as durable,
+  -- The order in which they are due, once: an update answers in no order, and the old due time is gone.
+  case when claimed.seq = picked.seqs[1] then picked.seqs end as picked,
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
   claimed.claims, claimed.waiting_since, claimed.code,
   (select lanes.config_version from lanes where lanes.lane_id = claimed.lane) as config_version,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra
 from moment
+cross join picked
 left join (claimed join notifications n on n.seq = claimed.seq) on true

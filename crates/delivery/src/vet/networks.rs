@@ -1,0 +1,148 @@
+//! The networks that are not for everybody, and the addresses that are for nobody.
+
+use ipnet::{Ipv4Net, Ipv6Net};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Cloud machines hand out their credentials here; no setting opens these.
+const METADATA: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
+
+const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+const fn v6(a: u16, b: u16, c: u16, prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), prefix)
+}
+
+/// Not reachable over the internet, or not by one host alone.
+const CLOSED_V4: [Ipv4Net; 16] = [
+    v4(0, 0, 0, 0, 8),
+    v4(10, 0, 0, 0, 8),
+    v4(100, 64, 0, 0, 10),
+    v4(127, 0, 0, 0, 8),
+    v4(169, 254, 0, 0, 16),
+    v4(172, 16, 0, 0, 12),
+    v4(192, 0, 0, 0, 24),
+    v4(192, 0, 2, 0, 24),
+    v4(192, 88, 99, 0, 24),
+    v4(192, 168, 0, 0, 16),
+    v4(198, 18, 0, 0, 15),
+    v4(198, 51, 100, 0, 24),
+    v4(203, 0, 113, 0, 24),
+    v4(224, 0, 0, 0, 4),
+    v4(240, 0, 0, 0, 4),
+    v4(255, 255, 255, 255, 32),
+];
+
+const CLOSED_V6: [Ipv6Net; 13] = [
+    v6(0, 0, 0, 96),
+    v6(0x64, 0xff9b, 0, 96),
+    v6(0x64, 0xff9b, 1, 48),
+    v6(0x100, 0, 0, 64),
+    v6(0x2001, 0, 0, 32),
+    v6(0x2001, 0xdb8, 0, 32),
+    v6(0x2002, 0, 0, 16),
+    v6(0x3fff, 0, 0, 20),
+    v6(0x5f00, 0, 0, 16),
+    v6(0xfc00, 0, 0, 7),
+    v6(0xfe80, 0, 0, 10),
+    v6(0xfec0, 0, 0, 10),
+    v6(0xff00, 0, 0, 8),
+];
+
+/// Whether nobody may connect there unless it was allowed.
+pub(super) fn is_closed(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(a) => CLOSED_V4.iter().any(|network| network.contains(&a)),
+        IpAddr::V6(a) => CLOSED_V6.iter().any(|network| network.contains(&a)),
+    }
+}
+
+/// Also when it is wrapped into an address that a gateway would translate.
+pub(super) fn is_metadata(address: IpAddr) -> bool {
+    if METADATA.contains(&address) {
+        return true;
+    }
+    let IpAddr::V6(a) = address else { return false };
+    let o = a.octets();
+    let wrapped = [
+        Ipv4Addr::new(o[12], o[13], o[14], o[15]),
+        Ipv4Addr::new(o[2], o[3], o[4], o[5]),
+    ];
+    is_closed(address) && wrapped.iter().any(|w| METADATA.contains(&IpAddr::V4(*w)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse::<IpAddr>().unwrap().to_canonical()
+    }
+
+    #[test]
+    fn addresses_that_are_not_public_are_refused() {
+        for closed in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "169.254.1.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a00:1",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2001::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fdff::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(is_closed(ip(closed)), "{closed}");
+        }
+        for public in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.128.0.1",
+            "172.32.0.1",
+            "192.0.3.1",
+            "2606:4700::1111",
+            "2a00::1",
+            "::ffff:8.8.8.8",
+        ] {
+            assert!(!is_closed(ip(public)), "{public}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+select seq from waypost.due order by seq limit 1

@@ -1,0 +1,1 @@
+select count(*) from (select seq from due limit 1)

@@ -1,0 +1,161 @@
+//! The [`Maintenance`] trait on PostgreSQL. One chunk of a purge is one short transaction, so others get in between.
+
+use super::{
+    PgStore,
+    audit_write::{self, Entry},
+    failed::Failed,
+    rows,
+    session::{Db, Session, Tx},
+    sql,
+    types::{count, millis},
+};
+use crate::{
+    Error, Maintenance, Result,
+    maintenance::{Purged, Retention},
+};
+use async_trait::async_trait;
+use domain::{Actor, AuditKind, TenantId};
+use std::{collections::BTreeMap, path::Path, time::Duration};
+use uuid::Uuid;
+
+#[async_trait]
+impl Maintenance for PgStore {
+    async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged> {
+        purge(&self.db, keep, chunk)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn purgeable(&self, keep: &Retention, bound: u32) -> Result<Purged> {
+        Ok(purgeable(&self.db, keep, bound).await?)
+    }
+
+    async fn schema_version(&self) -> Result<i64> {
+        let session = self.db.general().await?;
+        Ok(session.one(sql::SCHEMA_VERSION, &[]).await?.get(0))
+    }
+
+    async fn backup(&self, _: &Path) -> Result<()> {
+        Err(Error::Refused(
+            "this store is on PostgreSQL: back it up with PostgreSQL's own tools, such as pg_dump".into(),
+        ))
+    }
+
+    async fn ping(&self) -> Result<()> {
+        let session = self.db.general().await?;
+        session.one(sql::PING, &[]).await?;
+        Ok(())
+    }
+
+    async fn close(&self) {
+        self.stop.cancel();
+        self.tasks.wait().await;
+        self.db.close();
+    }
+
+    async fn misplaced(&self) -> Result<u64> {
+        let session = self.db.general().await?;
+        Ok(count(session.one(sql::MISPLACED, &[]).await?.get(0)))
+    }
+}
+
+async fn purge(db: &Db, keep: &Retention, chunk: u32) -> Result<Purged, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let notifications = purge_notifications(db, &tx, keep.terminal, chunk).await?;
+    let mut purged = Purged {
+        notifications,
+        audit_rows: old(db, &tx, sql::PURGE_AUDIT, keep.audit, chunk).await?,
+        stats_rows: old(db, &tx, sql::PURGE_STATS, keep.stats, chunk).await?,
+        ..Purged::default()
+    };
+    if let Some(kept) = keep.spent_keys {
+        purged.spent_keys = old(db, &tx, sql::PURGE_SPENT_KEYS, kept, chunk).await?;
+    }
+    purged.oldest_left = rows::time_opt(&tx.one(sql::PURGE_OLDEST_LEFT, &[]).await?, "at");
+    tx.commit().await?;
+    Ok(purged)
+}
+
+async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -> Result<u64, Failed> {
+    let ended = tx
+        .rows(
+            sql::PURGE_CANDIDATES,
+            &[&db.now(), &millis(kept), &i64::from(chunk)],
+        )
+        .await?;
+    if ended.is_empty() {
+        return Ok(0);
+    }
+    let seqs: Vec<i64> = ended.iter().map(|row| row.get(0)).collect();
+    let (mut tenants, mut ids) = (vec![], vec![]);
+    let mut per_tenant: BTreeMap<i32, u64> = BTreeMap::new();
+    for row in &ended {
+        let tenant: i32 = row.get(1);
+        *per_tenant.entry(tenant).or_default() += 1;
+        if let Some(id) = row.get::<_, Option<Uuid>>(2) {
+            tenants.push(tenant);
+            ids.push(id);
+        }
+    }
+    tx.exec(sql::PURGE_SPEND_KEY, &[&db.now(), &tenants, &ids])
+        .await?;
+    for part in [
+        sql::PURGE_RECIPIENTS,
+        sql::PURGE_AUDIT_OF,
+        sql::PURGE_OUTCOME,
+        sql::PURGE_NOTIFICATION,
+    ] {
+        tx.exec(part, &[&seqs]).await?;
+    }
+    let actor = Actor::system();
+    let entries: Vec<Entry<'_>> = per_tenant
+        .into_iter()
+        .map(|(tenant, n)| Entry {
+            detail: Some(format!("{n} notifications").into()),
+            ..Entry::new(TenantId(tenant), AuditKind::Purged, &actor)
+        })
+        .collect();
+    audit_write::insert(db, tx, &entries).await?;
+    Ok(seqs.len() as u64)
+}
+
+/// Deletes what is past its own time.
+async fn old(
+    db: &Db,
+    tx: &Tx<'_>,
+    statement: &'static str,
+    kept: Duration,
+    chunk: u32,
+) -> Result<u64, Failed> {
+    tx.exec(statement, &[&db.now(), &millis(kept), &i64::from(chunk)])
+        .await
+}
+
+async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Failed> {
+    let session = db.general().await?;
+    let mut purgeable = Purged::default();
+    for (figure, statement, kept) in [
+        (
+            &mut purgeable.notifications,
+            sql::PURGEABLE_NOTIFICATIONS,
+            Some(keep.terminal),
+        ),
+        (&mut purgeable.audit_rows, sql::PURGEABLE_AUDIT, Some(keep.audit)),
+        (
+            &mut purgeable.spent_keys,
+            sql::PURGEABLE_SPENT_KEYS,
+            keep.spent_keys,
+        ),
+        (&mut purgeable.stats_rows, sql::PURGEABLE_STATS, Some(keep.stats)),
+    ] {
+        if let Some(kept) = kept {
+            let row = session
+                .one(statement, &[&db.now(), &millis(kept), &i64::from(bound)])
+                .await?;
+            *figure = count(row.get(0));
+        }
+    }
+    purgeable.oldest_left = rows::time_opt(&session.one(sql::PURGE_OLDEST_LEFT, &[]).await?, "at");
+    Ok(purgeable)
+}

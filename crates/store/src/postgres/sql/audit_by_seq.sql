@@ -1,0 +1,8 @@
+-- $1 seq.
+select
+  a.audit_id, a.at, a.kind, a.status, a.ended_as, a.actor, a.target, a.duration_ms, a.code, a.detail,
+  n.id, n.execution, n.parent_execution, n.site
+from audit_log a
+left join notifications n on n.seq = a.seq
+where a.seq = $1::bigint
+order by a.at desc, a.audit_id desc

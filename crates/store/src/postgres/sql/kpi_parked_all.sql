@@ -1,0 +1,1 @@
+select '' as site, count(*) from outcome where status = 'Parked'

@@ -1,0 +1,18 @@
+-- $1 seqs.
+select
+  n.tenant, n.seq, n.id, n.idempotency_key, n.channel, n.provider, n.list_name, n.recipients, n.subject, n.body, n.type_data,
+  n.site, n.instance, n.script, n.execution, n.parent_execution, n.entity_type, n.entity_id, n.submitted_by, n.extra,
+  n.site_enqueued_at, n.created_at, n.send_at, n.expires_at, n.supersede_key,
+  d.seq is not null as waits,
+  coalesce(d.attempts, o.attempts, 0) as attempts, coalesce(d.generation, o.generation, 0) as generation,
+  coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
+  coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, d.due_at,
+  case when d.seq is null then o.code else d.code end as code,
+  case when d.seq is null then o.error else d.error end as error,
+  o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,
+  l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_since, l.next_probe, l.probes
+from notifications n
+left join due d on d.seq = n.seq
+left join outcome o on o.seq = n.seq
+left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
+where n.seq = any ($1::bigint[])

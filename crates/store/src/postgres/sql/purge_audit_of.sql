@@ -1,0 +1,1 @@
+delete from audit_log where seq = any ($1::bigint[])

@@ -1,0 +1,1 @@
+delete from notifications where seq = any ($1::bigint[])

@@ -1,0 +1,1 @@
+select min(at) as at from outcome

@@ -1,0 +1,1 @@
+delete from outcome where seq = any ($1::bigint[])

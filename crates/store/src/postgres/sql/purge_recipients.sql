@@ -1,0 +1,1 @@
+delete from recipient_results where seq = any ($1::bigint[])

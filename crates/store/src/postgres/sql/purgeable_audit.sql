@@ -1,0 +1,11 @@
+-- $1 now, $2 how long they are kept, in milliseconds, $3 where counting stops.
+select count(*) from (
+  select from tenants
+  cross join lateral (
+    select from audit_log a
+    where a.tenant = tenants.tenant
+      and a.at < coalesce($1::timestamptz, date_trunc('milliseconds', now())) - $2::float8 * interval '1 millisecond'
+    limit $3::bigint
+  ) old
+  limit $3::bigint
+) counted

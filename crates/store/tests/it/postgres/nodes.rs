@@ -1,0 +1,249 @@
+//! Several nodes on one database.
+
+use super::{Schema, open};
+use crate::harness::{LEASE, TENANT, TestStore, delivered, hold, mail};
+use domain::{HoldReason, LaneId, LeaseToken, ManualClock, Status};
+use std::{collections::HashSet, sync::Arc, time::Duration};
+use store::{
+    Error, Maintenance, Outbox, Queries,
+    outbox::{Ingested, LaneWant, NewNotification, Recorded, Signal},
+    postgres::{PgStore, StoreTime},
+    query::{Filter, Page},
+};
+
+struct Two {
+    one: TestStore,
+    other: Arc<PgStore>,
+    schema: Schema,
+}
+
+async fn two_nodes() -> Two {
+    let schema = Schema::fresh();
+    let clock = Arc::new(ManualClock::default());
+    let url = schema.url();
+    // Both find an empty database.
+    let (one, other) = tokio::join!(open(&url, &clock, "one"), open(&url, &clock, "other"));
+    Two {
+        one: TestStore::new(Arc::new(one), clock, ()),
+        other: Arc::new(other),
+        schema,
+    }
+}
+
+async fn heard(signals: &mut tokio::sync::broadcast::Receiver<Signal>) -> Signal {
+    let wait = Duration::from_secs(10);
+    tokio::time::timeout(wait, signals.recv())
+        .await
+        .expect("a signal")
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_start_at_once_migrate_once() {
+    let two = two_nodes().await;
+    assert_eq!(
+        two.one.store.schema_version().await.unwrap(),
+        two.other.schema_version().await.unwrap()
+    );
+    let admin = two.schema.admin().await;
+    let rows = admin
+        .query("select version from refinery_schema_history", &[])
+        .await
+        .unwrap();
+    let versions: HashSet<i32> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(versions.len(), rows.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_schema_is_left_alone_and_said_so() {
+    let two = two_nodes().await;
+    let admin = two.schema.admin().await;
+    let newer = "insert into refinery_schema_history select 999, 'future', applied_on, checksum
+                 from refinery_schema_history limit 1";
+    admin.batch_execute(newer).await.unwrap();
+    let refused = PgStore::open(&two.schema.url(), StoreTime::Database, "old".into()).await;
+    assert!(
+        matches!(refused, Err(Error::NewerSchema { found: 999, .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_node_announces_the_others_hear() {
+    let two = two_nodes().await;
+    let (mut here, mut there) = (two.one.store.subscribe(), two.other.subscribe());
+    // The listening session may still be on its way.
+    let waiting = async {
+        loop {
+            two.one.store.announce(Signal::Lanes(vec![LaneId(7)]));
+            if tokio::time::timeout(Duration::from_millis(100), there.recv())
+                .await
+                .is_ok()
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), waiting)
+        .await
+        .unwrap();
+    while there.try_recv().is_ok() {}
+    two.one.store.announce(Signal::Lanes(vec![LaneId(9), LaneId(8)]));
+    two.one.store.announce(Signal::Directory);
+    let mut both = HashSet::new();
+    while both.len() < 2 {
+        match heard(&mut there).await {
+            Signal::Lanes(lanes) if lanes == [LaneId(8), LaneId(9)] => both.insert("lanes"),
+            Signal::Directory => both.insert("directory"),
+            _ => true,
+        };
+    }
+    assert!(here.try_recv().is_err(), "a node does not hear itself");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_lost_its_listening_session_looks_again() {
+    let two = two_nodes().await;
+    let mut there = two.other.subscribe();
+    let admin = two.schema.admin().await;
+    let end_listeners = "select count(pg_terminate_backend(pid)) from pg_stat_activity
+                         where query like 'listen waypost_' || current_schema";
+    let ended = async {
+        while admin
+            .query_one(end_listeners, &[])
+            .await
+            .unwrap()
+            .get::<_, i64>(0)
+            < 2
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), ended)
+        .await
+        .unwrap();
+    assert_eq!(heard(&mut there).await, Signal::LookAgain);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_ids_sent_to_both_nodes_are_accepted_once() {
+    let two = two_nodes().await;
+    let lane = two.one.lane("mail").await;
+    let mut batch: Vec<_> = (0..300)
+        .map(|_| NewNotification {
+            submission: mail(),
+            lane,
+        })
+        .collect();
+    let forwards = batch.clone();
+    batch.reverse();
+    let (a, b) = tokio::join!(two.one.store.ingest(forwards), two.other.ingest(batch));
+    let (a, mut b) = (a.unwrap(), b.unwrap());
+    b.reverse();
+    for (a, b) in a.iter().zip(&b) {
+        let accepted = [a, b].into_iter().filter(|x| **x == Ingested::Accepted).count();
+        assert_eq!(accepted, 1, "{a:?} {b:?}");
+    }
+    two.one.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_that_replace_the_same_rows_leave_one_waiting() {
+    let two = two_nodes().await;
+    let lane = two.one.lane("mail").await;
+    let one_of_many = |i: usize| {
+        let mut submission = mail();
+        submission.supersedes_key = Some("tank-7".into());
+        let batch = vec![NewNotification { submission, lane }];
+        let (one, other) = (two.one.store.clone(), two.other.clone());
+        tokio::spawn(async move {
+            let answer = if i % 2 == 0 {
+                one.ingest(batch).await
+            } else {
+                other.ingest(batch).await
+            };
+            assert_eq!(answer.unwrap(), [Ingested::Accepted]);
+        })
+    };
+    let sending: Vec<_> = (0..40).map(one_of_many).collect();
+    for sent in sending {
+        sent.await.unwrap();
+    }
+    let filter = Filter {
+        status: vec![Status::Pending],
+        ..Filter::default()
+    };
+    let page = Page {
+        limit: 50,
+        after: None,
+    };
+    assert_eq!(two.other.list(TENANT, &filter, page).await.unwrap().rows.len(), 1);
+    two.one.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_nodes_empty_a_lane_without_meeting() {
+    let two = two_nodes().await;
+    let lane = two.one.lane("mail").await;
+    two.one.send_many(lane, 2_000).await;
+    let drain = |store: Arc<dyn store::Store>| {
+        tokio::spawn(async move {
+            let mut done = vec![];
+            loop {
+                let want = LaneWant { lane, n: 50 };
+                let claims = store.claim_due(&[want], LeaseToken::mint(), LEASE).await.unwrap();
+                if claims.rows.is_empty() {
+                    return done;
+                }
+                done.extend(claims.rows.iter().map(|row| row.id));
+                let answers = store
+                    .record(claims.rows.iter().map(delivered).collect())
+                    .await
+                    .unwrap();
+                assert!(answers.iter().all(|answer| *answer == Recorded::Done));
+            }
+        })
+    };
+    let (a, b) = (drain(two.one.store.clone()), drain(two.other.clone()));
+    let (a, b) = (a.await.unwrap(), b.await.unwrap());
+    assert_eq!(a.len() + b.len(), 2_000);
+    assert_eq!(a.iter().chain(&b).collect::<HashSet<_>>().len(), 2_000);
+    two.one.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_probe_is_taken_by_one_node() {
+    let two = two_nodes().await;
+    let lane = two.one.lane("mail").await;
+    two.one.send_many(lane, 10).await;
+    two.one
+        .store
+        .hold_lane(hold(lane, HoldReason::Down))
+        .await
+        .unwrap();
+    two.one.clock.advance(Duration::from_secs(120));
+    let (a, b) = tokio::join!(
+        two.one.store.claim_probe(lane, LeaseToken::mint(), LEASE),
+        two.other.claim_probe(lane, LeaseToken::mint(), LEASE)
+    );
+    assert_eq!(a.unwrap().rows.len() + b.unwrap().rows.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_databases_clock_decides_and_nodes_agree_on_it() {
+    let schema = Schema::fresh();
+    let url = schema.url();
+    let open = |node: &str| PgStore::open(&url, StoreTime::Database, node.to_owned());
+    let (one, other) = (open("one").await.unwrap(), open("other").await.unwrap());
+    let before = one.now().await.unwrap();
+    let t = TestStore::new(Arc::new(one), Arc::new(ManualClock::default()), ());
+    let lane = t.lane("mail").await;
+    t.send(lane).await;
+    let want = LaneWant { lane, n: 5 };
+    let claims = other.claim_due(&[want], LeaseToken::mint(), LEASE).await.unwrap();
+    assert_eq!(claims.rows.len(), 1);
+    let (created, now) = (claims.rows[0].created_at, claims.now.unwrap());
+    assert!(before <= created && created <= now, "{before} {created} {now}");
+    let waiting = t.store.lanes_waiting().await.unwrap();
+    assert_eq!(waiting.lanes[0].next_due, now + LEASE);
+}

@@ -1,0 +1,361 @@
+//! Connections that break at the worst moment, and a database that refuses one thing among many.
+
+use super::{Schema, link::Link, open};
+use crate::harness::{LEASE, TENANT, TestStore, delivered, mail, park, retry};
+use domain::{LeaseToken, ManualClock, OnAmbiguous, Status};
+use std::{sync::Arc, time::Duration};
+use store::{
+    Error,
+    outbox::{Ingested, LaneWant, NewNotification, Recorded},
+};
+
+struct Linked {
+    t: TestStore,
+    link: Link,
+    schema: Schema,
+}
+
+async fn over_a_link() -> Linked {
+    let schema = Schema::fresh();
+    let link = Link::to(&schema.server).await;
+    let clock = Arc::new(ManualClock::default());
+    let store = open(&schema.url_at(&link.url), &clock, "one").await;
+    Linked {
+        t: TestStore::new(Arc::new(store), clock, ()),
+        link,
+        schema,
+    }
+}
+
+async fn with_admin() -> (TestStore, tokio_postgres::Client) {
+    let schema = Schema::fresh();
+    let clock = Arc::new(ManualClock::default());
+    let store = schema.open(&clock, "one").await;
+    (TestStore::new(Arc::new(store), clock, ()), schema.admin().await)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_ingest_whose_answer_was_lost_is_accepted_not_a_duplicate() {
+    let l = over_a_link().await;
+    let lane = l.t.lane("mail").await;
+    // Both writers are connected and have prepared their statement.
+    for _ in 0..4 {
+        l.t.send(lane).await;
+    }
+    let submission = mail();
+    l.link.lose_an_answer(0);
+    assert_eq!(l.t.ingest_one(lane, submission.clone()).await, Ingested::Accepted);
+    assert!(matches!(
+        l.t.ingest_one(lane, submission).await,
+        Ingested::Duplicate {
+            same_content: true,
+            ..
+        }
+    ));
+    let admin = l.schema.admin().await;
+    let rows: i64 = admin
+        .query_one("select count(*) from notifications", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert_eq!(rows, 5);
+    l.t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_record_whose_answer_was_lost_is_written_once() {
+    let l = over_a_link().await;
+    let lane = l.t.lane("mail").await;
+    l.t.delivered(lane).await;
+    // Begin, outcome, audit, commit: whichever answer is lost.
+    for passed in 0..4 {
+        let ids = l.t.send_many(lane, 3).await;
+        let claimed = l.t.claim(lane, 3).await;
+        l.link.lose_an_answer(passed);
+        let answers =
+            l.t.store
+                .record(claimed.iter().map(delivered).collect())
+                .await
+                .unwrap();
+        let expected = if passed < 3 {
+            Recorded::Done
+        } else {
+            Recorded::AlreadyRecorded
+        };
+        assert_eq!(answers, [expected; 3], "after {passed}");
+        for id in ids {
+            let row = l.t.get(id).await;
+            assert_eq!((row.status, row.retry_count), (Status::Delivered, 1));
+            let attempts = l.t.store.attempts(TENANT, id).await.unwrap().unwrap();
+            assert_eq!(attempts.len(), 3, "{attempts:#?}");
+        }
+    }
+    l.t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_whose_answer_was_lost_is_given_back_uncounted() {
+    let l = over_a_link().await;
+    let lane = l.t.lane("mail").await;
+    l.t.send_many(lane, 3).await;
+    let warm = l.t.claim(lane, 1).await;
+    assert_eq!(warm.len(), 1);
+    l.link.lose_an_answer(0);
+    let want = LaneWant { lane, n: 10 };
+    let lost = l.t.store.claim_due(&[want], LeaseToken::mint(), LEASE).await;
+    assert!(matches!(lost, Err(Error::Unavailable(_))), "{lost:?}");
+    let again = async {
+        loop {
+            let rows = l.t.claim(lane, 10).await;
+            if !rows.is_empty() {
+                return rows;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let rows = tokio::time::timeout(Duration::from_secs(20), again)
+        .await
+        .unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row.interruptions == 0 && row.attempts == 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_server_calls_fail_soon_and_work_again_when_it_is_back() {
+    let l = over_a_link().await;
+    let lane = l.t.lane("mail").await;
+    l.t.send(lane).await;
+    l.link.cut();
+    let soon = Duration::from_secs(20);
+    let batch = vec![NewNotification {
+        submission: mail(),
+        lane,
+    }];
+    let refused = tokio::time::timeout(soon, l.t.store.ingest(batch.clone()))
+        .await
+        .unwrap();
+    assert!(refused.as_ref().is_err_and(Error::may_pass), "{refused:?}");
+    let refused = tokio::time::timeout(soon, l.t.store.ping()).await.unwrap();
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    l.link.mend();
+    assert_eq!(l.t.store.ingest(batch).await.unwrap(), [Ingested::Accepted]);
+    assert_eq!(l.t.claim(lane, 10).await.len(), 2);
+    l.t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_or_doubled_while_sessions_keep_being_killed() {
+    let schema = Schema::fresh();
+    let clock = Arc::new(ManualClock::default());
+    let store = Arc::new(schema.open(&clock, "one").await);
+    let t = TestStore::new(store.clone(), clock, ());
+    let lane = t.lane("mail").await;
+    let admin = schema.admin().await;
+    let name = schema.name.clone();
+    let killer = tokio::spawn(async move {
+        let kill = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
+        for _ in 0..15 {
+            admin.query(kill, &[&name]).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(40)).await;
+        }
+    });
+    let senders: Vec<_> = (0..8)
+        .map(|_| {
+            let store = t.store.clone();
+            tokio::spawn(async move {
+                for _ in 0..40 {
+                    let new = NewNotification {
+                        submission: mail(),
+                        lane,
+                    };
+                    loop {
+                        match store.ingest(vec![new.clone()]).await {
+                            Ok(answer) => {
+                                assert_eq!(answer, [Ingested::Accepted]);
+                                break;
+                            }
+                            // Said before anything was sent: no connection was to be had.
+                            Err(Error::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
+                            Err(error) => panic!("{error:?}"),
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    for sender in senders {
+        sender.await.unwrap();
+    }
+    killer.await.unwrap();
+    let admin = schema.admin().await;
+    let rows: i64 = admin
+        .query_one("select count(*) from due", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert_eq!(rows, 320);
+    t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outcome_is_written_even_if_its_audit_row_cannot_be() {
+    let (t, admin) = with_admin().await;
+    let lane = t.lane("mail").await;
+    let ids = t.send_many(lane, 3).await;
+    let claimed = t.claim(lane, 3).await;
+    admin
+        .batch_execute("alter table audit_log rename to elsewhere")
+        .await
+        .unwrap();
+    let answers = t
+        .store
+        .record(claimed.iter().map(delivered).collect())
+        .await
+        .unwrap();
+    assert_eq!(answers, [Recorded::Done; 3]);
+    admin
+        .batch_execute("alter table elsewhere rename to audit_log")
+        .await
+        .unwrap();
+    for id in ids {
+        assert_eq!(t.status(id).await, Status::Delivered);
+    }
+    t.delivered(lane).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_audit_row_that_is_refused_costs_only_itself() {
+    let (t, admin) = with_admin().await;
+    let lane = t.lane("mail").await;
+    t.send_many(lane, 50).await;
+    let claimed = t.claim(lane, 50).await;
+    let check = "alter table audit_log add check (detail is distinct from 'poison')";
+    admin.batch_execute(check).await.unwrap();
+    let mut records: Vec<_> = claimed.iter().map(delivered).collect();
+    records[17].attempt.as_mut().unwrap().detail = Some("poison".into());
+    let answers = t.store.record(records).await.unwrap();
+    assert_eq!(answers, [Recorded::Done; 50]);
+    let rows: i64 = admin
+        .query_one("select count(*) from audit_log where kind = 'NotifyDeliver'", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert_eq!(rows, 49);
+    assert_eq!(t.status(claimed[17].id).await, Status::Delivered);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outcome_that_is_refused_is_written_without_its_words() {
+    let (t, admin) = with_admin().await;
+    let lane = t.lane("mail").await;
+    t.send_many(lane, 50).await;
+    let claimed = t.claim(lane, 50).await;
+    let check = "alter table outcome add check (error is distinct from 'poison')";
+    admin.batch_execute(check).await.unwrap();
+    let mut records: Vec<_> = claimed.iter().map(delivered).collect();
+    records[3] = park(&claimed[3]);
+    if let store::outbox::Ended::Park { error, .. } = &mut records[3].ended {
+        *error = "poison".into();
+    }
+    assert_eq!(t.store.record(records).await.unwrap(), [Recorded::Done; 50]);
+    let row = t.get(claimed[3].id).await;
+    assert_eq!(row.status, Status::Parked);
+    assert_eq!(row.last_code.as_deref(), Some("SMTP_550"));
+    assert!(row.last_error.unwrap().contains("refused by the database"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nul_in_a_far_ends_words_is_shown_as_a_replacement() {
+    let (t, _) = with_admin().await;
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let claimed = t.claim_one(lane).await;
+    let mut record = retry(&claimed, Duration::from_secs(60));
+    if let store::outbox::Ended::Retry { error, .. } = &mut record.ended {
+        *error = "bin\0ary".into();
+    }
+    assert_eq!(t.record(record).await, Recorded::Done);
+    assert_eq!(t.get(id).await.last_error.as_deref(), Some("bin\u{fffd}ary"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_cannot_be_read_is_parked_alone() {
+    let (t, admin) = with_admin().await;
+    let lane = t.lane("mail").await;
+    let ids = t.send_many(lane, 3).await;
+    let bad = "update notifications set channel = 'Pigeon' where id = $1";
+    admin.execute(bad, &[&ids[1].0]).await.unwrap();
+    let claimed: Vec<_> = t.claim(lane, 3).await.iter().map(|row| row.id).collect();
+    assert_eq!(claimed, [ids[0], ids[2]]);
+    let row = admin
+        .query_one(
+            "select o.status, o.code from outcome o join notifications n using (seq) where n.id = $1",
+            &[&ids[1].0],
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        (row.get::<_, &str>(0), row.get::<_, &str>(1)),
+        ("Parked", "CORRUPT")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lane_that_is_not_there_is_refused_alone() {
+    let (t, _) = with_admin().await;
+    let lane = t.lane("mail").await;
+    let item = |lane| NewNotification {
+        submission: mail(),
+        lane,
+    };
+    let answers = t
+        .store
+        .ingest(vec![item(lane), item(domain::LaneId(999)), item(lane)])
+        .await
+        .unwrap();
+    assert_eq!(answers[0], Ingested::Accepted);
+    assert!(
+        matches!(&answers[1], Ingested::Refused(why) if why.contains("999")),
+        "{answers:?}"
+    );
+    assert_eq!(answers[2], Ingested::Accepted);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_claims_where_a_message_costs_money_wait_for_the_disk() {
+    let (t, admin) = with_admin().await;
+    let cheap = t.lane("mail").await;
+    let mut sms = crate::harness::new_provider(TENANT, "sms");
+    sms.on_ambiguous = OnAmbiguous::Park;
+    let costly = t
+        .store
+        .put_provider(&sms, None, &crate::harness::admin())
+        .await
+        .unwrap()
+        .lane;
+    for lane in [cheap, costly] {
+        t.send_many(lane, 2).await;
+        t.claim(lane, 1).await;
+    }
+    // What the claim statement itself says it did.
+    let claim = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/postgres/sql/claim_due.sql"
+    ))
+    .unwrap();
+    admin.batch_execute("set synchronous_commit = off").await.unwrap();
+    let now: Option<std::time::SystemTime> = None;
+    for (lane, durable) in [(cheap, 0i64), (costly, 1)] {
+        let row = admin
+            .query_one(&claim, &[&now, &vec![lane.0], &vec![0i32], &1i64, &1000f64])
+            .await
+            .unwrap();
+        assert_eq!(row.get::<_, i64>("durable"), durable);
+    }
+    let after: String = admin
+        .query_one("show synchronous_commit", &[])
+        .await
+        .unwrap()
+        .get(0);
+    assert_eq!(after, "off", "it lasts for one transaction");
+}

@@ -1,0 +1,170 @@
+//! What can be asked for on the command line.
+
+use crate::commands::{
+    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list, lists,
+    migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
+};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Delivers notifications that must not get lost.
+///
+/// `waypost serve` runs central; the other commands talk to it (WAYPOST_URL, WAYPOST_API_KEY) or, where they say
+/// so, work on its database.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 conflict (the state does not allow it),
+/// 5 central unreachable.
+#[derive(Debug, Parser)]
+#[command(
+    name = "waypost",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// What is true for every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The configuration file; waypost.toml in the current folder if there is one
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "WAYPOST_CONFIG",
+        global = true,
+        hide_env_values = true
+    )]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run central: take notifications in, deliver them, answer the API
+    Serve(serve::Args),
+    /// Show everything working in one process, on a temporary database
+    Demo(demo::Args),
+    /// Send a notification
+    Notify(notify::Args),
+    /// Say how far a notification is
+    Status(status::Args),
+    /// List notifications, newest first
+    List(list::Args),
+    /// Show everything about a notification: content, recipients, what happened to it
+    Show(show::Args),
+    /// Send parked notifications round again
+    Retry(retry::Args),
+    /// Give parked notifications up for good
+    Discard(discard::Args),
+    /// Call off a notification that still waits
+    Cancel(cancel::Args),
+    /// Send a delivered notification once more, as a new one
+    Resend(resend::Args),
+    /// Show the figures: waiting, stuck, parked, delivered
+    Kpi(kpi::Args),
+    /// Watch changes as they happen
+    Tail(tail::Args),
+    /// Set up, try out, hold and resume providers
+    #[command(subcommand)]
+    Provider(provider::Command),
+    /// Manage notification lists
+    #[command(subcommand)]
+    Lists(lists::Command),
+    /// Manage API keys
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Manage tenants (role ops)
+    #[command(subcommand)]
+    Tenant(tenant::Command),
+    /// Read the audit log, newest first
+    Audit(audit::Args),
+    /// Say what is stuck and why, and what to do about it
+    Doctor(doctor::Args),
+    /// Bring the database's schema up to date
+    Migrate(migrate::Args),
+    /// Delete what is past its time, on the database itself
+    Purge(purge::Args),
+    /// Write, check and show the configuration
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Copy the embedded database while it is in use
+    Backup(backup::Args),
+    /// Run far ends to test against: a mail catcher and a webhook receiver, with faults on request
+    Simulate(simulate::Args),
+    /// Measure how fast it is on this machine, beside what the machine can do at most
+    Bench(bench::Args),
+    /// Say whether central is well; for containers and supervisors
+    Healthcheck(healthcheck::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+impl Cli {
+    pub async fn run(self) -> anyhow::Result<()> {
+        let global = &self.global;
+        match self.command {
+            Command::Serve(args) => Box::pin(serve::run(args, global)).await,
+            Command::Demo(args) => Box::pin(demo::run(args)).await,
+            Command::Notify(args) => Box::pin(notify::run(args)).await,
+            Command::Status(args) => Box::pin(status::run(args)).await,
+            Command::List(args) => Box::pin(list::run(args)).await,
+            Command::Show(args) => Box::pin(show::run(args)).await,
+            Command::Retry(args) => Box::pin(retry::run(args)).await,
+            Command::Discard(args) => Box::pin(discard::run(args)).await,
+            Command::Cancel(args) => Box::pin(cancel::run(args)).await,
+            Command::Resend(args) => Box::pin(resend::run(args)).await,
+            Command::Kpi(args) => Box::pin(kpi::run(args)).await,
+            Command::Tail(args) => Box::pin(tail::run(args)).await,
+            Command::Provider(command) => Box::pin(provider::run(command, global)).await,
+            Command::Lists(command) => Box::pin(lists::run(command)).await,
+            Command::Key(command) => Box::pin(key::run(command, global)).await,
+            Command::Tenant(command) => Box::pin(tenant::run(command)).await,
+            Command::Audit(args) => Box::pin(audit::run(args)).await,
+            Command::Doctor(args) => Box::pin(doctor::run(args)).await,
+            Command::Migrate(args) => Box::pin(migrate::run(args, global)).await,
+            Command::Purge(args) => Box::pin(purge::run(args, global)).await,
+            Command::Config(command) => config::run(command, global),
+            Command::Backup(args) => Box::pin(backup::run(args, global)).await,
+            Command::Simulate(args) => Box::pin(simulate::run(args)).await,
+            Command::Bench(args) => Box::pin(bench::run(args)).await,
+            Command::Healthcheck(args) => Box::pin(healthcheck::run(args)).await,
+            Command::Completions(args) => completions::run(args),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_is_defined_soundly() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_is_for() {
+        fn check(command: &clap::Command) {
+            assert!(
+                command.get_about().is_some(),
+                "{} has no help",
+                command.get_name()
+            );
+            for arg in command.get_arguments() {
+                assert!(
+                    arg.get_help().is_some(),
+                    "{}: {} has no help",
+                    command.get_name(),
+                    arg.get_id()
+                );
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

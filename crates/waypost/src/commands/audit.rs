@@ -1,0 +1,57 @@
+//! `waypost audit`: what happened, newest first.
+
+use crate::{
+    connect::Connect,
+    filters::moment,
+    output::{self, rows},
+};
+use client::{AuditFilter, AuditRow, NotificationId, Timestamp};
+use domain::{AuditKind, AuditStatus};
+use futures_util::{StreamExt, TryStreamExt};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Not older than this: a time like 2026-01-31T12:00:00Z, or an age like 2h
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    from: Option<Timestamp>,
+    /// Not younger than this
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    to: Option<Timestamp>,
+    /// Only this: NotifySend, NotifyDeliver, NotifyRequeue, LaneHeld, ProviderChanged, …
+    #[arg(long)]
+    kind: Option<AuditKind>,
+    /// Only what came out like this: Attempted, Delivered, Parked, …
+    #[arg(long)]
+    status: Option<AuditStatus>,
+    /// Only what this one did: system, key:NAME, cli
+    #[arg(long)]
+    actor: Option<String>,
+    /// Only about this notification
+    #[arg(long, value_name = "UUID")]
+    correlation: Option<NotificationId>,
+    /// At most so many; 0 for all of them
+    #[arg(long, default_value_t = 50)]
+    limit: usize,
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let filter = AuditFilter {
+        from: args.from,
+        to: args.to,
+        kind: args.kind,
+        status: args.status,
+        actor: args.actor,
+        correlation: args.correlation,
+    };
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let found: Vec<AuditRow> = Box::pin(client.audit(&filter)).take(limit).try_collect().await?;
+    match args.format.json {
+        true => output::json(&found),
+        false => output::line(rows::audit(&found)),
+    }
+}

@@ -1,0 +1,127 @@
+//! Databases that live for one measurement.
+
+use anyhow::Context;
+use domain::SystemClock;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use store::{
+    Store,
+    limits::{postgres, sqlite},
+    postgres::{PgStore, StoreTime},
+    sqlite::SqliteStore,
+};
+use tempfile::TempDir;
+
+/// Where measurements take place.
+pub enum Database {
+    Sqlite {
+        /// The folder for the files; the system's temporary one if there is none.
+        folder: Option<PathBuf>,
+    },
+    Postgres {
+        admin: postgres::Admin,
+    },
+    /// One database that somebody made for us and will remove.
+    Given {
+        url: String,
+    },
+}
+
+impl Database {
+    pub async fn named(name: &str, folder: Option<&Path>) -> anyhow::Result<Self> {
+        match name {
+            "sqlite" => Ok(Self::Sqlite {
+                folder: folder.map(Path::to_owned),
+            }),
+            url if url.starts_with("postgres://") || url.starts_with("postgresql://") => Ok(Self::Postgres {
+                admin: postgres::Admin::connect(url).await.context("cannot reach PostgreSQL")?,
+            }),
+            other => Err(crate::exit::usage(format!(
+                "--database {other}: say sqlite or postgres://…"
+            ))),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "SQLite",
+            Self::Postgres { .. } | Self::Given { .. } => "PostgreSQL",
+        }
+    }
+
+    pub fn is_sqlite(&self) -> bool {
+        matches!(self, Self::Sqlite { .. })
+    }
+
+    /// Its version, and what its speed depends on.
+    pub async fn version(&self) -> anyhow::Result<String> {
+        Ok(match self {
+            Self::Sqlite { .. } => sqlite::version(),
+            Self::Postgres { admin } => admin.version().await?,
+            Self::Given { url } => postgres::Admin::connect(url).await?.version().await?,
+        })
+    }
+
+    pub async fn fresh(&self) -> anyhow::Result<Location> {
+        Ok(match self {
+            Self::Sqlite { folder } => {
+                let mut builder = tempfile::Builder::new();
+                builder.prefix("waypost-bench-");
+                Location::Folder(match folder {
+                    Some(folder) => builder.tempdir_in(folder)?,
+                    None => builder.tempdir()?,
+                })
+            }
+            Self::Postgres { admin } => Location::Database(admin.create().await?),
+            Self::Given { url } => Location::Database(url.clone()),
+        })
+    }
+
+    pub async fn remove(&self, location: Location) -> anyhow::Result<()> {
+        match (self, location) {
+            (Self::Postgres { admin }, Location::Database(url)) => Ok(admin.drop(&url).await?),
+            (Self::Given { .. } | Self::Postgres { .. } | Self::Sqlite { .. }, _) => Ok(()),
+        }
+    }
+}
+
+/// One place to measure in.
+#[derive(Debug)]
+pub enum Location {
+    /// Removed when dropped.
+    Folder(TempDir),
+    /// The URL of a database.
+    Database(String),
+}
+
+impl Location {
+    /// The product's store in it, opened as `serve` opens it.
+    pub async fn open(&self, node: &str) -> anyhow::Result<Arc<dyn Store>> {
+        Ok(match self {
+            Self::Folder(folder) => {
+                let path = folder.path().join("waypost.db");
+                Arc::new(SqliteStore::open(&path, Arc::new(SystemClock))?)
+            }
+            Self::Database(url) => Arc::new(PgStore::open(url, StoreTime::Database, node.to_owned()).await?),
+        })
+    }
+
+    /// The file of the product's embedded store.
+    pub fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Folder(folder) => Some(folder.path().join("waypost.db")),
+            Self::Database(_) => None,
+        }
+    }
+
+    /// Nothing is left to be done for what was written so far when the clock starts.
+    pub async fn settle(&self) -> anyhow::Result<()> {
+        match self {
+            // The store's own checkpoints have a pace of their own; nothing to do from outside.
+            Self::Folder(_) => Ok(()),
+            Self::Database(url) => Ok(postgres::settle(url).await?),
+        }
+    }
+}

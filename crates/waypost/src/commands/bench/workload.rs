@@ -1,0 +1,96 @@
+//! The questions that can be asked.
+
+use super::{
+    context::Bench,
+    drain,
+    enqueue::{self, Callers},
+    growth, latency,
+    reading::Reading,
+};
+use clap::ValueEnum;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Workload {
+    /// One caller, one message at a time
+    #[value(name = "enqueue-1")]
+    EnqueueOne,
+    /// 32 callers, one message at a time each
+    #[value(name = "enqueue-32")]
+    EnqueueMany,
+    /// A thousand messages in each call
+    EnqueueBulk,
+    /// Deliver a backlog, doing nothing with each message
+    Drain,
+    /// Deliver a backlog, one HTTP POST each
+    DrainHttp,
+    /// From submit to the start of the handler
+    Latency,
+    /// Drain while a large history is kept
+    Growth,
+    /// Everything
+    All,
+}
+
+const QUICK: &[Workload] = &[
+    Workload::EnqueueOne,
+    Workload::EnqueueMany,
+    Workload::EnqueueBulk,
+    Workload::Drain,
+    Workload::DrainHttp,
+    Workload::Latency,
+];
+
+impl Workload {
+    /// What was asked for, in the order of this file and each once.
+    pub fn chosen(asked: &[Workload]) -> Vec<Workload> {
+        let all = Workload::value_variants().iter().copied().filter(|w| *w != Workload::All);
+        match asked {
+            [] => QUICK.to_vec(),
+            asked if asked.contains(&Workload::All) => all.collect(),
+            asked => all.filter(|w| asked.contains(w)).collect(),
+        }
+    }
+
+    /// Those that repeat inside, on a database that takes long to fill, run once.
+    pub fn rounds(self, asked: u32) -> u32 {
+        match self {
+            Workload::Growth => 1,
+            _ => asked,
+        }
+    }
+
+    /// Measures once, with its limit.
+    pub async fn round(self, bench: &Bench) -> anyhow::Result<Vec<Reading>> {
+        match self {
+            Workload::EnqueueOne => Box::pin(enqueue::round(bench, Callers::One)).await,
+            Workload::EnqueueMany => Box::pin(enqueue::round(bench, Callers::Many)).await,
+            Workload::EnqueueBulk => Box::pin(enqueue::round(bench, Callers::Bulk)).await,
+            Workload::Drain => Box::pin(drain::noop(bench)).await,
+            Workload::DrainHttp => Box::pin(drain::http(bench)).await,
+            Workload::Latency => Box::pin(latency::round(bench)).await,
+            Workload::Growth => Box::pin(growth::round(bench)).await,
+            Workload::All => Ok(vec![]),
+        }
+    }
+}
+
+impl std::fmt::Display for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.to_possible_value() {
+            Some(value) => f.write_str(value.get_name()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_name_the_quick_ones_run_and_each_runs_once() {
+        assert_eq!(Workload::chosen(&[]), QUICK);
+        assert_eq!(Workload::chosen(&[Workload::Drain, Workload::Drain]), [Workload::Drain]);
+        assert!(!Workload::chosen(&[Workload::All]).contains(&Workload::All));
+    }
+}

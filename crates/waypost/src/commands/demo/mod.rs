@@ -1,0 +1,43 @@
+//! `waypost demo`: everything in one process, in a temporary folder, with far ends that fail on purpose.
+//!
+//! Always true: what it shows goes through the same parts as `serve`: HTTP in, the store, the dispatcher, SMTP
+//! and HTTP out over real sockets. It leaves nothing behind.
+
+mod far_ends;
+mod setup;
+mod tour;
+mod traffic;
+mod world;
+
+use std::net::SocketAddr;
+use world::World;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run the tour once, print what was sent where, and exit 0 only if every message ended as it should
+    #[arg(long)]
+    pub once: bool,
+    /// Where the demo's central listens; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+}
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let world = World::start(args.listen).await?;
+    setup::set_up(&world.client, &world.far_ends).await?;
+    world.far_ends.misbehave();
+    let ended_well = if args.once {
+        tour::run(&world).await?
+    } else {
+        world.introduce();
+        traffic::until_interrupted(&world).await?;
+        println!("\nStopping.");
+        true
+    };
+    world.stop().await;
+    anyhow::ensure!(
+        ended_well,
+        "not every message ended as it should; the table above says which"
+    );
+    Ok(())
+}

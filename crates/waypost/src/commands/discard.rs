@@ -1,0 +1,18 @@
+//! `waypost discard`: give parked notifications up.
+
+use super::bulk::{self, Verb};
+use crate::connect::Connect;
+
+/// Only parked notifications can be discarded; anything else is a conflict (exit code 4). A discarded one stays in
+/// the log and is never sent.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: bulk::Which,
+    #[command(flatten)]
+    central: Connect,
+}
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    bulk::run(Verb::Discard, &args.which, &args.central).await
+}

@@ -1,0 +1,212 @@
+//! `waypost doctor`: what is stuck and why, and what to do about it.
+
+use crate::{
+    connect::Connect,
+    output::{self, time},
+};
+use client::{Check, Client, Filter, Kpis, Lane, LoopReport, NotificationRow};
+use domain::HoldReason;
+use futures_util::{StreamExt, TryStreamExt};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+/// Something that is not as it should be, and what helps.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    what: String,
+    advice: String,
+}
+
+impl Finding {
+    fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            advice: advice.into(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    kpis: Kpis,
+    findings: Vec<Finding>,
+    loops: Vec<LoopReport>,
+}
+
+/// Parked notifications looked at, newest first.
+const LOOKED_AT: usize = 2_000;
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let report = examine(&args.central.client()?).await?;
+    if args.format.json {
+        return output::json(&report);
+    }
+    let k = &report.kpis;
+    output::line(format_args!(
+        "{} waiting, {} stuck, {} parked, {} delivered lately",
+        k.queue_depth, k.stuck_count, k.parked_count, k.delivered_last_interval
+    ))?;
+    for report in &report.loops {
+        output::line(format_args!(
+            "loop {}: {} {}",
+            report.name,
+            report.result,
+            time::short(report.at)
+        ))?;
+    }
+    if report.findings.is_empty() {
+        return output::line("nothing is wrong");
+    }
+    for Finding { what, advice } in &report.findings {
+        output::line(format_args!("\n! {what}\n  {advice}"))?;
+    }
+    Ok(())
+}
+
+async fn examine(client: &Client) -> anyhow::Result<Report> {
+    let readiness = client.readyz().await?;
+    let kpis = client.kpis().await?;
+    let loops = client.loops().await?;
+    let lanes = client.lanes().await?;
+    let parked: Vec<NotificationRow> = Box::pin(client.list(&Filter::parked()))
+        .take(LOOKED_AT)
+        .try_collect()
+        .await?;
+    let mut findings: Vec<_> = readiness.checks.iter().filter(|c| !c.ok).map(not_ready).collect();
+    findings.extend(lanes.iter().filter_map(held));
+    findings.extend(stuck(&kpis, &lanes));
+    findings.extend(
+        by_code(&parked)
+            .into_iter()
+            .map(|(code, group)| parked_as(&code, &group)),
+    );
+    findings.extend(loops.iter().filter(|l| !l.ok).map(failing));
+    Ok(Report {
+        kpis,
+        findings,
+        loops,
+    })
+}
+
+fn not_ready(check: &Check) -> Finding {
+    Finding::new(
+        format!(
+            "{} is not ready: {}",
+            check.name,
+            check.detail.as_deref().unwrap_or("it does not say why")
+        ),
+        "Central accepts nothing it cannot keep; senders try again by themselves once this is mended.",
+    )
+}
+
+fn failing(report: &LoopReport) -> Finding {
+    Finding::new(
+        format!(
+            "the loop {} failed {}: {}",
+            report.name,
+            time::short(report.at),
+            report.result
+        ),
+        "It runs again in its time; if it keeps failing, central's log has the whole story.",
+    )
+}
+
+fn held(lane: &Lane) -> Option<Finding> {
+    let hold = lane.hold.as_ref()?;
+    let (id, since) = (&lane.provider, time::short(hold.since));
+    let detail = hold
+        .detail
+        .as_ref()
+        .map(|d| format!(" ({d})"))
+        .unwrap_or_default();
+    let what = format!(
+        "{} notifications wait for {id}, held as {} {since}{detail}",
+        lane.waiting, hold.reason
+    );
+    let probe = hold
+        .next_probe
+        .map(|at| format!(" It is tried again {}.", time::short(at)))
+        .unwrap_or_default();
+    let advice = match hold.reason {
+        HoldReason::Auth => format!(
+            "Its credentials were refused. Set the right ones (`waypost provider set {id} password=-`, or the setting \
+             its kind has); what waits goes out then.{probe}"
+        ),
+        HoldReason::Quota => format!("Its quota is used up: raise it, or wait.{probe}"),
+        HoldReason::Billing => format!(
+            "It wants money: settle that with the provider, then `waypost provider resume {id}`.{probe}"
+        ),
+        HoldReason::Down => format!("It does not answer. `waypost provider test {id}` says more.{probe}"),
+        HoldReason::Operator => format!("Somebody stopped it. `waypost provider resume {id}` lets it go on."),
+        HoldReason::Disabled => {
+            format!("It is switched off. `waypost provider set {id} --enabled true` switches it on.")
+        }
+    };
+    Some(Finding::new(what, advice))
+}
+
+fn stuck(kpis: &Kpis, lanes: &[Lane]) -> Option<Finding> {
+    if kpis.stuck_count == 0 {
+        return None;
+    }
+    let what = format!("{} notifications wait for too long", kpis.stuck_count);
+    let advice = match lanes.iter().any(|lane| lane.hold.is_some()) {
+        true => {
+            "Most likely because of what is held, above. `waypost list --stuck` shows them with the reason."
+        }
+        false => {
+            "Nothing is held, so their far ends keep failing. `waypost list --stuck` shows them with the reason."
+        }
+    };
+    Some(Finding::new(what, advice))
+}
+
+fn by_code(parked: &[NotificationRow]) -> BTreeMap<String, Vec<&NotificationRow>> {
+    let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for row in parked {
+        groups
+            .entry(row.error_code.clone().unwrap_or_else(|| "without a code".into()))
+            .or_default()
+            .push(row);
+    }
+    groups
+}
+
+fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
+    let latest = group
+        .first()
+        .and_then(|row| row.last_error.as_deref())
+        .unwrap_or("");
+    let what = format!(
+        "{} parked as {code}: {}",
+        group.len(),
+        output::rows::cut(latest, 120)
+    );
+    let then = format!(
+        "Then `waypost retry --filter errorCode={code}`, or `waypost discard --filter errorCode={code}`."
+    );
+    let first = match code {
+        "NO_PROVIDER" => "No provider serves this type: `waypost provider add`.",
+        "NO_ADAPTER" => "This version has no adapter for the type.",
+        "NO_LIST" => "The list does not exist: `waypost lists put`.",
+        "EMPTY_LIST" => "Nobody on the list takes this type: `waypost lists add`.",
+        "BAD_SETTINGS" => "The provider's settings will not do: `waypost provider set`.",
+        "PARTIAL" => {
+            "Some recipients took it, some refused: `waypost show` names them. A retry goes to those who refused only."
+        }
+        "EXPIRED" => "It was not out by the time its sender set.",
+        "AMBIGUOUS" => "It may have been delivered: ask the provider before you send it again.",
+        "INTERRUPTED" => "Central ended during each attempt; its log says why.",
+        _ => "`waypost list --status Parked` shows them, `waypost show` what the far end said.",
+    };
+    Finding::new(what, format!("{first} {then}"))
+}

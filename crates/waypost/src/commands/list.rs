@@ -1,0 +1,43 @@
+//! `waypost list`: notifications, newest first.
+
+use crate::{
+    connect::Connect,
+    filters::FilterFlags,
+    output::{self, rows},
+};
+use client::NotificationRow;
+use futures_util::{StreamExt, TryStreamExt};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    filter: FilterFlags,
+    /// At most so many; 0 for all of them
+    #[arg(long, default_value_t = 50)]
+    limit: usize,
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let found = Box::pin(client.list(&args.filter.filter()));
+    let limit = if args.limit == 0 { usize::MAX } else { args.limit };
+    let mut found: Vec<NotificationRow> = found.take(limit.saturating_add(1)).try_collect().await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    if args.format.json {
+        return output::json(&found);
+    }
+    if found.is_empty() {
+        output::note("there are none");
+        return Ok(());
+    }
+    output::line(rows::notifications(&found))?;
+    if more {
+        output::note(format_args!("the newest {limit}; --limit shows more"));
+    }
+    Ok(())
+}

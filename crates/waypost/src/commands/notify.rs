@@ -1,0 +1,152 @@
+//! `waypost notify`: send one.
+
+use crate::{
+    connect::Connect,
+    exit::usage,
+    filters::{channel, moment},
+    output::{self, ask},
+};
+use client::{Channel, Client, Notification, NotificationId, Status, Timestamp};
+use domain::retry::parse_human;
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// When this says "accepted", the notification is on central's disk. Without --id or --key it gets a fresh id; give
+/// one of them and the same command can be repeated without sending twice.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("target").required(true).multiple(true))]
+pub struct Args {
+    /// The list to send to
+    #[arg(
+        long = "to",
+        value_name = "LIST",
+        group = "target",
+        conflicts_with = "recipient"
+    )]
+    list: Option<String>,
+    /// An address to send to; may be given several times
+    #[arg(long, value_name = "ADDRESS", group = "target")]
+    recipient: Vec<String>,
+    /// The provider to send through; alone, for providers that know where to send
+    #[arg(long, value_name = "ID", group = "target")]
+    provider: Option<String>,
+    /// Email unless the provider says otherwise; Webhook, Capture, …
+    #[arg(long = "type", value_name = "TYPE", value_parser = channel)]
+    channel: Option<Channel>,
+    /// The subject, or title
+    #[arg(long)]
+    subject: Option<String>,
+    /// The text; - reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    body: String,
+    /// Fields that only some types know, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    data: Option<serde_json::Value>,
+    /// The id to send under (a UUID)
+    #[arg(long, value_name = "UUID", conflicts_with = "key")]
+    id: Option<NotificationId>,
+    /// A key of your own to send under, like order-7:confirmed
+    #[arg(long)]
+    key: Option<String>,
+    /// Not before this time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    send_at: Option<Timestamp>,
+    /// Not after this time; what is late is parked
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    expires_at: Option<Timestamp>,
+    /// Wait until it is delivered, parked or discarded; exit 0 only if it was delivered
+    #[arg(long)]
+    wait: bool,
+    /// How long to wait at most
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_human, requires = "wait")]
+    timeout: Duration,
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+pub async fn run(args: Args) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let accepted = client.submit(&args.notification()?).await?;
+    let id = accepted.notification_id;
+    if !args.wait {
+        return match args.format.json {
+            true => output::json(&accepted),
+            false => {
+                output::note(if accepted.duplicate {
+                    "accepted already"
+                } else {
+                    "accepted"
+                });
+                output::line(id)
+            }
+        };
+    }
+    let status = until_ended(&client, id, args.timeout).await?;
+    match args.format.json {
+        true => output::json(&client.status(id).await?)?,
+        false => output::line(format_args!("{id} {status}"))?,
+    }
+    match status {
+        Status::Delivered => Ok(()),
+        status => anyhow::bail!("{id} is {status}; `waypost show {id}` says why"),
+    }
+}
+
+/// Looks every half second: a person waits.
+async fn until_ended(client: &Client, id: NotificationId, longest: Duration) -> anyhow::Result<Status> {
+    let end = Instant::now() + longest;
+    let mut tick = tokio::time::interval(Duration::from_millis(500));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        let report = client.status(id).await?;
+        if report.status.is_terminal() || Instant::now() >= end {
+            return Ok(report.status);
+        }
+    }
+}
+
+impl Args {
+    fn notification(&self) -> anyhow::Result<Notification> {
+        let body = match self.body.as_str() {
+            "-" => ask::input()?,
+            text => text.to_owned(),
+        };
+        if body.is_empty() {
+            return Err(usage("the body is empty"));
+        }
+        let mut notification = match (&self.list, self.recipient.is_empty()) {
+            (Some(list), _) => Notification::to_list(list),
+            (None, false) => Notification::to(&self.recipient),
+            (None, true) => Notification::default(),
+        };
+        notification = notification.body(body);
+        if let Some(provider) = &self.provider {
+            notification = notification.provider(provider);
+        }
+        if let Some(channel) = self.channel {
+            notification = notification.channel(channel);
+        }
+        if let Some(subject) = &self.subject {
+            notification = notification.subject(subject);
+        }
+        if let Some(data) = &self.data {
+            notification = notification.type_data(data.clone());
+        }
+        if let Some(id) = self.id {
+            notification = notification.id(id);
+        }
+        if let Some(key) = &self.key {
+            notification = notification.key(key);
+        }
+        if let Some(at) = self.send_at {
+            notification = notification.send_at(at);
+        }
+        if let Some(at) = self.expires_at {
+            notification = notification.expires_at(at);
+        }
+        Ok(notification)
+    }
+}

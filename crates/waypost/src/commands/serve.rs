@@ -1,0 +1,140 @@
+//! `waypost serve`: one central node.
+
+use crate::{
+    cli::Global,
+    config::{Loaded, Problems},
+    output,
+    wiring::{bootstrap, logging, metrics, node, signals, store},
+};
+use anyhow::Context;
+use central::Central;
+use std::{io::Write, net::TcpListener, path::PathBuf, time::Duration};
+use tokio::sync::watch;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use web::{Tls, WebState};
+
+/// Runs until SIGTERM or SIGINT: then it takes no new work, lets what is under way finish, and exits 0. A second
+/// signal ends it at once.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write the address it listens on to this file once it does (with port 0: the real one)
+    #[arg(long, value_name = "FILE")]
+    port_file: Option<PathBuf>,
+}
+
+/// What a stop waits for beyond the grace of sends and requests, to write down what came of them.
+const WRITING_DOWN: Duration = Duration::from_secs(15);
+
+pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
+    let loaded = Loaded::read(global.config.as_deref())?;
+    let config = &loaded.config;
+    logging::start(&config.log)?;
+    let place = config.database.place().map_err(|p| Problems(vec![p]))?;
+    if let Some(missing) = config.secrets.missing(&place) {
+        return Err(Problems(vec![missing]).into());
+    }
+    let tls = match (&config.server.tls_cert_file, &config.server.tls_key_file) {
+        (Some(cert), Some(key)) => Some(Tls::from_files(cert, key).context("TLS cannot be set up")?),
+        _ => None,
+    };
+    let stop = CancellationToken::new();
+    signals::watch(stop.clone()).context("signals cannot be watched")?;
+    let name = node::name();
+    let opened = tokio::select! {
+        opened = store::to_serve(&place, &name) => opened?,
+        () = stop.cancelled() => return Ok(()),
+    };
+    // After the store: its folder exists now, and nobody else serves it.
+    let sealer = config.secrets.sealer(&place).map_err(|p| Problems(vec![p]))?;
+    let metrics = metrics::install()?;
+    let central = node::central(config, opened.store.clone(), sealer, name);
+    bootstrap::first_key(&central, &config.server).await?;
+
+    let listener = TcpListener::bind(config.server.listen)
+        .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;
+    let address = listener.local_addr()?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let state = WebState::new(central.clone())
+        .with_metrics(metrics)
+        .with_stop(stop.clone());
+    let running = Running {
+        loops: central.start(&stop),
+        http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
+        central,
+        stop,
+        poisoned: opened.poisoned,
+    };
+    if let Some(file) = &args.port_file {
+        write_whole(file, &address.to_string())?;
+    }
+    tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
+    output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
+    running.until_stopped().await
+}
+
+/// A node at work.
+struct Running {
+    central: Central,
+    loops: TaskTracker,
+    http: tokio::task::JoinHandle<std::io::Result<()>>,
+    stop: CancellationToken,
+    poisoned: Option<watch::Receiver<bool>>,
+}
+
+impl Running {
+    async fn until_stopped(mut self) -> anyhow::Result<()> {
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            ended = &mut self.http => {
+                self.stop.cancel();
+                self.loops.wait().await;
+                return ended.context("the HTTP server broke")?.context("the HTTP server ended");
+            }
+            () = poisoned(self.poisoned.take()) => {
+                // Nothing is acknowledged any more; the next process starts from what is really on disk.
+                self.stop.cancel();
+                anyhow::bail!("the disk failed under the database; nothing was acknowledged after that, start again when it is well");
+            }
+        }
+        let finish = async {
+            let (http, ()) = tokio::join!(self.http, self.loops.wait());
+            self.central.store.close().await;
+            http
+        };
+        let grace = self.central.settings.dispatch.grace + WRITING_DOWN;
+        match tokio::time::timeout(grace, finish).await {
+            Ok(http) => http
+                .context("the HTTP server broke")?
+                .context("the HTTP server ended badly")?,
+            Err(_) => {
+                tracing::warn!("not everything ended in time; what was under way counts as interrupted")
+            }
+        }
+        tracing::info!("central has stopped");
+        Ok(())
+    }
+}
+
+/// Completes when the disk failed; never on a store that has no disk of ours.
+async fn poisoned(watch: Option<watch::Receiver<bool>>) {
+    if let Some(mut watch) = watch
+        && watch.wait_for(|poisoned| *poisoned).await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+/// Whoever waits for the file sees all of it or nothing.
+fn write_whole(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    let write = || -> std::io::Result<()> {
+        let folder = file
+            .parent()
+            .filter(|f| !f.as_os_str().is_empty())
+            .unwrap_or(std::path::Path::new("."));
+        let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
+        fresh.write_all(text.as_bytes())?;
+        fresh.persist(file).map_err(|e| e.error).map(drop)
+    };
+    write().with_context(|| format!("cannot write {}", file.display()))
+}

@@ -1,0 +1,149 @@
+//! Where values come from: defaults, then the file, then the environment. Each value keeps its origin.
+
+use super::{
+    key::{Key, PREFIX, variable},
+    problem::{Problem, nearest},
+};
+use figment::{
+    Error, Figment, Metadata, Profile, Provider,
+    providers::{Env, Format, Toml},
+    util::nest,
+    value::{Dict, Map, Value},
+};
+use std::path::Path;
+
+/// One source of values, with only the keys that exist.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    metadata: Metadata,
+    values: Dict,
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        self.metadata.clone()
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, Error> {
+        Ok(Map::from([(Profile::Default, self.values.clone())]))
+    }
+}
+
+impl Layer {
+    pub fn defaults(values: Dict) -> Self {
+        Self {
+            metadata: Metadata::named("default"),
+            values,
+        }
+    }
+
+    /// The file's values.
+    pub fn file(path: &Path) -> Result<Self, Problem> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Problem::new(&name, format!("the configuration file cannot be read: {e}")))?;
+        let mut data = Toml::string(&text)
+            .data()
+            .map_err(|e| Problem::new(&name, format!("the configuration file is not TOML: {}", e.kind)))?;
+        Ok(Self {
+            metadata: Metadata::named(name),
+            values: data.remove(&Profile::Default).unwrap_or_default(),
+        })
+    }
+
+    /// `WAYPOST_SECTION__KEY`. Values stay text: a key of digits only is not a number.
+    pub fn environment() -> Self {
+        let mut values = Dict::new();
+        let set = Env::prefixed(PREFIX).split("__");
+        for (name, value) in set.iter().filter(|(name, _)| name.as_str().contains('.')) {
+            if let Value::Dict(_, nested) = nest(name.as_str(), Value::from(value)) {
+                merge(&mut values, nested);
+            }
+        }
+        Self {
+            metadata: Metadata::named("environment"),
+            values,
+        }
+    }
+
+    pub fn has(&self, key: &Key) -> bool {
+        self.find(key.name).is_some()
+    }
+
+    pub fn find(&self, name: &str) -> Option<&Value> {
+        let (section, key) = name.split_once('.')?;
+        match self.values.get(section)? {
+            Value::Dict(_, inner) => inner.get(key),
+            _ => None,
+        }
+    }
+
+    pub fn set(&mut self, key: &Key, value: &str) {
+        if let Value::Dict(_, nested) = nest(key.name, Value::from(value)) {
+            merge(&mut self.values, nested);
+        }
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        let (section, key) = name.split_once('.').unwrap_or((name, ""));
+        match self.values.get_mut(section) {
+            Some(Value::Dict(_, inner)) if !key.is_empty() => {
+                inner.remove(key);
+            }
+            _ => {
+                self.values.remove(section);
+            }
+        }
+    }
+
+    /// How a value of this layer is named when somebody asks where it came from.
+    pub fn origin(&self, name: &str) -> String {
+        match self.metadata.name.as_ref() {
+            "environment" => variable(name),
+            other => other.to_owned(),
+        }
+    }
+
+    /// Takes out what no section knows, and names it.
+    pub fn drop_unknown(&mut self, known: &[Key]) -> Vec<Problem> {
+        let mut unknown = vec![];
+        for (section, value) in &self.values {
+            let is_section = known.iter().any(|key| key.parts().0 == section);
+            match value {
+                Value::Dict(_, inner) if is_section || !inner.is_empty() => {
+                    let names = inner.keys().map(|key| format!("{section}.{key}"));
+                    unknown.extend(names.filter(|name| known.iter().all(|k| k.name != name)));
+                }
+                _ => unknown.push(section.clone()),
+            }
+        }
+        let problem = |name: &String| {
+            let hint = match nearest(name, known.iter().map(|k| k.name)) {
+                Some(key) => format!("; did you mean {key}?"),
+                None => String::from("; `waypost config show` lists those there are"),
+            };
+            Problem::new(name, format!("there is no such key{hint}")).from(self.origin(name))
+        };
+        let problems = unknown.iter().map(problem).collect();
+        unknown.iter().for_each(|name| self.remove(name));
+        self.values
+            .retain(|section, _| known.iter().any(|key| key.parts().0 == section));
+        problems
+    }
+}
+
+/// All layers, the later ones winning.
+pub fn figment(layers: &[Layer]) -> Figment {
+    layers.iter().cloned().fold(Figment::new(), Figment::merge)
+}
+
+fn merge(into: &mut Dict, from: Dict) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Dict(_, old)), Value::Dict(_, new)) => merge(old, new),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `[server]`: where central listens, and how it is protected.
+
+use super::{
+    key::Key,
+    problem::Problem,
+    secret::{Secret, Twin},
+};
+use serde::{Deserialize, Serialize};
+use std::{net::SocketAddr, path::PathBuf};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    pub listen: SocketAddr,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
+    #[serde(skip_serializing)]
+    pub bootstrap_key: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap_key_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key_file: Option<PathBuf>,
+    pub insecure: bool,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            public_url: None,
+            bootstrap_key: None,
+            bootstrap_key_file: None,
+            tls_cert_file: None,
+            tls_key_file: None,
+            insecure: false,
+        }
+    }
+}
+
+pub const LISTEN: Key = Key::new(
+    "server.listen",
+    "an address and a port, like \"127.0.0.1:8080\" (port 0: any free one)",
+    "Where the HTTP API listens. Other machines only reach it with TLS, or with server.insecure.",
+);
+pub const PUBLIC_URL: Key = Key::new(
+    "server.public_url",
+    "an http:// or https:// URL",
+    "How people and providers reach this server from outside; for links and callbacks.",
+)
+.example("https://waypost.example.com");
+pub const BOOTSTRAP_KEY: Key = Key::new(
+    "server.bootstrap_key",
+    "a text of at least 16 characters without spaces",
+    "An admin key of tenant default, made at the first start under the name \"bootstrap\". For containers and tests.",
+)
+.secret()
+.example("a-long-random-text");
+pub const BOOTSTRAP_KEY_FILE: Key = Key::new(
+    "server.bootstrap_key_file",
+    "the path of a file",
+    "The same, read from a file.",
+)
+.example("/run/secrets/bootstrap_key");
+pub const TLS_CERT_FILE: Key = Key::new(
+    "server.tls_cert_file",
+    "the path of a PEM file, set together with server.tls_key_file",
+    "The certificate chain to serve HTTPS with.",
+)
+.example("/etc/waypost/tls.crt");
+pub const TLS_KEY_FILE: Key = Key::new(
+    "server.tls_key_file",
+    "the path of a PEM file, set together with server.tls_cert_file",
+    "The private key that belongs to it.",
+)
+.example("/etc/waypost/tls.key");
+pub const INSECURE: Key = Key::new(
+    "server.insecure",
+    "true or false",
+    "Listen for other machines without TLS: only behind a proxy that adds it.",
+);
+
+pub const KEYS: &[Key] = &[
+    LISTEN,
+    PUBLIC_URL,
+    BOOTSTRAP_KEY,
+    BOOTSTRAP_KEY_FILE,
+    TLS_CERT_FILE,
+    TLS_KEY_FILE,
+    INSECURE,
+];
+
+impl Server {
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut bad = vec![];
+        if let Some(url) = &self.public_url
+            && !is_http_url(url)
+        {
+            bad.push(Problem::takes(&PUBLIC_URL, format!("{url:?}")));
+        }
+        match (&self.tls_cert_file, &self.tls_key_file) {
+            (Some(_), None) => bad.push(Problem::new(TLS_CERT_FILE.name, "is set without server.tls_key_file")),
+            (None, Some(_)) => bad.push(Problem::new(TLS_KEY_FILE.name, "is set without server.tls_cert_file")),
+            (None, None) if !self.listen.ip().is_loopback() && !self.insecure => bad.push(Problem::new(
+                LISTEN.name,
+                format!(
+                    "{} can be reached from other machines: set server.tls_cert_file and server.tls_key_file, \
+                     or server.insecure = true behind a proxy that adds TLS",
+                    self.listen
+                ),
+            )),
+            _ => {}
+        }
+        match self.bootstrap_key().read() {
+            Ok(Some(key)) => {
+                let text = key.expose();
+                if text.len() < 16 || text.contains(char::is_whitespace) {
+                    bad.push(Problem::takes(&BOOTSTRAP_KEY, "a shorter one"));
+                }
+            }
+            Ok(None) => {}
+            Err(problem) => bad.push(problem),
+        }
+        bad
+    }
+
+    /// The bootstrap key, given or in a file.
+    pub fn bootstrap_key(&self) -> Twin<'_> {
+        Twin {
+            key: &BOOTSTRAP_KEY,
+            file_key: &BOOTSTRAP_KEY_FILE,
+            given: self.bootstrap_key.as_ref(),
+            file: self.bootstrap_key_file.as_deref(),
+        }
+    }
+}
+
+fn is_http_url(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(char::is_whitespace))
+}

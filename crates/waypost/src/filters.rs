@@ -1,0 +1,149 @@
+//! Which notifications: the flags of `list`, and the `key=value` pairs of bulk actions.
+
+use client::{Channel, Filter, Status, Timestamp};
+use domain::{Clock, SystemClock, retry::parse_human};
+
+/// A moment as people write it: `2026-01-31T12:00:00Z`, or `2h` for two hours ago.
+pub fn moment(text: &str) -> Result<Timestamp, String> {
+    if let Ok(at) = text.parse() {
+        return Ok(at);
+    }
+    match parse_human(text) {
+        Ok(ago) => Ok(SystemClock.now() - ago),
+        Err(_) => Err(format!(
+            "{text:?} is neither a time like 2026-01-31T12:00:00Z nor an age like 2h"
+        )),
+    }
+}
+
+pub fn channel(text: &str) -> Result<Channel, String> {
+    text.parse()
+        .map_err(|e: domain::channel::UnknownChannel| e.to_string())
+}
+
+pub fn status(text: &str) -> Result<Status, String> {
+    let known = || Status::CENTRAL.map(Status::as_str).join(", ");
+    let found = Status::CENTRAL
+        .into_iter()
+        .find(|s| s.as_str().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| format!("{text:?} is not a status; there are {}", known()))
+}
+
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Which notifications")]
+pub struct FilterFlags {
+    /// Only these statuses: Pending, Retrying, Delivered, Parked, Discarded
+    #[arg(long, value_delimiter = ',', value_parser = status)]
+    pub status: Vec<Status>,
+    /// Only this type: Email, Webhook, …
+    #[arg(long = "type", value_name = "TYPE", value_parser = channel)]
+    pub channel: Option<Channel>,
+    /// Only from this site
+    #[arg(long)]
+    pub site: Option<String>,
+    /// Only to this list
+    #[arg(long, value_name = "NAME")]
+    pub list: Option<String>,
+    /// Only through this provider
+    #[arg(long, value_name = "ID")]
+    pub provider: Option<String>,
+    /// Not older than this: a time like 2026-01-31T12:00:00Z, or an age like 2h
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub from: Option<Timestamp>,
+    /// Not younger than this
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub to: Option<Timestamp>,
+    /// Only those that wait for too long (outbox.stuck_age_threshold)
+    #[arg(long)]
+    pub stuck: bool,
+    /// Only with this in the subject; looks back seven days unless --from says otherwise
+    #[arg(long = "query", short = 'q', value_name = "TEXT")]
+    pub keyword: Option<String>,
+    /// Only about this sort of thing
+    #[arg(long, value_name = "TYPE")]
+    pub entity_type: Option<String>,
+    /// Only about this one
+    #[arg(long, value_name = "ID")]
+    pub entity_id: Option<String>,
+    /// Only with this error code, like SMTP_550_5.1.1
+    #[arg(long, value_name = "CODE")]
+    pub error_code: Option<String>,
+    /// Only with this receipt
+    #[arg(long)]
+    pub receipt: Option<String>,
+}
+
+impl FilterFlags {
+    pub fn filter(&self) -> Filter {
+        Filter {
+            status: self.status.clone(),
+            channel: self.channel,
+            site: self.site.clone(),
+            list: self.list.clone(),
+            provider: self.provider.clone(),
+            from: self.from,
+            to: self.to,
+            stuck: self.stuck,
+            keyword: self.keyword.clone(),
+            entity_type: self.entity_type.clone(),
+            entity_id: self.entity_id.clone(),
+            error_code: self.error_code.clone(),
+            receipt: self.receipt.clone(),
+        }
+    }
+}
+
+/// The filter of a bulk action, from `key=value` pairs. An empty pair list is refused: `all` says everything.
+pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
+    let mut filter = Filter::default();
+    for pair in pairs {
+        if pair == "all" {
+            continue;
+        }
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(format!(
+                "{pair:?} is not a filter; write it like errorCode=HTTP_503, or all for every parked one"
+            ));
+        };
+        let text = || Some(value.to_owned());
+        match key {
+            "type" => filter.channel = Some(channel(value)?),
+            "site" => filter.site = text(),
+            "list" => filter.list = text(),
+            "provider" => filter.provider = text(),
+            "from" => filter.from = Some(moment(value)?),
+            "to" => filter.to = Some(moment(value)?),
+            "q" => filter.keyword = text(),
+            "entityType" | "entity-type" => filter.entity_type = text(),
+            "entityId" | "entity-id" => filter.entity_id = text(),
+            "errorCode" | "error-code" => filter.error_code = text(),
+            _ => {
+                return Err(format!(
+                    "there is no filter {key:?}; there are type, site, list, provider, from, to, q, entityType, \
+                     entityId and errorCode"
+                ));
+            }
+        }
+    }
+    Ok(filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_become_a_filter_and_what_is_not_one_is_named() {
+        let pairs = ["type=webhook", "errorCode=HTTP_503", "from=2h"].map(String::from);
+        let filter = parse_pairs(&pairs).unwrap();
+        assert_eq!(filter.channel, Some(Channel::Webhook));
+        assert!(filter.from.is_some());
+        assert!(
+            parse_pairs(&["colour=red".into()])
+                .unwrap_err()
+                .contains("colour")
+        );
+        assert!(parse_pairs(&["parked".into()]).unwrap_err().contains("parked"));
+        assert_eq!(parse_pairs(&["all".into()]).unwrap(), Filter::default());
+    }
+}

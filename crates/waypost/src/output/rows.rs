@@ -1,0 +1,162 @@
+//! Notifications and audit rows, for people.
+
+use super::{
+    Cells, line, table,
+    table::status,
+    time::{full, short},
+};
+use client::{AuditRow, NotificationRow};
+use comfy_table::Cell;
+
+/// A list of notifications, one line each.
+pub fn notifications(rows: &[NotificationRow]) -> String {
+    let cells = |row: &NotificationRow| -> Cells {
+        vec![
+            Cell::new(row.notification_id),
+            status(row.status),
+            Cell::new(row.channel),
+            Cell::new(whom(row)),
+            Cell::new(cut(row.subject.as_deref().unwrap_or(""), 40)),
+            Cell::new(short(row.created_at)),
+            Cell::new(row.retry_count),
+            Cell::new(why(row)),
+        ]
+    };
+    let headers = ["id", "status", "type", "to", "subject", "created", "tries", "why"];
+    table(&headers, rows.iter().map(cells)).trim_fmt()
+}
+
+/// To whom it goes, in a few characters.
+fn whom(row: &NotificationRow) -> String {
+    match (&row.list_name, &row.to) {
+        (Some(list), _) => list.clone(),
+        (None, Some(to)) if to.len() > 1 => format!("{} +{}", to[0], to.len() - 1),
+        (None, Some(to)) => to.first().cloned().unwrap_or_default(),
+        (None, None) => row.provider.clone().unwrap_or_default(),
+    }
+}
+
+/// Why it is where it is.
+fn why(row: &NotificationRow) -> String {
+    match (&row.held, &row.error_code) {
+        (Some(hold), _) => format!("held: {}", hold.reason),
+        (None, Some(code)) => code.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+/// Everything about one notification.
+pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
+    let pairs = [
+        ("id", Some(row.notification_id.to_string())),
+        ("status", Some(row.status.to_string())),
+        ("type", Some(row.channel.to_string())),
+        ("list", row.list_name.clone()),
+        ("to", row.to.as_ref().map(|to| to.join(", "))),
+        ("provider", row.provider.clone()),
+        ("subject", row.subject.clone()),
+        ("tries", Some(row.retry_count.to_string())),
+        (
+            "error",
+            row.error_code
+                .as_ref()
+                .map(|code| format!("{code}: {}", row.last_error.as_deref().unwrap_or_default())),
+        ),
+        (
+            "held",
+            row.held.as_ref().map(|hold| {
+                let probe = hold
+                    .next_probe
+                    .map(|at| format!(", next probe {}", short(at)))
+                    .unwrap_or_default();
+                format!(
+                    "{}{}{probe}",
+                    hold.reason,
+                    hold.detail.as_ref().map(|d| format!(": {d}")).unwrap_or_default()
+                )
+            }),
+        ),
+        ("created", Some(full(row.created_at))),
+        ("send at", row.send_at.map(full)),
+        ("expires", row.expires_at.map(full)),
+        ("last attempt", row.last_attempt_at.map(full)),
+        ("next attempt", row.next_attempt_at.map(full)),
+        ("delivered", row.delivered_at.map(full)),
+        (
+            "ended",
+            row.ended_at.filter(|_| row.delivered_at.is_none()).map(full),
+        ),
+        ("far end's id", row.provider_message_id.clone()),
+        ("site", row.source_site_id.clone()),
+        (
+            "about",
+            row.entity_type
+                .as_ref()
+                .map(|t| format!("{t} {}", row.entity_id.as_deref().unwrap_or(""))),
+        ),
+        ("sent by", row.submitted_by.clone()),
+    ];
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            line(format_args!("{name:>13}  {value}"))?;
+        }
+    }
+    if !row.recipients.is_empty() {
+        let cells = row.recipients.iter().map(|r| {
+            let error = r.error.clone().unwrap_or_default();
+            vec![
+                Cell::new(&r.address),
+                Cell::new(format!("{:?}", r.state)),
+                Cell::new(r.code.clone().unwrap_or_default()),
+                Cell::new(cut(&error, 60)),
+                Cell::new(short(r.at)),
+            ]
+        });
+        line(format_args!(
+            "\n{}",
+            table(&["recipient", "state", "code", "error", "when"], cells).trim_fmt()
+        ))?;
+    }
+    if let Some(body) = &row.body {
+        line(format_args!("\n{body}"))?;
+    }
+    Ok(())
+}
+
+/// Audit rows, one line each.
+pub fn audit(rows: &[AuditRow]) -> String {
+    let cells = |row: &AuditRow| -> Cells {
+        vec![
+            Cell::new(row.at),
+            Cell::new(&row.kind),
+            Cell::new(&row.status),
+            Cell::new(&row.actor),
+            Cell::new(row.notification_id.map(|id| id.to_string()).unwrap_or_default()),
+            Cell::new(row.target.as_deref().unwrap_or("")),
+            Cell::new(row.duration_ms.map(|ms| format!("{ms} ms")).unwrap_or_default()),
+            Cell::new(row.code.as_deref().unwrap_or("")),
+            Cell::new(cut(row.detail.as_deref().unwrap_or(""), 60)),
+        ]
+    };
+    let headers = [
+        "at",
+        "what",
+        "came out",
+        "by",
+        "notification",
+        "target",
+        "took",
+        "code",
+        "detail",
+    ];
+    table(&headers, rows.iter().map(cells)).trim_fmt()
+}
+
+/// At most so many characters, on one line.
+pub fn cut(text: &str, longest: usize) -> String {
+    let text = text.replace(['\r', '\n', '\t'], " ");
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,9 @@
+//! Putting a node together: the store behind its URL, central over it, logs, metrics and signals around it.
+
+pub mod bootstrap;
+mod json_log;
+pub mod logging;
+pub mod metrics;
+pub mod node;
+pub mod signals;
+pub mod store;

@@ -1,0 +1,80 @@
+//! One central node, from its configuration.
+
+use crate::config::{Config, outbox::Outbox};
+use central::{Central, Settings, dispatcher::DispatchSettings, secrets::Sealer};
+use delivery::{Captured, Outside, Registry};
+use domain::{Clock, SystemClock};
+use std::sync::Arc;
+use store::{Store, maintenance::Retention, query::KpiAsk};
+
+/// What this process is called among those that share the database. New with every start.
+pub fn name() -> String {
+    let host = gethostname::gethostname();
+    let start: u16 = rand::random();
+    format!("{}-{}-{start:04x}", host.to_string_lossy(), std::process::id())
+}
+
+/// Central over this store, nothing started yet.
+pub fn central(config: &Config, store: Arc<dyn Store>, sealer: Sealer, node: String) -> Central {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut outside = Outside::new(clock.clone()).allowing(config.delivery.allow_addresses.clone());
+    // The same on every node and after every restart, so that a receiver recognises a repeat by its Message-ID.
+    if let Some(host) = config.server.public_url.as_deref().and_then(host_of) {
+        outside = outside.with_message_id_domain(host);
+    }
+    let registry = Registry::standard(Arc::new(outside), Captured::default());
+    Central::new(store, registry, sealer, clock, settings(&config.outbox, node))
+}
+
+fn settings(outbox: &Outbox, node: String) -> Settings {
+    let standard = DispatchSettings::default();
+    Settings {
+        dispatch: DispatchSettings {
+            interval: outbox.dispatch_interval,
+            batch: outbox.dispatch_batch_size as usize,
+            lease: outbox.lease,
+            ..standard
+        },
+        retention: retention(outbox),
+        purge_interval: outbox.purge_interval,
+        kpi: KpiAsk {
+            stuck_after: outbox.stuck_age_threshold,
+            delivered_window: outbox.delivered_kpi_window,
+        },
+        ..Settings::named(node)
+    }
+}
+
+/// What is kept for how long.
+pub fn retention(outbox: &Outbox) -> Retention {
+    Retention {
+        terminal: outbox.terminal_retention,
+        audit: outbox.audit_retention,
+        spent_keys: outbox.spent_key_retention,
+        stats: domain::kpi::STATS_KEPT,
+    }
+}
+
+fn host_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // An address in brackets is no domain; a port is no part of one.
+    (!host.starts_with('['))
+        .then(|| host.split(':').next().unwrap_or(host))
+        .filter(|host| !host.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_domain_of_message_ids_is_the_host_of_the_public_url() {
+        assert_eq!(
+            host_of("https://waypost.example.com:8443/x"),
+            Some("waypost.example.com")
+        );
+        assert_eq!(host_of("http://[::1]:8080"), None);
+    }
+}

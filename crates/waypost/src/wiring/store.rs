@@ -1,0 +1,113 @@
+//! Opening the store behind a database URL.
+
+use crate::{config::database::Place, output};
+use anyhow::Context;
+use domain::SystemClock;
+use std::{path::Path, sync::Arc, time::Duration};
+use store::{
+    Error, Store,
+    postgres::{PgStore, StoreTime},
+    sqlite::SqliteStore,
+};
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior},
+};
+
+/// How long a database that does not answer is waited for at the start, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(30);
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A store to serve from.
+pub struct Opened {
+    pub store: Arc<dyn Store>,
+    /// Turns true when the disk failed under an embedded store.
+    pub poisoned: Option<watch::Receiver<bool>>,
+}
+
+/// Opens the store for a process that serves it, migrated. A PostgreSQL that is still starting is waited for.
+pub async fn to_serve(place: &Place, node: &str) -> anyhow::Result<Opened> {
+    let name = place.shown();
+    match place {
+        Place::Embedded(path) => {
+            make_folder(place)?;
+            let store = SqliteStore::open(path, Arc::new(SystemClock))
+                .with_context(|| format!("cannot open {name}"))?;
+            Ok(Opened {
+                poisoned: Some(store.poisoned()),
+                store: Arc::new(store),
+            })
+        }
+        Place::Postgres(url) => {
+            let store = patiently(&name, || {
+                PgStore::open(url.expose(), StoreTime::Database, node.to_owned())
+            })
+            .await
+            .with_context(|| format!("cannot open {name}"))?;
+            Ok(Opened {
+                store: Arc::new(store),
+                poisoned: None,
+            })
+        }
+    }
+}
+
+/// Opens the store for a command, also beside a process that serves it. `create`: an embedded database that is
+/// not there yet is made; otherwise that is an error, so that a wrong path does not go unseen.
+pub async fn for_command(place: &Place, create: bool) -> anyhow::Result<Arc<dyn Store>> {
+    let name = place.shown();
+    let opened: Result<Arc<dyn Store>, Error> = match place {
+        Place::Embedded(path) => {
+            if !create && !path.exists() {
+                anyhow::bail!(
+                    "there is no database at {name}; `waypost serve` or `waypost migrate` makes one"
+                );
+            }
+            make_folder(place)?;
+            SqliteStore::open_beside(path, Arc::new(SystemClock)).map(|store| Arc::new(store) as _)
+        }
+        Place::Postgres(url) => {
+            let node = super::node::name();
+            let store = PgStore::open(url.expose(), StoreTime::Database, node).await;
+            store.map(|store| Arc::new(store) as _)
+        }
+    };
+    opened.with_context(|| format!("cannot open {name}"))
+}
+
+fn make_folder(place: &Place) -> anyhow::Result<()> {
+    let folder = place.folder().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
+}
+
+/// Asks until the database answers, something else is wrong, or [`PATIENCE`] is over.
+async fn patiently<T, Fut>(name: &str, mut open: impl FnMut() -> Fut) -> Result<T, Error>
+where
+    Fut: Future<Output = Result<T, Error>>,
+{
+    let end = Instant::now() + PATIENCE;
+    let mut tick = tokio::time::interval(EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        match open().await {
+            Err(error) if error.may_pass() && Instant::now() < end => {
+                let error = central::loops::chain(&error);
+                tracing::warn!(
+                    database = name,
+                    error,
+                    "the database does not answer; trying again"
+                );
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// Closes the store after a command; a failure to do so loses nothing.
+pub async fn close(store: &Arc<dyn Store>) {
+    let closed = tokio::time::timeout(Duration::from_secs(10), store.close()).await;
+    if closed.is_err() {
+        output::note("the database took too long to close");
+    }
+}

@@ -1,0 +1,523 @@
+//! Commands against a real server process on an embedded database.
+
+use crate::harness::{KEY, Place, Server};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+/// A server with a capture provider: what is sent there is delivered.
+fn server() -> Server {
+    let server = Server::start();
+    server
+        .run(&["provider", "add", "--kind", "capture", "--id", "cap"])
+        .done();
+    server
+}
+
+/// Sends to where no provider is: it parks.
+fn parked(server: &Server) -> String {
+    let ran = server.run(&[
+        "notify",
+        "--recipient",
+        "a@example.com",
+        "--subject",
+        "lost",
+        "--body",
+        "x",
+        "--wait",
+    ]);
+    ran.ended(1).out().split(' ').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_notification_is_sent_followed_listed_and_shown() {
+    let server = server();
+    let sent = server
+        .run(&[
+            "notify",
+            "--provider",
+            "cap",
+            "--subject",
+            "Hello",
+            "--body",
+            "World",
+            "--wait",
+        ])
+        .done();
+    let said = sent.out();
+    let (id, status) = said.split_once(' ').unwrap();
+    assert_eq!(status, "Delivered");
+
+    assert!(server.run(&["status", id]).done().out().starts_with("Delivered"));
+    assert_eq!(
+        server.run(&["status", id, "--watch", "--json"]).done().json()["status"],
+        "Delivered"
+    );
+    let listed = server
+        .run(&["list", "--status", "delivered", "--json"])
+        .done()
+        .json();
+    assert_eq!(listed[0]["notificationId"], id);
+    assert!(
+        server
+            .run(&["list", "--provider", "cap"])
+            .done()
+            .out()
+            .contains("Hello")
+    );
+    let shown = server.run(&["show", id, "--json"]).done().json();
+    assert_eq!(
+        (&shown["body"], &shown["provider"]),
+        (&"World".into(), &"cap".into())
+    );
+    assert!(shown["attempts"].as_array().unwrap().len() >= 2);
+    assert!(server.run(&["show", id]).done().out().contains("NotifyDeliver"));
+    let kpis = server.run(&["kpi", "--json"]).done().json();
+    assert_eq!(kpis["queueDepth"], 0);
+    server.run(&["kpi", "--by-site"]).done();
+    assert!(
+        server
+            .run(&["audit", "--correlation", id])
+            .done()
+            .out()
+            .contains(id)
+    );
+}
+
+#[test]
+fn the_same_key_twice_is_one_notification() {
+    let server = server();
+    let send = || {
+        server
+            .run(&[
+                "notify",
+                "--provider",
+                "cap",
+                "--body",
+                "x",
+                "--key",
+                "order-7",
+                "--json",
+            ])
+            .done()
+            .json()
+    };
+    let (first, second) = (send(), send());
+    assert_eq!(first["notificationId"], second["notificationId"]);
+    assert_eq!(
+        (&first["duplicate"], &second["duplicate"]),
+        (&false.into(), &true.into())
+    );
+}
+
+#[test]
+fn a_body_can_come_from_standard_input() {
+    let server = server();
+    let mut child = server
+        .place
+        .command(&["notify", "--provider", "cap", "--body", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), "from a pipe\n".as_bytes()).unwrap();
+    let id = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(
+        server.run(&["show", id.trim(), "--json"]).done().json()["body"],
+        "from a pipe\n"
+    );
+}
+
+#[test]
+fn what_is_not_there_ends_with_3_and_what_the_state_forbids_with_4() {
+    let server = server();
+    let nobody = "00000000-0000-7000-8000-000000000000";
+    for args in [
+        ["status", nobody],
+        ["show", nobody],
+        ["cancel", nobody],
+        ["retry", nobody],
+        ["resend", nobody],
+    ] {
+        server.run(&args).ended(3);
+    }
+    server.run(&["provider", "show", "none"]).ended(3);
+    server.run(&["lists", "show", "none"]).ended(3);
+    server
+        .run(&["key", "create", "--role", "admin", "--tenant", "none"])
+        .ended(3);
+
+    let said = server
+        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .done()
+        .out();
+    let id = said.split(' ').next().unwrap();
+    for args in [["retry", id], ["discard", id], ["cancel", id]] {
+        server.run(&args).ended(4);
+    }
+    server
+        .run(&["provider", "add", "--kind", "capture", "--id", "cap"])
+        .ended(4);
+    assert_ne!(server.run(&["resend", id]).done().out(), id);
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let place = Place::new();
+    for args in [
+        &["notify", "--body", "x"][..],
+        &["notify", "--to", "ops", "--recipient", "a@b", "--body", "x"],
+        &["status", "not-an-id"],
+        &["list", "--status", "Lost"],
+        &["retry"],
+        &["no-such-command"],
+        &["key", "create", "--role", "king"],
+        &["--url"],
+        &[],
+    ] {
+        place.run(args).ended(2);
+    }
+    let without_key = Place::new().with("WAYPOST_API_KEY", "");
+    assert!(
+        without_key
+            .run(&["list"])
+            .ended(2)
+            .err()
+            .contains("WAYPOST_API_KEY")
+    );
+}
+
+#[test]
+fn nobody_at_the_other_end_is_5() {
+    let place = Place::new();
+    for args in [
+        &["list"][..],
+        &["healthcheck"],
+        &["notify", "--to", "ops", "--body", "x"],
+        &["tail"],
+    ] {
+        let mut args = args.to_vec();
+        args.extend(["--url", "http://127.0.0.1:1"]);
+        assert!(place.run(&args).ended(5).err().contains("http://127.0.0.1:1"));
+    }
+}
+
+#[test]
+fn a_wrong_key_is_refused_and_says_where_the_key_comes_from() {
+    let server = Server::start();
+    let mut command = server.place.command(&["list"]);
+    let output = command.env("WAYPOST_API_KEY", "wp_wrong").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("WAYPOST_API_KEY"));
+}
+
+#[test]
+fn parked_ones_are_explained_and_sent_round_again_or_given_up_in_bulk() {
+    let server = server();
+    let ids = [parked(&server), parked(&server), parked(&server)];
+    let doctor = server.run(&["doctor"]).done().out();
+    assert!(
+        doctor.contains("3 parked as NO_PROVIDER") && doctor.contains("provider add"),
+        "{doctor}"
+    );
+
+    server.run(&["retry", "--filter", "all"]).ended(2);
+    let job = server
+        .run(&["retry", "--filter", "errorCode=NO_PROVIDER", "--yes", "--json"])
+        .done()
+        .json();
+    assert_eq!((&job["total"], &job["done"]), (&3.into(), &3.into()));
+    for id in &ids {
+        server.run(&["status", id, "--watch"]).done();
+    }
+    assert!(
+        server
+            .run(&["discard", &ids[0]])
+            .done()
+            .out()
+            .contains("Discarded")
+    );
+    let said = server
+        .run(&["discard", "--filter", "type=Email", "--yes"])
+        .done()
+        .out();
+    assert!(said.starts_with("2 done"), "{said}");
+    assert!(
+        server
+            .run(&["discard", "--filter", "all", "--yes"])
+            .done()
+            .err()
+            .contains("no parked")
+    );
+}
+
+#[test]
+fn lists_keys_providers_and_tenants_are_managed() {
+    let server = server();
+    server
+        .run(&["lists", "put", "ops", "a@example.com", "b@example.com"])
+        .done();
+    server
+        .run(&["lists", "add", "ops", "c@example.com", "--name", "Cleo"])
+        .done();
+    server.run(&["lists", "remove", "ops", "a@example.com"]).done();
+    let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
+    assert_eq!(list["recipients"].as_array().unwrap().len(), 2);
+    assert!(server.run(&["lists", "list"]).done().out().contains("ops"));
+    server.run(&["lists", "rm", "ops"]).done();
+
+    assert!(
+        server
+            .run(&["provider", "hold", "cap", "--reason", "a pause"])
+            .done()
+            .out()
+            .contains("held: operator")
+    );
+    assert!(
+        server
+            .run(&["doctor"])
+            .done()
+            .out()
+            .contains("provider resume cap")
+    );
+    assert!(
+        server
+            .run(&["provider", "resume", "cap"])
+            .done()
+            .out()
+            .contains("in use")
+    );
+    assert!(
+        server
+            .run(&["provider", "test", "cap"])
+            .done()
+            .out()
+            .contains("Delivered")
+    );
+    assert!(
+        server
+            .run(&["provider", "kinds"])
+            .done()
+            .out()
+            .contains("capture")
+    );
+    server
+        .run(&["provider", "set", "cap", "--name", "The trap"])
+        .done();
+    assert!(
+        server
+            .run(&["provider", "list"])
+            .done()
+            .out()
+            .contains("The trap")
+    );
+    server.run(&["provider", "reseal"]).done();
+    server.run(&["provider", "rm", "cap"]).done();
+
+    let ops = server.run(&["key", "create", "--role", "ops"]).done().out();
+    let mut create = server
+        .place
+        .command(&["tenant", "create", "team", "--admin-key", "first"]);
+    let made = create.env("WAYPOST_API_KEY", &ops).output().unwrap();
+    assert!(
+        made.status.success() && String::from_utf8_lossy(&made.stdout).starts_with("wp_"),
+        "{made:?}"
+    );
+    let mut tenants = server.place.command(&["tenant", "list"]);
+    let tenants = tenants.env("WAYPOST_API_KEY", &ops).output().unwrap();
+    assert!(String::from_utf8_lossy(&tenants.stdout).contains("team"));
+
+    server
+        .run(&["key", "create", "--role", "viewer", "--name", "eyes"])
+        .done();
+    server
+        .run(&["key", "create", "--role", "viewer", "--name", "eyes"])
+        .ended(4);
+    let keys = server.run(&["key", "list", "--json"]).done().json();
+    let eyes = keys
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|k| k["name"] == "eyes")
+        .unwrap()
+        .clone();
+    server.run(&["key", "revoke", &eyes["id"].to_string()]).done();
+}
+
+#[test]
+fn the_database_is_migrated_purged_and_copied_beside_a_server() {
+    let server = server();
+    server
+        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .done();
+    assert!(server.run(&["migrate"]).done().out().contains("schema version"));
+    assert!(
+        server
+            .run(&["purge", "--dry-run"])
+            .done()
+            .out()
+            .starts_with("would purge 0")
+    );
+    assert_eq!(server.run(&["purge", "--json"]).done().json()["notifications"], 0);
+    server.run(&["backup", "copy.db"]).done();
+    server.run(&["backup", "copy.db"]).ended(4);
+    let copy = server
+        .place
+        .command(&["purge", "--dry-run"])
+        .env("WAYPOST_DATABASE__URL", "sqlite://copy.db")
+        .output();
+    assert!(copy.unwrap().status.success());
+    server.run(&["healthcheck"]).done();
+    server.run(&["healthcheck", "--ready"]).done();
+}
+
+#[test]
+fn a_second_server_on_the_same_file_is_refused() {
+    let server = Server::start();
+    let said = server.run(&["serve"]).ended(4).err();
+    assert!(said.contains("in use by another waypost process"), "{said}");
+}
+
+#[test]
+fn it_ends_in_order_when_asked_and_what_it_knew_is_there_again() {
+    let server = server();
+    let id = server.run(&[
+        "notify",
+        "--provider",
+        "cap",
+        "--body",
+        "x",
+        "--id",
+        "0197f6f0-0000-7000-8000-000000000001",
+    ]);
+    let id = id.done().out();
+    let (place, status) = server.terminate();
+    assert!(status.success(), "{status}");
+    let again = Server::in_place(place);
+    assert!(!again.run(&["status", &id, "--watch"]).done().out().is_empty());
+    let key = std::fs::metadata(again.place.path().join("data/secrets.key")).unwrap();
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777,
+        0o600
+    );
+}
+
+#[test]
+fn the_port_file_names_the_real_port() {
+    let place = Place::new()
+        .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+        .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY);
+    let mut child = place
+        .command(&["serve", "--port-file", "port"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+        &mut line,
+    )
+    .unwrap();
+    let address = std::fs::read_to_string(place.path().join("port")).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(line.trim(), format!("waypost is listening on http://{address}"));
+    assert!(!address.ends_with(":0"));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_while_the_first_waits_for_what_is_under_way() {
+    let far_end = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Server::start();
+    let url = format!("url=http://{}/", far_end.local_addr().unwrap());
+    server
+        .run(&[
+            "provider", "add", "--kind", "webhook", "--id", "slow", "--set", &url,
+        ])
+        .done();
+    server
+        .run(&["notify", "--provider", "slow", "--body", "x"])
+        .done();
+    let _under_way = far_end.accept().unwrap();
+    let status = server.terminate_twice();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn tail_shows_changes_as_they_happen() {
+    let server = server();
+    let mut tail = server
+        .place
+        .command(&["tail", "--json", "--kpis"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    // The figures come first: from then on it listens.
+    assert!(lines.next().unwrap().contains("queueDepth"));
+    let said = server
+        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .done()
+        .out();
+    let id = said.split(' ').next().unwrap();
+    let delivered = lines.find(|line| line.contains("Delivered")).unwrap();
+    assert!(
+        delivered.contains(id) && delivered.contains("\"event\":\"change\""),
+        "{delivered}"
+    );
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+}
+
+#[test]
+fn help_renders_for_every_command() {
+    fn walk(place: &Place, path: &[String]) -> usize {
+        let mut args: Vec<&str> = path.iter().map(String::as_str).collect();
+        args.push("--help");
+        let help = place.run(&args).done().out();
+        assert!(help.contains("Usage:"), "{path:?}");
+        let Some((_, commands)) = help.split_once("\nCommands:\n") else {
+            return 1;
+        };
+        let commands = commands.split("\n\n").next().unwrap_or("").lines();
+        let names = commands
+            .filter(|l| l.starts_with("  ") && !l.starts_with("   "))
+            .filter_map(|l| l.split_whitespace().next());
+        let nested = names
+            .filter(|name| *name != "help")
+            .map(|name| walk(place, &[path, &[name.to_owned()]].concat()));
+        1 + nested.sum::<usize>()
+    }
+    assert!(walk(&Place::new(), &[]) > 40);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            Place::new()
+                .run(&["completions", shell])
+                .done()
+                .out()
+                .contains("healthcheck")
+        );
+    }
+}
+
+#[test]
+fn a_reader_who_goes_away_is_no_failure() {
+    let mut child = Place::new()
+        .command(&["completions", "bash"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(
+        Command::new(env!("CARGO_BIN_EXE_waypost"))
+            .arg("--version")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+}

@@ -1,0 +1,208 @@
+//! The configuration: what is refused and in which words, what wins, and where values are said to come from.
+
+use crate::harness::Place;
+
+#[test]
+fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes() {
+    let place = Place::new().with("WAYPOST_OUTBOX__DISPATCH_BATCH_SIZE", "0");
+    place.write(
+        "waypost.toml",
+        "[outbox]\ndispatch_interval = \"soon\"\nlease = \"0s\"\nleese = \"1m\"\n[server]\nlisten = \"here\"\n[colours]\nsky = 1\n[empty]\n",
+    );
+    let said = place.run(&["config", "check"]).ended(1).err();
+    for wanted in [
+        "outbox.dispatch_interval (waypost.toml)",
+        "\"soon\" is not a duration",
+        "a duration from \"100ms\" to \"1h\"",
+        "outbox.lease (waypost.toml): \"0ms\" will not do",
+        "outbox.dispatch_batch_size (WAYPOST_OUTBOX__DISPATCH_BATCH_SIZE): 0 will not do; it takes a number from 1",
+        "outbox.leese (waypost.toml): there is no such key; did you mean outbox.lease?",
+        "server.listen (waypost.toml)",
+        "colours.sky (waypost.toml): there is no such key",
+        "empty (waypost.toml): there is no such key",
+    ] {
+        assert!(said.contains(wanted), "{wanted:?} is missing in:\n{said}");
+    }
+    place.run(&["serve"]).ended(1);
+}
+
+#[test]
+fn a_misspelt_variable_is_refused_too() {
+    let place = Place::new().with("WAYPOST_SERVER__LISEN", "127.0.0.1:1");
+    let said = place.run(&["config", "check"]).ended(1).err();
+    assert!(
+        said.contains("server.lisen (WAYPOST_SERVER__LISEN)") && said.contains("server.listen?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
+    let place = Place::new()
+        .with("WAYPOST_OUTBOX__LEASE", "90s")
+        .with("WAYPOST_SERVER__INSECURE", "true");
+    place.write("other.toml", "[outbox]\nlease = \"3m\"\ndispatch_interval = 5\n");
+    let shown = place
+        .run(&["config", "show", "--json", "--config", "other.toml"])
+        .done()
+        .json();
+    let find = |key: &str| {
+        shown
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|s| s["key"] == key)
+            .unwrap()
+            .clone()
+    };
+    let expect = |key: &str, value: &str, origin: &str| {
+        let found = find(key);
+        assert_eq!(
+            (found["value"].as_str(), found["origin"].as_str()),
+            (Some(value), Some(origin)),
+            "{key}"
+        );
+    };
+    expect("outbox.lease", "90s", "WAYPOST_OUTBOX__LEASE");
+    expect("outbox.dispatch_interval", "5", "other.toml");
+    expect("outbox.terminal_retention", "365d", "default");
+    expect("outbox.spent_key_retention", "forever", "default");
+    expect("server.insecure", "true", "WAYPOST_SERVER__INSECURE");
+    expect("database.url", "sqlite://data/waypost.db", "default");
+    assert_eq!(find("server.public_url")["value"], serde_json::Value::Null);
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let place = Place::new()
+        .with("WAYPOST_SERVER__BOOTSTRAP_KEY", "a-very-secret-bootstrap-key")
+        .with(
+            "WAYPOST_SECRETS__KEY",
+            "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=",
+        )
+        .with("WAYPOST_DATABASE__URL", "postgres://user:hunter2@db/waypost");
+    let shown = place.run(&["config", "show"]).done().out();
+    for secret in ["a-very-secret", "c2VjcmV0", "hunter2"] {
+        assert!(!shown.contains(secret), "{secret} is in:\n{shown}");
+    }
+    assert!(shown.contains("postgres://user:•••@db/waypost"), "{shown}");
+    let bad = Place::new()
+        .with("WAYPOST_SECRETS__KEY", "hunter2")
+        .run(&["config", "check"])
+        .ended(1)
+        .err();
+    assert!(bad.contains("secrets.key") && !bad.contains("hunter2"), "{bad}");
+}
+
+#[test]
+fn a_secret_may_be_in_a_file_but_not_in_two_places() {
+    let place = Place::new();
+    let file = place.write("url", "sqlite://elsewhere/w.db\n");
+    let place = place.with("WAYPOST_DATABASE__URL_FILE", file.to_str().unwrap());
+    assert!(
+        place
+            .run(&["config", "check"])
+            .done()
+            .out()
+            .contains("sqlite://elsewhere/w.db")
+    );
+    let both = place.with("WAYPOST_DATABASE__URL", "sqlite://here.db");
+    let said = both.run(&["config", "check"]).ended(1).err();
+    assert!(
+        said.contains("database.url") && said.contains("as well as database.url_file"),
+        "{said}"
+    );
+    let missing = Place::new().with("WAYPOST_SERVER__BOOTSTRAP_KEY_FILE", "nowhere");
+    assert!(
+        missing
+            .run(&["config", "check"])
+            .ended(1)
+            .err()
+            .contains("server.bootstrap_key_file")
+    );
+}
+
+#[test]
+fn other_machines_are_only_served_with_tls_or_on_purpose() {
+    let open = || Place::new().with("WAYPOST_SERVER__LISTEN", "0.0.0.0:0");
+    let said = open().run(&["serve"]).ended(1).err();
+    assert!(
+        said.contains("server.listen") && said.contains("server.insecure"),
+        "{said}"
+    );
+    open()
+        .with("WAYPOST_SERVER__INSECURE", "true")
+        .run(&["config", "check"])
+        .done();
+    let half = Place::new().with("WAYPOST_SERVER__TLS_CERT_FILE", "x.crt");
+    assert!(
+        half.run(&["config", "check"])
+            .ended(1)
+            .err()
+            .contains("without server.tls_key_file")
+    );
+}
+
+#[test]
+fn postgresql_needs_a_secrets_key_and_the_refusal_says_how_to_make_one() {
+    let place = Place::new().with("WAYPOST_DATABASE__URL", "postgres://u:hunter2@127.0.0.1:1/w");
+    let said = place.run(&["serve"]).ended(1).err();
+    assert!(
+        said.contains("secrets.key") && said.contains("openssl rand -base64 32"),
+        "{said}"
+    );
+    assert!(!said.contains("hunter2"));
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let place = Place::new()
+        .with("WAYPOST_OUTBOX__STUCK_AGE_THRESHOLD", "5s")
+        .with("WAYPOST_OUTBOX__DISPATCH_INTERVAL", "10s");
+    assert!(
+        place
+            .run(&["config", "check"])
+            .ended(1)
+            .err()
+            .contains("outbox.stuck_age_threshold")
+    );
+    let place = Place::new().with("WAYPOST_OUTBOX__DELIVERED_KPI_WINDOW", "60d");
+    assert!(
+        place
+            .run(&["config", "check"])
+            .ended(1)
+            .err()
+            .contains("outbox.delivered_kpi_window")
+    );
+}
+
+#[test]
+fn init_writes_a_file_that_checks_and_does_not_overwrite_one() {
+    let place = Place::new();
+    place.run(&["config", "init"]).done();
+    assert!(
+        place
+            .run(&["config", "check"])
+            .done()
+            .out()
+            .contains("waypost.toml")
+    );
+    place.run(&["config", "init"]).ended(4);
+    place
+        .run(&["config", "check", "--config", "nowhere.toml"])
+        .ended(1);
+}
+
+#[test]
+fn the_page_on_configuration_names_every_key() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let shown = Place::new().run(&["config", "show", "--json"]).done().json();
+    for shown in shown.as_array().unwrap() {
+        let key = shown["key"].as_str().unwrap();
+        assert!(
+            page.contains(&format!("`{key}`")),
+            "docs/configuration.md does not name {key}"
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! A real `waypost` process in a folder of its own, and commands run beside it.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Output, Stdio},
+};
+use tempfile::TempDir;
+
+pub const KEY: &str = "wp_test_bootstrap_key";
+
+/// A folder with an environment: every command runs in it, and sees nothing of the machine's own settings.
+#[derive(Debug)]
+pub struct Place {
+    folder: TempDir,
+    env: Vec<(String, String)>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let place = Self { folder, env: vec![] };
+        place.with("WAYPOST_API_KEY", KEY)
+    }
+
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .stdin(Stdio::null());
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran(self.command(args).output().unwrap())
+    }
+}
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub struct Ran(Output);
+
+impl Ran {
+    pub fn code(&self) -> i32 {
+        self.0.status.code().unwrap_or(-1)
+    }
+
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).trim().to_owned()
+    }
+
+    pub fn err(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).trim().to_owned()
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.0.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    #[track_caller]
+    pub fn done(self) -> Self {
+        self.ended(0)
+    }
+
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Self {
+        assert_eq!(
+            self.code(),
+            code,
+            "stdout: {}\nstderr: {}",
+            self.out(),
+            self.err()
+        );
+        self
+    }
+}
+
+/// A running `waypost serve`. Dropping it kills it.
+#[derive(Debug)]
+pub struct Server {
+    pub place: Place,
+    child: Child,
+}
+
+impl Server {
+    /// A server on an embedded database in a new folder.
+    pub fn start() -> Self {
+        Self::in_place(Place::new())
+    }
+
+    /// A server on what the place's folder and environment say.
+    pub fn in_place(place: Place) -> Self {
+        let place = place
+            .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+            .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
+            .with("WAYPOST_DELIVERY__ALLOW_ADDRESSES", "127.0.0.0/8")
+            .with("WAYPOST_LOG", "warn,waypost=info");
+        let (child, url) = spawn(&place);
+        let place = place.with("WAYPOST_URL", &url);
+        Self { place, child }
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        self.place.run(args)
+    }
+
+    /// Asks it to end in order, and waits for that.
+    pub fn terminate(mut self) -> (Place, ExitStatus) {
+        self.signal();
+        let status = self.child.wait().unwrap();
+        let place = std::mem::replace(&mut self.place, Place::new());
+        (place, status)
+    }
+
+    /// Asks it to end, and again once it says that it has heard.
+    pub fn terminate_twice(mut self) -> ExitStatus {
+        self.signal();
+        let log = BufReader::new(self.child.stderr.take().unwrap());
+        assert!(log.lines().any(|line| line.unwrap().contains("SIGTERM")));
+        self.signal();
+        self.child.wait().unwrap()
+    }
+
+    fn signal(&self) {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a server and waits for the line that says where it listens.
+fn spawn(place: &Place) -> (Child, String) {
+    let mut command = place.command(&["serve"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = line.trim().strip_prefix("waypost is listening on ");
+    let url = url
+        .unwrap_or_else(|| panic!("the server said {line:?}"))
+        .to_owned();
+    (child, url)
+}

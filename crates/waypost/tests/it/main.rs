@@ -1,0 +1,9 @@
+//! The binary, from outside: its commands against a real server process, its configuration, and the rules the whole
+//! workspace keeps.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod cli;
+mod config;
+mod harness;
+mod tidy;

@@ -1,0 +1,237 @@
+//! Rules the whole workspace keeps, read from its manifests and sources: who may depend on whom, where SQL, delays
+//! and the wall clock may be, and that nothing knows the machine it was written on.
+
+mod scan;
+
+use scan::Source;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Every file below with this ending, as a path from the root.
+fn files(below: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = vec![];
+    let mut folders = vec![root().join(below)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path.strip_prefix(root()).unwrap().to_owned());
+            }
+        }
+    }
+    assert!(
+        below == "scripts" || !found.is_empty(),
+        "nothing found in {below}"
+    );
+    found
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// Whom each crate may use, besides crates that are not ours.
+fn arrows() -> BTreeMap<&'static str, &'static [&'static str]> {
+    BTreeMap::from([
+        ("domain", &[][..]),
+        ("store", &["domain"]),
+        ("delivery", &["domain"]),
+        ("link", &["domain"]),
+        ("client", &["domain"]),
+        ("simulator", &[]),
+        ("central", &["store", "delivery", "link", "domain"]),
+        ("site", &["store", "delivery", "link", "domain"]),
+        ("web", &["central", "store", "delivery", "domain"]),
+        ("testkit", &["store", "delivery", "link", "domain", "simulator"]),
+        (
+            "waypost",
+            &[
+                "web",
+                "central",
+                "site",
+                "client",
+                "store",
+                "delivery",
+                "link",
+                "domain",
+                "simulator",
+            ],
+        ),
+    ])
+}
+
+#[test]
+fn crates_depend_on_each_other_only_along_the_arrows() {
+    let arrows = arrows();
+    for manifest in files("crates", "Cargo.toml") {
+        let manifest: toml::Table = toml::from_str(&read(&manifest)).unwrap();
+        let name = manifest["package"]["name"].as_str().unwrap();
+        let allowed = arrows
+            .get(name)
+            .unwrap_or_else(|| panic!("say in arrows() whom {name} may use"));
+        let uses = |section: &str| -> Vec<String> {
+            let section = manifest
+                .get(section)
+                .and_then(toml::Value::as_table)
+                .cloned()
+                .unwrap_or_default();
+            section
+                .keys()
+                .filter(|dependency| arrows.contains_key(dependency.as_str()))
+                .cloned()
+                .collect()
+        };
+        for dependency in [uses("dependencies"), uses("build-dependencies")].concat() {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "{name} must not use {dependency}"
+            );
+        }
+    }
+}
+
+/// Whether a text reads like a statement that touches rows.
+fn is_sql(text: &str) -> bool {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let pair = |a: &str, b: &str| words.windows(2).any(|w| w[0] == a && w[1] == b);
+    let starts = |word: &str| {
+        words
+            .first()
+            .is_some_and(|first| first.eq_ignore_ascii_case(word))
+    };
+    let has = |word: &str| words.iter().any(|w| w.eq_ignore_ascii_case(word));
+    pair("INSERT", "INTO")
+        || pair("DELETE", "FROM")
+        || (words.contains(&"SELECT") && words.len() > 1)
+        || (words.contains(&"UPDATE") && words.contains(&"SET"))
+        || (starts("insert") && has("into") && has("values"))
+        || (starts("select") && has("from"))
+        || (starts("delete") && has("from") && has("where"))
+        || (starts("update") && has("set"))
+}
+
+#[test]
+fn statements_are_in_sql_files_of_the_store_and_nowhere_else() {
+    assert!(
+        is_sql("SELECT 1")
+            && is_sql("delete from due where seq = ?1")
+            && !is_sql("takes a list away from them")
+    );
+    let mut found = vec![];
+    for path in files("crates", ".rs") {
+        let text = path.to_string_lossy();
+        // Tests of the store may look behind it; the ones here have examples.
+        if text.starts_with("crates/store/tests") || text.contains("it/tidy") {
+            continue;
+        }
+        let source = Source::read(&read(&path));
+        found.extend(
+            source
+                .strings
+                .iter()
+                .filter(|s| is_sql(s))
+                .map(|s| format!("{text}: {s:.80}")),
+        );
+    }
+    assert!(
+        found.is_empty(),
+        "SQL outside crates/store/src/*/sql:\n{}",
+        found.join("\n")
+    );
+    for path in files("crates", ".sql") {
+        assert!(
+            path.starts_with("crates/store"),
+            "{} is not in the store",
+            path.display()
+        );
+    }
+}
+
+/// Every place in the code (not in comments or texts) where one of these words is.
+fn uses_of(words: &[&str], allowed: &str) -> Vec<String> {
+    let mut found = vec![];
+    for path in files("crates", ".rs") {
+        if path == Path::new(allowed) {
+            continue;
+        }
+        let source = Source::read(&read(&path));
+        for (number, line) in source.code.lines().enumerate() {
+            let squeezed: String = line.split_whitespace().collect();
+            if let Some(word) = words.iter().find(|word| squeezed.contains(**word)) {
+                found.push(format!("{}:{}: {word}", path.display(), number + 1));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_wall_clock_is_read_in_one_place() {
+    let found = uses_of(
+        &[
+            "SystemTime::now",
+            "Timestamp::now()",
+            "Zoned::now",
+            "Utc::now",
+            "Local::now",
+        ],
+        "crates/domain/src/clock.rs",
+    );
+    assert!(
+        found.is_empty(),
+        "ask domain::Clock instead:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn delays_are_computed_in_one_place() {
+    let words = [
+        "backoff",
+        ".powi(",
+        ".powf(",
+        "saturating_pow(",
+        ".factor*",
+        "*self.factor",
+        "factor*=",
+    ];
+    let found = uses_of(&words, "crates/domain/src/retry.rs");
+    assert!(
+        found.is_empty(),
+        "delays belong to domain::retry:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn nothing_knows_the_machine_it_was_written_on() {
+    let homes = ["/home/", "/root/", "/Users/", "/work/", "C:\\"];
+    let all = [files("crates", ""), files("docs", ""), files("scripts", "")].concat();
+    let mut found = vec![];
+    for path in all {
+        let Ok(text) = std::fs::read_to_string(root().join(&path)) else {
+            continue;
+        };
+        if path.ends_with("it/tidy.rs") {
+            continue;
+        }
+        found.extend(
+            homes
+                .iter()
+                .filter(|home| text.contains(**home))
+                .map(|home| format!("{}: {home}", path.display())),
+        );
+    }
+    assert!(found.is_empty(), "paths of one machine:\n{}", found.join("\n"));
+}

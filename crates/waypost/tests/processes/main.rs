@@ -1,0 +1,20 @@
+//! Real processes, real sockets, real kills. Sizes: a few rounds by default, the full ones with
+//! `WAYPOST_TEST_SIZE=soak`.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails where it stands")]
+
+mod crash;
+mod demo;
+mod far_end;
+mod load;
+mod node;
+#[cfg(feature = "postgres-tests")]
+mod postgres;
+#[cfg(feature = "postgres-tests")]
+mod postgres_down;
+mod size;
+mod smtp;
+#[cfg(feature = "postgres-tests")]
+mod two_nodes;
+#[cfg(feature = "postgres-tests")]
+mod two_processes;

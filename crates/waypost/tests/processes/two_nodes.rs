@@ -1,0 +1,138 @@
+//! Two nodes on one PostgreSQL inside this process, so that each can have a clock of its own.
+
+use crate::{postgres, size};
+use central::{Central, Settings, ingest::Incoming, providers::ProviderDraft, secrets::Sealer};
+use delivery::Registry;
+use domain::{Actor, Channel, Clock, Outcome, SystemClock, TenantId, Timestamp};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use store::Store;
+use testkit::{FarEnd, Reply, a_notification};
+use tokio_util::sync::CancellationToken;
+
+/// A wall clock that is wrong by a constant.
+#[derive(Debug)]
+struct Ahead(Duration);
+
+impl Clock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now() + self.0
+    }
+}
+
+async fn node(url: &str, name: &str, far_end: &FarEnd, clock: Arc<dyn Clock>, lease: Duration) -> Central {
+    let store: Arc<dyn Store> = Arc::new(postgres::open(url, name).await);
+    let mut settings = Settings::named(name);
+    settings.dispatch.lease = lease;
+    settings.dispatch.interval = Duration::from_millis(200);
+    let registry = Registry::new(vec![far_end.kind()]).unwrap();
+    Central::new(store, registry, Sealer::ephemeral(), clock, settings)
+}
+
+/// Sends so many through both nodes and answers how often each was delivered.
+async fn deliver(
+    far_end: &FarEnd,
+    total: usize,
+    ahead: Duration,
+    lease: Duration,
+) -> HashMap<domain::NotificationId, usize> {
+    let url = postgres::database().await;
+    let one = node(&url, "one", far_end, Arc::new(SystemClock), lease).await;
+    let two = node(&url, "two", far_end, Arc::new(Ahead(ahead)), lease).await;
+    let draft = ProviderDraft {
+        id: Some("hook".into()),
+        kind: "test-hook".into(),
+        ..ProviderDraft::default()
+    };
+    one.providers
+        .create(TenantId::DEFAULT, draft, &Actor::system())
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    let running = [one.start(&stop), two.start(&stop)];
+    for (i, batch) in (0..total).collect::<Vec<_>>().chunks(250).enumerate() {
+        let incoming = batch
+            .iter()
+            .map(|_| Incoming {
+                submission: a_notification().by(Channel::Webhook).0,
+                channel_given: true,
+            })
+            .collect();
+        let node = if i.is_multiple_of(2) { &one } else { &two };
+        node.ingest.submit(incoming).await.unwrap();
+    }
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(180);
+    loop {
+        let kpis = one
+            .store
+            .kpis(Some(TenantId::DEFAULT), one.settings.kpi)
+            .await
+            .unwrap();
+        if kpis.queue_depth == 0 {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{kpis:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    stop.cancel();
+    for tasks in running {
+        tasks.wait().await;
+    }
+    assert_eq!(one.store.misplaced().await.unwrap(), 0);
+    let mut times = HashMap::new();
+    for message in far_end.received() {
+        *times.entry(message.id).or_insert(0) += 1;
+    }
+    times
+}
+
+fn far_end() -> FarEnd {
+    FarEnd::new("test-hook", Channel::Webhook)
+}
+
+fn assert_once_each(times: &HashMap<domain::NotificationId, usize>, total: usize) {
+    assert_eq!(times.len(), total);
+    let twice = times.values().filter(|n| **n > 1).count();
+    assert_eq!(twice, 0, "{twice} were delivered more than once");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_live_nodes_never_deliver_the_same_notification_twice() {
+    let total = size::pick(5_000, 50_000);
+    let times = deliver(&far_end(), total, Duration::ZERO, Duration::from_secs(120)).await;
+    assert_once_each(&times, total);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_when_one_nodes_clock_is_five_minutes_ahead() {
+    let total = size::pick(5_000, 50_000);
+    // The lease is shorter than the difference of the clocks.
+    let times = deliver(
+        &far_end(),
+        total,
+        Duration::from_secs(300),
+        Duration::from_secs(60),
+    )
+    .await;
+    assert_once_each(&times, total);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nor_when_the_far_end_is_slower_than_the_lease() {
+    let far_end = far_end();
+    far_end.script(|_, _| Reply::AtGate(Outcome::Delivered(Default::default())));
+    let total = size::pick(60, 200);
+    let opener = {
+        let far_end = far_end.clone();
+        async move {
+            far_end.waiting(8).await;
+            // Four times the lease: without renewal the other node would have taken these over.
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            far_end.open_gate();
+        }
+    };
+    let (times, ()) = tokio::join!(
+        deliver(&far_end, total, Duration::ZERO, Duration::from_secs(1)),
+        opener
+    );
+    assert_once_each(&times, total);
+}

@@ -1,0 +1,94 @@
+//! What operators do to one notification.
+
+use crate::world::World;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_parked_notification_is_retried_from_zero() {
+    let mut world = World::new().await;
+    let id = world.parked("a").await;
+    let answer = world
+        .act(&format!("/api/notifications/{id}/retry"))
+        .await
+        .expect(200);
+    assert_eq!(answer, json!({"notificationId": id, "status": "Pending"}));
+    let row = world.get(&format!("/api/notifications/{id}")).await.expect(200);
+    assert_eq!(
+        (&row["retryCount"], &row["lastError"], &row["generation"]),
+        (&json!(0), &json!(null), &json!(1))
+    );
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Delivered");
+}
+
+#[tokio::test]
+async fn what_the_state_does_not_allow_is_a_409_with_the_state() {
+    let mut world = World::new().await;
+    let delivered = world.delivered("a").await;
+    let parked = world.parked("b").await;
+    let waiting = world.submitted("c").await;
+    for (id, action, found) in [
+        (&delivered, "retry", "Delivered"),
+        (&delivered, "discard", "Delivered"),
+        (&delivered, "cancel", "Delivered"),
+        (&waiting, "retry", "Pending"),
+        (&waiting, "discard", "Pending"),
+        (&waiting, "resend", "Pending"),
+        (&parked, "cancel", "Parked"),
+        (&parked, "resend", "Parked"),
+    ] {
+        let answer = world.act(&format!("/api/notifications/{id}/{action}")).await;
+        assert_eq!(answer.problem(409), "wrong_state", "{action} of {found}");
+        assert_eq!(answer.json()["notificationStatus"], found);
+    }
+    for action in ["retry", "discard", "cancel", "resend"] {
+        let answer = world
+            .act(&format!(
+                "/api/notifications/0197f6f0-0000-7000-8000-000000000001/{action}"
+            ))
+            .await;
+        assert_eq!(answer.problem(404), "not_found", "{action}");
+    }
+    assert_eq!(world.status(&delivered).await, "Delivered");
+    assert_eq!(world.status(&parked).await, "Parked");
+    assert_eq!(world.status(&waiting).await, "Pending");
+}
+
+#[tokio::test]
+async fn discarding_and_cancelling_end_a_notification_for_good() {
+    let mut world = World::new().await;
+    let parked = world.parked("a").await;
+    let waiting = world.submitted("b").await;
+    let answer = world
+        .act(&format!("/api/notifications/{parked}/discard"))
+        .await
+        .expect(200);
+    assert_eq!(answer["status"], "Discarded");
+    world
+        .act(&format!("/api/notifications/{waiting}/cancel"))
+        .await
+        .expect(200);
+    assert_eq!(world.status(&parked).await, "Discarded");
+    assert_eq!(world.status(&waiting).await, "Discarded");
+    let again = world.act(&format!("/api/notifications/{parked}/discard")).await;
+    assert_eq!(again.problem(409), "wrong_state");
+}
+
+#[tokio::test]
+async fn a_delivered_notification_is_sent_once_more_as_a_new_one() {
+    let mut world = World::new().await;
+    let id = world.delivered("a").await;
+    let answer = world
+        .act(&format!("/api/notifications/{id}/resend"))
+        .await
+        .expect(202);
+    assert_eq!(
+        (&answer["resendOf"], &answer["status"]),
+        (&json!(id), &json!("Pending"))
+    );
+    let new = answer["notificationId"].as_str().unwrap();
+    assert_ne!(new, id);
+    let row = world.get(&format!("/api/notifications/{new}")).await.expect(200);
+    assert_eq!((&row["subject"], &row["resendOf"]), (&json!("a"), &json!(id)));
+    assert!(row["idempotencyKey"].as_str().unwrap().starts_with("manual:"));
+}

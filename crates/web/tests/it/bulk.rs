@@ -1,0 +1,105 @@
+//! Retry and discard over a filter, as jobs.
+
+use crate::world::World;
+use serde_json::json;
+use store::directory::Role;
+
+#[tokio::test]
+async fn a_job_does_what_the_filter_says_and_tells_how_far_it_is() {
+    let mut world = World::new().await;
+    let pump = world.parked("Pump").await;
+    let tank = world.parked("Tank").await;
+    let body = json!({"filter": {"q": "pump", "status": "Parked"}});
+    let answer = world.post("/api/notifications/retry", body).await;
+    let job = answer.expect(202);
+    assert_eq!(
+        (&job["action"], &job["total"], &job["finished"]),
+        (&json!("retry"), &json!(1), &json!(false))
+    );
+    assert_eq!(
+        (&job["filter"]["q"], &job["totalAtLeast"]),
+        (&json!("pump"), &json!(false))
+    );
+    let place = answer.headers["location"].to_str().unwrap().to_owned();
+    assert_eq!(place, format!("/api/jobs/{}", job["id"].as_str().unwrap()));
+    world.central.jobs.sweep().await.unwrap();
+    let job = world.get(&place).await.expect(200);
+    assert_eq!(
+        (&job["done"], &job["skipped"], &job["finished"]),
+        (&json!(1), &json!(0), &json!(true))
+    );
+    assert_eq!(world.status(&pump).await, "Pending");
+    assert_eq!(world.status(&tank).await, "Parked");
+}
+
+#[tokio::test]
+async fn everything_parked_is_discarded_by_an_empty_filter_and_only_by_an_explicit_one() {
+    let mut world = World::new().await;
+    let one = world.parked("a").await;
+    let two = world.parked("b").await;
+    let waiting = world.submitted("c").await;
+    assert_eq!(
+        world
+            .post("/api/notifications/discard", json!({}))
+            .await
+            .bad_fields(),
+        ["filter"]
+    );
+    world
+        .post("/api/notifications/discard", json!({"filter": {}}))
+        .await
+        .expect(202);
+    world.central.jobs.sweep().await.unwrap();
+    for id in [one, two] {
+        assert_eq!(world.status(&id).await, "Discarded");
+    }
+    assert_eq!(world.status(&waiting).await, "Pending");
+}
+
+#[tokio::test]
+async fn a_dry_run_only_counts() {
+    let mut world = World::new().await;
+    let id = world.parked("a").await;
+    let body = json!({"filter": {}, "dryRun": true});
+    let counted = world.post("/api/notifications/discard", body).await.expect(200);
+    assert_eq!(counted, json!({"total": 1, "totalAtLeast": false}));
+    world.central.jobs.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Parked");
+}
+
+#[tokio::test]
+async fn a_bad_filter_names_its_fields_and_starts_nothing() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    let body =
+        json!({"filter": {"status": "Pending", "type": "Pigeon", "from": "x", "stuck": true}, "force": true});
+    let mut named = world.post("/api/notifications/retry", body).await.bad_fields();
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        [
+            "filter.from",
+            "filter.status",
+            "filter.stuck",
+            "filter.type",
+            "force"
+        ]
+    );
+    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn ops_retries_for_a_tenant_but_does_not_discard() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    let body = json!({"filter": {}});
+    let key = world.key(Role::Ops);
+    world
+        .ask("POST", "/api/notifications/retry", &key, Some(body.clone()))
+        .await
+        .expect(202);
+    let refused = world
+        .ask("POST", "/api/notifications/discard", &key, Some(body))
+        .await;
+    assert_eq!(refused.problem(403), "forbidden");
+}

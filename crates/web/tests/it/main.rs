@@ -1,0 +1,19 @@
+//! The API as its users meet it: the real router over a real store. Only the far ends are scripted.
+
+mod actions;
+mod bulk;
+mod export;
+mod keys;
+mod lists;
+mod openapi;
+mod paging;
+mod problems;
+mod providers;
+mod reading;
+mod roles;
+mod serving;
+mod stream;
+mod submit;
+mod system;
+mod tenants;
+mod world;

@@ -1,0 +1,223 @@
+//! The OpenAPI document against the API it describes.
+
+use crate::world::World;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use store::directory::Role;
+
+pub fn document() -> Value {
+    serde_json::from_slice(&web::openapi::json()).unwrap()
+}
+
+/// Method, path and operation of every route in the document.
+pub fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let mut all = vec![];
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            all.push((method.to_uppercase(), path.clone(), operation));
+        }
+    }
+    all
+}
+
+/// A body the route accepts, if it takes one.
+pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let name = schema["$ref"].as_str()?.rsplit('/').next()?;
+    assert!(document["components"]["schemas"][name].is_object());
+    Some(match name {
+        "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
+        "BatchRequest" => json!([{"to": ["a@example.com"], "body": "x"}]),
+        "BulkRequest" => json!({"filter": {}, "dryRun": true}),
+        "ListRequest" | "HoldRequest" => json!({}),
+        "EntryRequest" => json!({"address": "b@example.com"}),
+        "ProviderRequest" => json!({"kind": "test-hook"}),
+        "TestRequest" => json!({"to": "a@example.com"}),
+        "KeyRequest" => json!({"name": "sample"}),
+        "TenantRequest" => json!({"name": "a sample"}),
+        other => panic!("no sample for {other}"),
+    })
+}
+
+#[tokio::test]
+async fn the_document_is_openapi_3_1_and_every_reference_resolves() {
+    let world = World::new().await;
+    let served = world.ask("GET", "/openapi.json", "", None).await;
+    assert_eq!(served.headers["content-type"], "application/json");
+    let document = served.expect(200);
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut refs = BTreeSet::new();
+    collect_refs(&document, &mut refs);
+    for link in refs {
+        let name = link
+            .strip_prefix("#/components/schemas/")
+            .unwrap_or_else(|| panic!("{link}"));
+        assert!(schemas.contains_key(name), "{link} leads nowhere");
+    }
+    let ids: Vec<_> = operations(&document)
+        .iter()
+        .map(|(_, _, o)| o["operationId"].to_string())
+        .collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+}
+
+fn collect_refs(value: &Value, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, inner) in map {
+                match inner {
+                    Value::String(link) if name == "$ref" => drop(into.insert(link.clone())),
+                    inner => collect_refs(inner, into),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_refs(item, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_operation_says_what_it_takes_answers_and_who_may() {
+    let document = document();
+    for (method, path, operation) in operations(&document) {
+        let route = format!("{method} {path}");
+        assert!(operation["summary"].is_string(), "{route}");
+        let answers = operation["responses"].as_object().unwrap();
+        assert!(answers.keys().any(|status| status.starts_with('2')), "{route}");
+        for name in path
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        {
+            let known = operation["parameters"].as_array().unwrap();
+            assert!(
+                known.iter().any(|p| p["name"] == name && p["in"] == "path"),
+                "{route} {name}"
+            );
+        }
+        if path.starts_with("/api/") {
+            assert!(
+                operation["security"][0]["apiKey"]
+                    .as_array()
+                    .is_some_and(|r| !r.is_empty()),
+                "{route}"
+            );
+            assert!(
+                answers.contains_key("401") && answers.contains_key("403"),
+                "{route}"
+            );
+        }
+        if operation["requestBody"].is_object() {
+            assert!(
+                answers.contains_key("422") && answers.contains_key("413"),
+                "{route}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_documented_route_is_served_and_every_documented_parameter_is_read() {
+    let world = World::new().await;
+    let document = document();
+    for (method, path, operation) in operations(&document) {
+        if path == "/api/stream" {
+            continue;
+        }
+        let key = if path == "/api/tenants" {
+            world.key(Role::Ops)
+        } else {
+            world.key(Role::Admin)
+        };
+        let filled = path
+            .replace("{name}", "ops")
+            .replace("{address}", "x")
+            .replace("{id}", "x");
+        let body = || sample_body(&document, operation);
+        let bare = world.ask(&method, &filled, &key, body()).await;
+        assert_ne!(bare.status.as_u16(), 405, "{method} {path}");
+        assert!(!bare.text.contains("nothing at this path"), "{method} {path}");
+        for param in operation["parameters"].as_array().into_iter().flatten() {
+            let name = param["name"].as_str().unwrap();
+            if param["in"] != "query" || name == "tenant" {
+                continue;
+            }
+            let answer = world
+                .ask(&method, &format!("{filled}?{name}=x"), &key, body())
+                .await;
+            assert!(
+                !answer.text.contains("not a known parameter"),
+                "{method} {path} {name}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_documented_field_of_a_body_is_read() {
+    let world = World::new().await;
+    let document = document();
+    let mut seen = 0;
+    for (method, path, operation) in operations(&document) {
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let Some(name) = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next()) else {
+            continue;
+        };
+        let fields = document["components"]["schemas"][name]["properties"]
+            .as_object()
+            .unwrap();
+        let nulls: Map<String, Value> = fields.keys().map(|field| (field.clone(), Value::Null)).collect();
+        let key = if path == "/api/tenants" {
+            world.key(Role::Ops)
+        } else {
+            world.key(Role::Admin)
+        };
+        let target = path
+            .replace("{name}", "ops")
+            .replace("{address}", "ops@example.com")
+            .replace("{id}", "mail");
+        let answer = world
+            .ask(&method, &target, &key, Some(Value::Object(nulls)))
+            .await;
+        // `version` is for changing a provider, not for making one.
+        let text = answer
+            .text
+            .replace("\"field\":\"version\",\"problem\":\"is not a known field\"", "");
+        assert!(
+            !text.contains("is not a known field"),
+            "{method} {path}: {}",
+            answer.text
+        );
+        seen += 1;
+    }
+    assert!(seen >= 13, "{seen}");
+}
+
+#[tokio::test]
+async fn the_page_for_people_lists_every_operation_and_loads_nothing_from_elsewhere() {
+    let world = World::new().await;
+    let page = world.ask("GET", "/docs", "", None).await;
+    assert_eq!(page.status.as_u16(), 200);
+    assert!(
+        page.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .starts_with("default-src 'none'")
+    );
+    for (method, path, _) in operations(&document()) {
+        assert!(
+            page.text.contains(&format!("<code>{method} {path}</code>")),
+            "{method} {path}"
+        );
+    }
+    for code in web::problem::Code::ALL {
+        assert!(
+            page.text.contains(&format!("id=\"{}\"", code.as_str())),
+            "{}",
+            code.as_str()
+        );
+    }
+    assert!(
+        !page.text.contains("<script") && !page.text.contains("http://") && !page.text.contains("https://")
+    );
+}

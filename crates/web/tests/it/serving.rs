@@ -1,0 +1,108 @@
+//! The server itself: plain, with TLS, and its end.
+
+use crate::world::World;
+use rustls::pki_types::{CertificateDer, ServerName};
+use std::{net::SocketAddr, sync::Arc};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+use web::{Tls, WebState};
+
+struct Served {
+    addr: SocketAddr,
+    stop: CancellationToken,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+fn start(world: &World, tls: Option<Tls>) -> Served {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let router = web::router(WebState::new(world.central.clone()).with_stop(stop.clone()));
+    let task = tokio::spawn(web::serve(listener, tls, router, stop.clone()));
+    Served { addr, stop, task }
+}
+
+async fn get(mut stream: impl AsyncRead + AsyncWrite + Unpin, path: &str, key: &str) -> String {
+    let request =
+        format!("GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    // A TLS peer that closes without saying goodbye has still answered.
+    let _ = stream.read_to_string(&mut text).await;
+    text
+}
+
+#[tokio::test]
+async fn the_server_answers_until_it_is_told_to_stop() {
+    let world = World::new().await;
+    let served = start(&world, None);
+    let answer = get(TcpStream::connect(served.addr).await.unwrap(), "/healthz", "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    served.stop.cancel();
+    served.task.await.unwrap().unwrap();
+    assert!(TcpStream::connect(served.addr).await.is_err());
+}
+
+#[tokio::test]
+async fn an_open_stream_does_not_hold_the_stop_up() {
+    let world = World::new().await;
+    let served = start(&world, None);
+    let mut stream = TcpStream::connect(served.addr).await.unwrap();
+    let key = world.key(store::directory::Role::Viewer);
+    let request = format!("GET /api/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 64];
+    stream.read_exact(&mut first).await.unwrap();
+    assert!(first.starts_with(b"HTTP/1.1 200"));
+    served.stop.cancel();
+    let start = std::time::Instant::now();
+    served.task.await.unwrap().unwrap();
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn with_a_certificate_the_server_speaks_tls() {
+    let world = World::new().await;
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&cert, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let served = start(&world, Some(Tls::from_files(&cert, &key).unwrap()));
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from(made.cert.der().to_vec())).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let tcp = TcpStream::connect(served.addr).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let tls = tokio_rustls::TlsConnector::from(Arc::new(config))
+        .connect(name, tcp)
+        .await
+        .unwrap();
+    let answer = get(tls, "/healthz", "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    served.stop.cancel();
+    served.task.await.unwrap().unwrap();
+}
+
+#[test]
+fn a_bad_certificate_is_told_by_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let missing = Tls::from_files(&cert, &key).unwrap_err().to_string();
+    assert!(missing.contains("cert.pem"), "{missing}");
+    std::fs::write(&cert, "not a certificate").unwrap();
+    let empty = Tls::from_files(&cert, &key).unwrap_err().to_string();
+    assert!(
+        empty.contains("cert.pem") && empty.contains("no certificate"),
+        "{empty}"
+    );
+}

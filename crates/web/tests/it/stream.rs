@@ -1,0 +1,97 @@
+//! Live events.
+
+use crate::world::{OTHER, World};
+use axum::{
+    body::{Body, BodyDataStream},
+    http::Request,
+};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use store::directory::Role;
+use tower::ServiceExt;
+
+struct Events(BodyDataStream, String);
+
+impl Events {
+    async fn open(world: &World, key: &str) -> Self {
+        let request = Request::get("/api/stream").header("authorization", format!("Bearer {key}"));
+        let response = world
+            .router
+            .clone()
+            .oneshot(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self(response.into_body().into_data_stream(), String::new())
+    }
+
+    /// The next event's name and data; none when the stream has ended.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            if let Some((event, rest)) = self.1.split_once("\n\n") {
+                let part = |name: &str| {
+                    event
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name))
+                        .map(str::trim)
+                };
+                let found = part("event:")
+                    .map(|name| (name.to_owned(), part("data:").unwrap_or_default().to_owned()));
+                self.1 = rest.to_owned();
+                if let Some((name, data)) = found {
+                    return Some((name, serde_json::from_str(&data).unwrap()));
+                }
+                continue;
+            }
+            let chunk = self.0.next().await?.unwrap();
+            self.1.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+}
+
+#[tokio::test]
+async fn changes_of_the_tenant_and_only_those_are_streamed() {
+    let mut world = World::new().await;
+    let mut events = Events::open(&world, &world.key(Role::Viewer)).await;
+    let (name, kpis) = events.next().await.unwrap();
+    assert_eq!((name.as_str(), &kpis["queueDepth"]), ("kpis", &json!(0)));
+    world.submitted_by(OTHER, "theirs").await;
+    let id = world.parked("mine").await;
+    let mut seen = vec![];
+    while seen.len() < 2 {
+        let (name, data) = events.next().await.unwrap();
+        if name == "change" {
+            assert_eq!(data["notificationId"], json!(id));
+            seen.push((
+                data["status"].as_str().unwrap().to_owned(),
+                data["errorCode"].clone(),
+            ));
+        }
+    }
+    assert_eq!(
+        seen,
+        [
+            ("Pending".to_owned(), Value::Null),
+            ("Parked".to_owned(), json!("SMTP_550"))
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_stream_ends_soon_after_its_key_is_revoked() {
+    let world = World::new().await;
+    let made = world
+        .post("/api/keys", json!({"name": "watcher", "role": "viewer"}))
+        .await
+        .expect(201);
+    let mut events = Events::open(&world, made["key"].as_str().unwrap()).await;
+    assert_eq!(events.next().await.unwrap().0, "kpis");
+    let place = format!("/api/keys/{}", made["id"]);
+    world
+        .ask("DELETE", &place, &world.key(Role::Admin), None)
+        .await
+        .expect(204);
+    tokio::time::pause();
+    while events.next().await.is_some() {}
+}

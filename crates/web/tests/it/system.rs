@@ -1,0 +1,80 @@
+//! Health, readiness, metrics, loops.
+
+use crate::world::World;
+use serde_json::json;
+
+#[tokio::test]
+async fn readiness_names_every_part_and_what_is_in_the_way() {
+    let world = World::new().await;
+    let ready = world.get("/readyz").await.expect(200);
+    assert_eq!(
+        ready,
+        json!({"ready": true, "checks": [{"name": "store", "ok": true, "detail": null}]})
+    );
+    world
+        .readiness
+        .not_ready("secrets", "two providers cannot be opened");
+    let not = world.get("/readyz").await.expect(503);
+    assert_eq!(not["ready"], false);
+    assert_eq!(
+        not["checks"][1],
+        json!({"name": "secrets", "ok": false, "detail": "two providers cannot be opened"})
+    );
+    world.readiness.ready("secrets");
+    world.get("/readyz").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_scrape_has_the_state_of_the_outbox() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    world.submitted("b").await;
+    let scraped = world.get("/metrics").await;
+    assert!(
+        scraped.headers["content-type"]
+            .to_str()
+            .unwrap()
+            .starts_with("text/plain")
+    );
+    for line in [
+        "waypost_queue_depth 1",
+        "waypost_parked 1",
+        "waypost_stuck 0",
+        "waypost_store_up 1",
+    ] {
+        assert!(
+            scraped.text.lines().any(|found| found == line),
+            "{line} not in {}",
+            scraped.text
+        );
+    }
+}
+
+#[tokio::test]
+async fn loops_show_their_last_run_and_keep_the_words_of_a_failure_to_those_in_charge() {
+    let world = World::new().await;
+    let (now, second) = (world.central.clock.now(), std::time::Duration::from_secs(1));
+    world
+        .central
+        .loops
+        .report("purge", now, second, 60 * second, Err("host=db refused".into()));
+    let viewer = world.get("/api/loops").await.expect(200);
+    assert_eq!(
+        (&viewer["items"][0]["name"], &viewer["items"][0]["ok"]),
+        (&json!("purge"), &json!(false))
+    );
+    assert_eq!(
+        (&viewer["items"][0]["durationMs"], &viewer["items"][0]["every"]),
+        (&json!(1000), &json!("1m"))
+    );
+    assert!(!viewer.to_string().contains("host=db"));
+    let admin = world
+        .ask(
+            "GET",
+            "/api/loops",
+            &world.key(store::directory::Role::Admin),
+            None,
+        )
+        .await;
+    assert!(admin.text.contains("host=db refused"));
+}
