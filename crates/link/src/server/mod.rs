@@ -111,7 +111,7 @@ impl link_server::Link for Service {
         let Some(What::Hello(hello)) = first.and_then(|f| f.what) else {
             return Err(Status::invalid_argument("the first thing a site says is hello"));
         };
-        let hello = self.check(hello, peer)?;
+        let hello = check(hello, peer, &self.identity.version)?;
         let (out, frames) = mpsc::channel(64);
         let remote = RemoteSite::new(out);
         let site = hello.site.clone();
@@ -141,29 +141,54 @@ impl link_server::Link for Service {
     }
 }
 
-impl Service {
-    /// What can be said about a hello without asking who it is.
-    #[allow(clippy::result_large_err, reason = "a gRPC status is what the caller returns")]
-    fn check(&self, hello: v1::Hello, peer: String) -> Result<SiteHello, Status> {
-        if hello.protocol != PROTOCOL {
-            let older = if hello.protocol > PROTOCOL {
-                "central"
-            } else {
-                "the site's agent"
-            };
-            return Err(Status::failed_precondition(format!(
-                "site {:?} speaks link version {}, this central (waypost {}) speaks {PROTOCOL}; {older} has to be updated",
-                hello.site, hello.protocol, self.identity.version
-            )));
-        }
-        let site = SiteId::parse(&hello.site)
-            .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", hello.site)))?;
-        Ok(SiteHello {
-            site,
-            node: hello.node,
-            version: hello.version,
-            key: SecretString::from(hello.key),
-            peer,
-        })
+/// What can be said about a hello without asking who it is.
+#[allow(clippy::result_large_err, reason = "a gRPC status is what the caller returns")]
+fn check(hello: v1::Hello, peer: String, ours: &str) -> Result<SiteHello, Status> {
+    if hello.protocol != PROTOCOL {
+        let older = if hello.protocol > PROTOCOL {
+            "central"
+        } else {
+            "the site's agent"
+        };
+        return Err(Status::failed_precondition(format!(
+            "site {:?} (waypost {}) speaks link version {}, this central (waypost {ours}) speaks {PROTOCOL}; {older} has to be updated",
+            hello.site, hello.version, hello.protocol
+        )));
+    }
+    let site = SiteId::parse(&hello.site)
+        .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", hello.site)))?;
+    Ok(SiteHello {
+        site,
+        node: hello.node,
+        version: hello.version,
+        key: SecretString::from(hello.key),
+        peer,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_refused_with_who_has_to_be_updated() {
+        let hello = |protocol| v1::Hello {
+            protocol,
+            site: "north".into(),
+            version: "9.9".into(),
+            ..v1::Hello::default()
+        };
+        let refused = |protocol| check(hello(protocol), "pipe".into(), "0.1.0").unwrap_err();
+        assert_eq!(
+            refused(PROTOCOL + 1).message(),
+            "site \"north\" (waypost 9.9) speaks link version 2, this central (waypost 0.1.0) speaks 1; central has to be updated"
+        );
+        assert!(
+            refused(0)
+                .message()
+                .ends_with("the site's agent has to be updated")
+        );
+        assert_eq!(refused(0).code(), tonic::Code::FailedPrecondition);
+        assert!(check(hello(PROTOCOL), "pipe".into(), "0.1.0").is_ok());
     }
 }
