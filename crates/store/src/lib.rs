@@ -18,6 +18,7 @@ pub mod operator;
 pub mod outbox;
 pub mod postgres;
 pub mod query;
+pub mod sites;
 pub mod sqlite;
 
 pub use directory::Directory;
@@ -27,8 +28,9 @@ pub use maintenance::Maintenance;
 pub use operator::Operator;
 pub use outbox::Outbox;
 pub use query::Queries;
+pub use sites::Sites;
 
 /// Everything central keeps. Used as `Arc<dyn Store>`.
-pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance {}
+pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites {}
 
-impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance> Store for T {}
+impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites> Store for T {}

@@ -34,6 +34,8 @@ mod rows;
 mod server;
 mod session;
 mod signals;
+mod site_calls;
+mod sites;
 mod sql;
 mod tls;
 mod types;
@@ -83,7 +85,11 @@ impl PgStore {
 /// The settings of a session of the store, for tests that look at plans.
 #[doc(hidden)]
 pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {
-    let for_use = if hot { server::Use::Record } else { server::Use::General };
+    let for_use = if hot {
+        server::Use::Record
+    } else {
+        server::Use::General
+    };
     Ok(Server::parse(url)?.config(for_use))
 }
 

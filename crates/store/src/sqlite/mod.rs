@@ -30,6 +30,7 @@ mod query;
 mod readers;
 mod record;
 mod rows;
+mod sites;
 mod sql;
 mod stats;
 mod writer;

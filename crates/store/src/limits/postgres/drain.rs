@@ -55,17 +55,27 @@ pub async fn drain(url: &str, rows: u64, handler: Option<Handler>) -> Result<f64
     let rate = per_second(rows, start.elapsed());
     match completed == rows {
         true => Ok(rate),
-        false => Err(Error::Refused(format!("{completed} of {rows} messages were completed"))),
+        false => Err(Error::Refused(format!(
+            "{completed} of {rows} messages were completed"
+        ))),
     }
 }
 
 /// Claims the next batch while the last one is handled.
-async fn send(client: Client, claim: Statement, handler: Option<Handler>, done: mpsc::Sender<i64>) -> Result<()> {
+async fn send(
+    client: Client,
+    claim: Statement,
+    handler: Option<Handler>,
+    done: mpsc::Sender<i64>,
+) -> Result<()> {
     let batch = BATCH as i64;
     let mut rows = client.query(&claim, &[&batch]).await.map_err(failed)?;
     while !rows.is_empty() {
         let params: super::Params<'_> = &[&batch];
-        let (next, ()) = tokio::join!(client.query(&claim, params), handle(&rows, handler.as_ref(), &done));
+        let (next, ()) = tokio::join!(
+            client.query(&claim, params),
+            handle(&rows, handler.as_ref(), &done)
+        );
         rows = next.map_err(failed)?;
     }
     Ok(())
@@ -79,7 +89,9 @@ async fn handle(rows: &[Row], handler: Option<&Handler>, done: &mpsc::Sender<i64
         }
         return;
     };
-    let messages = rows.iter().map(|row| (row.get::<_, i64>(0), row.get::<_, &str>(1)));
+    let messages = rows
+        .iter()
+        .map(|row| (row.get::<_, i64>(0), row.get::<_, &str>(1)));
     stream::iter(messages)
         .for_each_concurrent(IN_FLIGHT, |(seq, payload)| async move {
             handler(Bytes::copy_from_slice(payload.as_bytes())).await;
@@ -88,7 +100,11 @@ async fn handle(rows: &[Row], handler: Option<&Handler>, done: &mpsc::Sender<i64
         .await;
 }
 
-async fn complete(client: Client, finish: Statement, finished: Arc<Mutex<mpsc::Receiver<i64>>>) -> Result<u64> {
+async fn complete(
+    client: Client,
+    finish: Statement,
+    finished: Arc<Mutex<mpsc::Receiver<i64>>>,
+) -> Result<u64> {
     let (mut seqs, mut completed) = (vec![], 0);
     while finished.lock().await.recv_many(&mut seqs, FINISH).await > 0 {
         completed += client.execute(&finish, &[&seqs]).await.map_err(failed)?;

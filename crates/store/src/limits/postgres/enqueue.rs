@@ -33,7 +33,9 @@ pub async fn one_by_one(url: &str, run_for: Duration) -> Result<f64> {
             Ok(per_second(n, start.elapsed()))
         })
     };
-    tokio::task::spawn_blocking(alone).await.map_err(Error::unavailable)?
+    tokio::task::spawn_blocking(alone)
+        .await
+        .map_err(Error::unavailable)?
 }
 
 struct Item {
@@ -91,7 +93,10 @@ async fn write(client: tokio_postgres::Client, waiting: Arc<Mutex<mpsc::Receiver
             payloads.push(item.payload);
             stored.push(item.stored);
         }
-        client.execute(&insert, &[&keys, &payloads]).await.map_err(failed)?;
+        client
+            .execute(&insert, &[&keys, &payloads])
+            .await
+            .map_err(failed)?;
         for one in stored {
             let _ = one.send(());
         }
@@ -108,7 +113,10 @@ pub async fn bulk(url: &str, rows: u64) -> Result<f64> {
         let these = n..n + BATCH as u64;
         let keys: Vec<String> = these.clone().map(|n| sample.key(n)).collect();
         let payloads: Vec<String> = these.map(Sample::payload).collect();
-        client.execute(&insert, &[&keys, &payloads]).await.map_err(failed)?;
+        client
+            .execute(&insert, &[&keys, &payloads])
+            .await
+            .map_err(failed)?;
         n += BATCH as u64;
     }
     Ok(per_second(n, start.elapsed()))

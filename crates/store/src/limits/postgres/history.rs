@@ -18,11 +18,23 @@ pub async fn keep(url: &str, lane: LaneId, rows: u64, progress: impl Fn(u64)) ->
         let last = (n + STEP).min(rows);
         let (from, to) = (n as i64 + 1, last as i64);
         let given: super::Params<'_> = &[&from, &to, &lane.0, &salt, &body];
-        let first = client.query_one(sql::KEEP_NOTIFICATIONS, given).await.map_err(failed)?;
+        let first = client
+            .query_one(sql::KEEP_NOTIFICATIONS, given)
+            .await
+            .map_err(failed)?;
         let (low, high): (i64, i64) = (first.get(0), first.get(1));
-        client.execute(sql::KEEP_OUTCOMES, &[&low, &high]).await.map_err(failed)?;
-        client.execute(sql::KEEP_AUDIT, &[&low, &high]).await.map_err(failed)?;
-        client.execute(sql::KEEP_STATS, &[&low, &high]).await.map_err(failed)?;
+        client
+            .execute(sql::KEEP_OUTCOMES, &[&low, &high])
+            .await
+            .map_err(failed)?;
+        client
+            .execute(sql::KEEP_AUDIT, &[&low, &high])
+            .await
+            .map_err(failed)?;
+        client
+            .execute(sql::KEEP_STATS, &[&low, &high])
+            .await
+            .map_err(failed)?;
         n = last;
         progress(n);
     }

@@ -31,7 +31,8 @@ pub async fn latency(url: &str, messages: u64) -> Result<Latencies> {
             let mut seqs: Vec<i64> = vec![];
             for row in &rows {
                 let mut started = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                took.0.extend(started.remove(row.get::<_, &str>(2)).map(|at| now - at));
+                took.0
+                    .extend(started.remove(row.get::<_, &str>(2)).map(|at| now - at));
                 seqs.push(row.get(0));
             }
             finisher.execute(&finish, &[&seqs]).await.map_err(failed)?;
@@ -42,7 +43,10 @@ pub async fn latency(url: &str, messages: u64) -> Result<Latencies> {
     for n in 0..messages {
         let key = sample.key(n);
         let at = pace.next().await;
-        started.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), at);
+        started
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key.clone(), at);
         let rows = (vec![key], vec![Sample::payload(n)]);
         writer.execute(&fill, &[&rows.0, &rows.1]).await.map_err(failed)?;
         // A wake-up that is on its way already will see this row too.

@@ -82,7 +82,9 @@ impl Admin {
 
     /// Drops what [`Admin::create`] made, whoever is still connected to it.
     pub async fn drop(&self, url: &str) -> Result<()> {
-        let name = Config::from_str(url).ok().and_then(|c| c.get_dbname().map(str::to_owned));
+        let name = Config::from_str(url)
+            .ok()
+            .and_then(|c| c.get_dbname().map(str::to_owned));
         match name.filter(|name| name.starts_with("bench_")) {
             Some(name) => self.run_on(sql::DROP_DATABASE, &name).await,
             None => Ok(()),
@@ -175,7 +177,10 @@ mod tests {
     #[test]
     fn the_database_of_a_url_is_replaced_and_the_rest_stays() {
         for (url, other) in [
-            ("postgres://u:p@h:1/old?sslmode=disable", "postgres://u:p@h:1/new?sslmode=disable"),
+            (
+                "postgres://u:p@h:1/old?sslmode=disable",
+                "postgres://u:p@h:1/new?sslmode=disable",
+            ),
             ("postgres://h", "postgres://h/new"),
             ("postgresql://h/", "postgresql://h/new"),
         ] {

@@ -34,7 +34,11 @@ impl Reader {
         });
         match open.await {
             Ok(()) => Ok(Self { end, session }),
-            Err(_) => Err(session.await.map_err(Error::unavailable)?.err().unwrap_or_else(|| Error::unavailable("no snapshot"))),
+            Err(_) => Err(session
+                .await
+                .map_err(Error::unavailable)?
+                .err()
+                .unwrap_or_else(|| Error::unavailable("no snapshot"))),
         }
     }
 

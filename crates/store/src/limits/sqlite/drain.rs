@@ -35,7 +35,9 @@ pub async fn drain(folder: &Path, rows: u64, handler: Option<Handler>) -> Result
         let rate = per_second(rows, start.elapsed());
         match completed == rows {
             true => Ok(rate),
-            false => Err(Error::Refused(format!("{completed} of {rows} messages were completed"))),
+            false => Err(Error::Refused(format!(
+                "{completed} of {rows} messages were completed"
+            ))),
         }
     })
     .await

@@ -71,5 +71,7 @@ fn begin_read(conn: &Connection) -> Result<()> {
 
 /// Runs on a thread that may wait for the disk.
 async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(Error::unavailable)?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(Error::unavailable)?
 }

@@ -13,3 +13,4 @@ pub mod purge;
 pub mod query;
 pub mod record;
 pub mod schema;
+pub mod sites;
