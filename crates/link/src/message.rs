@@ -5,6 +5,7 @@ use domain::{
     NotificationId, Status, Target, Timestamp,
     site::{Category, DatabaseIdentity},
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One notification on its way to central. Central stamps the site itself, from the key the site speaks with.
@@ -124,8 +125,9 @@ pub enum ParkedActed {
     WrongState,
 }
 
-/// How a site is doing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// How a site is doing. Central keeps the last one as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct SiteReport {
     pub node: String,
     pub version: String,
@@ -143,7 +145,8 @@ pub struct SiteReport {
     pub events: Vec<SiteEvent>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SiteEvent {
     pub at: Timestamp,
     /// Queued, Delivered, Retried, Parked, Retry, Discard.

@@ -3,6 +3,7 @@
 pub mod far_end;
 pub mod fixtures;
 pub mod network;
+pub mod site;
 pub mod temp;
 
 pub use far_end::{FarEnd, Reply};

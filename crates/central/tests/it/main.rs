@@ -1,7 +1,10 @@
 //! The outbox as a whole, on a real SQLite file, with a far end that answers as each test says and a clock that
 //! moves only when told.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
 
 mod adapters_that_misbehave;
 mod audit;
@@ -14,4 +17,5 @@ mod recipients;
 mod routing;
 mod secrets;
 mod shutdown;
+mod sites;
 mod world;

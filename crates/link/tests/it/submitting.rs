@@ -1,6 +1,6 @@
 //! Handing notifications over.
 
-use crate::world::{World, a_forward, down, hasty, telemetry, up};
+use crate::world::{World, a_forward, a_telemetry, down, hasty, up};
 use domain::Status;
 use link::{Ack, Forward, Uplink, client::ITEM_BYTES};
 use std::time::Duration;
@@ -164,7 +164,7 @@ async fn the_status_of_what_central_has_and_has_not_seen() {
 async fn telemetry_arrives_and_is_answered_piece_by_piece() {
     let world = World::new();
     let link = world.connected().await;
-    let news: Vec<_> = (0..1_200).map(|_| telemetry()).collect();
+    let news: Vec<_> = (0..1_200).map(|_| a_telemetry()).collect();
     let heard = link.telemetry(news).await.unwrap();
     assert_eq!((heard.len(), heard.iter().all(|h| *h)), (1_200, true));
     assert_eq!(world.central.heard.lock().unwrap().len(), 1_200);

@@ -1,0 +1,153 @@
+//! What people at central ask of a site: its parked messages, and what to do with them.
+
+use super::{Presence, SiteDesk};
+use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
+use link::{
+    ParkedActed, ParkedAnswer, ParkedPage,
+    server::{RelayFailed, RemoteSite},
+};
+use std::fmt;
+use store::sites::SiteAction;
+
+/// Why a site was not asked, or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RelayError {
+    #[error("there is no such site")]
+    UnknownSite,
+    #[error("{0}")]
+    Offline(Offline),
+    /// It is there, but the answer did not come; whether it acted is not known.
+    #[error("{0}")]
+    NoAnswer(String),
+    /// The site said that it cannot, and why.
+    #[error("the site could not: {0}")]
+    Failed(String),
+    #[error("the store is unavailable")]
+    Store(#[from] store::Error),
+}
+
+/// Since when nobody can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offline {
+    pub site: SiteId,
+    /// None when it never was connected.
+    pub since: Option<Timestamp>,
+    pub why: String,
+}
+
+impl fmt::Display for Offline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.since {
+            Some(since) => write!(f, "site {} is offline since {since}: {}", self.site, self.why),
+            None => write!(f, "site {} has never connected", self.site),
+        }
+    }
+}
+
+/// What to do with a parked message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParkedAction {
+    Retry,
+    Discard,
+}
+
+impl ParkedAction {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Discard => "discard",
+        }
+    }
+
+    fn status(self) -> AuditStatus {
+        match self {
+            Self::Retry => AuditStatus::Pending,
+            Self::Discard => AuditStatus::Discarded,
+        }
+    }
+}
+
+impl From<RelayFailed> for RelayError {
+    fn from(failed: RelayFailed) -> Self {
+        match failed {
+            RelayFailed::Gone(_) | RelayFailed::TooSlow => Self::NoAnswer(failed.to_string()),
+            RelayFailed::Failed(why) => Self::Failed(why),
+        }
+    }
+}
+
+impl SiteDesk {
+    /// A page of what is parked at a site, from the site itself.
+    pub async fn parked(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        page: ParkedPage,
+    ) -> Result<ParkedAnswer, RelayError> {
+        Ok(self.remote(tenant, site).await?.parked(page).await?)
+    }
+
+    /// Has a site retry or discard a parked message. Who asked is on record whatever came of it.
+    pub async fn act_on_parked(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        message: &str,
+        action: ParkedAction,
+        actor: &Actor,
+    ) -> Result<ParkedActed, RelayError> {
+        let remote = self.remote(tenant, site).await?;
+        let acted = match action {
+            ParkedAction::Retry => remote.retry(message, actor.as_str()).await,
+            ParkedAction::Discard => remote.discard(message, actor.as_str()).await,
+        };
+        let came_to = match &acted {
+            Ok(ParkedActed::Done) => "done".to_owned(),
+            Ok(ParkedActed::NotFound) => "there is no such message".to_owned(),
+            Ok(ParkedActed::WrongState) => "it is not parked".to_owned(),
+            Err(failed) => failed.to_string(),
+        };
+        let entry = SiteAction {
+            tenant,
+            site: site.clone(),
+            message: message.to_owned(),
+            status: action.status(),
+            actor: actor.clone(),
+            detail: format!("{}: {came_to}", action.word()),
+        };
+        if let Err(error) = self.store.log_site_action(entry).await {
+            metrics::counter!("waypost_audit_write_failures_total").increment(1);
+            tracing::error!(
+                site.id = %site, actor = %actor, action = action.word(), error = &error as &dyn std::error::Error,
+                "the audit row of an action on a site could not be written; the site has acted"
+            );
+        }
+        Ok(acted?)
+    }
+
+    /// The way to a connected site.
+    async fn remote(&self, tenant: TenantId, site: &SiteId) -> Result<RemoteSite, RelayError> {
+        if let Some(here) = self.registry.find(tenant, site) {
+            return Ok(here.remote.clone());
+        }
+        let known = self
+            .store
+            .site(tenant, site)
+            .await?
+            .ok_or(RelayError::UnknownSite)?;
+        let offline = |since, why| {
+            RelayError::Offline(Offline {
+                site: site.clone(),
+                since,
+                why,
+            })
+        };
+        Err(match self.presence(&known, None) {
+            Presence::NeverSeen => offline(None, String::new()),
+            Presence::Offline { since, why } => offline(Some(since), why),
+            Presence::Online { central_node, .. } => RelayError::NoAnswer(format!(
+                "site {site} is connected to central's node {central_node}; ask that node"
+            )),
+        })
+    }
+}
