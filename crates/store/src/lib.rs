@@ -12,6 +12,7 @@
 pub mod buffer;
 pub mod directory;
 mod error;
+pub mod external;
 pub mod jobs;
 pub mod maintenance;
 pub mod operator;

@@ -33,14 +33,20 @@ pub struct Handed {
 }
 
 impl Buffer {
-    /// Notifications that wait behind this place, oldest first.
-    pub async fn forwardable(&self, after: i64, limit: u32) -> Result<Vec<Message>> {
+    /// Notifications that wait behind this place, oldest first; no more than `limit`, and no further one once their
+    /// payloads have come to `bytes`.
+    pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Message>> {
         self.read(move |conn| {
             let mut statement = conn.prepare_cached(sql::forwardable)?;
             let mut found = statement.query(params![after, limit])?;
             let mut messages = vec![];
-            while let Some(row) = found.next()? {
-                messages.push(rows::message(row)?);
+            let mut gathered = 0;
+            while gathered < bytes
+                && let Some(row) = found.next()?
+            {
+                let message = rows::message(row)?;
+                gathered += message.payload.len();
+                messages.push(message);
             }
             Ok(messages)
         })

@@ -26,7 +26,7 @@ mod server;
 mod session;
 mod signals;
 mod sql;
-mod tls;
+pub(crate) mod tls;
 mod types;
 
 pub use migrate::migrate;
