@@ -116,6 +116,11 @@ impl Buffer {
         self.shared.gauge.depth()
     }
 
+    /// How full it is, by counting every row: for tests and for whoever doubts the gauge.
+    pub async fn recount(&self) -> Result<Depth> {
+        self.read(|conn| Ok(open::count(conn)?.depth())).await
+    }
+
     /// Who wants to know when there is something to do.
     pub fn wake(&self) -> &Wake {
         &self.shared.wake
@@ -136,8 +141,9 @@ impl Buffer {
 
     /// Finishes what was asked for and closes the file.
     pub async fn close(&self) {
-        self.writer.close().await;
+        // The writer last: it leaves the log moved into the file behind it.
         self.readers.close().await;
+        self.writer.close().await;
     }
 
     /// Runs a command on the writer; `weight` is about how many rows it touches.

@@ -1,7 +1,10 @@
 //! Whether there is room for another message: the limit that was set, and the disk.
 
 use super::{Buffer, gauge, sql};
-use crate::{Error, Result, sqlite::error};
+use crate::{
+    Error, Result,
+    sqlite::{connection, error},
+};
 use rusqlite::params;
 use std::sync::{Mutex, PoisonError};
 
@@ -84,5 +87,16 @@ impl Buffer {
             Ok(())
         })
         .await
+    }
+
+    /// For tests: behaves as if the disk had room for so many pages in all.
+    #[doc(hidden)]
+    pub async fn limit_pages(&self, pages: Option<u32>) -> Result<()> {
+        self.writer
+            .write(1, move |s| {
+                connection::limit_pages(s.conn, pages.unwrap_or(u32::MAX >> 1))?;
+                Ok(())
+            })
+            .await
     }
 }

@@ -119,3 +119,8 @@ pub(crate) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn quick_check(conn: &Connection) -> rusqlite::Result<String> {
     conn.query_row("pragma quick_check(1)", [], |row| row.get(0))
 }
+
+/// The file grows to so many pages and no further.
+pub(crate) fn limit_pages(conn: &Connection, pages: u32) -> rusqlite::Result<()> {
+    conn.query_row(&format!("pragma max_page_count = {pages}"), [], |_| Ok(()))
+}
