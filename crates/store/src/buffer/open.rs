@@ -75,7 +75,11 @@ impl Buffer {
 /// Reads every page. A file that is not there yet is sound.
 fn sound(path: &Path) -> Result<()> {
     if !path.exists() {
-        return Ok(());
+        // A log without its file: the last process ended while it set a damaged one aside.
+        return match with_suffix(path, "-wal").exists() {
+            true => Err(Error::corrupt("the buffer", "there is a log without its file")),
+            false => Ok(()),
+        };
     }
     // Only reading: should it be damaged, whoever looks into it later finds it as it was.
     let conn = connection::reader(path, Caches::SITE)?;
@@ -101,11 +105,12 @@ fn is_damage(error: &Error) -> bool {
     }
 }
 
-/// Renames the file and its log. Only after both have their new names is a fresh one made.
+/// Renames the file and its log, in this order: SQLite would delete a log beside a file it has just made, so the log
+/// must be known to be an orphan if we end in between.
 fn set_aside(path: &Path, damage: &Error, clock: &dyn Clock) -> Result<PathBuf> {
     let stamp = clock.now().to_string().replace([':', '.'], "-");
     let aside = with_suffix(path, &format!(".damaged-{stamp}"));
-    for suffix in ["-wal", "-shm", ""] {
+    for suffix in ["", "-wal", "-shm"] {
         let (from, to) = (with_suffix(path, suffix), with_suffix(&aside, suffix));
         if from.exists() {
             std::fs::rename(&from, &to).map_err(|e| {
