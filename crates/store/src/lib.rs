@@ -1,5 +1,5 @@
 //! All SQL of the product. A trait per job, each method one transaction, and two databases behind them:
-//! embedded SQLite ([`sqlite`]) and PostgreSQL ([`postgres`]).
+//! embedded SQLite ([`sqlite`]) and PostgreSQL ([`postgres`]). A site's file ([`buffer`]) is SQLite only.
 //!
 //! Leaves to others: what a failure means (`domain::settle`), when to try again (`domain::retry`), sending.
 //! Always true: there is no `begin`, so no transaction can span a network call; a lost race or a lost lease is a
@@ -9,8 +9,10 @@
 //! the same name in `sqlite/sql` and `postgres/sql`; a case in `tests/it/suite` listed once in `tests/it/main.rs`,
 //! which runs it on both. Where the dialects differ, the reason stands above the clause.
 
+pub mod buffer;
 pub mod directory;
 mod error;
+pub mod external;
 pub mod jobs;
 pub mod limits;
 pub mod maintenance;
@@ -21,6 +23,7 @@ pub mod query;
 pub mod sites;
 pub mod sqlite;
 
+pub use buffer::Buffer;
 pub use directory::Directory;
 pub use error::{Error, Result};
 pub use jobs::Jobs;

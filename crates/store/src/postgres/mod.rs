@@ -37,7 +37,7 @@ mod signals;
 mod site_calls;
 mod sites;
 mod sql;
-mod tls;
+pub(crate) mod tls;
 mod types;
 
 pub use migrate::migrate;

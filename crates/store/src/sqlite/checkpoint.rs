@@ -1,7 +1,7 @@
 //! Moves the write-ahead log into the database file, on a thread and a connection of its own, so that commits do
 //! not wait for it. Only when the log has grown past a bound do they, once, while it is emptied.
 
-use super::connection;
+use super::connection::{self, Caches};
 use crate::Result;
 use rusqlite::Connection;
 use std::{
@@ -17,7 +17,7 @@ const PACE: Duration = Duration::from_millis(500);
 const LOG_BOUND: u64 = 64 << 20;
 
 #[derive(Debug)]
-pub(super) struct Checkpointer {
+pub(crate) struct Checkpointer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,8 +35,9 @@ struct State {
 }
 
 impl Checkpointer {
-    pub(super) fn start(path: &Path) -> Result<Self> {
+    pub(crate) fn start(path: &Path, caches: Caches) -> Result<Self> {
         let conn = connection::read_write(path)?;
+        connection::keep_pages(&conn, caches.reader)?;
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
         let shared = Arc::new(Shared::default());
@@ -52,7 +53,7 @@ impl Checkpointer {
     }
 
     /// There is something new in the log.
-    pub(super) fn committed(&self) {
+    pub(crate) fn committed(&self) {
         let mut state = self.shared.lock();
         if !state.dirty {
             state.dirty = true;

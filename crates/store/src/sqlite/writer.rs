@@ -1,10 +1,16 @@
-//! The one thread that writes. It takes the commands that have gathered, runs each in its own savepoint inside one
+//! The one that writes, on a thread of its own. It takes the commands that have gathered, runs each in its own savepoint inside one
 //! transaction, commits once, and only then answers all of them.
 //!
 //! Always true: a command that fails undoes itself alone; nobody is told "done" before the commit is on disk; after
 //! an I/O error nothing is written or acknowledged any more.
 
-use super::{checkpoint::Checkpointer, closed, connection, error, stats::Counts};
+use super::{
+    checkpoint::Checkpointer,
+    closed,
+    connection::{self, Caches},
+    error::{self, DiskFull},
+    stats::Counts,
+};
 use crate::{Error, Result};
 use domain::{Clock, Timestamp};
 use rusqlite::Connection;
@@ -23,19 +29,39 @@ const WAITING: usize = 1024;
 const GROUP: usize = 5_000;
 
 /// What a command works with.
-pub(super) struct Session<'a> {
+pub(crate) struct Session<'a> {
     pub conn: &'a Connection,
     /// The store's clock, asked once for the command.
     pub now: Timestamp,
     pub counts: &'a mut Counts,
+    after: &'a mut Vec<Hook>,
 }
 
-/// The handle to the writer thread.
+type Hook = Box<dyn FnOnce() + Send>;
+
+impl Session<'_> {
+    /// Runs once what this command did is on disk, whether or not anybody still waits for the answer; never if
+    /// it is undone.
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(hook));
+    }
+}
+
+/// The handle to the writer.
 #[derive(Debug)]
-pub(super) struct Writer {
-    commands: Mutex<Option<mpsc::Sender<Weighted>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+pub(crate) struct Writer {
+    mode: Mode,
     poisoned: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+enum Mode {
+    Thread {
+        commands: Mutex<Option<mpsc::Sender<Weighted>>>,
+        thread: Mutex<Option<JoinHandle<()>>>,
+    },
+    /// Every command is run and committed where it is asked for: slower, and the same every time. For simulations.
+    Inline(Mutex<Option<Core>>),
 }
 
 struct Weighted {
@@ -44,34 +70,58 @@ struct Weighted {
 }
 
 impl Writer {
-    pub(super) fn start(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
+    pub(crate) fn start(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        lock: Option<File>,
+        caches: Caches,
+    ) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(WAITING);
         let poisoned = watch::Sender::new(false);
         let thread = Thread {
-            conn: connection::writer(path)?,
-            clock,
+            core: Core {
+                conn: connection::writer(path, caches)?,
+                clock,
+                poisoned: poisoned.clone(),
+                _lock: lock,
+            },
             waiting,
-            poisoned: poisoned.clone(),
-            checkpointer: Checkpointer::start(path)?,
-            _lock: lock,
+            checkpointer: Checkpointer::start(path, caches)?,
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
             .spawn(move || thread.run())
             .map_err(Error::unavailable)?;
         Ok(Self {
-            commands: Mutex::new(Some(commands)),
-            thread: Mutex::new(Some(thread)),
+            mode: Mode::Thread {
+                commands: Mutex::new(Some(commands)),
+                thread: Mutex::new(Some(thread)),
+            },
             poisoned,
         })
     }
 
-    pub(super) fn poisoned(&self) -> watch::Receiver<bool> {
+    /// A writer without a thread of its own.
+    pub(crate) fn inline(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
+        let poisoned = watch::Sender::new(false);
+        let core = Core {
+            conn: connection::simulated(path)?,
+            clock,
+            poisoned: poisoned.clone(),
+            _lock: lock,
+        };
+        Ok(Self {
+            mode: Mode::Inline(Mutex::new(Some(core))),
+            poisoned,
+        })
+    }
+
+    pub(crate) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
     }
 
     /// Whether writes are still taken, and why not.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if *self.poisoned.borrow() {
             Err(stopped())
         } else {
@@ -79,7 +129,7 @@ impl Writer {
         }
     }
 
-    pub(super) async fn write<T: Send + 'static>(
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
         work: impl FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
@@ -90,9 +140,17 @@ impl Writer {
             done: None,
             reply,
         });
-        let commands = self.lock_commands().clone().ok_or_else(closed)?;
-        let sent = commands.send(Weighted { weight, command }).await;
-        sent.map_err(|_| stopped())?;
+        match &self.mode {
+            Mode::Thread { commands, .. } => {
+                let commands = lock(commands).clone().ok_or_else(closed)?;
+                let sent = commands.send(Weighted { weight, command }).await;
+                sent.map_err(|_| stopped())?;
+            }
+            Mode::Inline(core) => {
+                let core = lock(core);
+                core.as_ref().ok_or_else(closed)?.run(vec![command]);
+            }
+        }
         // The thread answers everything it has taken, unless it died in between.
         answer
             .await
@@ -100,27 +158,36 @@ impl Writer {
     }
 
     /// Finishes what was sent and closes the file.
-    pub(super) async fn close(&self) {
-        self.lock_commands().take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+    pub(crate) async fn close(&self) {
+        if let Some(thread) = self.end() {
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
 
-    fn lock_commands(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Weighted>>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    fn end(&self) -> Option<JoinHandle<()>> {
+        match &self.mode {
+            Mode::Thread { commands, thread } => {
+                lock(commands).take();
+                lock(thread).take()
+            }
+            Mode::Inline(core) => {
+                lock(core).take();
+                None
+            }
+        }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.lock_commands().take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        if let Some(thread) = self.end() {
             let _ = thread.join();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn stopped() -> Error {
@@ -132,6 +199,8 @@ enum Fate {
     Committed,
     /// Undone as a whole, and why.
     Undone(String),
+    /// Undone because there is no room on the disk.
+    Full(String),
     Unknown(String),
 }
 
@@ -144,6 +213,7 @@ trait Command: Send {
 /// A command failed; it keeps its own error.
 struct Failed {
     disk: bool,
+    full: bool,
     cause: String,
 }
 
@@ -161,6 +231,7 @@ impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<
         let done = work(session);
         let failed = done.as_ref().err().map(|e| Failed {
             disk: error::is_disk_failure(e),
+            full: error::is_full(e),
             cause: e.to_string(),
         });
         self.done = Some(done);
@@ -173,6 +244,7 @@ impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<
             (Some(Ok(done)), Fate::Committed) => Ok(done),
             (_, Fate::Unknown(cause)) => Err(Error::UnknownCommit(cause.as_str().into())),
             (_, Fate::Undone(cause)) => Err(Error::unavailable(cause.as_str())),
+            (_, Fate::Full(cause)) => Err(Error::unavailable(DiskFull(cause.clone()))),
             (None, Fate::Committed) => Err(closed()),
         };
         let _ = self.reply.send(answer);
@@ -180,18 +252,14 @@ impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<
 }
 
 struct Thread {
-    conn: Connection,
-    clock: Arc<dyn Clock>,
+    core: Core,
     waiting: mpsc::Receiver<Weighted>,
-    poisoned: watch::Sender<bool>,
     checkpointer: Checkpointer,
-    /// Held as long as this thread may write.
-    _lock: Option<File>,
 }
 
 impl Thread {
     fn run(mut self) {
-        let _guard = PoisonOnPanic(self.poisoned.clone());
+        let _guard = PoisonOnPanic(self.core.poisoned.clone());
         while let Some(first) = self.waiting.blocking_recv() {
             let mut weight = first.weight;
             let mut group = vec![first.command];
@@ -201,22 +269,48 @@ impl Thread {
                 weight += next.weight;
                 group.push(next.command);
             }
-            let fate = self.commit(&mut group);
-            group.into_iter().for_each(|command| command.answer(&fate));
+            self.core.run(group);
             self.checkpointer.committed();
         }
     }
+}
 
-    fn commit(&self, group: &mut [Box<dyn Command>]) -> Fate {
+/// What runs and commits, on whichever thread.
+struct Core {
+    conn: Connection,
+    clock: Arc<dyn Clock>,
+    poisoned: watch::Sender<bool>,
+    /// Held as long as this may write.
+    _lock: Option<File>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Core")
+    }
+}
+
+impl Core {
+    /// Runs and commits the commands together, then answers each.
+    fn run(&self, mut group: Vec<Box<dyn Command>>) {
+        let mut after = vec![];
+        let fate = self.commit(&mut group, &mut after);
+        if matches!(fate, Fate::Committed) {
+            after.into_iter().for_each(|hook| hook());
+        }
+        group.into_iter().for_each(|command| command.answer(&fate));
+    }
+
+    fn commit(&self, group: &mut [Box<dyn Command>], after: &mut Vec<Hook>) -> Fate {
         if *self.poisoned.borrow() {
             return Fate::Undone(stopped().to_string());
         }
         if let Err(error) = connection::begin(&self.conn) {
-            return Fate::Undone(self.judge(&error));
+            return self.judge(&error);
         }
         let mut counts = Counts::default();
         for command in group.iter_mut() {
-            if let Err(fate) = self.run_one(command.as_mut(), &mut counts) {
+            if let Err(fate) = self.run_one(command.as_mut(), &mut counts, after) {
                 let _ = connection::rollback(&self.conn);
                 return fate;
             }
@@ -225,47 +319,61 @@ impl Thread {
         match written.and_then(|()| connection::commit(&self.conn)) {
             Ok(()) => Fate::Committed,
             Err(error) => {
-                let cause = self.judge(&error);
+                let fate = self.judge(&error);
                 let _ = connection::rollback(&self.conn);
-                match *self.poisoned.borrow() {
-                    true => Fate::Unknown(cause),
-                    false => Fate::Undone(cause),
+                match (*self.poisoned.borrow(), fate) {
+                    (true, _) => Fate::Unknown(error.to_string()),
+                    (false, fate) => fate,
                 }
             }
         }
     }
 
     /// Runs a command in its savepoint. An error here is one that ends the whole transaction.
-    fn run_one(&self, command: &mut dyn Command, counts: &mut Counts) -> Result<(), Fate> {
-        let undone = |error: rusqlite::Error| Fate::Undone(self.judge(&error));
+    fn run_one(
+        &self,
+        command: &mut dyn Command,
+        counts: &mut Counts,
+        after: &mut Vec<Hook>,
+    ) -> Result<(), Fate> {
+        let undone = |error: rusqlite::Error| self.judge(&error);
         connection::savepoint(&self.conn).map_err(undone)?;
         let mut own = Counts::default();
+        let kept = after.len();
         let mut session = Session {
             conn: &self.conn,
             now: self.clock.now(),
             counts: &mut own,
+            after,
         };
         let Err(failed) = command.run(&mut session) else {
             counts.add(own);
             return connection::keep_savepoint(&self.conn).map_err(undone);
         };
+        after.truncate(kept);
         if failed.disk {
             self.poison(&failed.cause);
         }
         // Where the disk is full, SQLite has undone the whole transaction, the savepoint with it.
+        if failed.full && self.conn.is_autocommit() {
+            return Err(Fate::Full(failed.cause));
+        }
         if failed.disk || self.conn.is_autocommit() {
             return Err(Fate::Undone(failed.cause));
         }
         connection::undo_savepoint(&self.conn).map_err(undone)
     }
 
-    /// The cause in words; stops the writer for good if the disk is no longer to be believed.
-    fn judge(&self, error: &rusqlite::Error) -> String {
+    /// What the error comes to; stops the writer for good if the disk is no longer to be believed.
+    fn judge(&self, error: &rusqlite::Error) -> Fate {
         let cause = error.to_string();
         if error::is_disk_failure_of_sqlite(error) {
             self.poison(&cause);
         }
-        cause
+        match error::is_full_of_sqlite(error) {
+            true => Fate::Full(cause),
+            false => Fate::Undone(cause),
+        }
     }
 
     fn poison(&self, cause: &str) {
