@@ -264,6 +264,7 @@ impl Directory {
     /// The provider's settings with their secrets filled in.
     pub fn open(&self, provider: &store::directory::NewProvider) -> Result<Settings, String> {
         let mut settings = provider.settings.clone();
+        let info = self.registry.get(&provider.kind).map(|kind| kind.info());
         for (name, sealed) in &provider.secrets {
             let place = Place {
                 tenant: provider.tenant,
@@ -274,7 +275,11 @@ impl Directory {
                 .sealer
                 .open(place, sealed)
                 .map_err(|e| format!("secret {name}: {e}"))?;
-            put_setting(&mut settings, name, Value::String(plain));
+            let value = match &info {
+                Some(info) => info.unsealed(name, plain),
+                None => Value::String(plain),
+            };
+            put_setting(&mut settings, name, value);
         }
         Ok(settings)
     }

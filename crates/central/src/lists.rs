@@ -45,6 +45,53 @@ impl ListDesk {
         Ok(self.changed().await?)
     }
 
+    /// Creates the list. Answers whether there was none of that name.
+    pub async fn create(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool, ListError> {
+        let problems = problems(list);
+        if !problems.is_empty() {
+            return Err(ListError::Fields(problems));
+        }
+        let created = self.store.create_list(tenant, list, actor).await?;
+        self.changed().await?;
+        Ok(created)
+    }
+
+    /// Changes a list that others may be changing too: `change` is given the list as it is, and again if somebody
+    /// was faster. None: there is no such list.
+    pub async fn change<T, E: From<ListError>>(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        actor: &Actor,
+        change: impl Fn(&mut List) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        loop {
+            let Some(current) = self
+                .store
+                .list_by_name(tenant, name)
+                .await
+                .map_err(ListError::from)?
+            else {
+                return Ok(None);
+            };
+            let mut list = current.clone();
+            let answer = change(&mut list)?;
+            let problems = problems(&list);
+            if !problems.is_empty() {
+                return Err(ListError::Fields(problems).into());
+            }
+            if self
+                .store
+                .change_list(tenant, &current, &list, actor)
+                .await
+                .map_err(ListError::from)?
+            {
+                self.changed().await.map_err(ListError::from)?;
+                return Ok(Some(answer));
+            }
+        }
+    }
+
     /// Answers whether there was one.
     pub async fn delete(&self, tenant: TenantId, name: &str, actor: &Actor) -> store::Result<bool> {
         let deleted = self.store.delete_list(tenant, name, actor).await?;

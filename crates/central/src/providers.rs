@@ -177,23 +177,20 @@ impl ProviderDesk {
             let given = take_setting(&mut settings, name);
             take_setting(&mut opened, name);
             let kept = current.and_then(|c| c.provider.secrets.get(name));
-            match given {
-                Some(Value::String(text)) if text != MASK && !text.is_empty() => {
-                    secrets.insert(name.to_owned(), self.directory.sealer().seal(place, &text));
-                    put_setting(&mut opened, name, Value::String(text));
+            match plain_secret(given) {
+                Ok(Some(plain)) => {
+                    secrets.insert(name.to_owned(), self.directory.sealer().seal(place, &plain));
+                    put_setting(&mut opened, name, info.unsealed(name, plain));
                 }
-                None | Some(Value::Null | Value::String(_)) => {
-                    if let Some(sealed) = kept {
-                        secrets.insert(name.to_owned(), sealed.clone());
-                        match self.directory.sealer().open(place, sealed) {
-                            Ok(plain) => put_setting(&mut opened, name, Value::String(plain)),
-                            Err(e) => {
-                                problems.push(FieldError::new(format!("settings.{name}"), e.to_string()))
-                            }
-                        }
+                Ok(None) => {
+                    let Some(sealed) = kept else { continue };
+                    secrets.insert(name.to_owned(), sealed.clone());
+                    match self.directory.sealer().open(place, sealed) {
+                        Ok(plain) => put_setting(&mut opened, name, info.unsealed(name, plain)),
+                        Err(e) => problems.push(FieldError::new(format!("settings.{name}"), e.to_string())),
                     }
                 }
-                Some(_) => problems.push(FieldError::new(format!("settings.{name}"), "must be text")),
+                Err(why) => problems.push(FieldError::new(format!("settings.{name}"), why)),
             }
         }
         problems.extend(kind.check(&opened));
@@ -360,6 +357,17 @@ impl ProviderDesk {
         self.wake.look();
         self.store.announce(Signal::Directory);
         Ok(())
+    }
+}
+
+/// The text to seal; none when the secret is to stay as it is.
+fn plain_secret(given: Option<Value>) -> Result<Option<String>, &'static str> {
+    match given {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text == MASK || text.is_empty() => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(map @ Value::Object(_)) => Ok(Some(map.to_string())),
+        Some(_) => Err("must be text"),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     AuditFilter, AuditRow, Client, Filter, NotificationRow, Result, SiteKpis, StatusReport, http::NONE,
 };
 use domain::{NotificationId, kpi::Kpis};
-use futures_util::{Stream, TryStreamExt, stream};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Part of a longer answer.
@@ -51,12 +51,22 @@ impl Client {
 
     /// All notifications of the filter, newest first, fetched page by page as they are taken.
     pub fn list(&self, filter: &Filter) -> impl Stream<Item = Result<NotificationRow>> + Send + use<> {
-        self.pages(&["api", "notifications"], filter.pairs())
+        self.pages(&["api", "notifications"], filter.pairs(), PAGE)
+    }
+
+    /// The newest notifications of the filter, at most so many.
+    pub async fn list_first(&self, filter: &Filter, n: usize) -> Result<Vec<NotificationRow>> {
+        self.first(&["api", "notifications"], filter.pairs(), n).await
+    }
+
+    /// The newest rows of the audit log, at most so many.
+    pub async fn audit_first(&self, filter: &AuditFilter, n: usize) -> Result<Vec<AuditRow>> {
+        self.first(&["api", "audit"], filter.pairs(), n).await
     }
 
     /// The audit log, newest first, fetched page by page as it is taken.
     pub fn audit(&self, filter: &AuditFilter) -> impl Stream<Item = Result<AuditRow>> + Send + use<> {
-        self.pages(&["api", "audit"], filter.pairs())
+        self.pages(&["api", "audit"], filter.pairs(), PAGE)
     }
 
     pub async fn kpis(&self) -> Result<Kpis> {
@@ -80,17 +90,29 @@ impl Client {
         self.get(path, &query).await
     }
 
+    /// Asks for no more than is wanted, in pages no longer than usual.
+    async fn first<T: DeserializeOwned + Send + 'static>(
+        &self,
+        path: &'static [&'static str],
+        query: Vec<(&'static str, String)>,
+        n: usize,
+    ) -> Result<Vec<T>> {
+        let limit = u32::try_from(n).unwrap_or(PAGE).clamp(1, PAGE);
+        self.pages(path, query, limit).take(n).try_collect().await
+    }
+
     pub(crate) fn pages<T: DeserializeOwned + Send + 'static>(
         &self,
         path: &'static [&'static str],
         query: Vec<(&'static str, String)>,
+        limit: u32,
     ) -> impl Stream<Item = Result<T>> + Send + use<T> {
         let first = Some((self.clone(), query, None::<String>));
         stream::try_unfold(first, move |state| async move {
             let Some((client, query, cursor)) = state else {
                 return Ok(None);
             };
-            let page: Page<T> = client.page(path, query.clone(), PAGE, cursor.as_deref()).await?;
+            let page: Page<T> = client.page(path, query.clone(), limit, cursor.as_deref()).await?;
             let next = page.next_cursor.map(|cursor| (client, query, Some(cursor)));
             Ok(Some((stream::iter(page.items.into_iter().map(Ok)), next)))
         })

@@ -65,6 +65,18 @@ pub enum SettingType {
 }
 
 impl KindInfo {
+    /// A secret as a kind reads it. Settings of names and values are sealed as one JSON text.
+    pub fn unsealed(&self, name: &str, plain: String) -> Value {
+        let is_map = self
+            .settings
+            .iter()
+            .any(|s| s.name == name && s.kind == SettingType::Map);
+        match is_map {
+            true => serde_json::from_str(&plain).unwrap_or(Value::String(plain)),
+            false => Value::String(plain),
+        }
+    }
+
     pub fn secret_names(&self) -> impl Iterator<Item = &'static str> {
         self.settings.iter().filter(|s| s.secret).map(|s| s.name)
     }

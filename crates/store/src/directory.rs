@@ -31,6 +31,16 @@ pub trait Directory: Send + Sync {
     async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>>;
     /// Creates the list or replaces its recipients, all at once.
     async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()>;
+    /// Answers whether there was none of that name; an existing one stays as it is.
+    async fn create_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool>;
+    /// Replaces the recipients of a list, if they are still `expected`. Answers whether they were.
+    async fn change_list(
+        &self,
+        tenant: TenantId,
+        expected: &List,
+        list: &List,
+        actor: &Actor,
+    ) -> Result<bool>;
     async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool>;
 
     async fn providers(&self, tenant: TenantId) -> Result<Vec<Provider>>;

@@ -1,8 +1,8 @@
 //! What can be asked for on the command line.
 
 use crate::commands::{
-    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list, lists,
-    migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
+    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
+    lists, migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -44,29 +44,18 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run central: take notifications in, deliver them, answer the API
     Serve(serve::Args),
     /// Show everything working in one process, on a temporary database
     Demo(demo::Args),
-    /// Send a notification
     Notify(notify::Args),
-    /// Say how far a notification is
     Status(status::Args),
-    /// List notifications, newest first
     List(list::Args),
-    /// Show everything about a notification: content, recipients, what happened to it
     Show(show::Args),
-    /// Send parked notifications round again
     Retry(retry::Args),
-    /// Give parked notifications up for good
     Discard(discard::Args),
-    /// Call off a notification that still waits
     Cancel(cancel::Args),
-    /// Send a delivered notification once more, as a new one
     Resend(resend::Args),
-    /// Show the figures: waiting, stuck, parked, delivered
     Kpi(kpi::Args),
-    /// Watch changes as they happen
     Tail(tail::Args),
     /// Set up, try out, hold and resume providers
     #[command(subcommand)]
@@ -80,26 +69,18 @@ enum Command {
     /// Manage tenants (role ops)
     #[command(subcommand)]
     Tenant(tenant::Command),
-    /// Read the audit log, newest first
     Audit(audit::Args),
-    /// Say what is stuck and why, and what to do about it
     Doctor(doctor::Args),
-    /// Bring the database's schema up to date
     Migrate(migrate::Args),
-    /// Delete what is past its time, on the database itself
     Purge(purge::Args),
     /// Write, check and show the configuration
     #[command(subcommand)]
     Config(config::Command),
-    /// Copy the embedded database while it is in use
     Backup(backup::Args),
-    /// Run far ends to test against: a mail catcher and a webhook receiver, with faults on request
     Simulate(simulate::Args),
     /// Measure how fast it is on this machine, beside what the machine can do at most
     Bench(bench::Args),
-    /// Say whether central is well; for containers and supervisors
     Healthcheck(healthcheck::Args),
-    /// Print a completion script for a shell
     Completions(completions::Args),
 }
 

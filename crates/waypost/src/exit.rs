@@ -1,5 +1,6 @@
 //! How the process ends: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 conflict, 5 central unreachable.
 
+use crate::output::note;
 use anyhow::Error;
 use std::{io::ErrorKind, process::ExitCode};
 
@@ -82,11 +83,9 @@ pub fn report(error: &Error) -> ExitCode {
         // Whoever read our output has seen enough.
         return ExitCode::SUCCESS;
     }
-    eprintln!("waypost: {error:#}");
+    note(format_args!("waypost: {error:#}"));
     if let Some(client::Error::Unauthorized { .. }) = error.downcast_ref() {
-        eprintln!(
-            "The key is read from WAYPOST_API_KEY; `waypost key create` makes one on the database itself."
-        );
+        note("The key is read from WAYPOST_API_KEY; `waypost key create` makes one on the database itself.");
     }
     ExitCode::from(code(error))
 }

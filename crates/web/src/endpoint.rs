@@ -4,7 +4,6 @@
 use crate::{
     access::Access,
     auth::{self, Guard},
-    dto,
     problem::Code,
     state::Shared,
 };
@@ -13,20 +12,13 @@ use axum::{
     middleware,
     routing::{MethodFilter, MethodRouter, on},
 };
-use std::collections::BTreeMap;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema,
-        path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn},
-        request_body::RequestBodyBuilder,
+        HttpMethod, ObjectBuilder, Ref, RefOr, Schema,
         schema::{ArrayBuilder, SchemaType, Type},
-        security::SecurityRequirement,
     },
 };
-
-/// The name of the security scheme in the OpenAPI document.
-pub const KEY_SCHEME: &str = "apiKey";
 
 /// A query parameter and what it means.
 pub type Param = (&'static str, &'static str);
@@ -36,27 +28,27 @@ pub struct Endpoint {
     pub method: HttpMethod,
     pub path: &'static str,
     pub access: Access,
-    summary: &'static str,
-    params: Vec<Param>,
-    body: Option<Body>,
-    answers: Vec<Answer>,
-    refusals: Vec<Code>,
-    schemas: Schemas,
+    pub(crate) summary: &'static str,
+    pub(crate) params: Vec<Param>,
+    pub(crate) body: Option<Body>,
+    pub(crate) answers: Vec<Answer>,
+    pub(crate) refusals: Vec<Code>,
+    pub(crate) schemas: Schemas,
     handler: MethodRouter<Shared>,
 }
 
-type Schemas = Vec<(String, RefOr<Schema>)>;
+pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
-struct Body {
-    schema: RefOr<Schema>,
-    required: bool,
+pub(crate) struct Body {
+    pub schema: RefOr<Schema>,
+    pub required: bool,
 }
 
-struct Answer {
-    status: u16,
-    what: &'static str,
-    media: &'static str,
-    schema: Option<RefOr<Schema>>,
+pub(crate) struct Answer {
+    pub status: u16,
+    pub what: &'static str,
+    pub media: &'static str,
+    pub schema: Option<RefOr<Schema>>,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -203,7 +195,7 @@ impl Endpoint {
         self
     }
 
-    fn schema_of<T: ToSchema>(&mut self) -> RefOr<Schema> {
+    pub(crate) fn schema_of<T: ToSchema>(&mut self) -> RefOr<Schema> {
         let name = T::name().into_owned();
         T::schemas(&mut self.schemas);
         self.schemas.push((name.clone(), <T as PartialSchema>::schema()));
@@ -219,166 +211,5 @@ impl Endpoint {
         };
         self.handler
             .route_layer(middleware::from_fn_with_state(guard, auth::guard))
-    }
-
-    /// Its part of the OpenAPI document, and the schemas that part refers to.
-    pub fn describe(mut self) -> (&'static str, HttpMethod, Operation, Schemas) {
-        let problem = self.schema_of::<dto::problem::Problem>();
-        let mut operation = OperationBuilder::new()
-            .tag(tag(self.path))
-            .summary(Some(self.summary))
-            .operation_id(Some(operation_id(self.method_name(), self.path)));
-        for name in path_params(self.path) {
-            operation = operation.parameter(parameter(name, ParameterIn::Path, ""));
-        }
-        for (name, what) in &self.params {
-            operation = operation.parameter(parameter(name, ParameterIn::Query, what));
-        }
-        if let Some(Body { schema, required }) = &self.body {
-            let content = ContentBuilder::new().schema(Some(schema.clone())).build();
-            let required = if *required {
-                Required::True
-            } else {
-                Required::False
-            };
-            let body = RequestBodyBuilder::new()
-                .content("application/json", content)
-                .required(Some(required));
-            operation = operation.request_body(Some(body.build()));
-        }
-        let mut by_status = BTreeMap::<u16, ResponseBuilder>::new();
-        for Answer {
-            status,
-            what,
-            media,
-            schema,
-        } in &self.answers
-        {
-            let response = by_status
-                .remove(status)
-                .unwrap_or_else(|| ResponseBuilder::new().description(*what));
-            let response = match schema {
-                None => response,
-                Some(schema) => {
-                    response.content(*media, ContentBuilder::new().schema(Some(schema.clone())).build())
-                }
-            };
-            by_status.insert(*status, response);
-        }
-        for (status, codes) in self.refusals_by_status() {
-            let content = ContentBuilder::new().schema(Some(problem.clone())).build();
-            let response = ResponseBuilder::new()
-                .description(codes)
-                .content("application/problem+json", content);
-            by_status.entry(status).or_insert(response);
-        }
-        for (status, response) in by_status {
-            operation = operation.response(status.to_string(), response.build());
-        }
-        let operation = match self.access {
-            Access::Open => operation,
-            access => {
-                let roles = access.roles().iter().map(|role| role.as_str());
-                operation
-                    .description(Some(format!("For keys of role {}.", access.in_words())))
-                    .security(SecurityRequirement::new(KEY_SCHEME, roles))
-                    .parameter(parameter(
-                        "tenant",
-                        ParameterIn::Query,
-                        "ops keys only: the tenant's name",
-                    ))
-            }
-        };
-        (self.path, self.method, operation.build(), self.schemas)
-    }
-
-    /// The codes of each status, in words.
-    fn refusals_by_status(&self) -> BTreeMap<u16, String> {
-        let mut codes = self.refusals.clone();
-        if self.access != Access::Open {
-            codes.extend([
-                Code::Unauthorized,
-                Code::Forbidden,
-                Code::Internal,
-                Code::Unavailable,
-            ]);
-        }
-        if !self.params.is_empty() {
-            codes.push(Code::ValidationFailed);
-        }
-        if path_params(self.path).next().is_some() {
-            codes.push(Code::NotFound);
-        }
-        let mut by_status = BTreeMap::<u16, Vec<&str>>::new();
-        for code in codes {
-            let names = by_status.entry(code.status().as_u16()).or_default();
-            if !names.contains(&code.as_str()) {
-                names.push(code.as_str());
-            }
-        }
-        by_status
-            .into_iter()
-            .map(|(status, names)| (status, names.join(", ")))
-            .collect()
-    }
-}
-
-fn parameter(name: &str, place: ParameterIn, what: &str) -> ParameterBuilder {
-    let required = if place == ParameterIn::Path {
-        Required::True
-    } else {
-        Required::False
-    };
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(place)
-        .required(required)
-        .description(Some(what).filter(|text| !text.is_empty()))
-        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
-}
-
-/// `id` of `/api/jobs/{id}`.
-pub fn path_params(path: &'static str) -> impl Iterator<Item = &'static str> {
-    path.split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-}
-
-fn tag(path: &str) -> &str {
-    match path.strip_prefix("/api/") {
-        Some(rest) => rest.split('/').next().unwrap_or("api"),
-        None => "system",
-    }
-}
-
-/// `getApiJobsById`: unique because method and path are.
-fn operation_id(method: &str, path: &str) -> String {
-    let mut id = method.to_lowercase();
-    for part in path.split(['/', '-', '.']).filter(|part| !part.is_empty()) {
-        let (by, word) = match part.strip_prefix('{') {
-            Some(name) => ("By", name.trim_end_matches('}')),
-            None => ("", part),
-        };
-        id.push_str(by);
-        let mut letters = word.chars();
-        id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        id.push_str(letters.as_str());
-    }
-    id
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_made_of_paths() {
-        assert_eq!(operation_id("GET", "/api/jobs/{id}"), "getApiJobsById");
-        assert_eq!(operation_id("GET", "/openapi.json"), "getOpenapiJson");
-        assert_eq!(tag("/api/lists/{name}/recipients"), "lists");
-        assert_eq!(tag("/healthz"), "system");
-        assert_eq!(
-            path_params("/api/lists/{name}/recipients/{address}").collect::<Vec<_>>(),
-            ["name", "address"]
-        );
     }
 }

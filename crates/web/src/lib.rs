@@ -12,6 +12,7 @@ pub mod api;
 pub mod auth;
 pub mod body;
 pub mod csv;
+pub mod describe;
 pub mod docs;
 pub mod draft;
 pub mod dto;

@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 document, made of the same declarations as the router.
 
-use crate::{endpoint::KEY_SCHEME, routes};
+use crate::{describe::KEY_SCHEME, routes};
 use axum::{
     http::header,
     response::{IntoResponse, Response},

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum_server::{Handle, accept::NoDelayAcceptor, tls_rustls::RustlsAcceptor, tls_rustls::RustlsConfig};
+use hyper_util::rt::TokioTimer;
 use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
@@ -11,6 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 /// How long requests under way may take after the stop.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// A connection that sends no whole request head for this long is closed: neither a slow nor a silent client may
+/// keep a socket for ever.
+const HEAD_WITHIN: Duration = Duration::from_secs(75);
 
 /// A certificate chain and its key, ready to serve with.
 #[derive(Clone)]
@@ -61,7 +66,14 @@ pub async fn serve(
         stopping.graceful_shutdown(Some(GRACE));
     });
     let app = router.into_make_service();
-    let server = axum_server::from_tcp(listener)?.handle(handle);
+    let mut server = axum_server::from_tcp(listener)?.handle(handle);
+    let http = server.http_builder();
+    http.http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WITHIN);
+    http.http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Some(HEAD_WITHIN));
     let served = match tls {
         None => server.acceptor(NoDelayAcceptor::new()).serve(app).await,
         Some(Tls(config)) => {

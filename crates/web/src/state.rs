@@ -20,8 +20,6 @@ pub struct WebState {
     pub readiness: Readiness,
     /// Cancelled when the server is to end: live streams end with it.
     pub stop: CancellationToken,
-    /// Changes of one recipient read a list and write it back; on this node one after the other.
-    pub(crate) list_edits: tokio::sync::Mutex<()>,
 }
 
 impl WebState {
@@ -31,7 +29,6 @@ impl WebState {
             metrics: None,
             readiness: Readiness::default(),
             stop: CancellationToken::new(),
-            list_edits: tokio::sync::Mutex::default(),
         }
     }
 

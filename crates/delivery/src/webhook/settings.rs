@@ -31,7 +31,7 @@ pub(super) fn described() -> Vec<Setting> {
             "Signs each request as Standard Webhooks has it: whsec_ and base64, or any text of 24 characters and more.",
         )
         .secret(),
-        Setting::map("headers", "Sent along with each request. Their values are kept out of errors and logs."),
+        Setting::map("headers", "Sent along with each request; they often carry credentials.").secret(),
         Setting::duration("timeout", "The longest one attempt may take.").or("15s"),
     ]
 }

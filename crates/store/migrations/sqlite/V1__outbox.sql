@@ -37,34 +37,35 @@ create table lanes (
 );
 
 -- Numbers are never used again (autoincrement): a late result must not meet a stranger under its old number.
--- No text holds a NUL, which PostgreSQL could not store and which would end length() early.
+-- No text holds a NUL, which PostgreSQL could not store and which would end length() early. A constraint has its
+-- column's name: that is what the sender is told. In JSON a NUL is escaped; the writer looks for it there.
 create table notifications (
   seq integer primary key autoincrement,
   tenant integer not null,
   id blob not null,
-  idempotency_key text check (length(idempotency_key) <= 255 and instr(idempotency_key, char(0)) = 0),
+  idempotency_key text constraint idempotency_key check (idempotency_key is null or (length(idempotency_key) <= 255 and instr(idempotency_key, char(0)) = 0)),
   content_hash integer not null,
   channel text not null,
-  provider text check (instr(provider, char(0)) = 0),
-  list_name text check (length(list_name) <= 200 and instr(list_name, char(0)) = 0),
-  recipients text check (instr(recipients, '\u0000') = 0),
-  subject text not null check (length(subject) <= 1000 and instr(subject, char(0)) = 0),
-  body text not null check (octet_length(body) <= 1048576 and instr(body, char(0)) = 0),
-  type_data text check (instr(type_data, char(0)) = 0),
-  site text check (length(site) <= 255 and instr(site, char(0)) = 0),
-  instance text check (length(instance) <= 255 and instr(instance, char(0)) = 0),
-  script text check (length(script) <= 255 and instr(script, char(0)) = 0),
-  execution text check (length(execution) <= 255 and instr(execution, char(0)) = 0),
-  parent_execution text check (length(parent_execution) <= 255 and instr(parent_execution, char(0)) = 0),
-  entity_type text check (length(entity_type) <= 255 and instr(entity_type, char(0)) = 0),
-  entity_id text check (length(entity_id) <= 255 and instr(entity_id, char(0)) = 0),
-  submitted_by text not null check (instr(submitted_by, char(0)) = 0),
-  extra text check (instr(extra, '\u0000') = 0),
+  provider text constraint provider check (provider is null or instr(provider, char(0)) = 0),
+  list_name text constraint list_name check (list_name is null or (length(list_name) <= 200 and instr(list_name, char(0)) = 0)),
+  recipients text,
+  subject text not null constraint subject check (length(subject) <= 1000 and instr(subject, char(0)) = 0),
+  body text not null constraint body check (octet_length(body) <= 1048576 and instr(body, char(0)) = 0),
+  type_data text constraint type_data check (type_data is null or instr(type_data, char(0)) = 0),
+  site text constraint site check (site is null or (length(site) <= 255 and instr(site, char(0)) = 0)),
+  instance text constraint instance check (instance is null or (length(instance) <= 255 and instr(instance, char(0)) = 0)),
+  script text constraint script check (script is null or (length(script) <= 255 and instr(script, char(0)) = 0)),
+  execution text constraint execution check (execution is null or (length(execution) <= 255 and instr(execution, char(0)) = 0)),
+  parent_execution text constraint parent_execution check (parent_execution is null or (length(parent_execution) <= 255 and instr(parent_execution, char(0)) = 0)),
+  entity_type text constraint entity_type check (entity_type is null or (length(entity_type) <= 255 and instr(entity_type, char(0)) = 0)),
+  entity_id text constraint entity_id check (entity_id is null or (length(entity_id) <= 255 and instr(entity_id, char(0)) = 0)),
+  submitted_by text not null constraint submitted_by check (instr(submitted_by, char(0)) = 0),
+  extra text,
   site_enqueued_at integer,
   created_at integer not null,
   send_at integer,
   expires_at integer,
-  supersede_key text check (length(supersede_key) <= 255 and instr(supersede_key, char(0)) = 0),
+  supersede_key text constraint supersede_key check (supersede_key is null or (length(supersede_key) <= 255 and instr(supersede_key, char(0)) = 0)),
   unique (tenant, id)
 );
 create index notifications_by_time on notifications (tenant, created_at, seq);

@@ -1,4 +1,5 @@
-//! The [`Directory`] trait on PostgreSQL: tenants, keys and lists here, providers in [`super::providers`].
+//! The [`Directory`] trait on PostgreSQL: tenants and keys here, lists in [`super::lists`], providers in
+//! [`super::providers`].
 //!
 //! Always true: a change first raises the directory version, whose row lock keeps changes one after the other; so what
 //! is looked up after it stays true until the commit.
@@ -7,7 +8,7 @@ use super::{
     PgStore,
     audit_write::{self, Entry},
     failed::Failed,
-    providers, rows,
+    lists, providers, rows,
     session::{Db, Session, Tx},
     sql,
 };
@@ -86,24 +87,42 @@ impl Directory for PgStore {
             .rows(sql::LISTS, &[&tenant.0])
             .await?
             .iter()
-            .map(list)
+            .map(lists::from_row)
             .collect()
     }
 
     async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>> {
         let session = self.db.general().await?;
         let found = session.opt(sql::LIST_BY_NAME, &[&tenant.0, &name]).await?;
-        found.as_ref().map(list).transpose()
+        found.as_ref().map(lists::from_row).transpose()
     }
 
     async fn put_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
-        put_list(&self.db, tenant, list, actor)
+        lists::put(&self.db, tenant, list, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn create_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
+        lists::create(&self.db, tenant, list, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn change_list(
+        &self,
+        tenant: TenantId,
+        expected: &List,
+        list: &List,
+        actor: &Actor,
+    ) -> Result<bool> {
+        lists::change(&self.db, tenant, expected, list, actor)
             .await
             .map_err(Failed::while_committing)
     }
 
     async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
-        delete_list(&self.db, tenant, name, actor)
+        lists::delete(&self.db, tenant, name, actor)
             .await
             .map_err(Failed::while_committing)
     }
@@ -221,10 +240,10 @@ pub(super) async fn make_key(db: &Db, tx: &Tx<'_>, key: &NewKey, actor: &Actor) 
 async fn revoke_key(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
+    bump(&tx).await?;
     let Some(row) = tx.opt(sql::KEY_REVOKE, &[&db.now(), &tenant.0, &id]).await? else {
         return Ok(false);
     };
-    bump(&tx).await?;
     log(
         db,
         &tx,
@@ -235,38 +254,6 @@ async fn revoke_key(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result
         "revoked",
     )
     .await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-async fn put_list(db: &Db, tenant: TenantId, list: &List, actor: &Actor) -> Result<(), Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    bump(&tx).await?;
-    let recipients = rows::to_json(&list.recipients)?;
-    tx.exec(sql::LIST_PUT, &[&tenant.0, &list.name, &recipients])
-        .await?;
-    log(
-        db,
-        &tx,
-        tenant,
-        AuditKind::ListChanged,
-        actor,
-        &list.name,
-        "changed",
-    )
-    .await?;
-    tx.commit().await
-}
-
-async fn delete_list(db: &Db, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool, Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    if tx.exec(sql::LIST_DELETE, &[&tenant.0, &name]).await? == 0 {
-        return Ok(false);
-    }
-    bump(&tx).await?;
-    log(db, &tx, tenant, AuditKind::ListChanged, actor, name, "deleted").await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -310,12 +297,5 @@ fn api_key(row: &Row) -> Result<ApiKey> {
         role: rows::parsed("api_keys", row.get("role"))?,
         created_at: rows::time(row, "created_at"),
         revoked_at: rows::time_opt(row, "revoked_at"),
-    })
-}
-
-fn list(row: &Row) -> Result<List> {
-    Ok(List {
-        name: row.get("name"),
-        recipients: rows::json(row, "lists", "recipients")?.unwrap_or_default(),
     })
 }

@@ -14,6 +14,8 @@ pub(super) enum Failed {
     Busy(Cause),
     /// The data itself was refused.
     Data(String),
+    /// The server cannot right now: no connection to be had, out of space or time. Nothing happened.
+    Later(Cause),
     /// Anything else the server says. Nothing happened.
     Server(Cause),
     /// Already in the caller's terms.
@@ -41,7 +43,9 @@ impl Failed {
 impl From<Failed> for Error {
     fn from(failed: Failed) -> Self {
         match failed {
-            Failed::Lost(cause) | Failed::Busy(cause) | Failed::Server(cause) => Error::Unavailable(cause),
+            Failed::Lost(cause) | Failed::Busy(cause) | Failed::Later(cause) | Failed::Server(cause) => {
+                Error::Unavailable(cause)
+            }
             Failed::Data(reason) => Error::Refused(reason),
             Failed::Final(error) => error,
         }
@@ -70,10 +74,10 @@ impl From<deadpool_postgres::PoolError> for Failed {
         match error {
             deadpool_postgres::PoolError::Backend(error) => match error.as_db_error() {
                 // No connection was made, so nothing was committed: never "unknown".
-                Some(said) => Failed::Server(Box::new(Said::new(said))),
-                None => Failed::Server(Box::new(error)),
+                Some(said) => Failed::Later(Box::new(Said::new(said))),
+                None => Failed::Later(Box::new(error)),
             },
-            other => Failed::Server(Box::new(other)),
+            other => Failed::Later(Box::new(other)),
         }
     }
 }
@@ -93,6 +97,8 @@ fn from_server(said: &DbError) -> Failed {
         Some("08" | "25") => Failed::Lost(Box::new(cause)),
         // Data exception, constraint violation, and limits such as the size of an index entry.
         Some("22" | "23" | "54") => Failed::Data(said.message().to_owned()),
+        // Out of resources, a lock that cannot be had, cancelled or timed out.
+        Some("53" | "55" | "57") => Failed::Later(Box::new(cause)),
         _ => Failed::Server(Box::new(cause)),
     }
 }

@@ -15,11 +15,13 @@ mod failed;
 mod ingest;
 mod ingest_columns;
 mod ingest_found;
+mod ingest_write;
 mod jobs;
 mod kpi;
 mod lanes;
 mod late;
 mod list;
+mod lists;
 mod maintenance;
 mod migrate;
 mod notification;
@@ -61,9 +63,12 @@ pub struct PgStore {
 }
 
 impl PgStore {
-    /// Connects, migrates if need be, and starts the writers and the listener. `node` names this process among those
-    /// that share the database. For the options in `url` see the handbook's page on PostgreSQL: besides PostgreSQL's
-    /// own, `schema` says where the tables live.
+    /// Connects, migrates if need be, and starts the group commit and the listener. `node` names this process among
+    /// those that share the database; it uses up to 18 connections.
+    ///
+    /// `url` is a PostgreSQL URL, with several hosts if need be (the one that takes writes is used), and `schema` for
+    /// where the tables live (`waypost` if not given). `sslmode=require` or stricter checks the certificate, against
+    /// the public roots or `sslrootcert`.
     pub async fn open(url: &str, time: StoreTime, node: String) -> Result<PgStore> {
         let server = Server::parse(url)?;
         migrate::migrate_server(&server).await?;

@@ -54,7 +54,7 @@ impl Patience {
                 }
                 cause
             }
-            Failed::Server(cause) | Failed::Busy(cause) if self.lost => cause,
+            Failed::Later(cause) | Failed::Server(cause) | Failed::Busy(cause) if self.lost => cause,
             other => return Err(other),
         };
         if self.started.elapsed() >= ASK {

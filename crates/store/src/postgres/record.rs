@@ -109,7 +109,7 @@ pub(super) fn can_do_without_audit(failed: &Failed, records: usize) -> bool {
     match failed {
         Failed::Data(_) => records == 1,
         Failed::Server(_) | Failed::Final(_) => true,
-        Failed::Lost(_) | Failed::Busy(_) => false,
+        Failed::Lost(_) | Failed::Busy(_) | Failed::Later(_) => false,
     }
 }
 

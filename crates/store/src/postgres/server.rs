@@ -175,13 +175,14 @@ mod tests {
 
     #[test]
     fn our_own_options_are_taken_out_of_the_url() {
-        let server = Server::parse("postgres://u:p@a:1,b:2/db?schema=team_7&sslmode=verify-full").unwrap();
+        let server =
+            Server::parse("postgres://u:hunter2@a:1,b:2/db?schema=team_7&sslmode=verify-full").unwrap();
         assert_eq!(server.schema, "team_7");
         let config = server.config(Use::General);
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!(config.get_ssl_mode(), tokio_postgres::config::SslMode::Require);
         assert!(config.get_options().unwrap().contains("search_path=team_7"));
-        assert!(!format!("{server:?}").contains('p') || !format!("{server:?}").contains("u:p"));
+        assert!(!format!("{server:?}").contains("hunter2"));
     }
 
     #[test]

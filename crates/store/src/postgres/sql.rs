@@ -68,6 +68,8 @@ statements! {
     LIST_DELETE = "list_delete",
     LIST_MATCH = "list_match",
     LIST_PARKED = "list_parked",
+    LIST_CHANGE = "list_change",
+    LIST_CREATE = "list_create",
     LIST_PUT = "list_put",
     LIST_ROW = "list_row",
     LIST_WAITING = "list_waiting",

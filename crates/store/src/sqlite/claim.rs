@@ -1,13 +1,20 @@
 //! Claiming: rows that are due get a token and become due again when the lease ends. Nothing else is locked.
 
-use super::{directory::all, providers::hold, rows, sql, writer::Session};
+use super::{
+    directory::all,
+    providers::hold,
+    rows::{self, Columns},
+    sql,
+    writer::Session,
+};
 use crate::{
     Result,
     outbox::{Claimed, Claims, LaneWant, Lease},
 };
-use domain::{Channel, LaneId, LeaseToken, Seq, TenantId};
+use domain::{Channel, LaneId, LeaseToken, NotificationId, Seq, TenantId, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 use std::time::Duration;
+use uuid::Uuid;
 
 pub(super) fn claim_due(
     s: &mut Session<'_>,
@@ -85,46 +92,54 @@ fn take(
     into: &mut Vec<Claimed>,
 ) -> Result<()> {
     let first = into.len();
+    let mut with_recipients = vec![];
     let mut select = s.conn.prepare_cached(sql::claim_due)?;
     let mut due = select.query(params![want.lane.0, s.now.as_millis(), want.n])?;
     while let Some(row) = due.next()? {
-        into.push(claimed(row, want.lane, config_version, token)?);
+        let (claimed, known) = claimed(row, want.lane, config_version, token)?;
+        if known {
+            with_recipients.push(into.len());
+        }
+        into.push(claimed);
     }
     let mut update = s.conn.prepare_cached(sql::claim_row)?;
     let until = (s.now + lease).as_millis();
-    for row in &mut into[first..] {
-        let seq = row.lease.seq;
-        update.execute(params![seq.0, token.0, until, s.now.as_millis()])?;
-        row.known = rows::recipients(s.conn, seq)?;
+    for row in &into[first..] {
+        update.execute(params![row.lease.seq.0, token.0, until, s.now.as_millis()])?;
+    }
+    for i in with_recipients {
+        into[i].known = rows::recipients(s.conn, into[i].lease.seq)?;
     }
     Ok(())
 }
 
-fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) -> Result<Claimed> {
-    let interrupted: bool = row.get("interrupted")?;
-    Ok(Claimed {
+/// Answers also whether anything is known about its recipients.
+fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) -> Result<(Claimed, bool)> {
+    let mut column = Columns::of(row);
+    let claimed = Claimed {
         lease: Lease {
-            seq: Seq(row.get("seq")?),
+            seq: Seq(column.next()?),
             token,
         },
-        tenant: TenantId(row.get("tenant")?),
-        id: rows::id(row, "id")?,
+        tenant: TenantId(column.next()?),
+        id: NotificationId(Uuid::from_bytes(column.next()?)),
         lane,
         config_version,
-        generation: row.get("generation")?,
-        attempts: row.get::<_, u32>("attempts")? + u32::from(interrupted),
-        unknowns: row.get("unknowns")?,
-        interruptions: row.get("claims")?,
-        waiting_since: rows::time(row, "waiting_since")?,
-        created_at: rows::time(row, "created_at")?,
-        expires_at: rows::optional_time(row, "expires_at")?,
-        channel: rows::parse::<Channel>("notifications", &row.get::<_, String>("channel")?)?,
-        target: rows::target(row)?,
-        subject: row.get("subject")?,
-        body: row.get("body")?,
-        type_data: row.get("type_data")?,
-        extra: rows::extra(row)?,
-        site: row.get("site")?,
+        generation: column.next()?,
+        attempts: column.next::<u32>()? + u32::from(column.next::<bool>()?),
+        unknowns: column.next()?,
+        interruptions: column.next()?,
+        waiting_since: column.time()?,
+        created_at: column.time()?,
+        expires_at: column.next::<Option<i64>>()?.map(Timestamp::from_millis),
+        channel: rows::parse::<Channel>("notifications", column.text()?.unwrap_or_default())?,
+        target: rows::target(column.text()?, column.text()?)?,
+        subject: column.next()?,
+        body: column.next()?,
+        type_data: column.next()?,
+        extra: rows::extra(column.text()?)?,
+        site: column.next()?,
         known: vec![],
-    })
+    };
+    Ok((claimed, column.next()?))
 }

@@ -109,6 +109,42 @@ impl Directory for SqliteStore {
         .await
     }
 
+    async fn create_list(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
+        let (list, actor) = (list.clone(), actor.clone());
+        self.write(1, move |s| {
+            let recipients = rows::json(&list.recipients);
+            let mut create = s.conn.prepare_cached(sql::list_create)?;
+            let created = create.execute(params![tenant.0, list.name, recipients])?;
+            if created > 0 {
+                changed(s, tenant, AuditKind::ListChanged, &actor, &list.name, "created")?;
+            }
+            Ok(created > 0)
+        })
+        .await
+    }
+
+    async fn change_list(
+        &self,
+        tenant: TenantId,
+        expected: &List,
+        list: &List,
+        actor: &Actor,
+    ) -> Result<bool> {
+        let (expected, list, actor) = (rows::json(&expected.recipients), list.clone(), actor.clone());
+        self.write(1, move |s| {
+            let recipients = rows::json(&list.recipients);
+            let changed_rows = s
+                .conn
+                .prepare_cached(sql::list_change)?
+                .execute(params![tenant.0, list.name, expected, recipients])?;
+            if changed_rows > 0 {
+                changed(s, tenant, AuditKind::ListChanged, &actor, &list.name, "changed")?;
+            }
+            Ok(changed_rows > 0)
+        })
+        .await
+    }
+
     async fn delete_list(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
         let (name, actor) = (name.to_owned(), actor.clone());
         self.write(1, move |s| {

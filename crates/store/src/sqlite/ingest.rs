@@ -19,17 +19,35 @@ use std::collections::HashSet;
 /// The code of a row that a newer one replaced.
 const SUPERSEDED: &str = "SUPERSEDED";
 
-pub(super) fn ingest(s: &mut Session<'_>, batch: &[NewNotification]) -> Result<Vec<Ingested>> {
+/// An item and the hash of its content, made before the writer's turn.
+pub(super) struct Hashed {
+    item: NewNotification,
+    hash: i64,
+}
+
+impl From<NewNotification> for Hashed {
+    fn from(item: NewNotification) -> Self {
+        let hash = item.submission.content_hash();
+        Self { item, hash }
+    }
+}
+
+pub(super) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingested>> {
     let mut content = s.conn.prepare_cached(sql::ingest_notification)?;
     let mut due = s.conn.prepare_cached(sql::ingest_due)?;
     let mut lanes = HashSet::new();
     let mut answers = Vec::with_capacity(batch.len());
-    for NewNotification { submission, lane } in batch {
+    for Hashed { item, hash } in batch {
+        let NewNotification { submission, lane } = item;
         if !lane_exists(s, &mut lanes, *lane)? {
             answers.push(Ingested::Refused(format!("there is no lane {lane}")));
             continue;
         }
-        answers.push(match insert_content(s, &mut content, submission) {
+        if let Some(column) = nul_in_json(submission) {
+            answers.push(Ingested::Refused(unfit(column)));
+            continue;
+        }
+        answers.push(match insert_content(s, &mut content, submission, *hash) {
             Ok(1) => {
                 let seq = s.conn.last_insert_rowid();
                 if let Some(key) = &submission.supersedes_key {
@@ -48,9 +66,9 @@ pub(super) fn ingest(s: &mut Session<'_>, batch: &[NewNotification]) -> Result<V
                 s.counts.one(s.now, submission.tenant, site, What::Accepted);
                 Ingested::Accepted
             }
-            Ok(_) => known(s, submission)?,
+            Ok(_) => known(s, submission, *hash)?,
             // A statement that a CHECK refuses undoes itself alone; its neighbours never notice.
-            Err(error) if is_refusal(&error) => Ingested::Refused(error.to_string()),
+            Err(error) if is_refusal(&error) => Ingested::Refused(in_words(&error)),
             Err(error) => return Err(error.into()),
         });
     }
@@ -61,6 +79,7 @@ fn insert_content(
     s: &Session<'_>,
     insert: &mut CachedStatement<'_>,
     submission: &Submission,
+    hash: i64,
 ) -> rusqlite::Result<usize> {
     let (list, recipients) = match &submission.target {
         Target::List(name) => (Some(name.as_str()), None),
@@ -73,7 +92,7 @@ fn insert_content(
         submission.tenant.0,
         submission.id.0.as_bytes(),
         submission.idempotency_key,
-        submission.content_hash(),
+        hash,
         submission.channel.as_str(),
         submission.provider.as_ref().map(|p| p.as_str()),
         list,
@@ -98,6 +117,34 @@ fn insert_content(
     ])
 }
 
+/// A constraint is named like the column it guards.
+fn in_words(refusal: &rusqlite::Error) -> String {
+    let words = refusal.to_string();
+    match words.strip_prefix("CHECK constraint failed: ") {
+        Some(column) => unfit(column),
+        None => words,
+    }
+}
+
+fn unfit(column: &str) -> String {
+    format!("{column} is too long or has a NUL character in it")
+}
+
+/// The column whose JSON would hold a NUL, which no text column does.
+fn nul_in_json(submission: &Submission) -> Option<&'static str> {
+    let has_nul = |text: &String| text.contains('\0');
+    let recipients = matches!(&submission.target, Target::Recipients(to) if to.iter().any(has_nul));
+    let extra = &submission.extra;
+    let texts = [&extra.body_html, &extra.rule_name, &extra.rule_id, &extra.run_id];
+    if recipients {
+        Some("recipients")
+    } else if texts.into_iter().flatten().any(has_nul) {
+        Some("extra")
+    } else {
+        None
+    }
+}
+
 /// Lanes are never deleted, so one look per lane and batch is enough.
 fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Result<bool> {
     if seen.contains(&lane) {
@@ -113,7 +160,7 @@ fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Res
     Ok(exists)
 }
 
-fn known(s: &Session<'_>, submission: &Submission) -> Result<Ingested> {
+fn known(s: &Session<'_>, submission: &Submission, hash: i64) -> Result<Ingested> {
     let first = s
         .conn
         .prepare_cached(sql::ingest_known)?
@@ -122,8 +169,8 @@ fn known(s: &Session<'_>, submission: &Submission) -> Result<Ingested> {
         })
         .optional()?;
     Ok(match first {
-        Some((hash, status)) => Ingested::Duplicate {
-            same_content: hash == submission.content_hash(),
+        Some((first, status)) => Ingested::Duplicate {
+            same_content: first == hash,
             status: Some(rows::parse::<Status>("outcome", &status)?),
         },
         None => Ingested::Duplicate {

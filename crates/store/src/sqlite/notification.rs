@@ -62,6 +62,8 @@ fn status(row: &Row<'_>) -> Result<Status> {
 }
 
 fn submission(row: &Row<'_>) -> Result<Submission> {
+    let text =
+        |column: &str| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(column)?.as_str_or_null()?) };
     let execution = |column: &str| -> Result<Option<ExecutionId>> {
         Ok(row.get::<_, Option<String>>(column)?.map(ExecutionId::new))
     };
@@ -71,7 +73,7 @@ fn submission(row: &Row<'_>) -> Result<Submission> {
         idempotency_key: row.get("idempotency_key")?,
         channel: rows::parse("notifications", &row.get::<_, String>("channel")?)?,
         provider: row.get::<_, Option<String>>("provider")?.map(ProviderId::new),
-        target: rows::target(row)?,
+        target: rows::target(text("list_name")?, text("recipients")?)?,
         subject: row.get("subject")?,
         body: row.get("body")?,
         type_data: row.get("type_data")?,
@@ -89,6 +91,6 @@ fn submission(row: &Row<'_>) -> Result<Submission> {
         send_at: rows::optional_time(row, "send_at")?,
         expires_at: rows::optional_time(row, "expires_at")?,
         supersedes_key: row.get("supersede_key")?,
-        extra: rows::extra(row)?,
+        extra: rows::extra(text("extra")?)?,
     })
 }

@@ -16,6 +16,7 @@ use tokio::sync::broadcast;
 #[async_trait]
 impl Outbox for SqliteStore {
     async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>> {
+        let batch: Vec<_> = batch.into_iter().map(ingest::Hashed::from).collect();
         self.write(batch.len(), move |s| ingest::ingest(s, &batch)).await
     }
 

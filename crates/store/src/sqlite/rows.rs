@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use domain::{NotificationId, RecipientResult, RecipientState, Seq, Target, Timestamp, submission::Extra};
-use rusqlite::{Connection, Row, RowIndex, params};
+use rusqlite::{Connection, Row, RowIndex, params, types::FromSql};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, str::FromStr};
 use uuid::Uuid;
@@ -41,32 +41,40 @@ pub(super) fn id(row: &Row<'_>, column: &str) -> rusqlite::Result<NotificationId
     Ok(NotificationId(Uuid::from_bytes(row.get(column)?)))
 }
 
-/// Where a notification goes, from its two columns.
-pub(super) fn target(row: &Row<'_>) -> Result<Target> {
-    if let Some(list) = row.get("list_name")? {
-        return Ok(Target::List(list));
+/// The columns of a row in the order the statement selects them: where it matters how long a look takes.
+pub(super) struct Columns<'a>(&'a Row<'a>, usize);
+
+impl<'a> Columns<'a> {
+    pub(super) fn of(row: &'a Row<'a>) -> Self {
+        Self(row, 0)
     }
-    Ok(
-        match row
-            .get_ref("recipients")?
-            .as_str_or_null()
-            .map_err(rusqlite::Error::from)?
-        {
-            Some(text) => Target::Recipients(from_json("notifications", text)?),
-            None => Target::Provider,
-        },
-    )
+
+    pub(super) fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        self.1 += 1;
+        self.0.get(self.1 - 1)
+    }
+
+    pub(super) fn text(&mut self) -> rusqlite::Result<Option<&'a str>> {
+        self.1 += 1;
+        Ok(self.0.get_ref(self.1 - 1)?.as_str_or_null()?)
+    }
+
+    pub(super) fn time(&mut self) -> rusqlite::Result<Timestamp> {
+        self.next().map(Timestamp::from_millis)
+    }
 }
 
-pub(super) fn extra(row: &Row<'_>) -> Result<Extra> {
-    match row
-        .get_ref("extra")?
-        .as_str_or_null()
-        .map_err(rusqlite::Error::from)?
-    {
-        Some(text) => from_json("notifications", text),
-        None => Ok(Extra::default()),
-    }
+/// Where a notification goes, from its two columns.
+pub(super) fn target(list: Option<&str>, recipients: Option<&str>) -> Result<Target> {
+    Ok(match (list, recipients) {
+        (Some(list), _) => Target::List(list.into()),
+        (None, Some(json)) => Target::Recipients(from_json("notifications", json)?),
+        (None, None) => Target::Provider,
+    })
+}
+
+pub(super) fn extra(json: Option<&str>) -> Result<Extra> {
+    json.map_or(Ok(Extra::default()), |json| from_json("notifications", json))
 }
 
 pub(super) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<RecipientResult>> {

@@ -75,6 +75,8 @@ statements!(
     list_delete,
     list_match,
     list_parked,
+    list_change,
+    list_create,
     list_put,
     list_row,
     list_waiting,

@@ -4,6 +4,11 @@
 //! below is the only place that names cases, so none can be present for one database and missing for the other.
 //! `cargo test -p store` needs nothing; `--features postgres-tests` fails without a server.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
+
 mod harness;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
@@ -51,6 +56,7 @@ store_suite! {
         a_nul_is_refused_alone_among_five_hundred,
         an_over_long_value_is_refused_alone,
         every_text_with_a_nul_is_refused,
+        the_six_characters_that_escape_a_nul_are_none,
         a_row_with_send_at_is_due_then,
         a_send_at_in_the_past_is_due_now,
         a_newer_one_discards_what_waits_under_its_key,
@@ -169,6 +175,7 @@ store_suite! {
         a_revoked_key_opens_nothing,
         a_key_is_revoked_only_by_its_tenant,
         a_list_is_replaced_whole,
+        of_two_changes_of_one_list_the_slower_is_told,
         a_provider_is_read_back_to_the_last_field,
         creating_a_provider_twice_is_a_conflict,
         replacing_a_provider_needs_its_version,

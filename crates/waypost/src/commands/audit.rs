@@ -5,10 +5,10 @@ use crate::{
     filters::moment,
     output::{self, rows},
 };
-use client::{AuditFilter, AuditRow, NotificationId, Timestamp};
+use client::{AuditFilter, NotificationId, Timestamp};
 use domain::{AuditKind, AuditStatus};
-use futures_util::{StreamExt, TryStreamExt};
 
+/// Read the audit log, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Not older than this: a time like 2026-01-31T12:00:00Z, or an age like 2h
@@ -49,7 +49,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         correlation: args.correlation,
     };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let found: Vec<AuditRow> = Box::pin(client.audit(&filter)).take(limit).try_collect().await?;
+    let found = client.audit_first(&filter, limit).await?;
     match args.format.json {
         true => output::json(&found),
         false => output::line(rows::audit(&found)),

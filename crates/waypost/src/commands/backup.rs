@@ -9,6 +9,8 @@ use crate::{
 };
 use std::path::PathBuf;
 
+/// Copy the embedded database while it is in use
+///
 /// The copy is consistent and complete at one moment; central goes on meanwhile. secrets.key is not in it: keep a
 /// copy of that elsewhere, or provider passwords have to be entered again after a restore.
 #[derive(Debug, clap::Args)]

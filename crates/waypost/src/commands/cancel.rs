@@ -3,6 +3,8 @@
 use crate::{connect::Connect, output};
 use client::NotificationId;
 
+/// Call off a notification that still waits
+///
 /// It ends as Discarded. One that is being sent right now may still go out. What is delivered or parked cannot be
 /// called off (exit code 4).
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,8 @@ use crate::cli::Cli;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+/// Print a completion script for a shell
+///
 /// For bash: `source <(waypost completions bash)`.
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -3,6 +3,8 @@
 use super::bulk::{self, Verb};
 use crate::connect::Connect;
 
+/// Give parked notifications up for good
+///
 /// Only parked notifications can be discarded; anything else is a conflict (exit code 4). A discarded one stays in
 /// the log and is never sent.
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,10 @@ use crate::{
 };
 use client::{Check, Client, Filter, Kpis, Lane, LoopReport, NotificationRow};
 use domain::HoldReason;
-use futures_util::{StreamExt, TryStreamExt};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Say what is stuck and why, and what to do about it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -37,7 +37,8 @@ impl Finding {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
-    kpis: Kpis,
+    /// None when central is not ready.
+    kpis: Option<Kpis>,
     findings: Vec<Finding>,
     loops: Vec<LoopReport>,
 }
@@ -50,11 +51,12 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&report);
     }
-    let k = &report.kpis;
-    output::line(format_args!(
-        "{} waiting, {} stuck, {} parked, {} delivered lately",
-        k.queue_depth, k.stuck_count, k.parked_count, k.delivered_last_interval
-    ))?;
+    if let Some(k) = &report.kpis {
+        output::line(format_args!(
+            "{} waiting, {} stuck, {} parked, {} delivered lately",
+            k.queue_depth, k.stuck_count, k.parked_count, k.delivered_last_interval
+        ))?;
+    }
     for report in &report.loops {
         output::line(format_args!(
             "loop {}: {} {}",
@@ -74,24 +76,26 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
 
 async fn examine(client: &Client) -> anyhow::Result<Report> {
     let readiness = client.readyz().await?;
+    let mut findings: Vec<_> = readiness.checks.iter().filter(|c| !c.ok).map(not_ready).collect();
+    if !readiness.ready {
+        // Without its store central cannot answer the rest, and this is what has to be mended first.
+        return Ok(Report {
+            kpis: None,
+            findings,
+            loops: vec![],
+        });
+    }
     let kpis = client.kpis().await?;
     let loops = client.loops().await?;
     let lanes = client.lanes().await?;
-    let parked: Vec<NotificationRow> = Box::pin(client.list(&Filter::parked()))
-        .take(LOOKED_AT)
-        .try_collect()
-        .await?;
-    let mut findings: Vec<_> = readiness.checks.iter().filter(|c| !c.ok).map(not_ready).collect();
+    let parked = client.list_first(&Filter::parked(), LOOKED_AT).await?;
     findings.extend(lanes.iter().filter_map(held));
     findings.extend(stuck(&kpis, &lanes));
-    findings.extend(
-        by_code(&parked)
-            .into_iter()
-            .map(|(code, group)| parked_as(&code, &group)),
-    );
+    let groups = by_code(&parked);
+    findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
     findings.extend(loops.iter().filter(|l| !l.ok).map(failing));
     Ok(Report {
-        kpis,
+        kpis: Some(kpis),
         findings,
         loops,
     })

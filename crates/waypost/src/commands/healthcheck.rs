@@ -2,6 +2,8 @@
 
 use crate::{connect::Connect, output};
 
+/// Say whether central is well; for containers and supervisors
+///
 /// Exit code 0 if central is well, 1 if it is not, 5 if it does not answer. Needs no key.
 #[derive(Debug, clap::Args)]
 pub struct Args {

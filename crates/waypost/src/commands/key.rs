@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Make a key, on the database itself: the way to the first one, and to keys of role ops
     Create(Create),
     /// List the keys of the tenant; their texts are not kept
     List(List),
@@ -24,6 +23,8 @@ pub enum Command {
     Revoke(Revoke),
 }
 
+/// Make a key, on the database itself: the way to the first one, and to keys of role ops
+///
 /// Prints the key's text, which is shown this once and kept nowhere.
 #[derive(Debug, clap::Args)]
 pub struct Create {

@@ -8,6 +8,7 @@ use client::Kpis;
 use comfy_table::Cell;
 use std::time::Duration;
 
+/// Show the figures: waiting, stuck, parked, delivered
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// One line for each source site

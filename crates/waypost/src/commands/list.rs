@@ -5,9 +5,8 @@ use crate::{
     filters::FilterFlags,
     output::{self, rows},
 };
-use client::NotificationRow;
-use futures_util::{StreamExt, TryStreamExt};
 
+/// List notifications, newest first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -23,9 +22,10 @@ pub struct Args {
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let client = args.central.client()?;
-    let found = Box::pin(client.list(&args.filter.filter()));
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let mut found: Vec<NotificationRow> = found.take(limit.saturating_add(1)).try_collect().await?;
+    let mut found = client
+        .list_first(&args.filter.filter(), limit.saturating_add(1))
+        .await?;
     let more = found.len() > limit;
     found.truncate(limit);
     if args.format.json {

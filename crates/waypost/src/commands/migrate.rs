@@ -7,6 +7,8 @@ use crate::{
     wiring::store,
 };
 
+/// Bring the database's schema up to date
+///
 /// `waypost serve` does the same when it starts; this is for those who want it as a step of its own. Works on the
 /// database itself. A schema that is newer than this program is refused.
 #[derive(Debug, clap::Args)]

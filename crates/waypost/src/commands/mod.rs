@@ -18,7 +18,6 @@ pub mod lists;
 pub mod migrate;
 pub mod notify;
 pub mod provider;
-mod provider_settings;
 pub mod purge;
 pub mod resend;
 pub mod retry;

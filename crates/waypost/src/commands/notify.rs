@@ -11,6 +11,8 @@ use domain::retry::parse_human;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 
+/// Send a notification
+///
 /// When this says "accepted", the notification is on central's disk. Without --id or --key it gets a fresh id; give
 /// one of them and the same command can be repeated without sending twice.
 #[derive(Debug, clap::Args)]

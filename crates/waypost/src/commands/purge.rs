@@ -10,6 +10,8 @@ use ::store::maintenance::Purged;
 use central::purge;
 use serde_json::{Value, json};
 
+/// Delete what is past its time, on the database itself
+///
 /// Central does the same every outbox.purge_interval. Works on the database itself, in small steps that let central
 /// go on. Waiting notifications are never deleted, however old.
 #[derive(Debug, clap::Args)]

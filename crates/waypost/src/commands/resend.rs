@@ -3,6 +3,8 @@
 use crate::{connect::Connect, output};
 use client::NotificationId;
 
+/// Send a delivered notification once more, as a new one
+///
 /// Prints the id of the new notification. Only what was delivered can be repeated; for what is parked there is
 /// `waypost retry`.
 #[derive(Debug, clap::Args)]

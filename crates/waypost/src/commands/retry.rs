@@ -3,6 +3,8 @@
 use super::bulk::{self, Verb};
 use crate::connect::Connect;
 
+/// Send parked notifications round again
+///
 /// Only parked notifications can be sent round again; anything else is a conflict (exit code 4). Recipients who
 /// accepted already are not sent to again.
 #[derive(Debug, clap::Args)]

@@ -13,6 +13,8 @@ use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use web::{Tls, WebState};
 
+/// Run central: take notifications in, deliver them, answer the API
+///
 /// Runs until SIGTERM or SIGINT: then it takes no new work, lets what is under way finish, and exits 0. A second
 /// signal ends it at once.
 #[derive(Debug, clap::Args)]

@@ -7,6 +7,7 @@ use crate::{
 use client::{AuditRow, NotificationId, NotificationRow};
 use serde::Serialize;
 
+/// Show everything about a notification: content, recipients, what happened to it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The notification

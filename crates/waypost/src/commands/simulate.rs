@@ -11,6 +11,8 @@ use std::{net::SocketAddr, time::Duration};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+/// Run far ends to test against: a mail catcher and a webhook receiver, with faults on request
+///
 /// Catches mail and webhooks, prints what arrives, and misbehaves as told, until Ctrl-C. Nothing is passed on.
 ///
 /// Central has to be allowed to connect to it: delivery.allow_addresses = ["127.0.0.1"].

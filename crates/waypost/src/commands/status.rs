@@ -8,6 +8,7 @@ use client::{NotificationId, StatusReport};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
+/// Say how far a notification is
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The notification

@@ -5,6 +5,8 @@ use client::{Again, Client, Error, Event};
 use domain::{Clock, SystemClock};
 use futures_util::StreamExt;
 
+/// Watch changes as they happen
+///
 /// One line for each change of a notification, until Ctrl-C. When central goes away it waits for it to come back.
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -26,7 +26,7 @@ fn networks<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<IpNet>, D::Err
         Err(_) => text
             .parse::<std::net::IpAddr>()
             .map(IpNet::from)
-            .map_err(|_| serde::de::Error::custom(format!("{text:?} is neither an address nor a network"))),
+            .map_err(|_| serde::de::Error::custom(format!("{text:?}"))),
     };
     list::deserialize(d)?.iter().map(network).collect()
 }

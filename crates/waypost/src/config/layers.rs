@@ -118,6 +118,10 @@ impl Layer {
             }
         }
         let problem = |name: &String| {
+            if known.iter().any(|key| key.parts().0 == name) {
+                let what = format!("is a section: write [{name}] and its keys below");
+                return Problem::new(name, what).from(self.origin(name));
+            }
             let hint = match nearest(name, known.iter().map(|k| k.name)) {
                 Some(key) => format!("; did you mean {key}?"),
                 None => String::from("; `waypost config show` lists those there are"),

@@ -21,7 +21,7 @@ impl Default for Log {
     fn default() -> Self {
         Self {
             format: Format::Human,
-            filter: "info,refinery_core=warn".into(),
+            filter: "info,refinery_core=warn,tokio_postgres=warn".into(),
         }
     }
 }

@@ -126,9 +126,12 @@ fn extract(layers: &mut [Layer], keys: &[Key]) -> (Option<Config>, Vec<Problem>)
         };
         // Deeper places, like one entry of a list, belong to their key.
         let name = error.path.iter().take(2).cloned().collect::<Vec<_>>().join(".");
-        let problem = match keys.iter().find(|key| key.name == name) {
-            Some(key) => Problem::takes(key, &error.kind),
-            None => Problem::new(&name, error.kind.to_string()),
+        let found = layers.iter().rev().find_map(|layer| layer.find(&name));
+        let problem = match (keys.iter().find(|key| key.name == name), found) {
+            // Of a list, the error knows which entry; otherwise the value says it best.
+            (Some(key), Some(Value::Array(..)) | None) => Problem::takes(key, error.kind),
+            (Some(key), Some(value)) => Problem::takes(key, format!("{:?}", show::text(value))),
+            (None, _) => Problem::new(&name, error.kind.to_string()),
         };
         problems.push(with_origin(problem, layers));
         let Some(layer) = layers.iter_mut().rev().find(|layer| layer.find(&name).is_some()) else {

@@ -36,7 +36,8 @@ pub fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Something for whoever watches, that is not part of the answer.
 pub fn note(text: impl std::fmt::Display) {
-    eprintln!("{text}");
+    // Nobody there to hear it is no reason to fail, let alone to panic.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Whether standard output is for eyes that like colour.

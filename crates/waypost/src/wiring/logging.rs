@@ -11,6 +11,8 @@ pub fn start(config: &Log) -> anyhow::Result<()> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter(config)?)
         .with_writer(std::io::stderr)
+        // A log nobody reads any more must not take the node down with it.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
     let started = match config.format {
         Format::Human => builder.try_init(),

@@ -12,8 +12,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes()
     let said = place.run(&["config", "check"]).ended(1).err();
     for wanted in [
         "outbox.dispatch_interval (waypost.toml)",
-        "\"soon\" is not a duration",
-        "a duration from \"100ms\" to \"1h\"",
+        "\"soon\" will not do; it takes a duration from \"100ms\" to \"1h\"",
         "outbox.lease (waypost.toml): \"0ms\" will not do",
         "outbox.dispatch_batch_size (WAYPOST_OUTBOX__DISPATCH_BATCH_SIZE): 0 will not do; it takes a number from 1",
         "outbox.leese (waypost.toml): there is no such key; did you mean outbox.lease?",

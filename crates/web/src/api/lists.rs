@@ -20,6 +20,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use central::lists::ListError;
+use store::directory::List;
 
 pub async fn list(
     State(state): State<Shared>,
@@ -46,24 +47,15 @@ pub async fn create(
     JsonObject(fields): JsonObject,
 ) -> Result<Response> {
     let list = read_list(fields, None).map_err(Problem::fields)?;
-    let _one_at_a_time = state.list_edits.lock().await;
-    if state
-        .central
-        .store
-        .list_by_name(caller.tenant, &list.name)
-        .await?
-        .is_some()
-    {
-        return Err(Problem::new(
-            Code::Conflict,
-            "there is a list of that name already; PUT replaces it",
-        ));
-    }
-    state
+    let created = state
         .central
         .lists
-        .put(caller.tenant, &list, &caller.actor)
+        .create(caller.tenant, &list, &caller.actor)
         .await?;
+    if !created {
+        let text = "there is a list of that name already; PUT replaces it";
+        return Err(Problem::new(Code::Conflict, text));
+    }
     let location = [(header::LOCATION, format!("/api/lists/{}", encode(&list.name)))];
     Ok((StatusCode::CREATED, location, Json(ListView::from(list))).into_response())
 }
@@ -75,22 +67,15 @@ pub async fn replace(
     JsonObject(fields): JsonObject,
 ) -> Result<Json<ListView>> {
     let list = read_list(fields, Some(&name)).map_err(Problem::fields)?;
-    let _one_at_a_time = state.list_edits.lock().await;
-    if state
-        .central
-        .store
-        .list_by_name(caller.tenant, &name)
-        .await?
-        .is_none()
-    {
-        return Err(Problem::not_found("list"));
+    let replace = |current: &mut List| {
+        current.recipients.clone_from(&list.recipients);
+        Ok::<_, ListError>(())
+    };
+    let lists = &state.central.lists;
+    match lists.change(caller.tenant, &name, &caller.actor, replace).await? {
+        Some(()) => Ok(Json(list.into())),
+        None => Err(Problem::not_found("list")),
     }
-    state
-        .central
-        .lists
-        .put(caller.tenant, &list, &caller.actor)
-        .await?;
-    Ok(Json(list.into()))
 }
 
 pub async fn delete(
@@ -98,7 +83,6 @@ pub async fn delete(
     caller: Caller,
     PathText(name): PathText,
 ) -> Result<StatusCode> {
-    let _one_at_a_time = state.list_edits.lock().await;
     if state
         .central
         .lists

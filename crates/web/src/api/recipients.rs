@@ -42,20 +42,16 @@ pub async fn add(
     JsonObject(fields): JsonObject,
 ) -> Result<Response> {
     let entry = read_entry(fields, None).map_err(Problem::fields)?;
-    let _one_at_a_time = state.list_edits.lock().await;
-    let mut list = find(&state, caller.tenant, &name).await?;
-    if list
-        .recipients
-        .iter()
-        .any(|known| same(known, &entry.address, channel(&entry)))
-    {
-        return Err(Problem::new(
-            Code::Conflict,
-            "the address is on the list already; PUT replaces it",
-        ));
-    }
-    list.recipients.push(entry.clone());
-    put(&state, &caller, &list, list.recipients.len() - 1).await?;
+    edit(&state, &caller, &name, |list| {
+        let mut known = list.recipients.iter();
+        if known.any(|known| same(known, &entry.address, channel(&entry))) {
+            let text = "the address is on the list already; PUT replaces it";
+            return Err(Problem::new(Code::Conflict, text));
+        }
+        list.recipients.push(entry.clone());
+        Ok(())
+    })
+    .await?;
     let place = format!(
         "/api/lists/{}/recipients/{}",
         encode(&name),
@@ -79,11 +75,12 @@ pub async fn replace(
     let wanted = params.parsed("type");
     params.finish()?;
     let entry = read_entry(fields, Some(&address)).map_err(Problem::fields)?;
-    let _one_at_a_time = state.list_edits.lock().await;
-    let mut list = find(&state, caller.tenant, &name).await?;
-    let at = place(&list, &address, wanted)?;
-    list.recipients[at] = entry.clone();
-    put(&state, &caller, &list, at).await?;
+    edit(&state, &caller, &name, |list| {
+        let at = place(list, &address, wanted)?;
+        list.recipients[at] = entry.clone();
+        Ok(())
+    })
+    .await?;
     Ok(Json(entry.into()))
 }
 
@@ -95,15 +92,12 @@ pub async fn remove(
 ) -> Result<StatusCode> {
     let wanted = params.parsed("type");
     params.finish()?;
-    let _one_at_a_time = state.list_edits.lock().await;
-    let mut list = find(&state, caller.tenant, &name).await?;
-    let at = place(&list, &address, wanted)?;
-    list.recipients.remove(at);
-    state
-        .central
-        .lists
-        .put(caller.tenant, &list, &caller.actor)
-        .await?;
+    edit(&state, &caller, &name, |list| {
+        let at = place(list, &address, wanted)?;
+        list.recipients.remove(at);
+        Ok(())
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -138,16 +132,37 @@ fn same(known: &Recipient, address: &str, wanted: Channel) -> bool {
     known.address == address && channel(known) == wanted
 }
 
-/// Stores the list; problems of the entry at `at` are told in the entry's own field names.
-async fn put(state: &Shared, caller: &Caller, list: &List, at: usize) -> Result<()> {
-    let prefix = format!("recipients[{at}].");
-    match state.central.lists.put(caller.tenant, list, &caller.actor).await {
-        Err(ListError::Fields(problems)) => Err(Problem::fields(
+/// Why a change did not come about: what the list says, or what the caller got wrong.
+enum Refused {
+    List(ListError),
+    Change(Problem),
+}
+
+impl From<ListError> for Refused {
+    fn from(error: ListError) -> Self {
+        Refused::List(error)
+    }
+}
+
+/// Changes the list as it is now, whoever else is changing it. Problems are told in the entry's own field names.
+async fn edit(
+    state: &Shared,
+    caller: &Caller,
+    name: &str,
+    change: impl Fn(&mut List) -> Result<()>,
+) -> Result<()> {
+    let change = |list: &mut List| change(list).map_err(Refused::Change);
+    let lists = &state.central.lists;
+    match lists.change(caller.tenant, name, &caller.actor, change).await {
+        Ok(Some(())) => Ok(()),
+        Ok(None) => Err(Problem::not_found("list")),
+        Err(Refused::Change(problem)) => Err(problem),
+        Err(Refused::List(ListError::Fields(problems))) => Err(Problem::fields(
             problems
                 .into_iter()
-                .map(|p| FieldError::new(p.field.strip_prefix(&prefix).unwrap_or(&p.field), p.problem))
+                .map(|p| FieldError::new(p.field.rsplit('.').next().unwrap_or_default(), p.problem.clone()))
                 .collect(),
         )),
-        other => other.map_err(Problem::from),
+        Err(Refused::List(error)) => Err(error.into()),
     }
 }

@@ -184,10 +184,12 @@ impl SubmitRequest {
         }
         let incoming = asked.into_incoming(key, body.unwrap_or_default(), caller);
         let mut all = fields.finish();
-        let guesses = incoming.submission.target == Target::Provider && Self::target_is_open(&incoming, &all);
+        let target_open =
+            incoming.submission.target == Target::Provider && Self::target_is_open(&incoming, &all);
         for found in incoming.submission.problems() {
-            let repeated = all.iter().any(|p| p.field == found.field);
-            if !repeated && !(guesses && found.field == "listName") {
+            let told = all.iter().any(|p| p.field == found.field);
+            let guess = target_open && found.field == "listName";
+            if !told && !guess {
                 all.push(found);
             }
         }

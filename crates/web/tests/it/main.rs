@@ -1,5 +1,10 @@
 //! The API as its users meet it: the real router over a real store. Only the far ends are scripted.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says where by panicking"
+)]
+
 mod actions;
 mod bulk;
 mod export;

@@ -148,3 +148,17 @@ async fn every_answer_carries_a_request_id_and_keeps_a_sane_one() {
         .unwrap();
     assert_ne!(world.send(request).await.headers["x-request-id"], "a b\"c");
 }
+
+#[tokio::test]
+async fn a_panic_is_a_500_that_tells_nothing_and_the_next_request_is_served() {
+    let world = World::new().await;
+    world.mail.script(|_, _| testkit::Reply::Panic);
+    let to = Some(json!({"to": "a@example.com"}));
+    let answer = world
+        .ask("POST", "/api/providers/mail/test", &world.key(Role::Operator), to)
+        .await;
+    assert_eq!(answer.problem(500), "internal");
+    assert!(!answer.text.contains("the script says so"), "{}", answer.text);
+    assert!(answer.headers.contains_key("x-request-id"));
+    world.get("/api/kpis").await.expect(200);
+}

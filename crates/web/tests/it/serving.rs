@@ -93,6 +93,22 @@ async fn with_a_certificate_the_server_speaks_tls() {
     served.task.await.unwrap().unwrap();
 }
 
+#[tokio::test]
+async fn a_client_that_never_finishes_its_request_is_let_go() {
+    let world = World::new().await;
+    let served = start(&world, None);
+    let mut stream = TcpStream::connect(served.addr).await.unwrap();
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nhost: ")
+        .await
+        .unwrap();
+    tokio::time::pause();
+    let mut rest = vec![];
+    stream.read_to_end(&mut rest).await.unwrap();
+    served.stop.cancel();
+    served.task.await.unwrap().unwrap();
+}
+
 #[test]
 fn a_bad_certificate_is_told_by_its_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -112,9 +112,8 @@ pub async fn settle(url: &str) -> Result<()> {
 pub struct Sizes {
     /// The queue table with its indexes.
     pub queue: i64,
-    /// Written to the write-ahead log so far.
-    pub log: i64,
-    pub database: i64,
+    /// The segments of the write-ahead log that are kept.
+    pub kept_log: i64,
 }
 
 pub async fn sizes(url: &str) -> Result<Sizes> {
@@ -122,8 +121,7 @@ pub async fn sizes(url: &str) -> Result<Sizes> {
     let row = client.query_one(sql::SIZES, &[]).await.map_err(failed)?;
     Ok(Sizes {
         queue: row.get::<_, Option<i64>>(0).unwrap_or_default(),
-        log: row.get(1),
-        database: row.get(2),
+        kept_log: row.get::<_, Option<i64>>(1).unwrap_or_default(),
     })
 }
 

@@ -1,7 +1,8 @@
 -- Expired leases count as free: their owner died, and delivering twice beats never delivering.
 select
-  d.seq, d.tenant, d.site, d.generation, d.attempts, d.unknowns, d.claims, d.token is not null as interrupted, d.waiting_since,
-  n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra
+  d.seq, d.tenant, n.id, d.generation, d.attempts, d.token is not null, d.unknowns, d.claims, d.waiting_since,
+  n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra, d.site,
+  exists (select 1 from recipient_results r where r.seq = d.seq)
 from due d
 join notifications n on n.seq = d.seq
 where d.lane = ?1 and d.due_at <= ?2

@@ -114,6 +114,7 @@ pub async fn pages_of_the_log_have_neither_gaps_nor_repeats(t: &TestStore) {
             let next = page(t, &AuditFilter::default(), limit, after).await;
             found.extend(next.rows);
             after = next.next;
+            assert!(found.len() <= all.rows.len(), "the pages go round in circles");
             if after.is_none() {
                 break;
             }

@@ -158,7 +158,7 @@ pub async fn a_released_row_is_due_at_once_and_uncounted(t: &TestStore) {
 
 pub async fn releasing_after_an_interruption_does_not_count_it_twice(t: &TestStore) {
     let lane = t.lane("mail").await;
-    t.send(lane).await;
+    let id = t.send(lane).await;
     t.claim_one(lane).await;
     t.clock.advance(LEASE);
     let second = t.claim_one(lane).await;
@@ -166,6 +166,7 @@ pub async fn releasing_after_an_interruption_does_not_count_it_twice(t: &TestSto
     t.store.release(&[second.lease]).await.unwrap();
     let third = t.claim_one(lane).await;
     assert_eq!((third.attempts, third.interruptions), (1, 1));
+    assert_eq!(t.get(id).await.retry_count, 1);
 }
 
 pub async fn releasing_a_lost_lease_changes_nothing(t: &TestStore) {

@@ -95,6 +95,30 @@ fn to(address: &str) -> Recipient {
     }
 }
 
+pub async fn of_two_changes_of_one_list_the_slower_is_told(t: &TestStore) {
+    let list = |addresses: &[&str]| List {
+        name: "ops".into(),
+        recipients: addresses.iter().map(|a| to(a)).collect(),
+    };
+    let before = list(&["a@x"]);
+    assert!(t.store.create_list(TENANT, &before, &admin()).await.unwrap());
+    assert!(!t.store.create_list(TENANT, &list(&[]), &admin()).await.unwrap());
+    let (mine, theirs) = (list(&["a@x", "b@x"]), list(&["a@x", "c@x"]));
+    assert!(
+        t.store
+            .change_list(TENANT, &before, &mine, &admin())
+            .await
+            .unwrap()
+    );
+    assert!(
+        !t.store
+            .change_list(TENANT, &before, &theirs, &admin())
+            .await
+            .unwrap()
+    );
+    assert_eq!(t.store.list_by_name(TENANT, "ops").await.unwrap(), Some(mine));
+}
+
 pub async fn a_list_is_replaced_whole(t: &TestStore) {
     let list = |recipients| List {
         name: "ops".into(),

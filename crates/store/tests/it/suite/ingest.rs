@@ -156,6 +156,13 @@ pub async fn a_nul_is_refused_alone_among_five_hundred(t: &TestStore) {
         );
         assert_eq!(matches!(answer, Ingested::Accepted), i != 317, "{i}: {answer:?}");
     }
+    let Ingested::Refused(words) = &answers[317] else {
+        unreachable!()
+    };
+    assert!(
+        !words.contains("instr") && !words.contains("before"),
+        "for people: {words}"
+    );
     assert_eq!(t.claim(lane, 1_000).await.len(), 499);
 }
 
@@ -253,6 +260,21 @@ pub async fn every_text_with_a_nul_is_refused(t: &TestStore) {
         assert!(matches!(answer, Ingested::Refused(_)), "{i}: {answer:?}");
     }
     assert_eq!(t.claim(lane, 100).await, []);
+}
+
+pub async fn the_six_characters_that_escape_a_nul_are_none(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let text = r"a\u0000b";
+    let fine = Submission {
+        target: Target::Recipients(vec![text.into()]),
+        extra: Extra {
+            body_html: Some(text.into()),
+            ..Extra::default()
+        },
+        ..mail()
+    };
+    t.accept(lane, fine.clone()).await;
+    assert_eq!(t.get(fine.id).await.submission, fine);
 }
 
 pub async fn a_row_with_send_at_is_due_then(t: &TestStore) {

@@ -119,7 +119,7 @@ impl ReferenceStateMachine for Rules {
             5 => (1u8..4).prop_map(Step::Claim),
             4 => (1u8..80).prop_map(Step::Advance),
             6 => (any::<usize>(), end).prop_map(|(claim, end)| Step::Record(claim, end)),
-            1 => any::<usize>().prop_map(Step::Release),
+            2 => any::<usize>().prop_map(Step::Release),
             1 => any::<usize>().prop_map(Step::Renew),
             2 => any::<usize>().prop_map(Step::Requeue),
             1 => any::<usize>().prop_map(Step::Discard),
@@ -381,7 +381,7 @@ pub async fn any_history_matches_the_model(t: &TestStore) {
     let cases = std::env::var("PROPTEST_CASES")
         .ok()
         .and_then(|n| n.parse().ok())
-        .unwrap_or(40);
+        .unwrap_or(120);
     let mut runner = TestRunner::new(Config {
         cases,
         failure_persistence: None,

@@ -36,7 +36,9 @@ impl Database {
                 folder: folder.map(Path::to_owned),
             }),
             url if url.starts_with("postgres://") || url.starts_with("postgresql://") => Ok(Self::Postgres {
-                admin: postgres::Admin::connect(url).await.context("cannot reach PostgreSQL")?,
+                admin: postgres::Admin::connect(url)
+                    .await
+                    .context("cannot reach PostgreSQL")?,
             }),
             other => Err(crate::exit::usage(format!(
                 "--database {other}: say sqlite or postgres://…"
@@ -69,10 +71,11 @@ impl Database {
             Self::Sqlite { folder } => {
                 let mut builder = tempfile::Builder::new();
                 builder.prefix("waypost-bench-");
-                Location::Folder(match folder {
+                let made = match folder {
                     Some(folder) => builder.tempdir_in(folder)?,
                     None => builder.tempdir()?,
-                })
+                };
+                Location::Folder(made.path().to_owned(), Some(made))
             }
             Self::Postgres { admin } => Location::Database(admin.create().await?),
             Self::Given { url } => Location::Database(url.clone()),
@@ -90,20 +93,38 @@ impl Database {
 /// One place to measure in.
 #[derive(Debug)]
 pub enum Location {
-    /// Removed when dropped.
-    Folder(TempDir),
+    /// A folder for files; one that was made for this is removed when dropped.
+    Folder(
+        PathBuf,
+        #[allow(dead_code, reason = "removes the folder when dropped")] Option<TempDir>,
+    ),
     /// The URL of a database.
     Database(String),
 }
 
 impl Location {
+    /// The place that [`Location::name`] of another process said.
+    pub fn named(name: &str) -> Self {
+        match name.contains("://") {
+            true => Self::Database(name.to_owned()),
+            false => Self::Folder(name.into(), None),
+        }
+    }
+
+    pub fn name(&self) -> String {
+        match self {
+            Self::Folder(folder, _) => folder.display().to_string(),
+            Self::Database(url) => url.clone(),
+        }
+    }
+
     /// The product's store in it, opened as `serve` opens it.
     pub async fn open(&self, node: &str) -> anyhow::Result<Arc<dyn Store>> {
         Ok(match self {
-            Self::Folder(folder) => {
-                let path = folder.path().join("waypost.db");
-                Arc::new(SqliteStore::open(&path, Arc::new(SystemClock))?)
-            }
+            Self::Folder(folder, _) => Arc::new(SqliteStore::open(
+                &folder.join("waypost.db"),
+                Arc::new(SystemClock),
+            )?),
             Self::Database(url) => Arc::new(PgStore::open(url, StoreTime::Database, node.to_owned()).await?),
         })
     }
@@ -111,7 +132,7 @@ impl Location {
     /// The file of the product's embedded store.
     pub fn file(&self) -> Option<PathBuf> {
         match self {
-            Self::Folder(folder) => Some(folder.path().join("waypost.db")),
+            Self::Folder(folder, _) => Some(folder.join("waypost.db")),
             Self::Database(_) => None,
         }
     }
@@ -120,7 +141,7 @@ impl Location {
     pub async fn settle(&self) -> anyhow::Result<()> {
         match self {
             // The store's own checkpoints have a pace of their own; nothing to do from outside.
-            Self::Folder(_) => Ok(()),
+            Self::Folder(..) => Ok(()),
             Self::Database(url) => Ok(postgres::settle(url).await?),
         }
     }

@@ -26,10 +26,18 @@ pub async fn noop(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let (name, limit) = limit(bench, None).await?;
     let value = ours(bench).await?;
     let target = match bench.database.is_sqlite() {
-        true => Target::Peers { times: 20.0, peer: 2_480.0 / 155_000.0 },
-        false => Target::Peers { times: 2.0, peer: 26_500.0 / 81_900.0 },
+        true => Target::Peers {
+            times: 20.0,
+            peer: 2_480.0 / 155_000.0,
+        },
+        false => Target::Peers {
+            times: 2.0,
+            peer: 26_500.0 / 81_900.0,
+        },
     };
-    Ok(vec![Reading::rate("drain", value).beside(name, limit).aiming(target)])
+    Ok(vec![
+        Reading::rate("drain", value).beside(name, limit).aiming(target),
+    ])
 }
 
 /// Each message is posted, through the kind `webhook`.
@@ -40,11 +48,19 @@ pub async fn http(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let (name, limit) = limit(bench, Some(bare.handler())).await?;
     let value = ours_http(bench).await?;
     let target = match bench.database.is_sqlite() {
-        true => Target::Peers { times: 10.0, peer: 1_090.0 / 30_800.0 },
-        false => Target::Peers { times: 2.0, peer: 13_900.0 / 35_700.0 },
+        true => Target::Peers {
+            times: 10.0,
+            peer: 1_090.0 / 30_800.0,
+        },
+        false => Target::Peers {
+            times: 2.0,
+            peer: 13_900.0 / 35_700.0,
+        },
     };
     Ok(vec![
-        Reading::rate("drain-http", value).beside(name, limit).aiming(target),
+        Reading::rate("drain-http", value)
+            .beside(name, limit)
+            .aiming(target),
         Reading::rate("drain-http, of bare HTTP", value).beside("bare POSTs to the same receiver", blast),
     ])
 }
@@ -54,7 +70,13 @@ pub async fn ours(bench: &Bench) -> anyhow::Result<f64> {
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
     rig.noop().await?;
-    let rate = measure(&rig, &location, &Load::new("noop", Channel::Email), bench.scale.rows).await?;
+    let rate = measure(
+        &rig,
+        &location,
+        &Load::new("noop", Channel::Email),
+        bench.scale.rows,
+    )
+    .await?;
     rig.close().await;
     bench.database.remove(location).await?;
     Ok(rate)
@@ -65,8 +87,15 @@ pub async fn ours_http(bench: &Bench) -> anyhow::Result<f64> {
     let sink = bench.sink().await?;
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
-    rig.provider("hook", "webhook", json!({ "url": sink.url }), POSTS).await?;
-    let rate = measure(&rig, &location, &Load::new("hook", Channel::Webhook), bench.scale.rows).await?;
+    rig.provider("hook", "webhook", json!({ "url": sink.url }), POSTS)
+        .await?;
+    let rate = measure(
+        &rig,
+        &location,
+        &Load::new("hook", Channel::Webhook),
+        bench.scale.rows,
+    )
+    .await?;
     rig.close().await;
     bench.database.remove(location).await?;
     Ok(rate)
@@ -86,7 +115,11 @@ pub async fn sweep(dispatcher: &mut Dispatcher, rows: u64) -> anyhow::Result<f64
     let start = Instant::now();
     let tally = dispatcher.sweep().await?;
     let rate = per_second(rows, start.elapsed());
-    ensure!(tally.delivered == rows, "{} of {rows} messages were delivered: {tally:?}", tally.delivered);
+    ensure!(
+        tally.delivered == rows,
+        "{} of {rows} messages were delivered: {tally:?}",
+        tally.delivered
+    );
     Ok(rate)
 }
 
@@ -94,7 +127,10 @@ async fn limit(bench: &Bench, handler: Option<Handler>) -> anyhow::Result<(&'sta
     let location = bench.fresh().await?;
     let rows = bench.scale.rows;
     let found = match &location {
-        Location::Folder(folder) => ("single-writer prototype", sqlite::drain(folder.path(), rows, handler).await?),
+        Location::Folder(folder, _) => (
+            "single-writer prototype",
+            sqlite::drain(folder, rows, handler).await?,
+        ),
         Location::Database(url) => ("split prototype", postgres::drain(url, rows, handler).await?),
     };
     bench.database.remove(location).await?;

@@ -28,8 +28,16 @@ pub async fn round(bench: &Bench, callers: Callers) -> anyhow::Result<Vec<Readin
         Callers::Many => ("enqueue-32", 0.8, 0.8),
         Callers::Bulk => ("enqueue-bulk", 1.0, 0.8),
     };
-    let share = if bench.database.is_sqlite() { sqlite } else { postgres };
-    Ok(vec![Reading::rate(figure, value).beside(name, limit).aiming(Target::Share(share))])
+    let share = if bench.database.is_sqlite() {
+        sqlite
+    } else {
+        postgres
+    };
+    Ok(vec![
+        Reading::rate(figure, value)
+            .beside(name, limit)
+            .aiming(Target::Share(share)),
+    ])
 }
 
 /// Accepted per second, by the product.
@@ -56,15 +64,17 @@ async fn limit(bench: &Bench, callers: Callers) -> anyhow::Result<(&'static str,
     let location = bench.fresh().await?;
     let run_for = bench.scale.run_for;
     let found = match (&location, callers) {
-        (Location::Folder(folder), Callers::One) => {
-            ("one-row transactions", sqlite::one_by_one(folder.path(), 1, run_for).await?)
+        (Location::Folder(folder, _), Callers::One) => (
+            "one-row transactions",
+            sqlite::one_by_one(folder, 1, run_for).await?,
+        ),
+        (Location::Folder(folder, _), Callers::Many) => {
+            ("group commit prototype", sqlite::group(folder, run_for).await?)
         }
-        (Location::Folder(folder), Callers::Many) => {
-            ("group commit prototype", sqlite::group(folder.path(), run_for).await?)
-        }
-        (Location::Folder(folder), Callers::Bulk) => {
-            ("1,000-row transactions", sqlite::one_by_one(folder.path(), 1_000, run_for).await?)
-        }
+        (Location::Folder(folder, _), Callers::Bulk) => (
+            "1,000-row transactions",
+            sqlite::one_by_one(folder, 1_000, run_for).await?,
+        ),
         (Location::Database(url), Callers::One) => {
             ("single-row inserts", postgres::one_by_one(url, run_for).await?)
         }

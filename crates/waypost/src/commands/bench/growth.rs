@@ -84,9 +84,12 @@ pub async fn keep(location: &Location, rows: u64) -> anyhow::Result<()> {
             postgres::keep(url, lane, rows, move |n| shown.set_position(n)).await?;
             postgres::settle(url).await?;
         }
-        Location::Folder(_) => {
+        Location::Folder(..) => {
             let file = location.file().context("an embedded store has a file")?;
-            sqlite::keep(&file, lane, rows, SystemClock.now(), move |n| shown.set_position(n)).await?;
+            sqlite::keep(&file, lane, rows, SystemClock.now(), move |n| {
+                shown.set_position(n)
+            })
+            .await?;
         }
     }
     bar.finish_and_clear();

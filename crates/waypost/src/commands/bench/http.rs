@@ -81,7 +81,11 @@ impl Bare {
         let answer = self.client.request(request.body(Full::new(body))?).await?;
         let status = answer.status();
         let said = answer.into_body().collect().await?.to_bytes();
-        ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&said));
+        ensure!(
+            status.is_success(),
+            "{status}: {}",
+            String::from_utf8_lossy(&said)
+        );
         Ok(())
     }
 

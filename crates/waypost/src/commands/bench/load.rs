@@ -97,7 +97,9 @@ impl Load {
             }
             anyhow::Ok(accepted)
         };
-        let tasks: Vec<_> = (0..callers).map(|_| tokio::spawn(call(self.clone(), central.clone()))).collect();
+        let tasks: Vec<_> = (0..callers)
+            .map(|_| tokio::spawn(call(self.clone(), central.clone())))
+            .collect();
         let mut accepted = 0;
         for task in tasks {
             accepted += task.await??;
@@ -115,7 +117,9 @@ impl Load {
                 left -= n;
                 if n > 0 {
                     let (central, load) = (central.clone(), self.clone());
-                    tasks.push(tokio::spawn(async move { submit(&central, load.messages(n)).await }));
+                    tasks.push(tokio::spawn(
+                        async move { submit(&central, load.messages(n)).await },
+                    ));
                 }
             }
             for task in tasks {
@@ -133,9 +137,16 @@ impl Load {
 }
 
 /// All of them must be accepted; how many that was.
-async fn submit(central: &Central, messages: Vec<Incoming>) -> anyhow::Result<u64> {
+pub async fn submit(central: &Central, messages: Vec<Incoming>) -> anyhow::Result<u64> {
     let answers = central.ingest.submit(messages).await?;
-    let accepted = answers.iter().filter(|a| matches!(a, Submitted::Accepted { .. })).count();
-    ensure!(accepted == answers.len(), "{accepted} of {} messages were accepted", answers.len());
+    let accepted = answers
+        .iter()
+        .filter(|a| matches!(a, Submitted::Accepted { .. }))
+        .count();
+    ensure!(
+        accepted == answers.len(),
+        "{accepted} of {} messages were accepted",
+        answers.len()
+    );
     Ok(accepted as u64)
 }

@@ -12,27 +12,53 @@ pub async fn describe(benches: &[Bench]) -> anyhow::Result<Vec<(String, String)>
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let mut lines = vec![
         ("cores".to_owned(), cores.to_string()),
-        ("processor".to_owned(), line_of("/proc/cpuinfo", "model name").unwrap_or_default()),
-        ("memory".to_owned(), line_of("/proc/meminfo", "MemTotal").unwrap_or_default()),
+        (
+            "processor".to_owned(),
+            line_of("/proc/cpuinfo", "model name").unwrap_or_default(),
+        ),
+        (
+            "memory".to_owned(),
+            line_of("/proc/meminfo", "MemTotal").unwrap_or_default(),
+        ),
         ("kernel".to_owned(), read("/proc/sys/kernel/osrelease")),
         ("load before".to_owned(), read("/proc/loadavg")),
-        ("waypost".to_owned(), format!("{}{}", env!("CARGO_PKG_VERSION"), if cfg!(debug_assertions) { " (not optimised!)" } else { "" })),
+        (
+            "waypost".to_owned(),
+            format!(
+                "{}{}",
+                env!("CARGO_PKG_VERSION"),
+                if cfg!(debug_assertions) {
+                    " (not optimised!)"
+                } else {
+                    ""
+                }
+            ),
+        ),
     ];
     for bench in benches {
-        lines.push((bench.database.name().to_lowercase(), bench.database.version().await?));
+        lines.push((
+            bench.database.name().to_lowercase(),
+            bench.database.version().await?,
+        ));
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().to_owned();
     let syncs = tokio::task::spawn_blocking(move || disk::fdatasync(&path, PROBE)).await??;
     lines.push((
         "fdatasync".to_owned(),
-        format!("{:.0}/s (p50 {:.0} µs, p99 {:.0} µs)", syncs.per_second, syncs.p50_us, syncs.p99_us),
+        format!(
+            "{:.0}/s (p50 {:.0} µs, p99 {:.0} µs)",
+            syncs.per_second, syncs.p50_us, syncs.p99_us
+        ),
     ));
     Ok(lines)
 }
 
 fn read(path: &str) -> String {
-    std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+    std::fs::read_to_string(path)
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 fn line_of(path: &str, name: &str) -> Option<String> {

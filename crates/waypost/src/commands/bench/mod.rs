@@ -4,6 +4,8 @@
 //! has one file per question, [`report`] the table. The limits are `store::limits`, bare HTTP and bare SMTP.
 //! Always true: a figure and its limit come from the same round; every measurement starts on a new database.
 
+mod api;
+mod bad_rows;
 mod context;
 mod database;
 mod drain;
@@ -11,14 +13,19 @@ mod enqueue;
 mod far_end;
 mod growth;
 mod http;
+mod lanes;
 mod latency;
 mod load;
 mod machine;
+mod memory;
 mod noop;
+mod pages;
 mod peer;
+mod reader;
 mod reading;
 mod report;
 mod rig;
+mod smtp;
 mod workload;
 
 use crate::output::{self, Format};
@@ -68,12 +75,16 @@ enum Command {
     /// Be the receiver that bodies are posted to, on a free port, until standard input ends
     #[command(hide = true)]
     Sink,
+    /// Deliver what waits in a database and say how much memory that took
+    #[command(hide = true)]
+    Deliver(memory::Args),
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     match args.command {
         Some(Command::Peer(args)) => return peer::run(args).await,
         Some(Command::Sink) => return http::sink().await,
+        Some(Command::Deliver(args)) => return memory::deliver(args).await,
         None => {}
     }
     start()?;
@@ -85,16 +96,25 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     };
     let mut benches = vec![];
     for name in &args.database {
-        benches.push(Bench::new(Database::named(name, args.folder.as_deref()).await?, scale.clone()).await?);
+        benches.push(
+            Bench::new(
+                Database::named(name, args.folder.as_deref()).await?,
+                scale.clone(),
+            )
+            .await?,
+        );
     }
     let machine = machine::describe(&benches).await?;
-    let mut readings = vec![];
+    let (mut readings, mut failed) = (vec![], vec![]);
     for workload in Workload::chosen(&args.workloads) {
         for round in 1..=workload.rounds(args.rounds) {
             for bench in &benches {
                 bench.say(format!("{workload} on {}, round {round}", bench.database.name()));
-                let found = Box::pin(workload.round(bench)).await?;
-                readings.extend(found.into_iter().map(|reading| (bench.database.name(), reading)));
+                match Box::pin(workload.round(bench)).await {
+                    Ok(found) => readings.extend(found.into_iter().map(|reading| (bench.database.name(), reading))),
+                    // What was measured so far took long and is still true.
+                    Err(error) => failed.push(error.context(format!("{workload} on {}", bench.database.name()))),
+                }
             }
         }
     }
@@ -103,9 +123,14 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     }
     let rows = report::rows(&readings);
     match args.format.json {
-        true => output::json(&report::json(&machine, &rows)),
-        false => report::print(&machine, &rows),
+        true => output::json(&report::json(&machine, &rows))?,
+        false => report::print(&machine, &rows)?,
     }
+    let first = failed.pop();
+    for error in failed {
+        output::note(format_args!("{error:#}"));
+    }
+    first.map_or(Ok(()), Err)
 }
 
 /// What `serve` starts with and what costs time: counting. Only warnings are logged.

@@ -42,7 +42,11 @@ impl Seen {
 
     fn saw(&self, id: NotificationId) {
         let now = Instant::now();
-        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_insert(now);
+        self.arrivals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(id)
+            .or_insert(now);
     }
 }
 
@@ -57,7 +61,10 @@ const DEAD_FOR: Duration = Duration::from_secs(2);
 pub const BAD: &str = "refuse this";
 
 fn is_dead(settings: &Settings) -> bool {
-    settings.get("dead").and_then(serde_json::Value::as_bool).unwrap_or(false)
+    settings
+        .get("dead")
+        .and_then(serde_json::Value::as_bool)
+        .unwrap_or(false)
 }
 
 impl Kind for NoopKind {

@@ -51,26 +51,52 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         measure("waypost", args.workload, Database::Given { url }, scale.clone()).await?;
     }
     let folder = std::env::var_os("SQLITE_DIR").map(Into::into);
-    measure("waypost-sqlite", args.workload, Database::Sqlite { folder }, scale).await
+    measure(
+        "waypost-sqlite",
+        args.workload,
+        Database::Sqlite { folder },
+        scale,
+    )
+    .await
 }
 
 fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 async fn measure(name: &str, workload: Peer, database: Database, scale: Scale) -> anyhow::Result<()> {
     let bench = Bench::new(database, scale).await?;
     let tell = |figure: &str, value: f64, unit: &str, note: &str| {
-        output::line(format_args!("RESULT\t{name}\t{figure}\t{value:.2}\t{unit}\t{note}"))
+        output::line(format_args!(
+            "RESULT\t{name}\t{figure}\t{value:.2}\t{unit}\t{note}"
+        ))
     };
     match workload {
-        Peer::W1a => tell("w1a", enqueue::ours(&bench, Callers::One).await?, "rows/s", "ingest.submit, 1 caller")?,
-        Peer::W1b => tell("w1b", enqueue::ours(&bench, Callers::Many).await?, "rows/s", "ingest.submit, 32 callers")?,
+        Peer::W1a => tell(
+            "w1a",
+            enqueue::ours(&bench, Callers::One).await?,
+            "rows/s",
+            "ingest.submit, 1 caller",
+        )?,
+        Peer::W1b => tell(
+            "w1b",
+            enqueue::ours(&bench, Callers::Many).await?,
+            "rows/s",
+            "ingest.submit, 32 callers",
+        )?,
         Peer::W1c => {
             let rate = enqueue::ours(&bench, Callers::Bulk).await?;
             tell("w1c", rate, "rows/s", "ingest.submit, 1,000 at a time, 4 callers")?;
         }
-        Peer::W2 => tell("w2", drain::ours(&bench).await?, "jobs/s", "history and audit row each kept")?,
+        Peer::W2 => tell(
+            "w2",
+            drain::ours(&bench).await?,
+            "jobs/s",
+            "history and audit row each kept",
+        )?,
         Peer::W2h => tell("w2h", drain::ours_http(&bench).await?, "jobs/s", "kind webhook")?,
         Peer::W3 => {
             let latencies = latency::ours(&bench).await?;
@@ -79,7 +105,12 @@ async fn measure(name: &str, workload: Peer, database: Database, scale: Scale) -
         }
         Peer::W4 => {
             for (kept, rate) in growth::three_times(&bench).await? {
-                tell(if kept == 0 { "w4-0" } else { "w4-1M" }, rate, "jobs/s", &format!("{kept} finished rows kept"))?;
+                tell(
+                    if kept == 0 { "w4-0" } else { "w4-1M" },
+                    rate,
+                    "jobs/s",
+                    &format!("{kept} finished rows kept"),
+                )?;
             }
         }
     }

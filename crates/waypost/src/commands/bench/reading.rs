@@ -31,7 +31,10 @@ pub enum Target {
     /// At least this share of the limit.
     Share(f64),
     /// At least `times` the best peer, which on the machine of the comparison reached `peer` of the limit.
-    Peers { times: f64, peer: f64 },
+    Peers {
+        times: f64,
+        peer: f64,
+    },
     /// At most so many times the limit (where less is better).
     Times(f64),
     /// At most this, whatever the limit.
@@ -145,7 +148,14 @@ mod tests {
     #[test]
     fn targets_are_met_by_the_ratio_or_by_the_value() {
         assert_eq!(Target::Share(0.8).met(1.0, Some(0.8)), Some(true));
-        assert_eq!(Target::Peers { times: 2.0, peer: 0.3 }.met(1.0, Some(0.5)), Some(false));
+        assert_eq!(
+            Target::Peers {
+                times: 2.0,
+                peer: 0.3
+            }
+            .met(1.0, Some(0.5)),
+            Some(false)
+        );
         assert_eq!(Target::Times(1.5).met(1.0, Some(1.6)), Some(false));
         assert_eq!(Target::AtMost(150.0).met(149.0, None), Some(true));
         assert_eq!(Target::Share(0.8).met(1.0, None), None);

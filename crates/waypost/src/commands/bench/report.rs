@@ -23,10 +23,18 @@ pub struct Row {
 pub fn rows(readings: &[(&'static str, Reading)]) -> Vec<Row> {
     let mut rows: Vec<Row> = vec![];
     for (database, reading) in readings {
-        if rows.iter().any(|r| r.database == *database && r.figure == reading.figure) {
+        if rows
+            .iter()
+            .any(|r| r.database == *database && r.figure == reading.figure)
+        {
             continue;
         }
-        let same = || readings.iter().filter(|(d, r)| d == database && r.figure == reading.figure).map(|(_, r)| r);
+        let same = || {
+            readings
+                .iter()
+                .filter(|(d, r)| d == database && r.figure == reading.figure)
+                .map(|(_, r)| r)
+        };
         let limits: Vec<f64> = same().filter_map(|r| r.limit.as_ref().map(|l| l.value)).collect();
         let ratios: Vec<f64> = same().filter_map(Reading::ratio).collect();
         let name = reading.limit.as_ref().map(|l| l.name.clone());
@@ -74,7 +82,17 @@ pub fn print(machine: &[(String, String)], rows: &[Row]) -> anyhow::Result<()> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["database", "workload", "median", "min … max", "limit in the same round", "ratio", "target", "", "note"]);
+    table.set_header([
+        "database",
+        "workload",
+        "median",
+        "min … max",
+        "limit in the same round",
+        "ratio",
+        "target",
+        "",
+        "note",
+    ]);
     for row in rows {
         let show = |value: f64| row.unit.show(value);
         let mark = row.met().map_or("", |met| if met { "✓" } else { "✗" });
@@ -83,7 +101,11 @@ pub fn print(machine: &[(String, String)], rows: &[Row]) -> anyhow::Result<()> {
             Cell::new(&row.figure),
             Cell::new(show(row.median())),
             Cell::new(format!("{} … {}", show(row.least()), show(row.most()))),
-            Cell::new(row.limit.as_ref().map_or_else(String::new, |(name, value)| format!("{} {name}", show(*value)))),
+            Cell::new(
+                row.limit
+                    .as_ref()
+                    .map_or_else(String::new, |(name, value)| format!("{} {name}", show(*value))),
+            ),
             Cell::new(row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"))),
             Cell::new(row.target),
             Cell::new(mark),
@@ -94,8 +116,10 @@ pub fn print(machine: &[(String, String)], rows: &[Row]) -> anyhow::Result<()> {
 }
 
 pub fn json(machine: &[(String, String)], rows: &[Row]) -> Value {
-    let machine: serde_json::Map<String, Value> =
-        machine.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let machine: serde_json::Map<String, Value> = machine
+        .iter()
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| {

@@ -26,10 +26,19 @@ impl Rig {
         let loopback = vec!["127.0.0.0/8".parse()?, "::1/128".parse()?];
         let outside = Outside::new(clock.clone()).allowing(loopback);
         let seen: Arc<Seen> = Arc::default();
-        let mut kinds: Vec<_> = Registry::standard(Arc::new(outside), Captured::default()).iter().cloned().collect();
+        let mut kinds: Vec<_> = Registry::standard(Arc::new(outside), Captured::default())
+            .iter()
+            .cloned()
+            .collect();
         kinds.push(Arc::new(NoopKind(seen.clone())));
         let registry = Registry::new(kinds).map_err(anyhow::Error::msg)?;
-        let central = Central::new(store, registry, Sealer::ephemeral(), clock, Settings::named("bench"));
+        let central = Central::new(
+            store,
+            registry,
+            Sealer::ephemeral(),
+            clock,
+            Settings::named("bench"),
+        );
         Ok(Self {
             central,
             seen,
@@ -38,8 +47,18 @@ impl Rig {
     }
 
     /// Sets a provider up, or finds it there from before.
-    pub async fn provider(&self, id: &str, kind: &str, settings: Value, concurrency: u32) -> anyhow::Result<LaneId> {
-        let known = self.central.store.provider(TenantId::DEFAULT, &domain::ProviderId::new(id)).await?;
+    pub async fn provider(
+        &self,
+        id: &str,
+        kind: &str,
+        settings: Value,
+        concurrency: u32,
+    ) -> anyhow::Result<LaneId> {
+        let known = self
+            .central
+            .store
+            .provider(TenantId::DEFAULT, &domain::ProviderId::new(id))
+            .await?;
         if let Some(known) = known {
             return Ok(known.lane);
         }
@@ -53,7 +72,11 @@ impl Rig {
             }),
             ..ProviderDraft::default()
         };
-        let stored = self.central.providers.create(TenantId::DEFAULT, draft, &Actor::system()).await;
+        let stored = self
+            .central
+            .providers
+            .create(TenantId::DEFAULT, draft, &Actor::system())
+            .await;
         Ok(stored.with_context(|| format!("cannot set up {id}"))?.lane)
     }
 

@@ -1,11 +1,13 @@
 //! The questions that can be asked.
 
 use super::{
+    api, bad_rows,
     context::Bench,
     drain,
     enqueue::{self, Callers},
-    growth, latency,
+    growth, lanes, latency, memory, pages, reader,
     reading::Reading,
+    smtp,
 };
 use clap::ValueEnum;
 
@@ -27,6 +29,20 @@ pub enum Workload {
     Latency,
     /// Drain while a large history is kept
     Growth,
+    /// Deliver a backlog by SMTP
+    Smtp,
+    /// POST /api/notifications from 32 kept-alive clients
+    Api,
+    /// Memory while a million messages are delivered
+    Memory,
+    /// 5,000 lanes of which 500 are dead
+    Lanes,
+    /// A transaction that is left open while messages come and go
+    Reader,
+    /// One bad message in a thousand
+    BadRows,
+    /// Figures, list and claim as history grows
+    Pages,
     /// Everything
     All,
 }
@@ -43,7 +59,10 @@ const QUICK: &[Workload] = &[
 impl Workload {
     /// What was asked for, in the order of this file and each once.
     pub fn chosen(asked: &[Workload]) -> Vec<Workload> {
-        let all = Workload::value_variants().iter().copied().filter(|w| *w != Workload::All);
+        let all = Workload::value_variants()
+            .iter()
+            .copied()
+            .filter(|w| *w != Workload::All);
         match asked {
             [] => QUICK.to_vec(),
             asked if asked.contains(&Workload::All) => all.collect(),
@@ -54,7 +73,7 @@ impl Workload {
     /// Those that repeat inside, on a database that takes long to fill, run once.
     pub fn rounds(self, asked: u32) -> u32 {
         match self {
-            Workload::Growth => 1,
+            Workload::Growth | Workload::Memory | Workload::Reader | Workload::Pages => 1,
             _ => asked,
         }
     }
@@ -69,6 +88,13 @@ impl Workload {
             Workload::DrainHttp => Box::pin(drain::http(bench)).await,
             Workload::Latency => Box::pin(latency::round(bench)).await,
             Workload::Growth => Box::pin(growth::round(bench)).await,
+            Workload::Smtp => Box::pin(smtp::round(bench)).await,
+            Workload::Api => Box::pin(api::round(bench)).await,
+            Workload::Memory => Box::pin(memory::round(bench)).await,
+            Workload::Lanes => Box::pin(lanes::round(bench)).await,
+            Workload::Reader => Box::pin(reader::round(bench)).await,
+            Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
+            Workload::Pages => Box::pin(pages::round(bench)).await,
             Workload::All => Ok(vec![]),
         }
     }
@@ -90,7 +116,10 @@ mod tests {
     #[test]
     fn without_a_name_the_quick_ones_run_and_each_runs_once() {
         assert_eq!(Workload::chosen(&[]), QUICK);
-        assert_eq!(Workload::chosen(&[Workload::Drain, Workload::Drain]), [Workload::Drain]);
+        assert_eq!(
+            Workload::chosen(&[Workload::Drain, Workload::Drain]),
+            [Workload::Drain]
+        );
         assert!(!Workload::chosen(&[Workload::All]).contains(&Workload::All));
     }
 }

@@ -1,0 +1,80 @@
+//! How providers and their kinds are shown. Secrets come masked from central.
+
+use super::Plain;
+use crate::output::{self, table, time};
+use client::Provider;
+use comfy_table::Cell;
+
+pub async fn list(args: Plain) -> anyhow::Result<()> {
+    let providers = args.central.client()?.providers().await?;
+    if args.format.json {
+        return output::json(&providers);
+    }
+    let rows = providers.iter().map(|p| {
+        vec![
+            Cell::new(&p.id),
+            Cell::new(&p.name),
+            Cell::new(&p.kind),
+            Cell::new(p.channel),
+            Cell::new(p.order),
+            Cell::new(state(p)),
+        ]
+    });
+    output::line(table(&["id", "name", "kind", "type", "order", "state"], rows).trim_fmt())
+}
+
+fn state(provider: &Provider) -> String {
+    match &provider.hold {
+        Some(hold) => format!("held: {} since {}", hold.reason, time::short(hold.since)),
+        None if provider.enabled => "in use".into(),
+        None => "off".into(),
+    }
+}
+
+pub fn say(provider: &Provider, format: output::Format) -> anyhow::Result<()> {
+    if format.json {
+        return output::json(provider);
+    }
+    output::line(format_args!(
+        "{}  {} ({}, {})",
+        provider.id,
+        provider.name,
+        provider.kind,
+        state(provider)
+    ))?;
+    if let Some(detail) = provider.hold.as_ref().and_then(|hold| hold.detail.as_ref()) {
+        output::line(format_args!("  {detail}"))?;
+    }
+    for (name, value) in &provider.settings {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        output::line(format_args!("  {name} = {value}"))?;
+    }
+    output::line(format_args!(
+        "  retry = {}\n  limits = {}",
+        provider.retry, provider.limits
+    ))
+}
+
+pub async fn kinds(args: Plain) -> anyhow::Result<()> {
+    let kinds = args.central.client()?.provider_kinds().await?;
+    if args.format.json {
+        return output::json(&kinds);
+    }
+    for kind in kinds {
+        output::line(format_args!("{}  {} ({})", kind.kind, kind.title, kind.channel))?;
+        for s in &kind.settings {
+            let takes = s
+                .choices
+                .as_ref()
+                .map_or_else(|| s.kind.clone(), |choices| choices.join("|"));
+            let mark = [(s.required, "required"), (s.secret, "secret")];
+            let marks = mark
+                .iter()
+                .filter(|(is, _)| *is)
+                .map(|(_, word)| format!(", {word}"))
+                .collect::<String>();
+            output::line(format_args!("  {} ({takes}{marks})  {}", s.name, s.help))?;
+        }
+    }
+    Ok(())
+}
