@@ -100,7 +100,7 @@ impl Forwarder {
                 Halt::Link => wait = NOT_NOW,
                 // Usually the link is found to be down meanwhile; where it is not, this must not spin.
                 Halt::Broken | Halt::Buffer => {
-                    tokio::select! { () = tokio::time::sleep(wait) => {}, () = stop.cancelled() => return }
+                    tokio::select! { biased; () = stop.cancelled() => return, () = tokio::time::sleep(wait) => {} }
                     wait = retry::slower(wait);
                 }
             }

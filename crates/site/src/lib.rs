@@ -10,6 +10,7 @@
 //! delivery or a person takes a message out.
 
 pub mod agent;
+pub mod api;
 pub mod engine;
 pub mod forwarder;
 mod gauges;

@@ -45,11 +45,11 @@ impl Reporter {
             match told {
                 Told::All => {
                     wait = FIRST_WAIT;
-                    tokio::select! { () = self.buffer.wake().telemetry() => {}, () = stop.cancelled() => return }
+                    tokio::select! { biased; () = stop.cancelled() => return, () = self.buffer.wake().telemetry() => {} }
                 }
                 Told::Some => wait = FIRST_WAIT,
                 Told::NotNow => {
-                    tokio::select! { () = tokio::time::sleep(wait) => {}, () = stop.cancelled() => return }
+                    tokio::select! { biased; () = stop.cancelled() => return, () = tokio::time::sleep(wait) => {} }
                     wait = retry::slower(wait);
                 }
             }

@@ -113,8 +113,9 @@ impl Engine {
                 }
             }
             tokio::select! {
-                () = tokio::time::sleep(wait) => wait = retry::slower(wait),
+                biased;
                 () = self.hard.cancelled() => return None,
+                () = tokio::time::sleep(wait) => wait = retry::slower(wait),
             }
         }
     }
