@@ -31,6 +31,7 @@ mod notification;
 mod providers;
 mod read;
 mod row;
+mod sites;
 mod stream;
 mod submit;
 
@@ -49,6 +50,7 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport};
+pub use sites::{Backlog, NewSite, ParkedRow, SiteCallRow, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 

@@ -12,9 +12,11 @@ pub use gateway::SiteGateway;
 pub use registry::{Connected, Registry};
 pub use relay::{Offline, ParkedAction, RelayError};
 
+/// What a site answers with, for whoever passes it on.
+pub use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteEvent, SiteReport};
+
 use crate::{ingest::Ingest, keys, loops::chain};
 use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
-use link::SiteReport;
 use std::{sync::Arc, time::Duration};
 use store::{
     Store,

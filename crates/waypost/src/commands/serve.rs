@@ -4,7 +4,7 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems},
     output,
-    wiring::{bootstrap, logging, metrics, node, signals, store},
+    wiring::{bootstrap, link, logging, metrics, node, signals, store},
 };
 use anyhow::Context;
 use central::Central;
@@ -22,6 +22,9 @@ pub struct Args {
     /// Write the address it listens on to this file once it does (with port 0: the real one)
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+    /// The same for the address that sites connect to
+    #[arg(long, value_name = "FILE")]
+    link_port_file: Option<PathBuf>,
 }
 
 /// What a stop waits for beyond the grace of sends and requests, to write down what came of them.
@@ -56,10 +59,16 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;
     let address = listener.local_addr()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let sites = link::start(&config.server, &central, &stop).await?;
+    if let (Some(file), Some(sites)) = (&args.link_port_file, &sites) {
+        write_whole(file, &sites.address.to_string())?;
+    }
     let state = WebState::new(central.clone())
         .with_metrics(metrics)
         .with_stop(stop.clone());
+    let link_address = sites.as_ref().map(|sites| sites.url());
     let running = Running {
+        link: sites.map(|sites| sites.serving),
         loops: central.start(&stop),
         http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
         central,
@@ -69,7 +78,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     if let Some(file) = &args.port_file {
         write_whole(file, &address.to_string())?;
     }
-    tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
+    tracing::info!(node = running.central.settings.node, %address, link.address = link_address, database = place.shown(), "central is up");
     output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
     running.until_stopped().await
 }
@@ -79,6 +88,7 @@ struct Running {
     central: Central,
     loops: TaskTracker,
     http: tokio::task::JoinHandle<std::io::Result<()>>,
+    link: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
     stop: CancellationToken,
     poisoned: Option<watch::Receiver<bool>>,
 }
@@ -92,6 +102,11 @@ impl Running {
                 self.loops.wait().await;
                 return ended.context("the HTTP server broke")?.context("the HTTP server ended");
             }
+            ended = broken(&mut self.link) => {
+                self.stop.cancel();
+                self.loops.wait().await;
+                return Err(ended.context("the server for sites ended"));
+            }
             () = poisoned(self.poisoned.take()) => {
                 // Nothing is acknowledged any more; the next process starts from what is really on disk.
                 self.stop.cancel();
@@ -99,7 +114,12 @@ impl Running {
             }
         }
         let finish = async {
-            let (http, ()) = tokio::join!(self.http, self.loops.wait());
+            let sites = async {
+                if let Some(link) = self.link {
+                    link.await.ok();
+                }
+            };
+            let (http, (), ()) = tokio::join!(self.http, self.loops.wait(), sites);
             self.central.store.close().await;
             http
         };
@@ -114,6 +134,18 @@ impl Running {
         }
         tracing::info!("central has stopped");
         Ok(())
+    }
+}
+
+/// Completes when the server for sites ended, which it does not by itself; never where there is none.
+async fn broken(link: &mut Option<tokio::task::JoinHandle<std::io::Result<()>>>) -> anyhow::Error {
+    match link {
+        None => std::future::pending().await,
+        Some(serving) => match serving.await {
+            Err(panicked) => panicked.into(),
+            Ok(Err(error)) => error.into(),
+            Ok(Ok(())) => anyhow::anyhow!("nobody told it to"),
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bootstrap;
 mod json_log;
+pub mod link;
 pub mod logging;
 pub mod metrics;
 pub mod node;

@@ -1,11 +1,15 @@
 //! Real processes, real sockets, real kills. Sizes: a few rounds by default, the full ones with
 //! `WAYPOST_TEST_SIZE=soak`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
 
 mod crash;
 mod demo;
 mod far_end;
+mod link;
 mod load;
 mod node;
 #[cfg(feature = "postgres-tests")]

@@ -15,9 +15,8 @@ use crate::{
     state::Shared,
 };
 use axum::{Json, extract::State, http::StatusCode};
-use central::sites::{ParkedAction, RelayError};
+use central::sites::{ParkedActed, ParkedAction, ParkedPage, RelayError};
 use domain::{SiteId, TrackedOperationId};
-use link::{ParkedActed, ParkedPage};
 use store::sites::CallFilter;
 
 pub async fn list(

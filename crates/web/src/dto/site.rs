@@ -1,12 +1,13 @@
 //! Sites, what is parked there, and their calls and writes, as they are shown.
 
 use super::names::{CategoryName, Id, OperationStatusName, PresenceName, Time};
-use central::sites::{Presence, Registered, SiteView as Known};
+use central::sites::{
+    ParkedAnswer, ParkedMessage, Presence, Registered, SiteEvent, SiteReport, SiteView as Known,
+};
 use domain::{
     Timestamp, TrackedOperationId,
     site::{Category, OperationStatus},
 };
-use link::{ParkedAnswer, ParkedMessage, SiteEvent, SiteReport};
 use serde::Serialize;
 use store::sites::SiteCall;
 use utoipa::ToSchema;
