@@ -1,7 +1,10 @@
 //! Real processes, real sockets, real kills. Sizes: a few rounds by default, the full ones with
 //! `WAYPOST_TEST_SIZE=soak`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails where it stands")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
 
 mod crash;
 mod demo;

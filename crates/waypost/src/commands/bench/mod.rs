@@ -111,9 +111,13 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             for bench in &benches {
                 bench.say(format!("{workload} on {}, round {round}", bench.database.name()));
                 match Box::pin(workload.round(bench)).await {
-                    Ok(found) => readings.extend(found.into_iter().map(|reading| (bench.database.name(), reading))),
+                    Ok(found) => {
+                        readings.extend(found.into_iter().map(|reading| (bench.database.name(), reading)))
+                    }
                     // What was measured so far took long and is still true.
-                    Err(error) => failed.push(error.context(format!("{workload} on {}", bench.database.name()))),
+                    Err(error) => {
+                        failed.push(error.context(format!("{workload} on {}", bench.database.name())))
+                    }
                 }
             }
         }
