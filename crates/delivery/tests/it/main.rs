@@ -9,6 +9,5 @@ mod contract;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;
-mod throughput;
 mod webhook;
 mod world;

@@ -22,12 +22,10 @@ async fn a_notification_is_forwarded_at_once_with_where_it_came_from() {
     let agent = world.start().await;
     let id = world.notify("full").await;
     until("central to have it", || world.waiting() == 0).await;
-    let inner = world.central.inner.lock().unwrap();
-    let row = &inner.rows[0];
+    let row = world.central.inner.lock().unwrap().rows[0].clone();
     assert_eq!((row.id, row.subject.as_str()), (id, "full"));
     assert_eq!(row.instance.as_deref(), Some("tank-4"));
     assert_eq!(row.execution.as_deref(), Some("run-1"));
-    drop(inner);
     agent.stop().await;
 }
 

@@ -58,9 +58,12 @@ fn enqueue(s: &mut Session<'_>, shared: &Arc<Shared>, new: &NewMessage, start: S
     if let Some(known) = known(s.conn, new)? {
         return Ok(Enqueued::Known(known));
     }
-    if let Some(why) = shared.room.refuses(shared.gauge.bytes(), new.payload.len()) {
+    // The gauge moves after the commit; what this transaction has taken in before counts as well.
+    let used = shared.gauge.bytes() + *s.noted;
+    if let Some(why) = shared.room.refuses(used, new.payload.len()) {
         return Ok(Enqueued::NoRoom(why));
     }
+    *s.noted += room::needed(new.payload.len());
     let now = s.now.as_millis();
     let (attempting, queued, attempt) = match start {
         Start::Queued => (None, Some(now), 0),

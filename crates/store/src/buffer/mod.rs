@@ -150,7 +150,7 @@ impl Buffer {
     async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let shared = self.shared.clone();
         let done = self.writer.write(weight, move |s| work(s, &shared)).await;

@@ -25,8 +25,7 @@ impl Room {
 
     /// Why a message of this size does not fit, if it does not.
     pub(super) fn refuses(&self, used: u64, payload: usize) -> Option<String> {
-        let needed = payload as u64 + gauge::ROW.unsigned_abs();
-        (self.limit > 0 && used + needed > self.limit).then(|| {
+        (self.limit > 0 && used + needed(payload) > self.limit).then(|| {
             format!(
                 "the buffer holds {used} bytes of at most {} (site.max_buffer_bytes); it takes messages again \
                  when some have been delivered or discarded",
@@ -58,6 +57,11 @@ impl Room {
     pub(super) fn disk(&self) -> Option<String> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// About how many bytes a message with such a payload takes.
+pub(super) fn needed(payload: usize) -> u64 {
+    payload as u64 + gauge::ROW.unsigned_abs()
 }
 
 /// What is told to the sender of a message for which there was no room.

@@ -57,7 +57,7 @@ impl Buffer {
     pub async fn telemetry_done(&self, seqs: Vec<i64>) -> Result<()> {
         self.write(seqs.len(), move |s, _| {
             let mut done = s.conn.prepare_cached(sql::telemetry_done)?;
-            for seq in seqs {
+            for seq in &seqs {
                 done.execute([seq])?;
             }
             Ok(())

@@ -53,6 +53,7 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     if audited {
         let known = tx.one(sql::RECORD_KNOWN, &[&lease.seq.0, &lease.token.0]).await;
         if known.map_err(Stopped::AtAudit)?.get(0) {
+            tx.rollback().await?;
             return Ok(Recorded::AlreadyRecorded);
         }
     }

@@ -185,6 +185,12 @@ impl Tx<'_> {
     pub async fn commit(self) -> Result<(), Failed> {
         answered(self.broken, self.tx.commit()).await
     }
+
+    /// Lets go of its locks before the caller goes on. A dropped transaction is rolled back too, but a moment later,
+    /// and a claim that comes in between would skip the rows it has locked.
+    pub async fn rollback(self) -> Result<(), Failed> {
+        answered(self.broken, self.tx.rollback()).await
+    }
 }
 
 /// What a connection and a transaction have in common.

@@ -13,7 +13,7 @@ use crate::{
     outbox::{Ingested, NewNotification},
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
-use rusqlite::{CachedStatement, OptionalExtension, params};
+use rusqlite::{CachedStatement, params};
 use std::collections::HashSet;
 
 /// The code of a row that a newer one replaced.
@@ -35,6 +35,7 @@ impl From<NewNotification> for Hashed {
 pub(super) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingested>> {
     let mut content = s.conn.prepare_cached(sql::ingest_notification)?;
     let mut due = s.conn.prepare_cached(sql::ingest_due)?;
+    let mut spent = s.conn.prepare_cached(sql::ingest_spent)?;
     let mut lanes = HashSet::new();
     let mut answers = Vec::with_capacity(batch.len());
     for Hashed { item, hash } in batch {
@@ -45,6 +46,14 @@ pub(super) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingest
         }
         if let Some(column) = nul_in_json(submission) {
             answers.push(Ingested::Refused(unfit(column)));
+            continue;
+        }
+        let id = submission.id.0;
+        if spent.query_row(params![submission.tenant.0, id.as_bytes()], |row| row.get(0))? {
+            answers.push(Ingested::Duplicate {
+                same_content: true,
+                status: None,
+            });
             continue;
         }
         answers.push(match insert_content(s, &mut content, submission, *hash) {
@@ -161,22 +170,15 @@ fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Res
 }
 
 fn known(s: &Session<'_>, submission: &Submission, hash: i64) -> Result<Ingested> {
-    let first = s
+    let (first, status) = s
         .conn
         .prepare_cached(sql::ingest_known)?
         .query_row(params![submission.tenant.0, submission.id.0.as_bytes()], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-        })
-        .optional()?;
-    Ok(match first {
-        Some((first, status)) => Ingested::Duplicate {
-            same_content: first == hash,
-            status: Some(rows::parse::<Status>("outcome", &status)?),
-        },
-        None => Ingested::Duplicate {
-            same_content: true,
-            status: None,
-        },
+        })?;
+    Ok(Ingested::Duplicate {
+        same_content: first == hash,
+        status: Some(rows::parse::<Status>("outcome", &status)?),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Embedded SQLite: one file, one process that serves it, nothing else to run.
 //!
-//! All writes go through one thread ([`writer`]) that runs what has gathered, each command in its own savepoint,
-//! and commits once for all of them; nobody is answered before that commit is on disk. Reads use a few
+//! All writes go through one thread ([`writer`]) that runs what has gathered and commits once for all of it; a command
+//! that fails takes no other with it; nobody is answered before that commit is on disk. Reads use a few
 //! connections of their own and see the last commit. Checkpoints run beside the writer.
 //!
 //! Always true: an answer that says "stored" survives power loss; after an I/O error nothing is acknowledged any
@@ -33,6 +33,8 @@ pub(crate) mod rows;
 mod sites;
 mod sql;
 pub(crate) mod stats;
+#[cfg(test)]
+mod trouble;
 pub(crate) mod writer;
 
 use crate::{Error, Result, outbox::Signal};
@@ -104,7 +106,7 @@ impl SqliteStore {
     async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(weight, work).await
     }

@@ -36,6 +36,7 @@ statements!(
     ingest_due,
     ingest_known,
     ingest_notification,
+    ingest_spent,
     ingest_supersede,
     job,
     job_claim,

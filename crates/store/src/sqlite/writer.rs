@@ -1,5 +1,6 @@
-//! The one that writes, on a thread of its own. It takes the commands that have gathered, runs each in its own savepoint inside one
-//! transaction, commits once, and only then answers all of them.
+//! The one that writes, on a thread of its own. It takes the commands that have gathered, runs them in one
+//! transaction, commits once, and only then answers all of them. Savepoints cost a copy of every page, so the commands
+//! first run without; when one of them fails, they all run again, each in its own.
 //!
 //! Always true: a command that fails undoes itself alone; nobody is told "done" before the commit is on disk; after
 //! an I/O error nothing is written or acknowledged any more.
@@ -34,6 +35,8 @@ pub(crate) struct Session<'a> {
     /// The store's clock, asked once for the command.
     pub now: Timestamp,
     pub counts: &'a mut Counts,
+    /// What commands of the same transaction have noted so far; undone with them.
+    pub noted: &'a mut u64,
     after: &'a mut Vec<Hook>,
 }
 
@@ -90,7 +93,7 @@ impl Writer {
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
-            .spawn(move || thread.run())
+            .spawn(move || thread.serve())
             .map_err(Error::unavailable)?;
         Ok(Self {
             mode: Mode::Thread {
@@ -120,6 +123,17 @@ impl Writer {
         self.poisoned.subscribe()
     }
 
+    /// Commands that nobody has begun.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        match &self.mode {
+            Mode::Thread { commands, .. } => lock(commands)
+                .as_ref()
+                .map_or(0, |c| c.max_capacity() - c.capacity()),
+            Mode::Inline(_) => 0,
+        }
+    }
+
     /// Whether writes are still taken, and why not.
     pub(crate) fn check(&self) -> Result<()> {
         if *self.poisoned.borrow() {
@@ -132,11 +146,11 @@ impl Writer {
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (reply, answer) = oneshot::channel();
         let command = Box::new(Task {
-            work: Some(work),
+            work,
             done: None,
             reply,
         });
@@ -205,7 +219,7 @@ enum Fate {
 }
 
 trait Command: Send {
-    /// Does the work and keeps the answer. An error undoes this command only.
+    /// Does the work and keeps the answer; may be called again after everything was undone.
     fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed>;
     fn answer(self: Box<Self>, fate: &Fate);
 }
@@ -218,17 +232,14 @@ struct Failed {
 }
 
 struct Task<T, F> {
-    work: Option<F>,
+    work: F,
     done: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, F: FnOnce(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
+impl<T: Send, F: Fn(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
     fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed> {
-        let Some(work) = self.work.take() else {
-            return Ok(());
-        };
-        let done = work(session);
+        let done = (self.work)(session);
         let failed = done.as_ref().err().map(|e| Failed {
             disk: error::is_disk_failure(e),
             full: error::is_full(e),
@@ -258,7 +269,7 @@ struct Thread {
 }
 
 impl Thread {
-    fn run(mut self) {
+    fn serve(mut self) {
         let _guard = PoisonOnPanic(self.core.poisoned.clone());
         while let Some(first) = self.waiting.blocking_recv() {
             let mut weight = first.weight;
@@ -305,63 +316,105 @@ impl Core {
         if *self.poisoned.borrow() {
             return Fate::Undone(stopped().to_string());
         }
-        if let Err(error) = connection::begin(&self.conn) {
-            return self.judge(&error);
+        let Err(fate) = self.transaction(group, after) else {
+            return Fate::Committed;
+        };
+        if !self.conn.is_autocommit() {
+            let _ = connection::rollback(&self.conn);
         }
-        let mut counts = Counts::default();
-        for command in group.iter_mut() {
-            if let Err(fate) = self.run_one(command.as_mut(), &mut counts, after) {
-                let _ = connection::rollback(&self.conn);
-                return fate;
-            }
-        }
-        let written = counts.write(&self.conn);
-        match written.and_then(|()| connection::commit(&self.conn)) {
-            Ok(()) => Fate::Committed,
-            Err(error) => {
-                let fate = self.judge(&error);
-                let _ = connection::rollback(&self.conn);
-                match (*self.poisoned.borrow(), fate) {
-                    (true, _) => Fate::Unknown(error.to_string()),
-                    (false, fate) => fate,
-                }
-            }
-        }
+        fate
     }
 
-    /// Runs a command in its savepoint. An error here is one that ends the whole transaction.
+    fn transaction(&self, group: &mut [Box<dyn Command>], after: &mut Vec<Hook>) -> Result<(), Fate> {
+        let counts = match self.run_together(group, after)? {
+            Some(counts) => counts,
+            // Undone already, and it keeps its own error.
+            None if group.len() == 1 => return Ok(()),
+            None => self.run_apart(group, after)?,
+        };
+        counts.write(&self.conn).map_err(|e| self.judge(&e))?;
+        connection::commit(&self.conn).map_err(|error| {
+            let fate = self.judge(&error);
+            match error::is_disk_failure_of_sqlite(&error) {
+                true => Fate::Unknown(error.to_string()),
+                false => fate,
+            }
+        })
+    }
+
+    /// None when a command failed and everything is undone.
+    fn run_together(
+        &self,
+        group: &mut [Box<dyn Command>],
+        after: &mut Vec<Hook>,
+    ) -> Result<Option<Counts>, Fate> {
+        connection::begin(&self.conn).map_err(|e| self.judge(&e))?;
+        let mut counts = Counts::default();
+        let mut noted = 0;
+        for command in group {
+            if let Err(failed) = self.run_one(command.as_mut(), &mut counts, &mut noted, after) {
+                after.clear();
+                self.unless_disk(&failed)?;
+                // Where the disk is full, SQLite has undone the transaction by itself.
+                if !self.conn.is_autocommit() {
+                    connection::rollback(&self.conn).map_err(|e| self.judge(&e))?;
+                }
+                return Ok(None);
+            }
+        }
+        Ok(Some(counts))
+    }
+
+    fn run_apart(&self, group: &mut [Box<dyn Command>], after: &mut Vec<Hook>) -> Result<Counts, Fate> {
+        let undone = |error: rusqlite::Error| self.judge(&error);
+        connection::begin(&self.conn).map_err(undone)?;
+        let mut counts = Counts::default();
+        let mut noted = 0;
+        for command in group {
+            connection::savepoint(&self.conn).map_err(undone)?;
+            let mut own = Counts::default();
+            let (kept, before) = (after.len(), noted);
+            if let Err(failed) = self.run_one(command.as_mut(), &mut own, &mut noted, after) {
+                after.truncate(kept);
+                noted = before;
+                self.unless_disk(&failed)?;
+                if self.conn.is_autocommit() {
+                    return Err(match failed.full {
+                        true => Fate::Full(failed.cause),
+                        false => Fate::Undone(failed.cause),
+                    });
+                }
+                connection::undo_savepoint(&self.conn).map_err(undone)?;
+            } else {
+                connection::keep_savepoint(&self.conn).map_err(undone)?;
+                counts.add(own);
+            }
+        }
+        Ok(counts)
+    }
+
     fn run_one(
         &self,
         command: &mut dyn Command,
         counts: &mut Counts,
+        noted: &mut u64,
         after: &mut Vec<Hook>,
-    ) -> Result<(), Fate> {
-        let undone = |error: rusqlite::Error| self.judge(&error);
-        connection::savepoint(&self.conn).map_err(undone)?;
-        let mut own = Counts::default();
-        let kept = after.len();
-        let mut session = Session {
+    ) -> Result<(), Failed> {
+        command.run(&mut Session {
             conn: &self.conn,
             now: self.clock.now(),
-            counts: &mut own,
+            counts,
+            noted,
             after,
-        };
-        let Err(failed) = command.run(&mut session) else {
-            counts.add(own);
-            return connection::keep_savepoint(&self.conn).map_err(undone);
-        };
-        after.truncate(kept);
-        if failed.disk {
-            self.poison(&failed.cause);
+        })
+    }
+
+    fn unless_disk(&self, failed: &Failed) -> Result<(), Fate> {
+        if !failed.disk {
+            return Ok(());
         }
-        // Where the disk is full, SQLite has undone the whole transaction, the savepoint with it.
-        if failed.full && self.conn.is_autocommit() {
-            return Err(Fate::Full(failed.cause));
-        }
-        if failed.disk || self.conn.is_autocommit() {
-            return Err(Fate::Undone(failed.cause));
-        }
-        connection::undo_savepoint(&self.conn).map_err(undone)
+        self.poison(&failed.cause);
+        Err(Fate::Undone(failed.cause.clone()))
     }
 
     /// What the error comes to; stops the writer for good if the disk is no longer to be believed.

@@ -54,7 +54,7 @@ async fn a_full_disk_refuses_and_is_over_by_itself() {
     put(&buffer, a_message(Category::Notification, "ops")).await;
     buffer.limit_pages(Some(60)).await.unwrap();
     let mut taken = 1;
-    let mut large = || {
+    let large = || {
         let mut message = a_message(Category::Notification, "ops");
         message.payload = "x".repeat(20_000);
         message
@@ -105,4 +105,26 @@ async fn neighbours_in_a_commit_that_found_no_room_are_refused_in_the_same_words
     assert!(refused > 0);
     assert_eq!(buffer.recount().await.unwrap().waiting(), taken as u64);
     assert_eq!(buffer.depth().waiting(), taken as u64);
+}
+
+#[tokio::test]
+async fn many_senders_at_once_never_pass_the_limit_together() {
+    let mut place = Place::new();
+    place.options.max_bytes = 1_000_000;
+    let buffer = std::sync::Arc::new(place.open());
+    let sends = (0..60).map(|_| {
+        let buffer = buffer.clone();
+        tokio::spawn(async move {
+            let mut message = a_message(Category::Notification, "ops");
+            message.payload = "x".repeat(100_000);
+            buffer.enqueue(message, Start::Queued).await.unwrap()
+        })
+    });
+    let answers = futures_util::future::join_all(sends).await;
+    let taken = answers
+        .iter()
+        .filter(|a| matches!(a, Ok(Enqueued::New(_))))
+        .count();
+    assert_eq!(taken, 9);
+    assert!(buffer.depth().bytes <= 1_000_000);
 }

@@ -1,4 +1,4 @@
--- The row an id already has, and where it stands. No row: the id was purged.
+-- The row an id already has, and where it stands.
 select n.content_hash, case when d.seq is null then o.status when d.attempts = 0 then 'Pending' else 'Retrying' end
 from notifications n
 left join due d on d.seq = n.seq
