@@ -151,6 +151,7 @@ impl Central {
             };
             match signal {
                 Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
+                Ok(Signal::Relays) => self.sites.answer_relays().await,
                 Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
                 Err(RecvError::Closed) => return,
             }

@@ -83,7 +83,7 @@ impl LinkState {
 }
 
 /// Which parked messages to show.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedPage {
     pub category: Option<Category>,
     pub limit: u32,
@@ -91,7 +91,7 @@ pub struct ParkedPage {
     pub after: Option<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedAnswer {
     pub messages: Vec<ParkedMessage>,
     pub next: Option<String>,
@@ -100,7 +100,7 @@ pub struct ParkedAnswer {
 }
 
 /// A message parked at a site. Its payload stays there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedMessage {
     pub id: String,
     pub category: Category,
@@ -117,7 +117,7 @@ pub struct ParkedMessage {
 }
 
 /// What came of acting on a parked message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParkedActed {
     Done,
     NotFound,

@@ -11,7 +11,7 @@ use domain::{
     site::{Category, DatabaseIdentity, OperationEvent, OperationStatus, Telemetry},
     submission::limit,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
 #[async_trait]
@@ -46,6 +46,17 @@ pub trait Sites: Send + Sync {
 
     /// A person acted on a message that is parked at a site.
     async fn log_site_action(&self, action: SiteAction) -> Result<()>;
+
+    /// Leaves a question to a site for the node that has it. Announce it, so that it looks at once.
+    async fn ask_relay(&self, relay: Uuid, node: &str, question: RelayQuestion) -> Result<()>;
+
+    /// The questions left for this node, each given out once. Forgets the ones nobody waits for any more.
+    async fn take_relays(&self, node: &str) -> Result<Vec<(Uuid, RelayQuestion)>>;
+
+    async fn answer_relay(&self, relay: Uuid, answer: &str) -> Result<()>;
+
+    /// The answer, if it is there; it is given out once.
+    async fn relay_answered(&self, relay: Uuid) -> Result<Option<String>>;
 
     /// Which database this is.
     async fn database(&self) -> Result<DatabaseIdentity>;
@@ -127,6 +138,18 @@ pub struct CallPage {
     pub rows: Vec<SiteCall>,
     pub next: Option<Cursor>,
 }
+
+/// A question of one node to a site that another one has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayQuestion {
+    pub tenant: TenantId,
+    pub site: SiteId,
+    /// In words that only central understands.
+    pub question: String,
+}
+
+/// Nobody waits longer than this for an answer by way of another node.
+pub const RELAY_FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteAction {

@@ -4,6 +4,7 @@
 //! Always true: a site speaks only for itself, by its key; it gets its ack after the commit; who asks a site something
 //! gets an answer or the reason why not within seconds.
 
+mod elsewhere;
 mod gateway;
 mod registry;
 mod relay;
@@ -138,6 +139,8 @@ impl SiteDesk {
 
     /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one.
     pub async fn sweep(&self) -> Result<String, String> {
+        // What a lost signal did not tell.
+        self.answer_relays().await;
         let connected = self.registry.all();
         let result = self.try_sweep(&connected).await;
         metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);

@@ -1,11 +1,11 @@
 //! What people at central ask of a site: its parked messages, and what to do with them.
 
-use super::{Presence, SiteDesk};
-use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
-use link::{
-    ParkedActed, ParkedAnswer, ParkedPage,
-    server::{RelayFailed, RemoteSite},
+use super::{
+    Presence, SiteDesk,
+    elsewhere::{Answer, Question, put},
 };
+use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
+use link::{ParkedActed, ParkedAnswer, ParkedPage};
 use std::fmt;
 use store::sites::SiteAction;
 
@@ -67,15 +67,6 @@ impl ParkedAction {
     }
 }
 
-impl From<RelayFailed> for RelayError {
-    fn from(failed: RelayFailed) -> Self {
-        match failed {
-            RelayFailed::Gone(_) | RelayFailed::TooSlow => Self::NoAnswer(failed.to_string()),
-            RelayFailed::Failed(why) => Self::Failed(why),
-        }
-    }
-}
-
 impl SiteDesk {
     /// A page of what is parked at a site, from the site itself.
     pub async fn parked(
@@ -84,10 +75,13 @@ impl SiteDesk {
         site: &SiteId,
         page: ParkedPage,
     ) -> Result<ParkedAnswer, RelayError> {
-        Ok(self.remote(tenant, site).await?.parked(page).await?)
+        match self.ask(tenant, site, Question::Parked(page)).await? {
+            Answer::Parked(parked) => Ok(parked),
+            other => Err(unfit(other)),
+        }
     }
 
-    /// Has a site retry or discard a parked message. Who asked is on record whatever came of it.
+    /// Has a site retry or discard a parked message. Once the site is asked, who asked is on record, whatever came of it.
     pub async fn act_on_parked(
         &self,
         tenant: TenantId,
@@ -96,21 +90,34 @@ impl SiteDesk {
         action: ParkedAction,
         actor: &Actor,
     ) -> Result<ParkedActed, RelayError> {
-        let remote = self.remote(tenant, site).await?;
-        let acted = match action {
-            ParkedAction::Retry => remote.retry(message, actor.as_str()).await,
-            ParkedAction::Discard => remote.discard(message, actor.as_str()).await,
+        let (message, by) = (message.to_owned(), actor.to_string());
+        let question = match action {
+            ParkedAction::Retry => Question::Retry {
+                message: message.clone(),
+                by,
+            },
+            ParkedAction::Discard => Question::Discard {
+                message: message.clone(),
+                by,
+            },
+        };
+        let acted = match self.ask(tenant, site, question).await {
+            Ok(Answer::Acted(acted)) => Ok(acted),
+            Ok(other) => Err(unfit(other)),
+            // Nobody was asked.
+            Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
+            Err(error) => Err(error),
         };
         let came_to = match &acted {
             Ok(ParkedActed::Done) => "done".to_owned(),
             Ok(ParkedActed::NotFound) => "there is no such message".to_owned(),
             Ok(ParkedActed::WrongState) => "it is not parked".to_owned(),
-            Err(failed) => failed.to_string(),
+            Err(error) => error.to_string(),
         };
         let entry = SiteAction {
             tenant,
             site: site.clone(),
-            message: message.to_owned(),
+            message,
             status: action.status(),
             actor: actor.clone(),
             detail: format!("{}: {came_to}", action.word()),
@@ -122,13 +129,13 @@ impl SiteDesk {
                 "the audit row of an action on a site could not be written; the site has acted"
             );
         }
-        Ok(acted?)
+        acted
     }
 
-    /// The way to a connected site.
-    async fn remote(&self, tenant: TenantId, site: &SiteId) -> Result<RemoteSite, RelayError> {
+    /// Asks a site, here or through the node that has it.
+    async fn ask(&self, tenant: TenantId, site: &SiteId, question: Question) -> Result<Answer, RelayError> {
         if let Some(here) = self.registry.find(tenant, site) {
-            return Ok(here.remote.clone());
+            return Ok(put(&here.remote, question).await);
         }
         let known = self
             .store
@@ -142,12 +149,23 @@ impl SiteDesk {
                 why,
             })
         };
-        Err(match self.presence(&known, None) {
-            Presence::NeverSeen => offline(None, String::new()),
-            Presence::Offline { since, why } => offline(Some(since), why),
-            Presence::Online { central_node, .. } => RelayError::NoAnswer(format!(
-                "site {site} is connected to central's node {central_node}; ask that node"
-            )),
-        })
+        match self.presence(&known, None) {
+            Presence::NeverSeen => Err(offline(None, String::new())),
+            Presence::Offline { since, why } => Err(offline(Some(since), why)),
+            Presence::Online { central_node, .. } => {
+                self.ask_elsewhere(&central_node, tenant, site, &question).await
+            }
+        }
+    }
+}
+
+/// What an answer that is none means.
+fn unfit(answer: Answer) -> RelayError {
+    match answer {
+        Answer::Nothing(why) => RelayError::NoAnswer(why),
+        Answer::Failed(why) => RelayError::Failed(why),
+        Answer::Parked(_) | Answer::Acted(_) => {
+            RelayError::Failed("its answer does not fit the question".into())
+        }
     }
 }

@@ -52,6 +52,18 @@ create index site_calls_by_time on site_calls (tenant, created_at, call_id);
 -- Only what has ended is ever purged.
 create index site_calls_ended on site_calls (heard_at) where status in ('Delivered','Parked','Failed','Discarded');
 
+-- Questions of one node to the node that has the site, for as long as somebody waits for the answer.
+create table site_relays (
+  relay blob primary key,
+  node text not null,
+  tenant integer not null,
+  site text not null,
+  question text not null,
+  asked_at integer not null,
+  taken integer not null default 0,
+  answer text
+);
+
 -- What a site tells is no notification: the row itself says which site and operation it is about, and `origin` keeps
 -- what is told twice from being written twice.
 alter table audit_log add column site text;

@@ -8,13 +8,15 @@ use super::{
     rows,
     session::{Db, Session},
     site_calls, sql,
-    types::At,
+    types::{At, millis},
 };
 use crate::{
     Error, Result,
     directory::{NewKey, Role},
     query::Page,
-    sites::{CallFilter, CallPage, Site, SiteAction, SiteSeen, Sites, database_id},
+    sites::{
+        CallFilter, CallPage, RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id,
+    },
 };
 use async_trait::async_trait;
 use domain::{
@@ -80,6 +82,53 @@ impl Sites for PgStore {
         site_calls::log_action(&self.db, &action)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn ask_relay(&self, relay: Uuid, node: &str, question: RelayQuestion) -> Result<()> {
+        let session = self.db.general().await?;
+        let text = without_nul(&question.question);
+        let (tenant, site) = (question.tenant.0, question.site.as_str());
+        session
+            .exec(
+                sql::RELAY_ASK,
+                &[&self.db.now(), &relay, &node, &tenant, &site, &text.as_ref()],
+            )
+            .await
+            .map_err(Failed::while_committing)?;
+        Ok(())
+    }
+
+    async fn take_relays(&self, node: &str) -> Result<Vec<(Uuid, RelayQuestion)>> {
+        let session = self.db.general().await?;
+        let forgotten = millis(RELAY_FORGOTTEN);
+        session
+            .exec(sql::RELAY_EXPIRE, &[&self.db.now(), &forgotten])
+            .await?;
+        let taken = session.rows(sql::RELAY_TAKE, &[&node]).await?;
+        let question = |row: &Row| {
+            let question = RelayQuestion {
+                tenant: TenantId(row.get("tenant")),
+                site: SiteId::new(row.get::<_, &str>("site")),
+                question: row.get("question"),
+            };
+            (row.get("relay"), question)
+        };
+        Ok(taken.iter().map(question).collect())
+    }
+
+    async fn answer_relay(&self, relay: Uuid, answer: &str) -> Result<()> {
+        let session = self.db.general().await?;
+        let answer = without_nul(answer);
+        session
+            .exec(sql::RELAY_ANSWER, &[&relay, &answer.as_ref()])
+            .await?;
+        Ok(())
+    }
+
+    async fn relay_answered(&self, relay: Uuid) -> Result<Option<String>> {
+        let session = self.db.general().await?;
+        let answer = session.opt(sql::RELAY_ANSWERED, &[&relay]).await?;
+        Ok(answer.map(|row| row.get(0)))
     }
 
     async fn database(&self) -> Result<DatabaseIdentity> {

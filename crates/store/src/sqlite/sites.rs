@@ -12,8 +12,8 @@ use crate::{
     directory::{NewKey, Role},
     query::{Cursor, Page},
     sites::{
-        CallFilter, CallPage, Site, SiteAction, SiteCall, SiteSeen, Sites, Taking, audit_of, code_of,
-        database_id, detail_of, latest, tidy,
+        CallFilter, CallPage, RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteCall, SiteSeen, Sites,
+        Taking, audit_of, code_of, database_id, detail_of, latest, tidy,
     },
 };
 use async_trait::async_trait;
@@ -131,6 +131,60 @@ impl Sites for SqliteStore {
                 None::<[u8; 16]>,
             ])?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn ask_relay(&self, relay: Uuid, node: &str, question: RelayQuestion) -> Result<()> {
+        let node = node.to_owned();
+        self.write(1, move |s| {
+            s.conn.prepare_cached(sql::relay_ask)?.execute(params![
+                relay.as_bytes(),
+                node,
+                question.tenant.0,
+                question.site.as_str(),
+                question.question,
+                s.now.as_millis(),
+            ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn take_relays(&self, node: &str) -> Result<Vec<(Uuid, RelayQuestion)>> {
+        let node = node.to_owned();
+        self.write(1, move |s| {
+            let forgotten = (s.now - RELAY_FORGOTTEN).as_millis();
+            s.conn.prepare_cached(sql::relay_expire)?.execute([forgotten])?;
+            all(s.conn, sql::relay_take, [&node], |row| {
+                let question = RelayQuestion {
+                    tenant: TenantId(row.get("tenant")?),
+                    site: SiteId::new(row.get::<_, String>("site")?),
+                    question: row.get("question")?,
+                };
+                Ok((Uuid::from_bytes(row.get("relay")?), question))
+            })
+        })
+        .await
+    }
+
+    async fn answer_relay(&self, relay: Uuid, answer: &str) -> Result<()> {
+        let answer = answer.to_owned();
+        self.write(1, move |s| {
+            s.conn
+                .prepare_cached(sql::relay_answer)?
+                .execute(params![relay.as_bytes(), answer])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn relay_answered(&self, relay: Uuid) -> Result<Option<String>> {
+        self.write(1, move |s| {
+            Ok(all(s.conn, sql::relay_answered, [relay.as_bytes()], |row| {
+                Ok(row.get(0)?)
+            })?
+            .pop())
         })
         .await
     }

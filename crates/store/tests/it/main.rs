@@ -223,6 +223,8 @@ store_suite! {
         each_call_filter_finds_its_own,
         calls_that_ended_go_after_their_time_and_no_others,
         an_action_on_a_parked_message_is_on_record_with_who_did_it,
+        a_question_by_way_of_another_node_is_given_out_once_and_so_is_its_answer,
+        a_question_nobody_waits_for_any_more_is_forgotten,
         the_database_keeps_its_identity,
     }
     concurrency::{

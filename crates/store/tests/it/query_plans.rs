@@ -3,7 +3,7 @@
 use crate::prepared::{migrated, statements};
 
 /// Tables that only grow with the configuration; walking them costs nothing.
-const SMALL: [&str; 13] = [
+const SMALL: [&str; 14] = [
     "l",
     "lanes",
     "p",
@@ -15,6 +15,7 @@ const SMALL: [&str; 13] = [
     "jobs",
     "stats",
     "sites",
+    "site_relays",
     "refinery_schema_history",
     "sqlite_schema",
 ];

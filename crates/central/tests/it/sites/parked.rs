@@ -168,3 +168,49 @@ async fn a_site_that_does_not_answer_is_not_waited_for_and_the_action_is_on_reco
         "{log:?}"
     );
 }
+
+#[tokio::test]
+async fn a_site_that_another_node_has_is_asked_through_that_node() {
+    let linked = Linked::new().await;
+    let first = linked.world.central.sites.clone();
+    let clock: Arc<dyn domain::Clock> = linked.world.temp.clock.clone();
+    let other = central::Central::new(
+        linked.world.temp.store.clone(),
+        delivery::Registry::new(vec![]).unwrap(),
+        central::secrets::Sealer::ephemeral(),
+        clock,
+        central::Settings::named("node-2"),
+    );
+    // On PostgreSQL a signal does this at once.
+    tokio::spawn(async move {
+        loop {
+            first.answer_relays().await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let page = ParkedPage {
+        category: None,
+        limit: 50,
+        after: None,
+    };
+    let parked = other.sites.parked(TENANT, &north(), page.clone()).await.unwrap();
+    assert_eq!(parked.messages, [a_parked_message()]);
+    let bad = ParkedPage {
+        after: Some("?".into()),
+        ..page
+    };
+    let failed = other.sites.parked(TENANT, &north(), bad).await.unwrap_err();
+    assert_eq!(failed.to_string(), "the site could not: that cursor is not mine");
+    let anna = Actor::new("user:anna");
+    let acted = other
+        .sites
+        .act_on_parked(TENANT, &north(), "p1", ParkedAction::Retry, &anna)
+        .await;
+    assert_eq!(acted.unwrap(), ParkedActed::Done);
+    assert_eq!(
+        *linked.site.asked.lock().unwrap(),
+        ["retry p1 by user:anna"],
+        "once"
+    );
+    assert_eq!(linked.log(AuditKind::SiteParked).await[0].actor, "user:anna");
+}

@@ -11,7 +11,7 @@ use store::{
     directory::Role,
     maintenance::Retention,
     query::{AuditFilter, AuditRow, Page},
-    sites::{CallFilter, SiteAction, SiteCall, SiteSeen},
+    sites::{CallFilter, RelayQuestion, SiteAction, SiteCall, SiteSeen},
 };
 use uuid::Uuid;
 
@@ -569,6 +569,40 @@ pub async fn an_action_on_a_parked_message_is_on_record_with_who_did_it(t: &Test
         (log[0].at, log[0].detail.as_deref()),
         (t.clock.now(), Some("discard: done"))
     );
+}
+
+pub async fn a_question_by_way_of_another_node_is_given_out_once_and_so_is_its_answer(t: &TestStore) {
+    let relay = Uuid::new_v4();
+    let question = RelayQuestion {
+        tenant: TENANT,
+        site: north(),
+        question: r#"{"parked":1}"#.into(),
+    };
+    t.store.ask_relay(relay, "c2", question.clone()).await.unwrap();
+    assert!(t.store.take_relays("c1").await.unwrap().is_empty());
+    assert_eq!(t.store.take_relays("c2").await.unwrap(), [(relay, question)]);
+    assert!(t.store.take_relays("c2").await.unwrap().is_empty());
+    assert_eq!(t.store.relay_answered(relay).await.unwrap(), None);
+    t.store.answer_relay(relay, "yes").await.unwrap();
+    assert_eq!(
+        t.store.relay_answered(relay).await.unwrap().as_deref(),
+        Some("yes")
+    );
+    assert_eq!(t.store.relay_answered(relay).await.unwrap(), None);
+    t.store.answer_relay(relay, "too late").await.unwrap();
+    assert_eq!(t.store.relay_answered(relay).await.unwrap(), None);
+}
+
+pub async fn a_question_nobody_waits_for_any_more_is_forgotten(t: &TestStore) {
+    let relay = Uuid::new_v4();
+    let question = RelayQuestion {
+        tenant: TENANT,
+        site: north(),
+        question: "?".into(),
+    };
+    t.store.ask_relay(relay, "c2", question).await.unwrap();
+    t.clock.advance(2 * MINUTE);
+    assert!(t.store.take_relays("c2").await.unwrap().is_empty());
 }
 
 pub async fn the_database_keeps_its_identity(t: &TestStore) {
