@@ -64,6 +64,7 @@ impl Node {
             .current_dir(&setup.folder)
             .env_remove("WAYPOST_CONFIG")
             .env("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+            .env("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
             .env("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
             .env("WAYPOST_DATABASE__URL", &setup.database)
             .env("WAYPOST_SECRETS__KEY", SECRETS_KEY)
