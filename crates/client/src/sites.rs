@@ -1,7 +1,11 @@
 //! Sites as central knows them, and what is parked there.
 
 use crate::{Client, Page, Result, http::NONE};
-use domain::{Timestamp, site::Category};
+use domain::{
+    Timestamp, TrackedOperationId,
+    site::{Category, OperationStatus},
+};
+use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -83,7 +87,31 @@ pub struct ParkedMessage {
     pub script: Option<String>,
 }
 
+/// A cached call or write of a site, as its latest news left it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteCall {
+    pub site_id: String,
+    pub tracked_operation_id: TrackedOperationId,
+    pub category: Category,
+    pub target: String,
+    pub summary: Option<String>,
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    pub last_error: Option<String>,
+    pub http_status: Option<u16>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
 impl Client {
+    /// The calls and writes of a site, newest first.
+    pub async fn site_calls(&self, site: &str) -> Result<Vec<SiteCall>> {
+        self.pages(&["api", "site-calls"], vec![("site", site.to_owned())], 500)
+            .try_collect()
+            .await
+    }
+
     pub async fn sites(&self) -> Result<Vec<SiteRow>> {
         let mut all = vec![];
         let mut cursor: Option<String> = None;

@@ -49,6 +49,8 @@ pub struct Tracking {
     pub target_summary: Option<String>,
     pub status: OperationStatus,
     pub retry_count: u32,
+    /// Attempts begun in all, the immediate one and those that were cut short among them.
+    pub attempts: u64,
     pub last_error: Option<String>,
     pub http_status: Option<u16>,
     pub created_at: Timestamp,

@@ -15,6 +15,10 @@ mod node;
 mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
+mod proxy;
+mod site_agent;
+mod site_calls;
+mod site_outage;
 mod size;
 mod smtp;
 #[cfg(feature = "postgres-tests")]
