@@ -19,6 +19,7 @@ mod proxy;
 mod site_agent;
 mod site_calls;
 mod site_outage;
+mod site_people;
 mod size;
 mod smtp;
 #[cfg(feature = "postgres-tests")]

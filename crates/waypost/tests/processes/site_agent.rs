@@ -1,6 +1,6 @@
 //! A `waypost site` in a process of its own.
 
-use client::site::Site;
+use client::{Again, site::Site};
 use std::{
     fs::File,
     path::{Path, PathBuf},
@@ -60,7 +60,7 @@ impl AgentProcess {
             log,
         };
         let address = agent.address(&port_file).await;
-        agent.site = Site::new(&format!("http://{address}"), "").unwrap();
+        agent.site = one_try(&format!("http://{address}"));
         agent
     }
 
@@ -131,6 +131,15 @@ impl AgentProcess {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
+}
+
+/// A sender that hears of every failure at once.
+fn one_try(url: &str) -> Site {
+    Site::builder(url)
+        .retrying(Again::tries(1))
+        .build()
+        .unwrap()
+        .into()
 }
 
 impl Drop for AgentProcess {

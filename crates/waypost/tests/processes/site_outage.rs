@@ -126,6 +126,18 @@ fn in_order(sent: &[NotificationId], rows: &[NotificationId]) {
     }
 }
 
+/// Waits until so many are acknowledged.
+async fn more_than(acknowledged: &Mutex<Vec<NotificationId>>, n: usize) {
+    let waited = async {
+        while acknowledged.lock().unwrap().len() < n {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(120), waited)
+        .await
+        .expect("the agent takes messages whatever happens to central");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_of_either_side_and_a_bad_cable_lose_nothing_and_repeat_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,15 +154,17 @@ async fn kills_of_either_side_and_a_bad_cable_lose_nothing_and_repeat_nothing() 
             tokio::spawn(async move {
                 while !done.load(Ordering::SeqCst) {
                     let site = current.lock().unwrap().clone();
-                    send(&site, 1, &acknowledged).await;
-                    tokio::time::sleep(Duration::from_millis(3)).await;
+                    send(&site, 20, &acknowledged).await;
+                    tokio::time::sleep(Duration::from_millis(5)).await;
                 }
             })
         })
         .collect();
     for round in 0..size::pick(5, 100) {
         let pause = |most: u64| Duration::from_millis(rand::random_range(50..most));
-        tokio::time::sleep(pause(400)).await;
+        // Every round has something to lose.
+        let before = acknowledged.lock().unwrap().len();
+        more_than(&acknowledged, before + rand::random_range(100..400)).await;
         match round % 5 {
             0 => {
                 agent.kill();
