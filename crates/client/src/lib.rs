@@ -31,7 +31,8 @@ mod notification;
 mod providers;
 mod read;
 mod row;
-mod sites;
+pub mod site;
+pub mod sites;
 mod stream;
 mod submit;
 
@@ -50,8 +51,10 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport};
-pub use sites::{Backlog, NewSite, ParkedRow, SiteCallRow, SiteReport, SiteRow};
+pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 
-pub use domain::{Channel, FieldError, NotificationId, Recipient, Status, Timestamp, kpi::Kpis};
+pub use domain::{
+    Channel, FieldError, NotificationId, Recipient, Status, Timestamp, TrackedOperationId, kpi::Kpis,
+};

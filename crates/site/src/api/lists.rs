@@ -35,15 +35,15 @@ pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
         .into_iter()
         .map(|m| {
             json!({
-                "id": m.id, "category": m.category.as_str(), "target": m.target,
+                "messageId": m.id, "category": m.category.as_str(), "target": m.target,
                 "retryCount": m.retry_count, "maxRetries": m.max_retries,
                 "createdAt": m.created_at, "lastAttemptAt": m.last_attempt_at, "parkedAt": m.parked_at,
-                "lastError": m.last_error, "instance": m.instance, "sourceScript": m.script,
+                "lastError": m.last_error, "instance": m.instance, "script": m.script,
             })
         })
         .collect();
     Ok(Json(
-        json!({"messages": messages, "nextCursor": found.next, "total": found.total}),
+        json!({"items": messages, "nextCursor": found.next, "total": found.total}),
     ))
 }
 
@@ -66,7 +66,7 @@ fn here() -> Actor {
 
 fn answer(id: MessageId, acted: Acted, status: &str) -> Result<Json<Value>, Problem> {
     match acted {
-        Acted::Done => Ok(Json(json!({"id": id.to_string(), "status": status}))),
+        Acted::Done => Ok(Json(json!({"messageId": id.to_string(), "status": status}))),
         Acted::NotFound => Err(Problem::not_found(format!(
             "there is no message {id} in the buffer"
         ))),
@@ -96,7 +96,7 @@ pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
             })
         })
         .collect();
-    Ok(Json(json!({"events": events, "nextCursor": next})))
+    Ok(Json(json!({"items": events, "nextCursor": next})))
 }
 
 fn only(asked: &HashMap<String, String>, known: &[&str]) -> Result<(), Problem> {

@@ -22,6 +22,7 @@ pub async fn get(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<
         "targetSummary": found.summary,
         "status": found.status.as_str(),
         "retryCount": found.retry_count,
+        "attempts": found.attempts,
         "lastError": found.last_error,
         "httpStatus": found.http_status,
         "createdAt": found.created_at,

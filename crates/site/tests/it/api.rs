@@ -517,7 +517,7 @@ async fn parked_messages_are_seen_and_acted_on() {
     .await;
     let (_, parked) = local.get("/parked?category=ExternalSystem").await;
     assert_eq!(
-        (parked["total"].as_u64(), parked["messages"][0]["id"].as_str()),
+        (parked["total"].as_u64(), parked["items"][0]["messageId"].as_str()),
         (Some(1), Some(id.as_str()))
     );
     let (status, page) = local.get("/").await;
@@ -532,7 +532,7 @@ async fn parked_messages_are_seen_and_acted_on() {
     );
     until("the delivery", || local.erp.counts().taken == 1).await;
     let (_, events) = local.get("/events").await;
-    let what: Vec<_> = events["events"]
+    let what: Vec<_> = events["items"]
         .as_array()
         .unwrap()
         .iter()

@@ -84,6 +84,8 @@ create table if not exists operation_tracking (
   target_summary text,
   status text not null check (status in ('Submitted', 'Retrying', 'Delivered', 'Parked', 'Failed', 'Discarded')),
   retry_count integer not null default 0,
+  -- attempts begun in all, the immediate one and those that were cut short among them
+  attempts integer not null default 0,
   last_error text,
   http_status integer,
   created_at integer not null,

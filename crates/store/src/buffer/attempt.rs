@@ -218,11 +218,10 @@ fn tell(
     }
     let change = Change {
         status,
-        retry_count: message.retry_count,
         error: error.or(message.last_error.as_deref()),
         http_status: attempted.http_status,
     };
-    tracking::update(s, message.id, change, op)?;
+    tracking::update(s, message, change, op)?;
     if let Some(event) = event {
         let news = News {
             error,

@@ -105,11 +105,10 @@ fn tell(
     };
     let change = Change {
         status,
-        retry_count: message.retry_count,
         error: message.last_error.as_deref(),
         http_status: None,
     };
-    tracking::update(s, message.id, change, op)?;
+    tracking::update(s, message, change, op)?;
     let news = News {
         actor: Some(actor.as_str()),
         error: message.last_error.as_deref(),

@@ -3,7 +3,7 @@
 use super::{
     Buffer, Shared,
     event::cut,
-    message::{MessageId, NewMessage},
+    message::{Message, MessageId, NewMessage},
     sql,
 };
 use crate::{
@@ -29,6 +29,8 @@ pub struct Tracking {
     pub summary: Option<String>,
     pub status: OperationStatus,
     pub retry_count: u32,
+    /// Attempts begun in all, the immediate one and those that were cut short among them.
+    pub attempts: u64,
     pub last_error: Option<String>,
     pub http_status: Option<u16>,
     pub created_at: Timestamp,
@@ -61,6 +63,7 @@ fn from_row(id: TrackedOperationId, row: &rusqlite::Row<'_>) -> Result<Tracking>
         summary: row.get("target_summary")?,
         status: columns::parse(TABLE, &row.get::<_, String>("status")?)?,
         retry_count: row.get("retry_count")?,
+        attempts: columns::count(row, "attempts")?,
         last_error: row.get("last_error")?,
         http_status: row.get("http_status")?,
         created_at: columns::time(row, "created_at")?,
@@ -92,25 +95,25 @@ pub(super) fn insert(s: &Session<'_>, shared: &Shared, new: &NewMessage, op: i64
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'a> {
     pub status: OperationStatus,
-    pub retry_count: u32,
     pub error: Option<&'a str>,
     pub http_status: Option<u16>,
 }
 
-pub(super) fn update(s: &Session<'_>, id: MessageId, change: Change<'_>, op: i64) -> Result<()> {
+pub(super) fn update(s: &Session<'_>, message: &Message, change: Change<'_>, op: i64) -> Result<()> {
     let ended = matches!(
         change.status,
         OperationStatus::Delivered | OperationStatus::Failed | OperationStatus::Discarded
     );
     s.conn.prepare_cached(sql::tracking_update)?.execute(params![
-        id.to_string(),
+        message.id.to_string(),
         change.status.as_str(),
-        change.retry_count,
+        message.retry_count,
         change.error.map(|e| cut(e, limit::ERROR)),
         change.http_status,
         s.now.as_millis(),
         ended.then(|| s.now.as_millis()),
         op,
+        message.attempt,
     ])?;
     Ok(())
 }

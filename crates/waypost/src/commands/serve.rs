@@ -4,11 +4,11 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems},
     output,
-    wiring::{bootstrap, link, logging, metrics, node, signals, store},
+    wiring::{bootstrap, files, links, logging, metrics, node, signals, store},
 };
 use anyhow::Context;
 use central::Central;
-use std::{io::Write, net::TcpListener, path::PathBuf, time::Duration};
+use std::{net::TcpListener, path::PathBuf, time::Duration};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use web::{Tls, WebState};
@@ -59,16 +59,15 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;
     let address = listener.local_addr()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let sites = link::start(&config.server, &central, &stop).await?;
-    if let (Some(file), Some(sites)) = (&args.link_port_file, &sites) {
-        write_whole(file, &sites.address.to_string())?;
-    }
     let state = WebState::new(central.clone())
         .with_metrics(metrics)
         .with_stop(stop.clone());
-    let link_address = sites.as_ref().map(|sites| sites.url());
+    let links = links::start(&config.server, &central, stop.clone()).await?;
+    if let Some(file) = &args.link_port_file {
+        files::write_whole(file, &links.address.to_string())?;
+    }
     let running = Running {
-        link: sites.map(|sites| sites.serving),
+        links: links.server,
         loops: central.start(&stop),
         http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
         central,
@@ -76,19 +75,19 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         poisoned: opened.poisoned,
     };
     if let Some(file) = &args.port_file {
-        write_whole(file, &address.to_string())?;
+        files::write_whole(file, &address.to_string())?;
     }
-    tracing::info!(node = running.central.settings.node, %address, link.address = link_address, database = place.shown(), "central is up");
+    tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
     output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
     running.until_stopped().await
 }
 
 /// A node at work.
 struct Running {
+    links: tokio::task::JoinHandle<std::io::Result<()>>,
     central: Central,
     loops: TaskTracker,
     http: tokio::task::JoinHandle<std::io::Result<()>>,
-    link: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
     stop: CancellationToken,
     poisoned: Option<watch::Receiver<bool>>,
 }
@@ -97,15 +96,15 @@ impl Running {
     async fn until_stopped(mut self) -> anyhow::Result<()> {
         tokio::select! {
             () = self.stop.cancelled() => {}
+            ended = &mut self.links => {
+                self.stop.cancel();
+                self.loops.wait().await;
+                return ended.context("the server for sites broke")?.context("the server for sites ended");
+            }
             ended = &mut self.http => {
                 self.stop.cancel();
                 self.loops.wait().await;
                 return ended.context("the HTTP server broke")?.context("the HTTP server ended");
-            }
-            ended = broken(&mut self.link) => {
-                self.stop.cancel();
-                self.loops.wait().await;
-                return Err(ended.context("the server for sites ended"));
             }
             () = poisoned(self.poisoned.take()) => {
                 // Nothing is acknowledged any more; the next process starts from what is really on disk.
@@ -114,12 +113,7 @@ impl Running {
             }
         }
         let finish = async {
-            let sites = async {
-                if let Some(link) = self.link {
-                    link.await.ok();
-                }
-            };
-            let (http, (), ()) = tokio::join!(self.http, self.loops.wait(), sites);
+            let (http, _, ()) = tokio::join!(self.http, self.links, self.loops.wait());
             self.central.store.close().await;
             http
         };
@@ -137,18 +131,6 @@ impl Running {
     }
 }
 
-/// Completes when the server for sites ended, which it does not by itself; never where there is none.
-async fn broken(link: &mut Option<tokio::task::JoinHandle<std::io::Result<()>>>) -> anyhow::Error {
-    match link {
-        None => std::future::pending().await,
-        Some(serving) => match serving.await {
-            Err(panicked) => panicked.into(),
-            Ok(Err(error)) => error.into(),
-            Ok(Ok(())) => anyhow::anyhow!("nobody told it to"),
-        },
-    }
-}
-
 /// Completes when the disk failed; never on a store that has no disk of ours.
 async fn poisoned(watch: Option<watch::Receiver<bool>>) {
     if let Some(mut watch) = watch
@@ -157,18 +139,4 @@ async fn poisoned(watch: Option<watch::Receiver<bool>>) {
         return;
     }
     std::future::pending().await
-}
-
-/// Whoever waits for the file sees all of it or nothing.
-fn write_whole(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
-    let write = || -> std::io::Result<()> {
-        let folder = file
-            .parent()
-            .filter(|f| !f.as_os_str().is_empty())
-            .unwrap_or(std::path::Path::new("."));
-        let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
-        fresh.write_all(text.as_bytes())?;
-        fresh.persist(file).map_err(|e| e.error).map(drop)
-    };
-    write().with_context(|| format!("cannot write {}", file.display()))
 }

@@ -6,16 +6,13 @@ use super::{
     secret::{Secret, Twin},
 };
 use serde::{Deserialize, Serialize};
-use std::{
-    net::{AddrParseError, SocketAddr},
-    path::{Path, PathBuf},
-};
+use std::{net::SocketAddr, path::PathBuf};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     pub listen: SocketAddr,
-    pub link_listen: LinkListen,
+    pub link_listen: SocketAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
     #[serde(skip_serializing)]
@@ -35,39 +32,11 @@ pub struct Server {
     pub insecure: bool,
 }
 
-/// Where sites connect to, if anywhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum LinkListen {
-    Off,
-    At(SocketAddr),
-}
-
-impl TryFrom<String> for LinkListen {
-    type Error = AddrParseError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text == "off" {
-            return Ok(Self::Off);
-        }
-        text.parse().map(Self::At)
-    }
-}
-
-impl From<LinkListen> for String {
-    fn from(listen: LinkListen) -> Self {
-        match listen {
-            LinkListen::Off => "off".into(),
-            LinkListen::At(address) => address.to_string(),
-        }
-    }
-}
-
 impl Default for Server {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            link_listen: LinkListen::At(SocketAddr::from(([127, 0, 0, 1], 7443))),
+            link_listen: SocketAddr::from(([127, 0, 0, 1], 7443)),
             public_url: None,
             bootstrap_key: None,
             bootstrap_key_file: None,
@@ -85,11 +54,6 @@ pub const LISTEN: Key = Key::new(
     "server.listen",
     "an address and a port, like \"127.0.0.1:8080\" (port 0: any free one)",
     "Where the HTTP API listens. Other machines only reach it with TLS, or with server.insecure.",
-);
-pub const LINK_LISTEN: Key = Key::new(
-    "server.link_listen",
-    "an address and a port, like \"127.0.0.1:7443\" (port 0: any free one), or \"off\"",
-    "Where sites connect to. Other machines only reach it with TLS, or with server.insecure.",
 );
 pub const PUBLIC_URL: Key = Key::new(
     "server.public_url",
@@ -122,10 +86,15 @@ pub const TLS_KEY_FILE: Key = Key::new(
     "The private key that belongs to it.",
 )
 .example("/etc/waypost/tls.key");
+pub const LINK_LISTEN: Key = Key::new(
+    "server.link_listen",
+    "an address and a port, like \"127.0.0.1:7443\" (port 0: any free one)",
+    "Where sites connect. Other machines only reach it with TLS, or with server.insecure.",
+);
 pub const LINK_TLS_CERT_FILE: Key = Key::new(
     "server.link_tls_cert_file",
     "the path of a PEM file, set together with server.link_tls_key_file",
-    "The certificate chain that sites are shown; server.tls_cert_file if left out.",
+    "The certificate chain that sites see.",
 )
 .example("/etc/waypost/link.crt");
 pub const LINK_TLS_KEY_FILE: Key = Key::new(
@@ -136,24 +105,24 @@ pub const LINK_TLS_KEY_FILE: Key = Key::new(
 .example("/etc/waypost/link.key");
 pub const LINK_TLS_CLIENT_CA_FILE: Key = Key::new(
     "server.link_tls_client_ca_file",
-    "the path of a PEM file; needs TLS for the link",
-    "Lets in only sites with a certificate that one of these signed. Their keys are asked for as well.",
+    "the path of a PEM file",
+    "Only sites with a certificate of this authority are let in, besides having their key.",
 )
 .example("/etc/waypost/sites-ca.crt");
 pub const INSECURE: Key = Key::new(
     "server.insecure",
     "true or false",
-    "Listen for other machines without TLS: only behind a proxy that adds it.",
+    "Listen for other machines, sites included, without TLS: only behind a proxy that adds it.",
 );
 
 pub const KEYS: &[Key] = &[
     LISTEN,
-    LINK_LISTEN,
     PUBLIC_URL,
     BOOTSTRAP_KEY,
     BOOTSTRAP_KEY_FILE,
     TLS_CERT_FILE,
     TLS_KEY_FILE,
+    LINK_LISTEN,
     LINK_TLS_CERT_FILE,
     LINK_TLS_KEY_FILE,
     LINK_TLS_CLIENT_CA_FILE,
@@ -181,7 +150,29 @@ impl Server {
             )),
             _ => {}
         }
-        bad.extend(self.link_problems());
+        match (&self.link_tls_cert_file, &self.link_tls_key_file) {
+            (Some(_), None) => {
+                bad.push(Problem::new(
+                    LINK_TLS_CERT_FILE.name,
+                    "is set without server.link_tls_key_file",
+                ));
+            }
+            (None, Some(_)) => {
+                bad.push(Problem::new(
+                    LINK_TLS_KEY_FILE.name,
+                    "is set without server.link_tls_cert_file",
+                ));
+            }
+            (None, None) if !self.link_listen.ip().is_loopback() && !self.insecure => bad.push(Problem::new(
+                LINK_LISTEN.name,
+                format!(
+                    "{} can be reached from other machines: set server.link_tls_cert_file and \
+                     server.link_tls_key_file, or server.insecure = true behind a proxy that adds TLS",
+                    self.link_listen
+                ),
+            )),
+            _ => {}
+        }
         match self.bootstrap_key().read() {
             Ok(Some(key)) => {
                 let text = key.expose();
@@ -193,50 +184,6 @@ impl Server {
             Err(problem) => bad.push(problem),
         }
         bad
-    }
-
-    fn link_problems(&self) -> Vec<Problem> {
-        let mut bad = vec![];
-        match (&self.link_tls_cert_file, &self.link_tls_key_file) {
-            (Some(_), None) => bad.push(Problem::new(
-                LINK_TLS_CERT_FILE.name,
-                "is set without server.link_tls_key_file",
-            )),
-            (None, Some(_)) => bad.push(Problem::new(
-                LINK_TLS_KEY_FILE.name,
-                "is set without server.link_tls_cert_file",
-            )),
-            _ => {}
-        }
-        if self.link_tls_client_ca_file.is_some() && self.link_tls().is_none() {
-            bad.push(Problem::new(
-                LINK_TLS_CLIENT_CA_FILE.name,
-                "needs server.link_tls_cert_file and server.link_tls_key_file",
-            ));
-        }
-        if let LinkListen::At(address) = self.link_listen
-            && !address.ip().is_loopback()
-            && !self.insecure
-            && self.link_tls().is_none()
-        {
-            bad.push(Problem::new(
-                LINK_LISTEN.name,
-                format!(
-                    "{address} can be reached from other machines: set server.link_tls_cert_file and \
-                     server.link_tls_key_file, or server.insecure = true behind a proxy that adds TLS"
-                ),
-            ));
-        }
-        bad
-    }
-
-    /// The certificate and key that sites are shown: the link's own, else those of the API.
-    pub fn link_tls(&self) -> Option<(&Path, &Path)> {
-        let own = self
-            .link_tls_cert_file
-            .as_deref()
-            .zip(self.link_tls_key_file.as_deref());
-        own.or_else(|| self.tls_cert_file.as_deref().zip(self.tls_key_file.as_deref()))
     }
 
     /// The bootstrap key, given or in a file.

@@ -16,6 +16,11 @@ mod node;
 mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
+mod proxy;
+mod site_agent;
+mod site_calls;
+mod site_outage;
+mod site_people;
 mod size;
 mod smtp;
 #[cfg(feature = "postgres-tests")]
