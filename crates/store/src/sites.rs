@@ -91,8 +91,9 @@ pub struct SiteSeen {
     pub site: SiteId,
     pub session: Uuid,
     pub central_node: String,
-    pub connected_at: Timestamp,
-    pub last_contact_at: Timestamp,
+    /// How long ago, because nodes whose clocks disagree must agree on which session is the newer one.
+    pub connected_for: Duration,
+    pub silent_for: Duration,
     pub agent_node: String,
     pub agent_version: String,
     pub peer: String,

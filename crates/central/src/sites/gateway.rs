@@ -66,8 +66,9 @@ impl Gateway for SiteGateway {
             peer: hello.peer.clone(),
             key_hash,
         };
-        let connected = Arc::new(Connected::new(arrival, desk.clock.now()));
-        let seen = vec![connected.seen(&desk.node)];
+        let now = desk.clock.now();
+        let connected = Arc::new(Connected::new(arrival, now));
+        let seen = vec![connected.seen(&desk.node, now)];
         desk.store.sites_seen(seen).await.map_err(not_now)?;
         desk.registry.enter(connected.clone());
         tracing::info!(site.id = %connected.site, site.node = %connected.agent_node, peer = %connected.peer, "a site connected");

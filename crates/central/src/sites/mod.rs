@@ -114,11 +114,16 @@ impl SiteDesk {
 
     pub async fn list(&self, tenant: TenantId) -> store::Result<Vec<SiteView>> {
         let sites = self.store.sites(tenant).await?;
-        Ok(sites.into_iter().map(|site| self.view(site)).collect())
+        let now = self.store.now().await?;
+        Ok(sites.into_iter().map(|site| self.view(site, now)).collect())
     }
 
     pub async fn get(&self, tenant: TenantId, site: &SiteId) -> store::Result<Option<SiteView>> {
-        Ok(self.store.site(tenant, site).await?.map(|site| self.view(site)))
+        let Some(site) = self.store.site(tenant, site).await? else {
+            return Ok(None);
+        };
+        let now = self.store.now().await?;
+        Ok(Some(self.view(site, now)))
     }
 
     /// What sites connect to.
@@ -157,7 +162,8 @@ impl SiteDesk {
                     .dismiss(format!("the key of site {} was revoked", site.site));
             }
         }
-        let seen: Vec<SiteSeen> = connected.iter().map(|site| site.seen(&self.node)).collect();
+        let now = self.clock.now();
+        let seen: Vec<SiteSeen> = connected.iter().map(|site| site.seen(&self.node, now)).collect();
         if seen.is_empty() {
             return Ok(());
         }
@@ -185,7 +191,7 @@ impl SiteDesk {
         Ok(now)
     }
 
-    fn view(&self, site: Site) -> SiteView {
+    fn view(&self, site: Site, now: Timestamp) -> SiteView {
         let here = self.registry.find(site.tenant, &site.id);
         let report = match &here {
             Some(here) => here.report(),
@@ -197,7 +203,7 @@ impl SiteDesk {
                 .and_then(|text| serde_json::from_str(text).ok())
         };
         SiteView {
-            presence: self.presence(&site, here.as_deref()),
+            presence: self.presence(&site, here.as_deref(), now),
             last_contact_at: here.as_ref().map(|c| c.last_contact()).or(site.last_contact_at),
             report: report.or_else(kept),
             id: site.id,
@@ -208,7 +214,8 @@ impl SiteDesk {
         }
     }
 
-    fn presence(&self, site: &Site, here: Option<&Connected>) -> Presence {
+    /// `now` is the store's, like the times in the row.
+    fn presence(&self, site: &Site, here: Option<&Connected>, now: Timestamp) -> Presence {
         if let Some(here) = here {
             return Presence::Online {
                 since: here.since,
@@ -220,12 +227,10 @@ impl SiteDesk {
         };
         match (site.session, site.connected_at) {
             // On this very node it would be in the registry: that row is of an earlier life.
-            (Some(_), Some(since)) if *node != self.node && self.clock.now().since(contact) < STALE => {
-                Presence::Online {
-                    since,
-                    central_node: node.clone(),
-                }
-            }
+            (Some(_), Some(since)) if *node != self.node && now.since(contact) < STALE => Presence::Online {
+                since,
+                central_node: node.clone(),
+            },
             (Some(_), _) => Presence::Offline {
                 since: contact,
                 why: format!("central's node {node} went away"),

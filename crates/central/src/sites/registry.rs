@@ -73,14 +73,14 @@ impl Connected {
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    pub(super) fn seen(&self, node: &str) -> SiteSeen {
+    pub(super) fn seen(&self, node: &str, now: Timestamp) -> SiteSeen {
         SiteSeen {
             tenant: self.tenant,
             site: self.site.clone(),
             session: self.session,
             central_node: node.to_owned(),
-            connected_at: self.since,
-            last_contact_at: self.last_contact(),
+            connected_for: now.since(self.since),
+            silent_for: now.since(self.last_contact()),
             agent_node: self.agent_node.clone(),
             agent_version: self.agent_version.clone(),
             peer: self.peer.clone(),

@@ -149,7 +149,8 @@ impl SiteDesk {
                 why,
             })
         };
-        match self.presence(&known, None) {
+        let now = self.store.now().await?;
+        match self.presence(&known, None, now) {
             Presence::NeverSeen => Err(offline(None, String::new())),
             Presence::Offline { since, why } => Err(offline(Some(since), why)),
             Presence::Online { central_node, .. } => {

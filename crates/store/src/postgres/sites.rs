@@ -8,7 +8,7 @@ use super::{
     rows,
     session::{Db, Session},
     site_calls, sql,
-    types::{At, millis},
+    types::millis,
 };
 use crate::{
     Error, Result,
@@ -197,8 +197,8 @@ async fn write_seen(db: &Db, mut seen: Vec<SiteSeen>) -> Result<(), Failed> {
                 &site.site.as_str(),
                 &site.central_node,
                 &site.session,
-                &At(site.connected_at),
-                &At(site.last_contact_at),
+                &millis(site.connected_for),
+                &millis(site.silent_for),
                 &node.as_ref(),
                 &version.as_ref(),
                 &site.peer,

@@ -131,3 +131,32 @@ async fn what_a_site_was_acknowledged_survives_any_kill_of_central_and_is_there_
     assert_eq!(node.stop().await, 0);
     assert_eq!(stored(folder.path()).await, everything);
 }
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_node_can_ask_a_site_that_another_one_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = crate::postgres::database().await;
+    let one = Node::start(&Setup::postgres("one", folder.path(), &database)).await;
+    let two = Node::start(&Setup::postgres("two", folder.path(), &database)).await;
+    let key = two.client.register_site("north").await.unwrap().key;
+    let (_link, stop) = connected(&one, &key).await;
+    for node in [&one, &two] {
+        assert_eq!(node.client.site("north").await.unwrap().presence, "Online");
+        let asked = tokio::time::Instant::now();
+        let parked = node.client.site_parked("north", 10, None).await.unwrap();
+        assert_eq!(parked.items[0].message_id, "p1");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    }
+    two.client.retry_site_parked("north", "p1").await.unwrap();
+    let gone = two.client.discard_site_parked("north", "p1").await.unwrap_err();
+    assert!(gone.to_string().contains("not parked"), "{gone}");
+    stop.cancel();
+    loop {
+        let offline = two.client.site_parked("north", 10, None).await.unwrap_err();
+        if offline.to_string().contains("is offline since") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -4,7 +4,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 on conflict (tenant, site) do update set
   central_node = excluded.central_node,
   session = excluded.session,
-  connected_at = excluded.connected_at,
+  connected_at = case when sites.session = excluded.session then sites.connected_at else excluded.connected_at end,
   last_contact_at = excluded.last_contact_at,
   offline_since = null,
   offline_why = null,

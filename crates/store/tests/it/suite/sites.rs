@@ -5,7 +5,7 @@ use domain::{
     Actor, AuditKind, AuditStatus, Clock, NotificationId, SiteId, Timestamp, TrackedOperationId,
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 use store::{
     Error,
     directory::Role,
@@ -78,14 +78,14 @@ async fn log_of(t: &TestStore, operation: TrackedOperationId) -> Vec<AuditRow> {
     t.store.audit(TENANT, &filter, everything()).await.unwrap().rows
 }
 
-fn seen(t: &TestStore, session: Uuid) -> SiteSeen {
+fn seen(session: Uuid) -> SiteSeen {
     SiteSeen {
         tenant: TENANT,
         site: north(),
         session,
         central_node: "c1".into(),
-        connected_at: t.clock.now(),
-        last_contact_at: t.clock.now(),
+        connected_for: Duration::ZERO,
+        silent_for: Duration::ZERO,
         agent_node: "n1".into(),
         agent_version: "0.1.0".into(),
         peer: "10.0.0.7:4711".into(),
@@ -163,11 +163,12 @@ pub async fn a_site_is_its_tenants(t: &TestStore) {
 
 pub async fn a_connected_site_shows_where_and_since_when(t: &TestStore) {
     let session = Uuid::new_v4();
-    let first = seen(t, session);
+    let first = seen(session);
     t.store.sites_seen(vec![first.clone()]).await.unwrap();
     t.clock.advance(MINUTE);
     let later = SiteSeen {
-        last_contact_at: t.clock.now(),
+        connected_for: MINUTE + SECOND,
+        silent_for: SECOND,
         report: None,
         ..first.clone()
     };
@@ -177,8 +178,12 @@ pub async fn a_connected_site_shows_where_and_since_when(t: &TestStore) {
         (site.session, site.central_node.as_deref()),
         (Some(session), Some("c1"))
     );
-    assert_eq!(site.connected_at, Some(first.connected_at));
-    assert_eq!(site.last_contact_at, Some(t.clock.now()));
+    assert_eq!(
+        site.connected_at,
+        Some(t.clock.now() - MINUTE),
+        "as it was written first"
+    );
+    assert_eq!(site.last_contact_at, Some(t.clock.now() - SECOND));
     assert_eq!(site.report, first.report, "the last report stays");
     assert_eq!(
         (site.agent_node.as_deref(), site.peer),
@@ -192,16 +197,20 @@ pub async fn a_connected_site_shows_where_and_since_when(t: &TestStore) {
     let site = t.store.site(TENANT, &north()).await.unwrap().unwrap();
     assert_eq!((site.session, site.offline_since), (None, Some(t.clock.now())));
     assert_eq!(site.offline_why.as_deref(), Some("the link broke"));
-    assert_eq!(site.last_contact_at, Some(t.clock.now()));
+    assert_eq!(site.last_contact_at, Some(t.clock.now() - SECOND));
 }
 
 pub async fn an_older_session_neither_comes_back_nor_takes_the_newer_one_down(t: &TestStore) {
-    let older = seen(t, Uuid::new_v4());
+    let older = seen(Uuid::new_v4());
     t.store.sites_seen(vec![older.clone()]).await.unwrap();
     t.clock.advance(SECOND);
-    let newer = seen(t, Uuid::new_v4());
+    let newer = seen(Uuid::new_v4());
     t.store.sites_seen(vec![newer.clone()]).await.unwrap();
-    t.store.sites_seen(vec![older.clone()]).await.unwrap();
+    let still = SiteSeen {
+        connected_for: SECOND,
+        ..older.clone()
+    };
+    t.store.sites_seen(vec![still]).await.unwrap();
     t.store
         .site_left(TENANT, &north(), older.session, "gone")
         .await
