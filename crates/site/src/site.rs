@@ -99,21 +99,22 @@ impl Site {
     }
 }
 
-/// An event as it travels.
+/// An event as it travels: the message's id where it is about one, and the rest in words.
 fn told(event: store::buffer::SiteEvent) -> SiteEvent {
-    let about = match event.message {
-        Some(id) => id.to_string(),
-        None => format!("{} messages", event.n),
-    };
-    let by = event.actor.map(|actor| format!("by {actor}"));
-    let detail = match (by, event.detail) {
-        (Some(by), Some(detail)) => Some(format!("{by}: {detail}")),
-        (by, detail) => by.or(detail),
-    };
+    let mut words = format!("{} to {}", event.category, event.target);
+    if event.message.is_none() {
+        words = format!("{} × {words}", event.n);
+    }
+    if let Some(actor) = event.actor {
+        words = format!("{words}, by {actor}");
+    }
+    if let Some(detail) = event.detail {
+        words = format!("{words}: {detail}");
+    }
     SiteEvent {
         at: event.at,
         what: event.what.as_str().to_owned(),
-        message: format!("{} to {}: {about}", event.category, event.target),
-        detail,
+        message: event.message.map(|id| id.to_string()).unwrap_or_default(),
+        detail: Some(words),
     }
 }

@@ -390,3 +390,34 @@ async fn every_attempt_becomes_news_for_central_in_order() {
     );
     assert!(news.iter().all(|(_, n)| n.node.as_deref() == Some("node-a") && n.summary.as_deref() == Some("POST /orders")));
 }
+
+#[tokio::test]
+async fn a_payload_that_cannot_be_read_is_parked_with_the_reason() {
+    use site::handlers::{CachedDbWrites, ExternalSystems};
+    let clock: std::sync::Arc<dyn domain::Clock> = std::sync::Arc::new(domain::SystemClock);
+    let outside = delivery::Outside::new(clock.clone());
+    let erp = delivery::call::System::new(delivery::call::SystemSettings::at("http://127.0.0.1:1"), &outside);
+    let systems = ExternalSystems::new([("erp".to_owned(), erp.unwrap())].into(), clock.clone());
+    let handlers = site::Handlers::default()
+        .register(
+            domain::site::Category::ExternalSystem,
+            std::sync::Arc::new(systems),
+        )
+        .register(
+            domain::site::Category::CachedDbWrite,
+            std::sync::Arc::new(CachedDbWrites::default()),
+        );
+    let folder = tempfile::tempdir().unwrap();
+    let options = store::buffer::Options::at(folder.path().join("sf.db"));
+    let buffer = std::sync::Arc::new(store::Buffer::open(&options, clock.clone()).unwrap());
+    let settings = site::Settings::of(domain::SiteId::new("north"));
+    let site = site::Site::new(settings, buffer, handlers, clock);
+    let mut call = a_call("erp");
+    call.payload.truncate(5);
+    call.options.attempt_immediate_delivery = false;
+    let id = site.send(call).await.unwrap().id;
+    assert_eq!(site.engine.sweep().await.unwrap().parked, 1);
+    let parked = site.buffer.message(id).await.unwrap().unwrap();
+    assert_eq!(parked.status, MessageStatus::Parked);
+    assert!(parked.last_error.unwrap().starts_with("CORRUPT_PAYLOAD"));
+}

@@ -207,3 +207,28 @@ async fn postgresql_takes_values_of_every_type_as_json_has_them() {
     );
     db.execute(&format!("drop table {table}"), &[]).await.unwrap();
 }
+
+/// The server ends our sessions under us, as in a failover.
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_lost_connection_to_postgresql_may_come_back() {
+    let url = std::env::var("WAYPOST_TEST_POSTGRES").expect("WAYPOST_TEST_POSTGRES names a server");
+    let db = External::new(&url, Duration::from_secs(10)).unwrap();
+    let table = format!("written_{}", uuid::Uuid::now_v7().simple());
+    db.execute(&format!("create table {table} (id int)"), &[])
+        .await
+        .unwrap();
+    let name = format!("{url}?application_name=somebody");
+    let other = External::new(&name, Duration::from_secs(10)).unwrap();
+    let end_us =
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waypost site'";
+    other.execute(end_us, &[]).await.unwrap();
+    let insert = format!("insert into {table} values ($1)");
+    let mut tries = 0;
+    while let Err(failure) = db.execute(&insert, &[json!(1)]).await {
+        assert_ne!(failure.kind, Permanent, "{failure:?}");
+        tries += 1;
+        assert!(tries < 10, "{failure:?}");
+    }
+    db.execute(&format!("drop table {table}"), &[]).await.unwrap();
+}

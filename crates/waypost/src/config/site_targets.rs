@@ -73,6 +73,27 @@ fn half_a_minute() -> Duration {
 const LONGEST: Duration = Duration::from_secs(100);
 
 impl System {
+    /// A system without credentials.
+    pub fn at(name: impl Into<String>, base_url: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            base_url: base_url.into(),
+            auth: How::None,
+            username: None,
+            password: None,
+            password_file: None,
+            token: None,
+            token_file: None,
+            header: None,
+            value: None,
+            value_file: None,
+            timeout: half_a_minute(),
+            transient: vec![],
+            headers: BTreeMap::new(),
+            ca_file: None,
+        }
+    }
+
     /// The system, ready to be called, or what is wrong with it.
     pub fn build(&self, outside: &Outside) -> Result<delivery::call::System, String> {
         let settings = SystemSettings {

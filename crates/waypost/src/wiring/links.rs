@@ -19,8 +19,18 @@ pub struct Links {
     pub server: JoinHandle<io::Result<()>>,
 }
 
-/// Lets sites in until `stop`.
+/// Begins a new epoch of the database and lets sites in until `stop`.
 pub async fn start(config: &Server, central: &Central, stop: CancellationToken) -> anyhow::Result<Links> {
+    central
+        .sites
+        .begin()
+        .await
+        .context("the database cannot say which one it is")?;
+    listen(config, central, stop)
+}
+
+/// Lets sites in until `stop`.
+pub fn listen(config: &Server, central: &Central, stop: CancellationToken) -> anyhow::Result<Links> {
     let tls = match (&config.link_tls_cert_file, &config.link_tls_key_file) {
         (Some(cert), Some(key)) => Some(
             ServerTls::from_files(cert, key, config.link_tls_client_ca_file.as_deref())
@@ -30,11 +40,6 @@ pub async fn start(config: &Server, central: &Central, stop: CancellationToken) 
     };
     let listener = server::listen(config.link_listen, tls.is_some(), config.insecure)?;
     let address = listener.local_addr()?;
-    central
-        .sites
-        .begin()
-        .await
-        .context("the database cannot say which one it is")?;
     let incoming = server::tcp(listener, tls)?;
     let identity = Identity {
         node: central.settings.node.clone(),
