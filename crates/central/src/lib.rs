@@ -16,6 +16,7 @@ pub mod operator;
 pub mod providers;
 pub mod purge;
 pub mod secrets;
+pub mod sites;
 pub mod wake;
 
 mod node;

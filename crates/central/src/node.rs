@@ -13,6 +13,7 @@ use crate::{
     providers::ProviderDesk,
     purge,
     secrets::Sealer,
+    sites::{self, SiteDesk},
     wake::Wake,
 };
 use delivery::Registry;
@@ -67,6 +68,7 @@ pub struct Central {
     pub lists: ListDesk,
     pub keys: Keys,
     pub jobs: JobDesk,
+    pub sites: SiteDesk,
     pub loops: Loops,
     pub changes: Changes,
     pub wake: Arc<Wake>,
@@ -102,6 +104,12 @@ impl Central {
             lists: ListDesk::new(store.clone(), directory.clone(), wake.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
             jobs: JobDesk::new(store.clone(), operator.clone(), settings.node.clone()),
+            sites: SiteDesk::new(
+                store.clone(),
+                ingest.clone(),
+                clock.clone(),
+                settings.node.clone(),
+            ),
             loops: Loops::default(),
             settings: Arc::new(settings),
             store,
@@ -127,6 +135,7 @@ impl Central {
         tasks.spawn(self.clone().listen(stop.clone()));
         tasks.spawn(self.clone().purge_loop(stop.clone()));
         tasks.spawn(self.clone().job_loop(stop.clone()));
+        tasks.spawn(self.clone().site_loop(stop.clone()));
         tasks.close();
         tasks
     }
@@ -142,6 +151,7 @@ impl Central {
             };
             match signal {
                 Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
+                Ok(Signal::Relays) => self.sites.answer_relays().await,
                 Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
                 Err(RecvError::Closed) => return,
             }
@@ -161,6 +171,12 @@ impl Central {
                 .map_err(|e| crate::loops::chain(&e))
         };
         loops.run("purge", every, clock, stop, sweep).await;
+    }
+
+    async fn site_loop(self, stop: CancellationToken) {
+        let (loops, clock) = (self.loops.clone(), self.clock.clone());
+        let sweep = || self.sites.sweep();
+        loops.run("sites", sites::SWEEP, clock, stop, sweep).await;
     }
 
     async fn job_loop(self, stop: CancellationToken) {

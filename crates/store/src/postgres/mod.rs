@@ -36,8 +36,10 @@ mod rows;
 mod server;
 mod session;
 mod signals;
+mod site_calls;
+mod sites;
 mod sql;
-mod tls;
+pub(crate) mod tls;
 mod types;
 
 pub use migrate::migrate;

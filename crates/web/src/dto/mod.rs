@@ -16,5 +16,6 @@ pub mod notification;
 pub mod page;
 pub mod problem;
 pub mod provider;
+pub mod site;
 pub mod submit;
 pub mod tenant;

@@ -18,4 +18,5 @@ pub mod query;
 pub mod recipients;
 pub mod record;
 pub mod schema;
+pub mod sites;
 pub mod supersede;
