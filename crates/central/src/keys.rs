@@ -53,6 +53,15 @@ pub fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
+/// The text of a new key: 256 bits, most of them random.
+pub(crate) fn mint() -> String {
+    format!(
+        "wp_{}{}",
+        uuid::Uuid::new_v4().simple(),
+        uuid::Uuid::new_v4().simple()
+    )
+}
+
 impl Keys {
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn domain::Clock>) -> Self {
         Self {
@@ -70,11 +79,7 @@ impl Keys {
         role: Role,
         actor: &Actor,
     ) -> store::Result<Minted> {
-        let text = format!(
-            "wp_{}{}",
-            uuid::Uuid::new_v4().simple(),
-            uuid::Uuid::new_v4().simple()
-        );
+        let text = mint();
         let key = self.adopt(tenant, name, role, &text, actor).await?;
         Ok(Minted { text, key })
     }

@@ -17,6 +17,7 @@ pub mod operator;
 pub mod providers;
 pub mod purge;
 pub mod secrets;
+pub mod sites;
 pub mod users;
 pub mod wake;
 

@@ -14,6 +14,7 @@ use crate::{
     providers::ProviderDesk,
     purge,
     secrets::Sealer,
+    sites::{self, SiteDesk},
     users::UserDesk,
     wake::Wake,
 };
@@ -70,6 +71,7 @@ pub struct Central {
     pub keys: Keys,
     pub users: UserDesk,
     pub jobs: JobDesk,
+    pub sites: SiteDesk,
     pub loops: Loops,
     pub changes: Changes,
     pub wake: Arc<Wake>,
@@ -106,6 +108,12 @@ impl Central {
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserDesk::new(store.clone(), clock.clone()),
             jobs: JobDesk::new(store.clone(), operator.clone(), settings.node.clone()),
+            sites: SiteDesk::new(
+                store.clone(),
+                ingest.clone(),
+                clock.clone(),
+                settings.node.clone(),
+            ),
             loops: Loops::default(),
             settings: Arc::new(settings),
             store,
@@ -132,6 +140,7 @@ impl Central {
         tasks.spawn(self.clone().purge_loop(stop.clone()));
         tasks.spawn(self.clone().job_loop(stop.clone()));
         tasks.spawn(self.clone().figures_loop(stop.clone()));
+        tasks.spawn(self.clone().site_loop(stop.clone()));
         tasks.close();
         tasks
     }
@@ -147,6 +156,7 @@ impl Central {
             };
             match signal {
                 Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
+                Ok(Signal::Relays) => self.sites.answer_relays().await,
                 Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
                 Err(RecvError::Closed) => return,
             }
@@ -175,6 +185,12 @@ impl Central {
             done.map_err(|e| crate::loops::chain(&e))
         };
         loops.run("figures", figures::EVERY, clock, stop, sweep).await;
+    }
+
+    async fn site_loop(self, stop: CancellationToken) {
+        let (loops, clock) = (self.loops.clone(), self.clock.clone());
+        let sweep = || self.sites.sweep();
+        loops.run("sites", sites::SWEEP, clock, stop, sweep).await;
     }
 
     async fn job_loop(self, stop: CancellationToken) {

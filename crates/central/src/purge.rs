@@ -22,13 +22,15 @@ pub async fn purge(
         total.audit_rows += chunk.audit_rows;
         total.spent_keys += chunk.spent_keys;
         total.stats_rows += chunk.stats_rows;
+        total.site_calls += chunk.site_calls;
         total.oldest_left = chunk.oldest_left;
         between(&total);
         let most = chunk
             .notifications
             .max(chunk.audit_rows)
             .max(chunk.spent_keys)
-            .max(chunk.stats_rows);
+            .max(chunk.stats_rows)
+            .max(chunk.site_calls);
         if most < u64::from(CHUNK) {
             return Ok(total);
         }
@@ -39,7 +41,7 @@ pub async fn purge(
 
 pub fn in_words(purged: &Purged) -> String {
     format!(
-        "purged {} notifications, {} audit rows, {} spent keys, {} counts",
-        purged.notifications, purged.audit_rows, purged.spent_keys, purged.stats_rows
+        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites",
+        purged.notifications, purged.audit_rows, purged.spent_keys, purged.stats_rows, purged.site_calls
     )
 }

@@ -40,6 +40,21 @@ pub enum Error {
         /// It asked to be left alone for this long.
         retry_after: Option<std::time::Duration>,
     },
+    /// The site's agent did not answer, or the answer broke off.
+    #[error("the site agent cannot be reached at {url}")]
+    SiteUnreachable {
+        url: String,
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The site's agent answered that it cannot.
+    #[error("the site agent answered {status}: {detail}")]
+    Site {
+        status: u16,
+        code: String,
+        detail: String,
+        retry_after: Option<std::time::Duration>,
+    },
     /// The client itself was set up wrongly.
     #[error("{0}")]
     Setup(String),
@@ -60,8 +75,10 @@ impl Error {
     /// Whether the very same request may work a moment later.
     pub fn may_pass(&self) -> bool {
         match self {
-            Error::Unreachable { .. } => true,
-            Error::Server { status, .. } => matches!(status, 408 | 429 | 502 | 503 | 504),
+            Error::Unreachable { .. } | Error::SiteUnreachable { .. } => true,
+            Error::Server { status, .. } | Error::Site { status, .. } => {
+                matches!(status, 408 | 429 | 502 | 503 | 504)
+            }
             _ => false,
         }
     }

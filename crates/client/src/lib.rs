@@ -31,6 +31,8 @@ mod notification;
 mod providers;
 mod read;
 mod row;
+pub mod site;
+pub mod sites;
 mod stream;
 mod submit;
 
@@ -49,7 +51,10 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport};
+pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 
-pub use domain::{Channel, FieldError, NotificationId, Recipient, Status, Timestamp, kpi::Kpis};
+pub use domain::{
+    Channel, FieldError, NotificationId, Recipient, Status, Timestamp, TrackedOperationId, kpi::Kpis,
+};

@@ -9,6 +9,7 @@
 //! the contract test.
 
 pub mod adapter;
+pub mod call;
 pub mod capture;
 mod http;
 pub mod kind;

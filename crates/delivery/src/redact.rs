@@ -71,6 +71,17 @@ impl Redactor {
         }
     }
 
+    /// The text without secrets, otherwise as it was.
+    pub fn hidden(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for needle in &self.needles {
+            if clean.contains(needle.as_str()) {
+                clean = clean.replace(needle.as_str(), MASK);
+            }
+        }
+        clean
+    }
+
     /// The text without secrets, without control characters, and no longer than [`KEPT`].
     pub fn scrub(&self, text: &str) -> String {
         let mut clean: String = text

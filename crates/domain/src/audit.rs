@@ -34,6 +34,7 @@ macro_rules! names {
         }
     };
 }
+pub(crate) use names;
 
 names!(
     /// What was done.
@@ -46,6 +47,13 @@ names!(
         NotifyRequeue,
         /// An operator asked for a delivered notification once more.
         NotifyResend,
+        /// A site called an external system, or somebody acted on such a call.
+        CachedCall,
+        /// A site wrote to a database, or somebody acted on such a write.
+        CachedWrite,
+        /// A person acted on a message that is parked at a site.
+        SiteParked,
+        SiteChanged,
         LaneHeld,
         LaneResumed,
         ProviderChanged,
@@ -70,6 +78,8 @@ names!(
         Pending,
         Delivered,
         Parked,
+        /// Failed for good at once; nothing was kept to try again.
+        Failed,
         Discarded,
         Done,
     }

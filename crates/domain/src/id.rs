@@ -134,9 +134,66 @@ text_id!(
     ExecutionId
 );
 
+text_id!(
+    /// One site: a factory, a plant, a machine with its own agent. Unique within its tenant.
+    SiteId
+);
+
 impl Actor {
     pub fn system() -> Self {
         Self::new("system")
+    }
+
+    pub fn site(site: &SiteId) -> Self {
+        Self::new(format!("site:{site}"))
+    }
+}
+
+impl SiteId {
+    /// The id, or why it cannot be one. It ends up in addresses, file names and logs, so it is plain.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.trim().is_empty() {
+            return Err("must not be blank");
+        }
+        if text.chars().count() > 100 {
+            return Err("must be at most 100 characters");
+        }
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if !text.chars().all(plain) {
+            return Err("may hold letters, digits, `-`, `_` and `.` only");
+        }
+        Ok(Self::new(text))
+    }
+}
+
+/// Names one cached call or write of a site, from script to central's console.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TrackedOperationId(pub Uuid);
+
+impl TrackedOperationId {
+    pub fn mint() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl fmt::Display for TrackedOperationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for TrackedOperationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for TrackedOperationId {
+    type Err = uuid::Error;
+    /// With hyphens or without.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::try_parse(text).map(Self)
     }
 }
 
@@ -151,5 +208,31 @@ mod tests {
         assert_ne!(one, NotificationId::from_key(TenantId(2), "order-7"));
         assert_ne!(one, NotificationId::from_key(TenantId(1), "order-8"));
         assert_eq!(one.0.get_version_num(), 8);
+    }
+
+    #[test]
+    fn a_site_id_is_plain_text_that_is_not_blank() {
+        for fine in ["north", "Werk-7", "plant_3.line-2", "Łódź"] {
+            assert_eq!(SiteId::parse(fine).unwrap().as_str(), fine);
+        }
+        for bad in ["", "  ", "a b", "a/b", "a\nb", &"x".repeat(101)] {
+            assert!(SiteId::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_operation_is_found_by_either_spelling_of_its_id() {
+        let id = TrackedOperationId::mint();
+        assert_eq!(
+            id.0.simple().to_string().parse::<TrackedOperationId>().unwrap(),
+            id
+        );
+        assert_eq!(
+            id.0.hyphenated()
+                .to_string()
+                .parse::<TrackedOperationId>()
+                .unwrap(),
+            id
+        );
     }
 }

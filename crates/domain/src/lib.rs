@@ -16,6 +16,7 @@ pub mod provider;
 pub mod recipient;
 pub mod retry;
 pub mod settle;
+pub mod site;
 pub mod status;
 pub mod submission;
 pub mod window;
@@ -24,7 +25,10 @@ pub use audit::{AuditKind, AuditStatus};
 pub use channel::Channel;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use hold::{Hold, HoldReason};
-pub use id::{Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, TenantId, UserId};
+pub use id::{
+    Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,
+    TrackedOperationId, UserId,
+};
 pub use outcome::{Accepted, Failure, FailureKind, Grade, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
 pub use recipient::{Recipient, RecipientResult, RecipientState};

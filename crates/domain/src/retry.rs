@@ -250,6 +250,20 @@ pub fn slower(wait: Duration) -> Duration {
     (wait * 2).min(Duration::from_secs(2))
 }
 
+/// How long a site waits before it goes through central's addresses again, after so many rounds in vain. Who was
+/// refused (a wrong key, another version) needs a person and asks seldom; who reached nobody asks often, so that
+/// the link is back seconds after the network is. The random share keeps a hundred sites from dialling as one.
+pub fn redial(rounds: u32, refused: bool, jitter: Jitter) -> Duration {
+    let (interval, cap) = if refused { (5, 60) } else { (1, 5) };
+    let policy = RetryPolicy {
+        interval: Duration::from_secs(interval),
+        cap: Duration::from_secs(cap),
+        jitter: 0.5,
+        ..RetryPolicy::exponential()
+    };
+    policy.delay(rounds, None, jitter)
+}
+
 /// How many lane-scope failures in a row, over how many rows, make a lane "down".
 pub const DOWN_AFTER_FAILURES: u32 = 5;
 pub const DOWN_AFTER_ROWS: usize = 3;
@@ -369,6 +383,17 @@ mod tests {
 
     fn transient() -> Failure {
         Failure::transient(Scope::Message, "TIMEOUT", "no answer")
+    }
+
+    #[test]
+    fn a_site_that_reached_nobody_dials_again_within_seconds_and_a_refused_one_within_a_minute() {
+        let secs = |rounds, refused, jitter| redial(rounds, refused, Jitter(jitter)).as_secs_f64();
+        assert_eq!(
+            [1, 2, 3, 4, 99].map(|n| secs(n, false, 0.0)),
+            [1.0, 2.0, 4.0, 5.0, 5.0]
+        );
+        assert_eq!([1, 2, 99].map(|n| secs(n, true, 0.0)), [5.0, 10.0, 60.0]);
+        assert!(secs(99, false, 0.999) < 7.5);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! All SQL of the product. A trait per job, each method one transaction, and two databases behind them:
-//! embedded SQLite ([`sqlite`]) and PostgreSQL ([`postgres`]).
+//! embedded SQLite ([`sqlite`]) and PostgreSQL ([`postgres`]). A site's file ([`buffer`]) is SQLite only.
 //!
 //! Leaves to others: what a failure means (`domain::settle`), when to try again (`domain::retry`), sending.
 //! Always true: there is no `begin`, so no transaction can span a network call; a lost race or a lost lease is a
@@ -9,8 +9,10 @@
 //! the same name in `sqlite/sql` and `postgres/sql`; a case in `tests/it/suite` listed once in `tests/it/main.rs`,
 //! which runs it on both. Where the dialects differ, the reason stands above the clause.
 
+pub mod buffer;
 pub mod directory;
 mod error;
+pub mod external;
 pub mod jobs;
 pub mod limits;
 pub mod maintenance;
@@ -18,10 +20,12 @@ pub mod operator;
 pub mod outbox;
 pub mod postgres;
 pub mod query;
+pub mod sites;
 pub mod sqlite;
 pub mod stats;
 pub mod users;
 
+pub use buffer::Buffer;
 pub use directory::Directory;
 pub use error::{Error, Result};
 pub use jobs::Jobs;
@@ -29,10 +33,14 @@ pub use maintenance::Maintenance;
 pub use operator::Operator;
 pub use outbox::Outbox;
 pub use query::Queries;
+pub use sites::Sites;
 pub use stats::Stats;
 pub use users::Users;
 
 /// Everything central keeps. Used as `Arc<dyn Store>`.
-pub trait Store: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Users + Stats {}
+pub trait Store:
+    Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
+{
+}
 
-impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Users + Stats> Store for T {}
+impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats> Store for T {}

@@ -9,7 +9,8 @@ use std::{path::Path, time::Duration};
 pub trait Maintenance: Send + Sync {
     /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
     /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
-    /// Also at most `chunk` audit rows, spent keys and stats that are past their own time.
+    /// Also at most `chunk` calls of sites that ended as long ago, and at most as many audit rows, spent keys and stats
+    /// that are past their own time.
     async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged>;
 
     /// What a purge would delete, counted up to `bound`.
@@ -45,5 +46,7 @@ pub struct Purged {
     pub audit_rows: u64,
     pub spent_keys: u64,
     pub stats_rows: u64,
+    /// Cached calls and writes of sites that ended.
+    pub site_calls: u64,
     pub oldest_left: Option<Timestamp>,
 }

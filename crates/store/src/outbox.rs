@@ -80,6 +80,8 @@ pub enum Signal {
     Lanes(Vec<LaneId>),
     /// Providers, lists or keys changed.
     Directory,
+    /// A question to a site waits for the node that has it, or was answered.
+    Relays,
     /// The listening session was lost and is back: look once.
     LookAgain,
 }

@@ -4,8 +4,8 @@
 use crate::{Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
-    AuditKind, AuditStatus, Channel, NotificationId, RecipientResult, Status, TenantId, Timestamp, kpi::Kpis,
-    submission::Submission,
+    AuditKind, AuditStatus, Channel, NotificationId, RecipientResult, Status, TenantId, Timestamp,
+    TrackedOperationId, kpi::Kpis, submission::Submission,
 };
 use std::time::Duration;
 
@@ -117,6 +117,8 @@ pub struct AuditRow {
     pub kind: AuditKind,
     pub status: AuditStatus,
     pub notification: Option<NotificationId>,
+    /// The cached call or write of a site it was about.
+    pub operation: Option<TrackedOperationId>,
     pub execution: Option<String>,
     pub parent_execution: Option<String>,
     pub actor: String,
@@ -135,7 +137,7 @@ pub struct AuditFilter {
     pub kind: Option<AuditKind>,
     pub status: Option<AuditStatus>,
     pub actor: Option<String>,
-    /// A notification id.
+    /// A notification id, or that of a cached call or write.
     pub correlation: Option<NotificationId>,
 }
 

@@ -2,8 +2,11 @@
 
 pub mod far_end;
 pub mod fixtures;
+pub mod network;
+pub mod site;
 pub mod temp;
 
 pub use far_end::{FarEnd, Reply};
 pub use fixtures::a_notification;
+pub use network::Network;
 pub use temp::TempStore;

@@ -2,15 +2,15 @@
 
 use crate::commands::{
     audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
-    lists, migrate, notify, provider, purge, resend, retry, serve, show, simulate, status, tail, tenant,
-    user,
+    lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
+    status, tail, tenant, user,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Delivers notifications that must not get lost.
 ///
-/// `waypost serve` runs central; the other commands talk to it (WAYPOST_URL, WAYPOST_API_KEY) or, where they say
+/// `waypost serve` runs central, `waypost site` a site's agent; the other commands talk to central (WAYPOST_URL, WAYPOST_API_KEY) or, where they say
 /// so, work on its database.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 conflict (the state does not allow it),
@@ -46,6 +46,7 @@ pub struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Site(site::Args),
     /// Show everything working in one process, on a temporary database
     Demo(demo::Args),
     Notify(notify::Args),
@@ -70,6 +71,8 @@ enum Command {
     /// Manage who signs in to the console, on the database itself
     #[command(subcommand)]
     User(user::Command),
+    Sites(sites::Args),
+    Parked(parked::Args),
     /// Manage tenants (role ops)
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -93,6 +96,9 @@ impl Cli {
         let global = &self.global;
         match self.command {
             Command::Serve(args) => Box::pin(serve::run(args, global)).await,
+            Command::Site(args) => Box::pin(site::run(args, global)).await,
+            Command::Sites(args) => Box::pin(sites::run(args)).await,
+            Command::Parked(args) => Box::pin(parked::run(args)).await,
             Command::Demo(args) => Box::pin(demo::run(args)).await,
             Command::Notify(args) => Box::pin(notify::run(args)).await,
             Command::Status(args) => Box::pin(status::run(args)).await,

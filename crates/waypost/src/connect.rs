@@ -32,6 +32,39 @@ pub struct Connect {
     pub tenant: Option<String>,
 }
 
+/// The flags of commands that talk to a site's own agent.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Site agent")]
+pub struct ConnectSite {
+    /// Where the agent of this machine is
+    #[arg(
+        long,
+        env = "WAYPOST_SITE_URL",
+        default_value = client::site::DEFAULT_URL,
+        hide_env_values = true
+    )]
+    pub site_url: String,
+    /// A file with the agent's token; otherwise it is taken from WAYPOST_SITE_TOKEN
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "WAYPOST_SITE_TOKEN_FILE",
+        hide_env_values = true
+    )]
+    pub site_token_file: Option<PathBuf>,
+}
+
+impl ConnectSite {
+    pub fn site(&self) -> anyhow::Result<client::site::Site> {
+        let token = match &self.site_token_file {
+            Some(file) => std::fs::read_to_string(file)
+                .with_context(|| format!("cannot read the token file {}", file.display()))?,
+            None => std::env::var("WAYPOST_SITE_TOKEN").unwrap_or_default(),
+        };
+        Ok(client::site::Site::new(&self.site_url, token.trim())?)
+    }
+}
+
 impl Connect {
     /// A client with the key.
     pub fn client(&self) -> anyhow::Result<Client> {

@@ -62,7 +62,7 @@ fn one(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         return Some(match error {
             client::Error::NotFound { .. } => NOT_FOUND,
             client::Error::Conflict { .. } => CONFLICT,
-            client::Error::Unreachable { .. } => UNREACHABLE,
+            client::Error::Unreachable { .. } | client::Error::SiteUnreachable { .. } => UNREACHABLE,
             client::Error::Invalid { .. } | client::Error::Setup(_) => USAGE,
             _ => FAILED,
         });

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{FieldError, Status};
+use domain::{FieldError, Status, Timestamp};
 use serde::Serialize;
 use std::{borrow::Cow, error::Error};
 
@@ -26,10 +26,13 @@ pub enum Code {
     ValidationFailed,
     Internal,
     Unavailable,
+    SiteOffline,
+    SiteNoAnswer,
+    SiteFailed,
 }
 
 impl Code {
-    pub const ALL: [Code; 13] = [
+    pub const ALL: [Code; 16] = [
         Code::InvalidJson,
         Code::Unauthorized,
         Code::Forbidden,
@@ -43,6 +46,9 @@ impl Code {
         Code::ValidationFailed,
         Code::Internal,
         Code::Unavailable,
+        Code::SiteOffline,
+        Code::SiteNoAnswer,
+        Code::SiteFailed,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -113,6 +119,17 @@ impl Code {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The store cannot be reached just now",
             ),
+            Code::SiteOffline => (
+                "site_offline",
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The site is not connected",
+            ),
+            Code::SiteNoAnswer => (
+                "site_no_answer",
+                StatusCode::GATEWAY_TIMEOUT,
+                "The site did not answer; whether it acted is not known",
+            ),
+            Code::SiteFailed => ("site_failed", StatusCode::BAD_GATEWAY, "The site could not do it"),
         }
     }
 }
@@ -125,6 +142,8 @@ pub struct Problem {
     pub errors: Vec<FieldError>,
     /// With `wrong_state`: the status that was in the way.
     pub found: Option<Status>,
+    /// With `site_offline`: since when, if it ever was there.
+    pub offline_since: Option<Timestamp>,
 }
 
 pub type Result<T, E = Problem> = std::result::Result<T, E>;
@@ -136,6 +155,7 @@ impl Problem {
             detail: detail.into(),
             errors: vec![],
             found: None,
+            offline_since: None,
         }
     }
 
@@ -209,6 +229,8 @@ struct Body<'a> {
     errors: &'a [FieldError],
     #[serde(skip_serializing_if = "Option::is_none")]
     notification_status: Option<Status>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offline_since: Option<Timestamp>,
 }
 
 impl IntoResponse for Problem {
@@ -222,6 +244,7 @@ impl IntoResponse for Problem {
             code: code.as_str(),
             errors: &self.errors,
             notification_status: self.found,
+            offline_since: self.offline_since,
         };
         let json = serde_json::to_vec(&body).unwrap_or_default();
         let mut response = (code.status(), json).into_response();

@@ -5,7 +5,7 @@ use crate::{
     access::Access::{Administer, Open, Operate, Read, Replay, Status, Submit, Tenants},
     api::{
         actions, audit, batch, health, jobs, keys, kpis, lanes, lists, metrics, notifications, providers,
-        recipients, stream, submit, tenants, users,
+        recipients, sites, stream, submit, tenants, users,
     },
     docs,
     dto::{
@@ -19,13 +19,14 @@ use crate::{
         notification::{ActedAnswer, Notification, StatusAnswer},
         page::NotificationPage,
         provider::{HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest},
+        site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteRequest, SiteView},
         submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
         tenant::{NewTenantView, TenantRequest, TenantView},
         user::{LinkView, UserChange, UserRequest, UserView},
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
     openapi,
-    problem::Code::{Conflict, ValidationFailed, WrongState},
+    problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, ValidationFailed, WrongState},
 };
 
 /// Every route there is.
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Endpoint> {
         figure_routes(),
         list_routes(),
         provider_routes(),
+        site_routes(),
         admin_routes(),
         system_routes(),
     ]
@@ -345,6 +347,70 @@ fn provider_routes() -> Vec<Endpoint> {
             providers::resume,
         )
         .answers::<ProviderView>(200, "The provider"),
+    ]
+}
+
+/// A site is asked over its link; when it is not there, or does not answer, these say so.
+const ASKED: [crate::problem::Code; 3] = [SiteOffline, SiteNoAnswer, SiteFailed];
+
+fn site_routes() -> Vec<Endpoint> {
+    vec![
+        get("/api/sites", Read, "Sites, and whether they are there", sites::list)
+            .params(&PAGING)
+            .pages::<SiteView>("A page"),
+        post("/api/sites", Administer, "Make a site known", sites::register)
+            .body::<SiteRequest>()
+            .answers::<NewSiteView>(201, "The site; its key is shown this once")
+            .refuses(&[Conflict]),
+        get("/api/sites/{id}", Read, "One site", sites::get).answers::<SiteView>(200, "The site"),
+        get(
+            "/api/sites/{id}/parked",
+            Read,
+            "What is parked at a site, from the site itself",
+            sites::parked,
+        )
+        .params(&PAGING)
+        .params(&[("category", "ExternalSystem, Notification or CachedDbWrite")])
+        .answers::<ParkedPageView>(200, "A page")
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/parked/{messageId}/retry",
+            Operate,
+            "Have a site try a parked message again",
+            sites::retry,
+        )
+        .answers::<ParkedActedView>(200, "The site has put it back")
+        .refuses(&[WrongState])
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/parked/{messageId}/discard",
+            Operate,
+            "Have a site give a parked message up",
+            sites::discard,
+        )
+        .answers::<ParkedActedView>(200, "The site has removed it")
+        .refuses(&[WrongState])
+        .refuses(&ASKED),
+        get(
+            "/api/site-calls",
+            Read,
+            "Cached calls and writes of sites, as they last told",
+            sites::calls,
+        )
+        .params(&PAGING)
+        .params(&[
+            ("site", "the site's id"),
+            (
+                "status",
+                "one or several, separated by commas: Submitted, Retrying, Delivered, Parked, Failed, Discarded",
+            ),
+            ("category", "ExternalSystem or CachedDbWrite"),
+            ("target", "the system or connection"),
+            ("trackedOperationId", "the operation's id, with hyphens or without"),
+            ("from", "accepted at the site at or after this time"),
+            ("to", "accepted at the site before this time"),
+        ])
+        .pages::<SiteCallView>("A page"),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::console::{ConsoleSettings, SiteDesk};
+use crate::console::ConsoleSettings;
 use central::Central;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::{
@@ -22,8 +22,6 @@ pub struct WebState {
     /// Cancelled when the server is to end: live streams end with it.
     pub stop: CancellationToken,
     pub console: ConsoleSettings,
-    /// The sites' agents, where this central has any.
-    pub sites: Option<Arc<dyn SiteDesk>>,
 }
 
 impl WebState {
@@ -34,7 +32,6 @@ impl WebState {
             readiness: Readiness::default(),
             stop: CancellationToken::new(),
             console: ConsoleSettings::default(),
-            sites: None,
         }
     }
 
@@ -50,12 +47,6 @@ impl WebState {
 
     pub fn with_console(mut self, settings: ConsoleSettings) -> Self {
         self.console = settings;
-        self
-    }
-
-    /// What the pages about sites are made of.
-    pub fn with_sites(mut self, sites: Arc<dyn SiteDesk>) -> Self {
-        self.sites = Some(sites);
         self
     }
 

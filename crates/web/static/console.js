@@ -40,7 +40,7 @@ async function refresh() {
     for (const fresh of page.querySelectorAll("[data-live]")) {
       const old = document.querySelector(`[data-live="${CSS.escape(fresh.dataset.live)}"]`);
       // A part somebody is using stays as it is.
-      if (!old || old.contains(document.activeElement) && document.activeElement !== document.body || old.querySelector("details[open]")) continue;
+      if (!old || old.contains(document.activeElement) && document.activeElement !== document.body || old.querySelector("details[open], input:checked")) continue;
       const node = document.importNode(fresh, true);
       times(node);
       old.replaceWith(node);

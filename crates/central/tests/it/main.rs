@@ -17,4 +17,5 @@ mod recipients;
 mod routing;
 mod secrets;
 mod shutdown;
+mod sites;
 mod world;

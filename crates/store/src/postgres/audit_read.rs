@@ -15,7 +15,7 @@ use crate::{
     Result,
     query::{AuditFilter, AuditPage, AuditRow, Cursor, Page, SCAN_BOUND},
 };
-use domain::{AuditKind, AuditStatus, NotificationId, TenantId, Timestamp};
+use domain::{AuditKind, AuditStatus, NotificationId, TenantId, Timestamp, TrackedOperationId};
 use std::cmp::Reverse;
 use tokio_postgres::Row;
 
@@ -50,7 +50,10 @@ pub(super) async fn page(
     let mut taking = Taking::new(filter, page.limit);
     let mut start = newest(filter.to, page.after);
     if let Some(id) = filter.correlation {
-        let rows = of_notification(&tx, tenant, id).await?.unwrap_or_default();
+        let rows = match of_notification(&tx, tenant, id).await? {
+            Some(rows) => rows,
+            None => of_operation(&tx, tenant, id).await?,
+        };
         let wanted =
             |(place, _): &Numbered| *place < start && filter.from.is_none_or(|from| place.at >= from);
         let full = taking.take(rows.into_iter().filter(wanted));
@@ -218,6 +221,19 @@ async fn of_notification(
     Ok(Some(rows))
 }
 
+/// Everything about one cached call or write, newest first.
+async fn of_operation(tx: &Tx<'_>, tenant: TenantId, id: NotificationId) -> Result<Vec<Numbered>, Failed> {
+    let mut rows = vec![];
+    let bound = i64::from(SCAN_BOUND);
+    for row in tx
+        .rows(sql::AUDIT_BY_OPERATION, &[&tenant.0, &id.0, &bound])
+        .await?
+    {
+        rows.extend(from_log(&row)?);
+    }
+    Ok(rows)
+}
+
 /// The end, if the attempt ended its notification, then the attempt: newest first.
 fn from_log(row: &Row) -> Result<Vec<Numbered>> {
     const TABLE: &str = "audit_log";
@@ -228,6 +244,7 @@ fn from_log(row: &Row) -> Result<Vec<Numbered>> {
         kind: rows::parsed(TABLE, row.get("kind"))?,
         status: rows::parsed(TABLE, row.get("status"))?,
         notification: row.get::<_, Option<_>>("id").map(NotificationId),
+        operation: row.get::<_, Option<_>>("operation").map(TrackedOperationId),
         execution: row.get("execution"),
         parent_execution: row.get("parent_execution"),
         actor: row.get("actor"),
@@ -261,6 +278,7 @@ fn from_send(row: &Row) -> Numbered {
         kind: AuditKind::NotifySend,
         status: AuditStatus::Submitted,
         notification: Some(NotificationId(row.get("id"))),
+        operation: None,
         execution: row.get("execution"),
         parent_execution: row.get("parent_execution"),
         actor: row.get("actor"),

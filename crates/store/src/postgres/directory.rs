@@ -208,7 +208,13 @@ async fn create_tenant(db: &Db, name: &str, actor: &Actor) -> Result<Tenant, Fai
 async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    bump(&tx).await?;
+    let made = make_key(db, &tx, key, actor).await?;
+    tx.commit().await?;
+    Ok(made)
+}
+
+pub(super) async fn make_key(db: &Db, tx: &Tx<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey, Failed> {
+    bump(tx).await?;
     let hash = key.hash.as_slice();
     let made = tx
         .opt(
@@ -220,7 +226,7 @@ async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Fail
     let made = api_key(&made)?;
     log(
         db,
-        &tx,
+        tx,
         key.tenant,
         AuditKind::KeyChanged,
         actor,
@@ -228,7 +234,6 @@ async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Fail
         "created",
     )
     .await?;
-    tx.commit().await?;
     Ok(made)
 }
 

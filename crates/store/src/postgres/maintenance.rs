@@ -67,6 +67,7 @@ async fn purge(db: &Db, keep: &Retention, chunk: u32) -> Result<Purged, Failed> 
         notifications,
         audit_rows: old(db, &tx, sql::PURGE_AUDIT, keep.audit, chunk).await?,
         stats_rows: old(db, &tx, sql::PURGE_STATS, keep.stats, chunk).await?,
+        site_calls: old(db, &tx, sql::PURGE_SITE_CALLS, keep.terminal, chunk).await?,
         ..Purged::default()
     };
     if let Some(kept) = keep.spent_keys {
@@ -148,6 +149,11 @@ async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Fail
             keep.spent_keys,
         ),
         (&mut purgeable.stats_rows, sql::PURGEABLE_STATS, Some(keep.stats)),
+        (
+            &mut purgeable.site_calls,
+            sql::PURGEABLE_SITE_CALLS,
+            Some(keep.terminal),
+        ),
     ] {
         if let Some(kept) = kept {
             let row = session

@@ -37,8 +37,10 @@ mod rows;
 mod server;
 mod session;
 mod signals;
+mod site_calls;
+mod sites;
 mod sql;
-mod tls;
+pub(crate) mod tls;
 mod types;
 mod users;
 

@@ -44,6 +44,7 @@ struct Gathered {
 struct Pending {
     lanes: BTreeSet<i64>,
     directory: bool,
+    relays: bool,
     look_again: bool,
 }
 
@@ -81,6 +82,7 @@ impl Signals {
             match signal {
                 Signal::Lanes(lanes) => pending.lanes.extend(lanes.iter().map(|lane| lane.0)),
                 Signal::Directory => pending.directory = true,
+                Signal::Relays => pending.relays = true,
                 Signal::LookAgain => pending.look_again = true,
             }
         }
@@ -186,7 +188,7 @@ impl Listener {
     }
 }
 
-/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER again`.
+/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER again`.
 fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     let mut payloads = vec![];
     if pending.look_again || pending.lanes.len() > LANES {
@@ -197,6 +199,9 @@ fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     }
     if pending.directory {
         payloads.push(format!("{sender} directory"));
+    }
+    if pending.relays {
+        payloads.push(format!("{sender} relays"));
     }
     payloads
 }
@@ -209,6 +214,9 @@ fn read(own: &str, payload: &str) -> Option<Signal> {
     }
     if what == "directory" {
         return Some(Signal::Directory);
+    }
+    if what == "relays" {
+        return Some(Signal::Relays);
     }
     let lanes = what.strip_prefix("lanes ").and_then(|list| {
         list.split(',')
@@ -227,13 +235,18 @@ mod tests {
         let pending = Pending {
             lanes: [7, 3].into(),
             directory: true,
+            relays: true,
             look_again: false,
         };
         let said = payloads("me", &pending);
         let heard: Vec<_> = said.iter().filter_map(|p| read("you", p)).collect();
         assert_eq!(
             heard,
-            [Signal::Lanes(vec![LaneId(3), LaneId(7)]), Signal::Directory]
+            [
+                Signal::Lanes(vec![LaneId(3), LaneId(7)]),
+                Signal::Directory,
+                Signal::Relays
+            ]
         );
         assert!(said.iter().all(|p| read("me", p).is_none()));
     }

@@ -12,12 +12,12 @@ use rustls::{
 use std::{path::PathBuf, sync::Arc};
 
 #[derive(Debug, Default)]
-pub(super) struct Trust {
+pub(crate) struct Trust {
     pub required: bool,
     pub roots: Option<PathBuf>,
 }
 
-pub(super) fn client(trust: &Trust) -> Result<ClientConfig> {
+pub(crate) fn client(trust: &Trust) -> Result<ClientConfig> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()

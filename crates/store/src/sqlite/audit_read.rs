@@ -9,9 +9,10 @@ use crate::{
     Result,
     query::{AuditFilter, AuditPage, AuditRow, Cursor, Page, SCAN_BOUND},
 };
-use domain::{AuditKind, AuditStatus, NotificationId, TenantId, Timestamp};
+use domain::{AuditKind, AuditStatus, NotificationId, TenantId, Timestamp, TrackedOperationId};
 use rusqlite::{Connection, Row, params};
 use std::iter::Peekable;
+use uuid::Uuid;
 
 /// Accepted notifications are numbered below everything else: at the same moment they came first.
 const SENDS: i64 = -(1 << 62);
@@ -38,7 +39,10 @@ pub(super) fn page(
     let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
     let start = newest(filter.to, page.after);
     if let Some(id) = filter.correlation {
-        let rows = of_notification(conn, tenant, id)?.unwrap_or_default();
+        let rows = match of_notification(conn, tenant, id)? {
+            Some(rows) => rows,
+            None => of_operation(conn, tenant, id)?,
+        };
         let wanted = |(place, _): &(Cursor, AuditRow)| *place < start && place.at.as_millis() >= from;
         return take(rows.into_iter().filter(wanted).map(Ok), filter, page.limit);
     }
@@ -116,6 +120,13 @@ fn of_notification(
     Ok(Some(rows))
 }
 
+/// Everything about one cached call or write, newest first.
+fn of_operation(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Vec<(Cursor, AuditRow)>> {
+    let params = params![tenant.0, id.0.as_bytes(), SCAN_BOUND];
+    let logged = all(conn, sql::audit_by_operation, params, from_log)?;
+    Ok(logged.into_iter().flatten().flatten().collect())
+}
+
 fn merge(
     mut one: Peekable<impl Iterator<Item = Numbered>>,
     mut other: Peekable<impl Iterator<Item = Numbered>>,
@@ -167,7 +178,8 @@ fn from_log(row: &Row<'_>) -> Result<[Option<(Cursor, AuditRow)>; 2]> {
         at,
         kind: rows::parse(TABLE, &row.get::<_, String>("kind")?)?,
         status: rows::parse(TABLE, &row.get::<_, String>("status")?)?,
-        notification: optional_id(row)?,
+        notification: optional_id(row, "id")?.map(NotificationId),
+        operation: optional_id(row, "operation")?.map(TrackedOperationId),
         execution: row.get("execution")?,
         parent_execution: row.get("parent_execution")?,
         actor: row.get("actor")?,
@@ -192,9 +204,9 @@ fn from_log(row: &Row<'_>) -> Result<[Option<(Cursor, AuditRow)>; 2]> {
     ])
 }
 
-fn optional_id(row: &Row<'_>) -> rusqlite::Result<Option<NotificationId>> {
-    let bytes: Option<[u8; 16]> = row.get("id")?;
-    Ok(bytes.map(|bytes| NotificationId(uuid::Uuid::from_bytes(bytes))))
+fn optional_id(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Uuid>> {
+    let bytes: Option<[u8; 16]> = row.get(column)?;
+    Ok(bytes.map(Uuid::from_bytes))
 }
 
 fn from_send(row: &Row<'_>) -> Numbered {
@@ -208,6 +220,7 @@ fn from_send(row: &Row<'_>) -> Numbered {
         kind: AuditKind::NotifySend,
         status: AuditStatus::Submitted,
         notification: Some(rows::id(row, "id")?),
+        operation: None,
         execution: row.get("execution")?,
         parent_execution: row.get("parent_execution")?,
         actor: row.get("actor")?,

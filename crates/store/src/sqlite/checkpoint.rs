@@ -4,7 +4,10 @@
 //! Always true: a disk that fails here stops the writer too. The system forgets what it could not write, so a later
 //! checkpoint would seem to succeed and let go of a log that is still needed.
 
-use super::{connection, error::is_disk_failure_of_sqlite};
+use super::{
+    connection::{self, Caches},
+    error::is_disk_failure_of_sqlite,
+};
 use crate::Result;
 use rusqlite::Connection;
 use std::{
@@ -23,7 +26,7 @@ const LOG_BOUND: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
-pub(super) struct Checkpointer {
+pub(crate) struct Checkpointer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -41,8 +44,9 @@ struct State {
 }
 
 impl Checkpointer {
-    pub(super) fn start(path: &Path, poisoned: watch::Sender<bool>) -> Result<Self> {
+    pub(crate) fn start(path: &Path, caches: Caches, poisoned: watch::Sender<bool>) -> Result<Self> {
         let mut log = Log::new(path, LOG_BOUND)?;
+        connection::keep_pages(&log.conn, caches.reader)?;
         let shared = Arc::new(Shared::default());
         let seen = shared.clone();
         let thread = std::thread::Builder::new()
@@ -56,7 +60,7 @@ impl Checkpointer {
     }
 
     /// There is something new in the log.
-    pub(super) fn committed(&self) {
+    pub(crate) fn committed(&self) {
         let mut state = self.shared.lock();
         if !state.dirty {
             state.dirty = true;
@@ -165,7 +169,7 @@ mod tests {
         let path = folder.path().join("waypost.db");
         let store = SqliteStore::open(&path, Arc::new(ManualClock::default())).unwrap();
         let mut log = Log::new(&path, 1).unwrap();
-        let reader = connection::reader(&path).unwrap();
+        let reader = connection::reader(&path, Caches::CENTRAL).unwrap();
         connection::begin_read(&reader).unwrap();
         crate::sqlite::open::schema_version(&reader).unwrap();
         let change = async |name: &str| {

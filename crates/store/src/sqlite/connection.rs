@@ -8,16 +8,48 @@ use std::{path::Path, time::Duration};
 const BUSY: Duration = Duration::from_secs(10);
 const STATEMENTS_CACHED: usize = 128;
 
+/// How much memory connections keep pages in, in KiB.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Caches {
+    pub writer: i64,
+    pub reader: i64,
+}
+
+impl Caches {
+    /// A server of its own.
+    pub(crate) const CENTRAL: Self = Self {
+        writer: 65_536,
+        reader: 16_384,
+    };
+    /// Beside somebody's scripts on a small machine.
+    pub(crate) const SITE: Self = Self {
+        writer: 8_192,
+        reader: 1_024,
+    };
+}
+
 /// The connection of the writer thread. It never checkpoints by itself: that would stop everybody's commits.
-pub(super) fn writer(path: &Path) -> Result<Connection> {
+pub(crate) fn writer(path: &Path, caches: Caches) -> Result<Connection> {
     let conn = read_write(path)?;
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
-    conn.pragma_update(None, "cache_size", -65_536)?;
+    conn.pragma_update(None, "cache_size", -caches.writer)?;
+    Ok(conn)
+}
+
+/// How much memory this connection keeps pages in.
+pub(crate) fn keep_pages(conn: &Connection, kib: i64) -> Result<()> {
+    Ok(conn.pragma_update(None, "cache_size", -kib)?)
+}
+
+/// For simulations, where a crash is one of the process and never of the machine: nothing is synced.
+pub(crate) fn simulated(path: &Path) -> Result<Connection> {
+    let conn = read_write(path)?;
+    conn.pragma_update(None, "synchronous", "off")?;
     Ok(conn)
 }
 
 /// Opens, and creates if need be. Every commit is synced: an acknowledged row survives power loss.
-pub(super) fn read_write(path: &Path) -> Result<Connection> {
+pub(crate) fn read_write(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -29,43 +61,43 @@ pub(super) fn read_write(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-pub(super) fn reader(path: &Path) -> Result<Connection> {
+pub(crate) fn reader(path: &Path, caches: Caches) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY)?;
-    conn.pragma_update(None, "cache_size", -16_384)?;
+    conn.pragma_update(None, "cache_size", -caches.reader)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
 }
 
 /// Takes the write lock at once, so that no command finds out halfway that it cannot write.
-pub(super) fn begin(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn begin(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "begin immediate")
 }
 
-pub(super) fn commit(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn commit(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "commit")
 }
 
-pub(super) fn rollback(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn rollback(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "rollback")
 }
 
-pub(super) fn savepoint(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn savepoint(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "savepoint command")
 }
 
-pub(super) fn keep_savepoint(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn keep_savepoint(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "release command")
 }
 
-pub(super) fn undo_savepoint(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn undo_savepoint(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "rollback to command")?;
     run(conn, "release command")
 }
 
 /// A snapshot for several reads that must agree.
-pub(super) fn begin_read(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn begin_read(conn: &Connection) -> rusqlite::Result<()> {
     run(conn, "begin deferred")
 }
 
@@ -74,17 +106,27 @@ fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
 }
 
 /// Moves what the log holds into the database file, as far as no reader is in the way.
-pub(super) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<()> {
     conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(()))
 }
 
 /// The same to the end, and empties the log. Commits wait for it. Answers whether no reader was in the way.
-pub(super) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<bool> {
+pub(crate) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<bool> {
     let busy: bool = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     Ok(!busy)
 }
 
 /// Closing this connection leaves the log to the next process: it alone can be believed after a disk failed.
-pub(super) fn leave_log(conn: &Connection) {
+pub(crate) fn leave_log(conn: &Connection) {
     let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+}
+
+/// Reads every page of the file; "ok", or what is wrong with it.
+pub(crate) fn quick_check(conn: &Connection) -> rusqlite::Result<String> {
+    conn.query_row("pragma quick_check(1)", [], |row| row.get(0))
+}
+
+/// The file grows to so many pages and no further.
+pub(crate) fn limit_pages(conn: &Connection, pages: u32) -> rusqlite::Result<()> {
+    conn.query_row(&format!("pragma max_page_count = {pages}"), [], |_| Ok(()))
 }

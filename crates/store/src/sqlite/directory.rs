@@ -258,7 +258,7 @@ fn conflict(error: rusqlite::Error, taken: impl Fn() -> String) -> Error {
     }
 }
 
-fn create_key(s: &mut Session<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey> {
+pub(super) fn create_key(s: &mut Session<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey> {
     let taken = || format!("there is a live key {:?} already", key.name);
     let mut insert = s.conn.prepare_cached(sql::key_create)?;
     let mut made = insert.query(params![

@@ -37,6 +37,7 @@ impl Maintenance for SqliteStore {
                 audit_rows: count(sql::purgeable_audit, Some(before.audit))?,
                 spent_keys: count(sql::purgeable_spent_keys, before.spent_keys)?,
                 stats_rows: count(sql::purgeable_stats, Some(before.stats))?,
+                site_calls: count(sql::purgeable_site_calls, Some(before.terminal))?,
                 oldest_left: oldest_left(conn)?,
             })
         })
@@ -103,6 +104,7 @@ fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
         audit_rows: rest(sql::purge_audit, Some(before.audit))?,
         spent_keys: rest(sql::purge_spent_keys, before.spent_keys)?,
         stats_rows: rest(sql::purge_stats, Some(before.stats))?,
+        site_calls: rest(sql::purge_site_calls, Some(before.terminal))?,
         oldest_left: oldest_left(s.conn)?,
     })
 }

@@ -12,9 +12,9 @@ mod audit_write;
 mod backup;
 mod checkpoint;
 mod claim;
-mod connection;
+pub(crate) mod connection;
 mod directory;
-mod error;
+pub(crate) mod error;
 mod figures;
 mod ingest;
 mod jobs;
@@ -24,23 +24,26 @@ mod list;
 mod lists;
 mod maintenance;
 mod notification;
-mod open;
+pub(crate) mod open;
 mod operator;
 mod outbox;
 mod providers;
 mod query;
-mod readers;
+pub(crate) mod readers;
 mod record;
-mod rows;
+pub(crate) mod rows;
+mod sites;
 mod sql;
-mod stats;
+pub(crate) mod stats;
+mod transaction;
 #[cfg(test)]
 mod trouble;
 mod users;
-mod writer;
+pub(crate) mod writer;
 mod writer_thread;
 
 use crate::{Error, Result, outbox::Signal};
+use connection::Caches;
 use domain::{Clock, Timestamp};
 use readers::Readers;
 use std::{
@@ -86,8 +89,8 @@ impl SqliteStore {
     }
 
     fn start(path: &Path, clock: Arc<dyn Clock>, lock: Option<std::fs::File>) -> Result<Self> {
-        let writer = Writer::start(path, clock.clone(), lock)?;
-        let readers = Readers::open(path)?;
+        let writer = Writer::start(path, clock.clone(), lock, Caches::CENTRAL)?;
+        let readers = Readers::open(path, readers::CENTRAL, Caches::CENTRAL)?;
         Ok(Self {
             opened_at: clock.now(),
             clock,
@@ -123,6 +126,6 @@ impl SqliteStore {
 }
 
 /// What later calls are told after `close`.
-fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::unavailable("the store is closed")
 }

@@ -13,7 +13,7 @@ mod embedded {
 }
 
 /// Takes the lock of the one process that serves the file. It ends with the handle, however the process ends.
-pub(super) fn lock(path: &Path) -> Result<File> {
+pub(crate) fn lock(path: &Path) -> Result<File> {
     let beside = lock_path(path);
     let file = OpenOptions::new()
         .create(true)
@@ -63,7 +63,7 @@ fn refuse_newer(conn: &Connection) -> Result<()> {
 }
 
 /// The version of the schema in the file; 0 in one that was just made.
-pub(super) fn schema_version(conn: &Connection) -> Result<i64> {
+pub(crate) fn schema_version(conn: &Connection) -> Result<i64> {
     let kept: bool = conn.query_row(sql::schema_history_exists, [], |row| row.get(0))?;
     if !kept {
         return Ok(0);

@@ -8,15 +8,15 @@ use std::{fmt::Display, str::FromStr};
 use uuid::Uuid;
 
 /// JSON text of something that always has one.
-pub(super) fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-pub(super) fn from_json<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T> {
+pub(crate) fn from_json<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|e| Error::corrupt(table, e.to_string()))
 }
 
-pub(super) fn parse<T: FromStr>(table: &'static str, text: &str) -> Result<T>
+pub(crate) fn parse<T: FromStr>(table: &'static str, text: &str) -> Result<T>
 where
     T::Err: Display,
 {
@@ -24,16 +24,16 @@ where
         .map_err(|e: T::Err| Error::corrupt(table, e.to_string()))
 }
 
-pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
+pub(crate) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
 }
 
-pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+pub(crate) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
 }
 
 /// A count; SQLite's numbers are signed, counts are not.
-pub(super) fn count(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
+pub(crate) fn count(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.max(0).unsigned_abs())
 }
 

@@ -31,7 +31,7 @@ impl What {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counts(HashMap<(Timestamp, TenantId, String, What), i64>);
+pub(crate) struct Counts(HashMap<(Timestamp, TenantId, String, What), i64>);
 
 impl Counts {
     pub(super) fn one(&mut self, now: Timestamp, tenant: TenantId, site: Option<&str>, what: What) {
@@ -51,6 +51,9 @@ impl Counts {
     }
 
     pub(super) fn write(&self, conn: &Connection) -> rusqlite::Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
         let mut add = conn.prepare_cached(sql::stats_add)?;
         for ((bucket, tenant, site, what), n) in &self.0 {
             add.execute(params![

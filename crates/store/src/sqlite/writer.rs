@@ -1,10 +1,13 @@
-//! The handle to the one thread that writes ([`super::writer_thread`]): sends it commands and waits for their answers.
+//! The handle to the one that writes ([`super::transaction`]), on a thread of its own ([`super::writer_thread`]) or
+//! inline: sends it commands and waits for their answers.
 
 use super::{
     checkpoint::Checkpointer,
-    closed, connection,
+    closed,
+    connection::{self, Caches},
     stats::Counts,
-    writer_thread::{Task, Thread, Weighted},
+    transaction::{Core, Task},
+    writer_thread::{Thread, Weighted},
 };
 use crate::{Error, Result};
 use domain::{Clock, Timestamp};
@@ -21,58 +24,107 @@ use tokio::sync::{mpsc, oneshot, watch};
 const WAITING: usize = 1024;
 
 /// What a command works with.
-pub(super) struct Session<'a> {
+pub(crate) struct Session<'a> {
     pub conn: &'a Connection,
     /// The store's clock, asked once for the command.
     pub now: Timestamp,
     pub counts: &'a mut Counts,
+    /// What commands of the same transaction have noted so far; undone with them.
+    pub noted: &'a mut u64,
+    pub(super) after: &'a mut Vec<Hook>,
 }
 
-/// The handle to the writer thread.
+pub(super) type Hook = Box<dyn FnOnce() + Send>;
+
+impl Session<'_> {
+    /// Runs once what this command did is on disk, whether or not anybody still waits for the answer; never if
+    /// it is undone.
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(hook));
+    }
+}
+
+/// The handle to the writer.
 #[derive(Debug)]
-pub(super) struct Writer {
-    commands: Mutex<Option<mpsc::Sender<Weighted>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+pub(crate) struct Writer {
+    mode: Mode,
     poisoned: watch::Sender<bool>,
 }
 
+#[derive(Debug)]
+enum Mode {
+    Thread {
+        commands: Mutex<Option<mpsc::Sender<Weighted>>>,
+        thread: Mutex<Option<JoinHandle<()>>>,
+    },
+    /// Every command is run and committed where it is asked for: slower, and the same every time. For simulations.
+    Inline(Mutex<Option<Core>>),
+}
+
 impl Writer {
-    pub(super) fn start(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
+    pub(crate) fn start(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        lock: Option<File>,
+        caches: Caches,
+    ) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(WAITING);
         let poisoned = watch::Sender::new(false);
         let thread = Thread {
-            conn: connection::writer(path)?,
-            clock,
+            core: Core {
+                conn: connection::writer(path, caches)?,
+                clock,
+                poisoned: poisoned.clone(),
+                _lock: lock,
+            },
             waiting,
-            poisoned: poisoned.clone(),
-            checkpointer: Checkpointer::start(path, poisoned.clone())?,
-            _lock: lock,
+            checkpointer: Checkpointer::start(path, caches, poisoned.clone())?,
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
             .spawn(move || thread.serve())
             .map_err(Error::unavailable)?;
         Ok(Self {
-            commands: Mutex::new(Some(commands)),
-            thread: Mutex::new(Some(thread)),
+            mode: Mode::Thread {
+                commands: Mutex::new(Some(commands)),
+                thread: Mutex::new(Some(thread)),
+            },
             poisoned,
         })
     }
 
-    pub(super) fn poisoned(&self) -> watch::Receiver<bool> {
+    /// A writer without a thread of its own.
+    pub(crate) fn inline(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
+        let poisoned = watch::Sender::new(false);
+        let core = Core {
+            conn: connection::simulated(path)?,
+            clock,
+            poisoned: poisoned.clone(),
+            _lock: lock,
+        };
+        Ok(Self {
+            mode: Mode::Inline(Mutex::new(Some(core))),
+            poisoned,
+        })
+    }
+
+    pub(crate) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
     }
 
     /// Commands that nobody has begun.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
-        self.lock_commands()
-            .as_ref()
-            .map_or(0, |c| c.max_capacity() - c.capacity())
+        match &self.mode {
+            Mode::Thread { commands, .. } => lock(commands)
+                .as_ref()
+                .map_or(0, |c| c.max_capacity() - c.capacity()),
+            Mode::Inline(_) => 0,
+        }
     }
 
     /// Whether writes are still taken, and why not.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if *self.poisoned.borrow() {
             Err(stopped())
         } else {
@@ -80,7 +132,7 @@ impl Writer {
         }
     }
 
-    pub(super) async fn write<T: Send + 'static>(
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
         work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
@@ -92,9 +144,17 @@ impl Writer {
             done: None,
             reply,
         });
-        let commands = self.lock_commands().clone().ok_or_else(closed)?;
-        let sent = commands.send(Weighted { weight, command }).await;
-        sent.map_err(|_| stopped())?;
+        match &self.mode {
+            Mode::Thread { commands, .. } => {
+                let commands = lock(commands).clone().ok_or_else(closed)?;
+                let sent = commands.send(Weighted { weight, command }).await;
+                sent.map_err(|_| stopped())?;
+            }
+            Mode::Inline(core) => {
+                let core = lock(core);
+                core.as_ref().ok_or_else(closed)?.run(vec![command]);
+            }
+        }
         // The thread answers everything it has taken, unless it died in between.
         answer
             .await
@@ -102,27 +162,36 @@ impl Writer {
     }
 
     /// Finishes what was sent and closes the file.
-    pub(super) async fn close(&self) {
-        self.lock_commands().take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+    pub(crate) async fn close(&self) {
+        if let Some(thread) = self.end() {
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
 
-    fn lock_commands(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Weighted>>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    fn end(&self) -> Option<JoinHandle<()>> {
+        match &self.mode {
+            Mode::Thread { commands, thread } => {
+                lock(commands).take();
+                lock(thread).take()
+            }
+            Mode::Inline(core) => {
+                lock(core).take();
+                None
+            }
+        }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.lock_commands().take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        if let Some(thread) = self.end() {
             let _ = thread.join();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What later writes are told after the disk failed.

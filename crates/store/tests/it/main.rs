@@ -250,6 +250,26 @@ store_suite! {
         charts_stay_within_the_tenant,
         failures_are_grouped_by_what_went_wrong,
     }
+    sites::{
+        a_registered_site_has_a_key_of_its_own,
+        a_site_is_registered_again_only_after_its_key_was_revoked,
+        a_site_is_its_tenants,
+        a_connected_site_shows_where_and_since_when,
+        an_older_session_neither_comes_back_nor_takes_the_newer_one_down,
+        news_of_a_call_ends_up_in_its_row_and_in_the_log,
+        news_told_twice_is_written_once,
+        news_in_the_wrong_order_leaves_the_latest,
+        the_same_telemetry_id_of_two_sites_is_two_pieces_of_news,
+        news_that_is_malformed_is_tidied_and_kept,
+        two_deliveries_of_the_same_news_at_once_do_no_harm,
+        pages_of_calls_have_neither_gaps_nor_repeats,
+        each_call_filter_finds_its_own,
+        calls_that_ended_go_after_their_time_and_no_others,
+        an_action_on_a_parked_message_is_on_record_with_who_did_it,
+        a_question_by_way_of_another_node_is_given_out_once_and_so_is_its_answer,
+        a_question_nobody_waits_for_any_more_is_forgotten,
+        the_database_keeps_its_identity,
+    }
     concurrency::{
         ingesting_claiming_and_recording_at_once_loses_nothing,
         operators_and_workers_race_without_harm,

@@ -3,7 +3,7 @@
 use crate::prepared::{migrated, statements};
 
 /// Tables that only grow with the configuration; walking them costs nothing.
-const SMALL: [&str; 19] = [
+const SMALL: [&str; 21] = [
     "l",
     "lanes",
     "p",
@@ -14,6 +14,8 @@ const SMALL: [&str; 19] = [
     "meta",
     "jobs",
     "stats",
+    "sites",
+    "site_relays",
     "refinery_schema_history",
     "sqlite_schema",
     "t",
@@ -86,6 +88,9 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("audit_page", "audit_by_time"),
         ("audit_sends", "notifications_by_time"),
         ("record_known", "audit_by_seq"),
+        ("audit_by_operation", "audit_by_operation"),
+        ("site_calls_page", "site_calls_by_time"),
+        ("purge_site_calls", "site_calls_ended"),
         ("ingest_supersede", "due_superseded"),
         ("purge_candidates", "outcome_by_time"),
     ];

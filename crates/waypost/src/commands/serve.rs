@@ -4,11 +4,11 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems, server::Server},
     output,
-    wiring::{bootstrap, logging, metrics, node, signals, store},
+    wiring::{bootstrap, files, links, logging, metrics, node, signals, store},
 };
 use anyhow::Context;
 use central::Central;
-use std::{io::Write, net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
+use std::{net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use web::{
@@ -25,6 +25,9 @@ pub struct Args {
     /// Write the address it listens on to this file once it does (with port 0: the real one)
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+    /// The same for the address that sites connect to
+    #[arg(long, value_name = "FILE")]
+    link_port_file: Option<PathBuf>,
 }
 
 /// What a stop waits for beyond the grace of sends and requests, to write down what came of them.
@@ -64,7 +67,12 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         .with_metrics(metrics)
         .with_console(console(&config.server, tls.is_some())?)
         .with_stop(stop.clone());
+    let links = links::start(&config.server, &central, stop.clone()).await?;
+    if let Some(file) = &args.link_port_file {
+        files::write_whole(file, &links.address.to_string())?;
+    }
     let running = Running {
+        links: links.server,
         loops: central.start(&stop),
         http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
         central,
@@ -72,7 +80,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         poisoned: opened.poisoned,
     };
     if let Some(file) = &args.port_file {
-        write_whole(file, &address.to_string())?;
+        files::write_whole(file, &address.to_string())?;
     }
     tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
     output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
@@ -96,6 +104,7 @@ fn console(server: &Server, tls: bool) -> anyhow::Result<ConsoleSettings> {
 
 /// A node at work.
 struct Running {
+    links: tokio::task::JoinHandle<std::io::Result<()>>,
     central: Central,
     loops: TaskTracker,
     http: tokio::task::JoinHandle<std::io::Result<()>>,
@@ -107,6 +116,11 @@ impl Running {
     async fn until_stopped(mut self) -> anyhow::Result<()> {
         tokio::select! {
             () = self.stop.cancelled() => {}
+            ended = &mut self.links => {
+                self.stop.cancel();
+                self.loops.wait().await;
+                return ended.context("the server for sites broke")?.context("the server for sites ended");
+            }
             ended = &mut self.http => {
                 self.stop.cancel();
                 self.loops.wait().await;
@@ -119,7 +133,7 @@ impl Running {
             }
         }
         let finish = async {
-            let (http, ()) = tokio::join!(self.http, self.loops.wait());
+            let (http, _, ()) = tokio::join!(self.http, self.links, self.loops.wait());
             self.central.store.close().await;
             http
         };
@@ -145,18 +159,4 @@ async fn poisoned(watch: Option<watch::Receiver<bool>>) {
         return;
     }
     std::future::pending().await
-}
-
-/// Whoever waits for the file sees all of it or nothing.
-fn write_whole(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
-    let write = || -> std::io::Result<()> {
-        let folder = file
-            .parent()
-            .filter(|f| !f.as_os_str().is_empty())
-            .unwrap_or(std::path::Path::new("."));
-        let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
-        fresh.write_all(text.as_bytes())?;
-        fresh.persist(file).map_err(|e| e.error).map(drop)
-    };
-    write().with_context(|| format!("cannot write {}", file.display()))
 }

@@ -17,6 +17,8 @@ pub mod secret;
 pub mod secrets;
 pub mod server;
 mod show;
+pub mod site;
+pub mod site_targets;
 mod template;
 
 pub use key::Key;
@@ -37,6 +39,7 @@ pub struct Config {
     pub secrets: secrets::Secrets,
     pub outbox: outbox::Outbox,
     pub delivery: delivery::Delivery,
+    pub site: site::Site,
     pub log: log::Log,
 }
 
@@ -51,6 +54,7 @@ pub fn keys() -> Vec<Key> {
         secrets::KEYS,
         outbox::KEYS,
         delivery::KEYS,
+        site::KEYS,
         log::KEYS,
     ]
     .concat()
@@ -104,6 +108,7 @@ impl Config {
             self.database.problems(),
             self.secrets.problems(),
             self.outbox.problems(),
+            self.site.problems(),
             self.log.problems(),
         ]
         .concat()

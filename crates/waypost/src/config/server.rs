@@ -13,6 +13,7 @@ use web::console::oidc::OidcSettings;
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     pub listen: SocketAddr,
+    pub link_listen: SocketAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
     #[serde(skip_serializing)]
@@ -23,6 +24,12 @@ pub struct Server {
     pub tls_cert_file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_tls_cert_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_tls_key_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_tls_client_ca_file: Option<PathBuf>,
     pub insecure: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_issuer: Option<String>,
@@ -41,11 +48,15 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            link_listen: SocketAddr::from(([127, 0, 0, 1], 7443)),
             public_url: None,
             bootstrap_key: None,
             bootstrap_key_file: None,
             tls_cert_file: None,
             tls_key_file: None,
+            link_tls_cert_file: None,
+            link_tls_key_file: None,
+            link_tls_client_ca_file: None,
             insecure: false,
             oidc_issuer: None,
             oidc_client_id: None,
@@ -93,10 +104,33 @@ pub const TLS_KEY_FILE: Key = Key::new(
     "The private key that belongs to it.",
 )
 .example("/etc/waypost/tls.key");
+pub const LINK_LISTEN: Key = Key::new(
+    "server.link_listen",
+    "an address and a port, like \"127.0.0.1:7443\" (port 0: any free one)",
+    "Where sites connect. Other machines only reach it with TLS, or with server.insecure.",
+);
+pub const LINK_TLS_CERT_FILE: Key = Key::new(
+    "server.link_tls_cert_file",
+    "the path of a PEM file, set together with server.link_tls_key_file",
+    "The certificate chain that sites see.",
+)
+.example("/etc/waypost/link.crt");
+pub const LINK_TLS_KEY_FILE: Key = Key::new(
+    "server.link_tls_key_file",
+    "the path of a PEM file, set together with server.link_tls_cert_file",
+    "The private key that belongs to it.",
+)
+.example("/etc/waypost/link.key");
+pub const LINK_TLS_CLIENT_CA_FILE: Key = Key::new(
+    "server.link_tls_client_ca_file",
+    "the path of a PEM file",
+    "Only sites with a certificate of this authority are let in, besides having their key.",
+)
+.example("/etc/waypost/sites-ca.crt");
 pub const INSECURE: Key = Key::new(
     "server.insecure",
     "true or false",
-    "Listen for other machines without TLS: only behind a proxy that adds it.",
+    "Listen for other machines, sites included, without TLS: only behind a proxy that adds it.",
 );
 
 pub const OIDC_ISSUER: Key = Key::new(
@@ -143,6 +177,10 @@ pub const KEYS: &[Key] = &[
     BOOTSTRAP_KEY_FILE,
     TLS_CERT_FILE,
     TLS_KEY_FILE,
+    LINK_LISTEN,
+    LINK_TLS_CERT_FILE,
+    LINK_TLS_KEY_FILE,
+    LINK_TLS_CLIENT_CA_FILE,
     INSECURE,
     OIDC_ISSUER,
     OIDC_CLIENT_ID,
@@ -169,6 +207,29 @@ impl Server {
                     "{} can be reached from other machines: set server.tls_cert_file and server.tls_key_file, \
                      or server.insecure = true behind a proxy that adds TLS",
                     self.listen
+                ),
+            )),
+            _ => {}
+        }
+        match (&self.link_tls_cert_file, &self.link_tls_key_file) {
+            (Some(_), None) => {
+                bad.push(Problem::new(
+                    LINK_TLS_CERT_FILE.name,
+                    "is set without server.link_tls_key_file",
+                ));
+            }
+            (None, Some(_)) => {
+                bad.push(Problem::new(
+                    LINK_TLS_KEY_FILE.name,
+                    "is set without server.link_tls_cert_file",
+                ));
+            }
+            (None, None) if !self.link_listen.ip().is_loopback() && !self.insecure => bad.push(Problem::new(
+                LINK_LISTEN.name,
+                format!(
+                    "{} can be reached from other machines: set server.link_tls_cert_file and \
+                     server.link_tls_key_file, or server.insecure = true behind a proxy that adds TLS",
+                    self.link_listen
                 ),
             )),
             _ => {}

@@ -53,6 +53,8 @@ pub(super) fn text(value: &Value) -> String {
             (None, Some(n)) => n.to_string(),
             (None, None) => n.to_f64().map_or_else(String::new, |n| n.to_string()),
         },
-        Value::Empty(..) | Value::Dict(..) => String::new(),
+        // Of a table, its name; the rest may be secret.
+        Value::Dict(_, table) => table.get("name").map(text).unwrap_or_default(),
+        Value::Empty(..) => String::new(),
     }
 }

@@ -1,9 +1,12 @@
 //! Putting a node together: the store behind its URL, central over it, logs, metrics and signals around it.
 
 pub mod bootstrap;
+pub mod files;
 mod json_log;
+pub mod links;
 pub mod logging;
 pub mod metrics;
 pub mod node;
 pub mod signals;
+pub mod site;
 pub mod store;

@@ -407,6 +407,7 @@ fn it_ends_in_order_when_asked_and_what_it_knew_is_there_again() {
 fn the_port_file_names_the_real_port() {
     let place = Place::new()
         .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+        .with("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
         .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY);
     let mut child = place
         .command(&["serve", "--port-file", "port"])

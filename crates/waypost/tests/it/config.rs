@@ -205,3 +205,76 @@ fn the_page_on_configuration_names_every_key() {
         );
     }
 }
+
+#[test]
+fn everything_wrong_with_a_site_is_named_with_the_system_or_connection_it_is_about() {
+    let place = Place::new();
+    place.write(
+        "waypost.toml",
+        "[site]\nid = \"two words\"\ncentral = [\"central:7443\"]\nlisten = \"0.0.0.0:8090\"\n\
+         default_retry_interval = \"0s\"\ndefault_max_retries = -1\n\
+         [[site.system]]\nname = \"erp\"\nbase_url = \"erp.example\"\n\
+         [[site.system]]\nname = \"erp\"\nbase_url = \"http://erp.example\"\nauth = \"bearer\"\n\
+         [[site.connection]]\nname = \"history\"\nurl = \"mysql://u:hunter2@h/db\"\n",
+    );
+    let said = place.run(&["config", "check"]).ended(1).err();
+    for wanted in ["site.default_max_retries (waypost.toml)", "0 for no limit"] {
+        assert!(said.contains(wanted), "{wanted:?} is missing in:\n{said}");
+    }
+    let text = std::fs::read_to_string(place.path().join("waypost.toml")).unwrap();
+    place.write("waypost.toml", &text.replace("default_max_retries = -1\n", ""));
+    let said = place.run(&["config", "check"]).ended(1).err();
+    for wanted in [
+        "site.id (waypost.toml): the id may hold letters",
+        "site.central (waypost.toml): \"central:7443\" is not an address like https://central.example:7443",
+        "site.listen (waypost.toml): 0.0.0.0:8090 can be reached from other machines: set site.api_token",
+        "site.default_retry_interval (waypost.toml): \"0ms\" will not do",
+        "site.system (waypost.toml): \"erp\": base_url: takes an http:// or https:// URL",
+        "site.system (waypost.toml): \"erp\": the name is used twice",
+        "site.system (waypost.toml): \"erp\": auth = \"bearer\" needs token or token_file",
+        "site.connection (waypost.toml): \"history\": url takes postgres://",
+    ] {
+        assert!(said.contains(wanted), "{wanted:?} is missing in:\n{said}");
+    }
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn a_site_without_an_id_or_with_a_blank_one_does_not_start() {
+    let place = Place::new();
+    let said = place.run(&["site"]).ended(1).err();
+    assert!(said.contains("site.id: is needed for `waypost site`"), "{said}");
+    for blank in ["", " "] {
+        let place = Place::new().with("WAYPOST_SITE__ID", blank);
+        let said = place.run(&["site"]).ended(1).err();
+        assert!(
+            said.contains("site.id (WAYPOST_SITE__ID): the id must not be blank"),
+            "{said}"
+        );
+    }
+    let place = Place::new()
+        .with("WAYPOST_SITE__ID", "north")
+        .with("WAYPOST_SITE__CENTRAL", "http://127.0.0.1:1");
+    let said = place.run(&["site"]).ended(1).err();
+    assert!(said.contains("site.key: is needed with site.central"), "{said}");
+    let far = Place::new()
+        .with("WAYPOST_SITE__ID", "north")
+        .with("WAYPOST_SITE__KEY", "wp_0123456789")
+        .with("WAYPOST_SITE__CENTRAL", "http://central.example:7443");
+    let said = far.run(&["site"]).ended(1).err();
+    assert!(
+        said.contains("site.insecure") && !said.contains("wp_0123456789"),
+        "{said}"
+    );
+}
+
+#[test]
+fn of_systems_and_connections_only_their_names_are_shown() {
+    let place = Place::new();
+    place.write(
+        "waypost.toml",
+        "[site]\nid = \"north\"\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://erp.example\"\nauth = \"bearer\"\ntoken = \"hunter2hunter2\"\n",
+    );
+    let shown = place.run(&["config", "show"]).done().out();
+    assert!(shown.contains("[erp]") && !shown.contains("hunter2"), "{shown}");
+}

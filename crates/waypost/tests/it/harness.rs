@@ -111,6 +111,7 @@ impl Server {
     pub fn in_place(place: Place) -> Self {
         let place = place
             .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+            .with("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
             .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
             .with("WAYPOST_DELIVERY__ALLOW_ADDRESSES", "127.0.0.0/8")
             .with("WAYPOST_LOG", "warn,waypost=info");

@@ -52,7 +52,7 @@ fn arrows() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("simulator", &[]),
         ("central", &["store", "delivery", "link", "domain"]),
         ("site", &["store", "delivery", "link", "domain"]),
-        ("web", &["central", "store", "delivery", "domain"]),
+        ("web", &["central", "store", "delivery", "link", "domain"]),
         ("testkit", &["store", "delivery", "link", "domain", "simulator"]),
         (
             "waypost",

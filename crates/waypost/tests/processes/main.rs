@@ -9,12 +9,18 @@
 mod crash;
 mod demo;
 mod far_end;
+mod link;
 mod load;
 mod node;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
+mod proxy;
+mod site_agent;
+mod site_calls;
+mod site_outage;
+mod site_people;
 mod size;
 mod smtp;
 #[cfg(feature = "postgres-tests")]

@@ -47,6 +47,8 @@ impl Setup {
 pub struct Node {
     child: Child,
     pub client: Client,
+    /// Where sites connect.
+    pub link: std::net::SocketAddr,
     pub log: PathBuf,
 }
 
@@ -55,15 +57,20 @@ impl Node {
     pub async fn start(setup: &Setup) -> Self {
         let port_file = setup.folder.join(format!("{}.port", setup.name));
         let _ = std::fs::remove_file(&port_file);
+        let link_file = setup.folder.join(format!("{}.link-port", setup.name));
+        let _ = std::fs::remove_file(&link_file);
         let log = setup.folder.join(format!("{}.log", setup.name));
         let file = File::options().create(true).append(true).open(&log).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_waypost"))
             .arg("serve")
             .arg("--port-file")
             .arg(&port_file)
+            .arg("--link-port-file")
+            .arg(&link_file)
             .current_dir(&setup.folder)
             .env_remove("WAYPOST_CONFIG")
             .env("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+            .env("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
             .env("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
             .env("WAYPOST_DATABASE__URL", &setup.database)
             .env("WAYPOST_SECRETS__KEY", SECRETS_KEY)
@@ -78,12 +85,19 @@ impl Node {
         let mut node = Self {
             child,
             client: Client::new("http://127.0.0.1:1", KEY).unwrap(),
+            link: ([127, 0, 0, 1], 1).into(),
             log,
         };
         let address = node
             .until(Duration::from_secs(60), "a port", || read_port(&port_file))
             .await;
         node.client = Client::new(&format!("http://{address}"), KEY).unwrap();
+        let link = node
+            .until(Duration::from_secs(60), "a port for sites", || {
+                read_port(&link_file)
+            })
+            .await;
+        node.link = link.parse().unwrap();
         node.wait_ready().await;
         node
     }

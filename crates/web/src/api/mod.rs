@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod notifications;
 pub mod providers;
 pub mod recipients;
+pub mod sites;
 pub mod stream;
 pub mod submit;
 pub mod tenants;

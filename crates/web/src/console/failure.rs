@@ -117,6 +117,8 @@ fn advice(code: Code) -> &'static str {
         Code::Conflict | Code::WrongState => {
             "Somebody or something was faster. Go back, reload the page and look again."
         }
+        Code::SiteOffline => "The site comes back by itself when its link does. Try again then.",
+        Code::SiteNoAnswer | Code::SiteFailed => "Try again in a moment, or look at the site itself.",
         Code::Timeout => "Check the connection and try again.",
         Code::TooLarge => "Send less at a time.",
         Code::Internal => "Try again. If it happens again, look for the request's id in the server's log.",

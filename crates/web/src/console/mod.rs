@@ -49,9 +49,6 @@ pub use failure::no_such_page;
 pub use guard::{SESSION_COOKIE, Signed};
 pub use routes::{Route, routes};
 pub use settings::ConsoleSettings;
-pub use sites::source::{
-    Acted, CallRow, EventRow, ParkedMessage, ParkedPage, SiteAction, SiteDesk, SiteRow, SiteTrouble,
-};
 
 use crate::state::Shared;
 use axum::{Router, middleware};

@@ -4,8 +4,11 @@ use super::{
     failure::Result,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{Badge, Chart, LaneState, Spark, counted, cut, human_age, number, ok_badge, status_badge},
-    sites::source::{Known, known_sites},
+    show::{
+        Badge, Chart, LaneState, Spark, counted, cut, human_age, number, number_if_known, ok_badge,
+        status_badge,
+    },
+    sites::known::{Known, known_sites},
 };
 use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;

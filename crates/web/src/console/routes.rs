@@ -82,6 +82,7 @@ fn watching() -> Vec<Route> {
         post("/notifications/{id}/resend", Operate, notification::resend),
         get("/jobs/{id}", Read, jobs::page),
         get("/sites", Read, sites::list::page),
+        post("/sites", Administer, sites::list::register),
         get("/sites/{id}", Read, sites::one::page),
         post("/sites/{id}/parked/retry", Replay, sites::one::retry),
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),

@@ -1,7 +1,7 @@
 //! The audit log as it is shown.
 
 use super::names::{AuditKindName, AuditStatusName, Id, Time};
-use domain::{AuditKind, AuditStatus, NotificationId, Timestamp};
+use domain::{AuditKind, AuditStatus, NotificationId, Timestamp, TrackedOperationId};
 use serde::Serialize;
 use store::query::AuditRow;
 use utoipa::ToSchema;
@@ -18,6 +18,9 @@ pub struct AuditView {
     pub status: AuditStatus,
     #[schema(value_type = Option<Id>)]
     pub notification_id: Option<NotificationId>,
+    /// The cached call or write of a site it was about.
+    #[schema(value_type = Option<Id>)]
+    pub tracked_operation_id: Option<TrackedOperationId>,
     pub execution_id: Option<String>,
     pub parent_execution_id: Option<String>,
     pub actor: String,
@@ -37,6 +40,7 @@ impl From<AuditRow> for AuditView {
             kind: row.kind,
             status: row.status,
             notification_id: row.notification,
+            tracked_operation_id: row.operation,
             execution_id: row.execution,
             parent_execution_id: row.parent_execution,
             actor: row.actor,

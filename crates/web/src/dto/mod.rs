@@ -16,6 +16,7 @@ pub mod notification;
 pub mod page;
 pub mod problem;
 pub mod provider;
+pub mod site;
 pub mod submit;
 pub mod tenant;
 pub mod user;

@@ -1,6 +1,9 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
-use domain::{AuditKind, AuditStatus, Channel, HoldReason, Status};
+use domain::{
+    AuditKind, AuditStatus, Channel, HoldReason, Status,
+    site::{Category, OperationStatus},
+};
 use std::borrow::Cow;
 use store::directory::Role;
 use utoipa::{
@@ -38,6 +41,9 @@ words! {
     AuditStatusName("AuditStatus") = AuditStatus::ALL.iter().map(|s| s.as_str());
     HoldReasonName("HoldReason") = HoldReason::ALL.iter().map(|r| r.as_str());
     RoleName("Role") = Role::ALL.iter().map(|r| r.as_str());
+    CategoryName("Category") = Category::ALL.iter().map(|c| c.as_str());
+    OperationStatusName("OperationStatus") = OperationStatus::ALL.iter().map(|s| s.as_str());
+    PresenceName("Presence") = ["NeverSeen", "Online", "Offline"];
     RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
     SettingTypeName("SettingType") = ["text", "number", "boolean", "duration", "choice", "map"];

@@ -1,6 +1,6 @@
 //! How a refusal looks in the OpenAPI document; it is written by [`crate::problem`].
 
-use super::names::{CodeName, StatusName};
+use super::names::{CodeName, StatusName, Time};
 use utoipa::ToSchema;
 
 /// A refusal (RFC 9457). `code` is stable; `errors` names every bad field.
@@ -17,6 +17,8 @@ pub struct Problem {
     pub errors: Vec<BadField>,
     /// With `wrong_state`: the status that was in the way.
     pub notification_status: Option<StatusName>,
+    /// With `site_offline`: since when, if the site was ever there.
+    pub offline_since: Option<Time>,
 }
 
 /// One field that was refused.

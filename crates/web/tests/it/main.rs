@@ -17,6 +17,7 @@ mod providers;
 mod reading;
 mod roles;
 mod serving;
+mod sites;
 mod stream;
 mod submit;
 mod system;

@@ -57,6 +57,13 @@ const MATRIX: &[(&str, &str)] = &[
     ("POST /api/providers/{id}/test", OPERATE),
     ("POST /api/providers/{id}/hold", OPERATE),
     ("POST /api/providers/{id}/resume", OPERATE),
+    ("GET /api/sites", READ),
+    ("POST /api/sites", ADMIN),
+    ("GET /api/sites/{id}", READ),
+    ("GET /api/sites/{id}/parked", READ),
+    ("POST /api/sites/{id}/parked/{messageId}/retry", OPERATE),
+    ("POST /api/sites/{id}/parked/{messageId}/discard", OPERATE),
+    ("GET /api/site-calls", READ),
     ("GET /api/keys", ADMIN),
     ("POST /api/keys", ADMIN),
     ("DELETE /api/keys/{id}", ADMIN),
@@ -111,7 +118,8 @@ async fn knock(world: &World, method: &str, path: &str, key: &str, body: Option<
     let path = path
         .replace("{id}", id)
         .replace("{name}", "nope")
-        .replace("{address}", "nope");
+        .replace("{address}", "nope")
+        .replace("{messageId}", "nope");
     let mut request = Request::builder()
         .method(method)
         .uri(path)

@@ -79,7 +79,8 @@ async fn snapshot(world: &World, owned: &Owned) -> Vec<Value> {
 fn filled_in(path: &str, owned: &Owned) -> Vec<String> {
     let named = path
         .replace("{name}", MARK)
-        .replace("{address}", "zebra@example.com");
+        .replace("{address}", "zebra@example.com")
+        .replace("{messageId}", "zebra");
     if named.starts_with("/api/notifications/{id}") {
         return owned
             .notifications

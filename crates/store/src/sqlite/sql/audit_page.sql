@@ -1,6 +1,8 @@
+-- What is about a notification takes its origin from there; what a site told carries its own.
 select
   a.audit_id, a.at, a.kind, a.status, a.ended_as, a.actor, a.target, a.duration_ms, a.code, a.detail,
-  n.id, n.execution, n.parent_execution, n.site
+  n.id, coalesce(n.execution, a.execution) as execution,
+  coalesce(n.parent_execution, a.parent_execution) as parent_execution, coalesce(n.site, a.site) as site, a.operation
 from audit_log a
 left join notifications n on n.seq = a.seq
 where a.tenant = ?1 and a.at >= ?2 and (a.at, a.audit_id) <= (?3, ?4)

@@ -18,6 +18,7 @@ pub mod query;
 pub mod recipients;
 pub mod record;
 pub mod schema;
+pub mod sites;
 pub mod stats;
 pub mod supersede;
 pub mod users;

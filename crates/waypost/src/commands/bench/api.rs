@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use web::WebState;
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
-    let in_process = enqueue::ours(bench, Callers::Many).await?;
+    let in_process = enqueue::ours(bench, Callers::Many).await?.per_second;
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
     rig.noop().await?;

@@ -7,13 +7,13 @@ use super::{
     load::Load,
     reading::{Reading, Target},
     rig::Rig,
+    stopwatch::{Rate, Stopwatch},
 };
 use anyhow::ensure;
 use central::dispatcher::Dispatcher;
 use domain::Channel;
 use serde_json::json;
-use std::time::Instant;
-use store::limits::{Handler, per_second, postgres, sqlite};
+use store::limits::{Handler, postgres, sqlite};
 
 /// Delivered before the clock starts: a node that runs has its connections open and its windows wide.
 const WARM_UP: u64 = 500;
@@ -36,7 +36,7 @@ pub async fn noop(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
         },
     };
     Ok(vec![
-        Reading::rate("drain", value).beside(name, limit).aiming(target),
+        Reading::of("drain", value).beside(name, limit).aiming(target),
     ])
 }
 
@@ -58,15 +58,16 @@ pub async fn http(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
         },
     };
     Ok(vec![
-        Reading::rate("drain-http", value)
+        Reading::of("drain-http", value)
             .beside(name, limit)
             .aiming(target),
-        Reading::rate("drain-http, of bare HTTP", value).beside("bare POSTs to the same receiver", blast),
+        Reading::rate("drain-http, of bare HTTP", value.per_second)
+            .beside("bare POSTs to the same receiver", blast),
     ])
 }
 
 /// The product, with the provider that does nothing.
-pub async fn ours(bench: &Bench) -> anyhow::Result<f64> {
+pub async fn ours(bench: &Bench) -> anyhow::Result<Rate> {
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
     rig.noop().await?;
@@ -83,7 +84,7 @@ pub async fn ours(bench: &Bench) -> anyhow::Result<f64> {
 }
 
 /// The product, posting.
-pub async fn ours_http(bench: &Bench) -> anyhow::Result<f64> {
+pub async fn ours_http(bench: &Bench) -> anyhow::Result<Rate> {
     let sink = bench.sink().await?;
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
@@ -102,7 +103,7 @@ pub async fn ours_http(bench: &Bench) -> anyhow::Result<f64> {
 }
 
 /// Fills, settles, delivers. Messages per second until the last one is on record.
-pub async fn measure(rig: &Rig, location: &Location, load: &Load, rows: u64) -> anyhow::Result<f64> {
+pub async fn measure(rig: &Rig, location: &Location, load: &Load, rows: u64) -> anyhow::Result<Rate> {
     let mut dispatcher = rig.dispatcher();
     load.fill(&rig.central, WARM_UP, |_| {}).await?;
     dispatcher.sweep().await?;
@@ -111,10 +112,10 @@ pub async fn measure(rig: &Rig, location: &Location, load: &Load, rows: u64) -> 
     sweep(&mut dispatcher, rows).await
 }
 
-pub async fn sweep(dispatcher: &mut Dispatcher, rows: u64) -> anyhow::Result<f64> {
-    let start = Instant::now();
+pub async fn sweep(dispatcher: &mut Dispatcher, rows: u64) -> anyhow::Result<Rate> {
+    let watch = Stopwatch::start();
     let tally = dispatcher.sweep().await?;
-    let rate = per_second(rows, start.elapsed());
+    let rate = watch.stop(rows);
     ensure!(
         tally.delivered == rows,
         "{} of {rows} messages were delivered: {tally:?}",

@@ -6,6 +6,7 @@ use super::{
     load::Load,
     reading::{Reading, Target},
     rig::Rig,
+    stopwatch::Rate,
 };
 use domain::Channel;
 use store::limits::{CLIENTS, postgres, sqlite};
@@ -34,14 +35,14 @@ pub async fn round(bench: &Bench, callers: Callers) -> anyhow::Result<Vec<Readin
         postgres
     };
     Ok(vec![
-        Reading::rate(figure, value)
+        Reading::of(figure, value)
             .beside(name, limit)
             .aiming(Target::Share(share)),
     ])
 }
 
 /// Accepted per second, by the product.
-pub async fn ours(bench: &Bench, callers: Callers) -> anyhow::Result<f64> {
+pub async fn ours(bench: &Bench, callers: Callers) -> anyhow::Result<Rate> {
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
     rig.noop().await?;

@@ -64,7 +64,9 @@ pub async fn three_times(bench: &Bench) -> anyhow::Result<Vec<(u64, f64)>> {
 async fn drain_once(location: &Location) -> anyhow::Result<f64> {
     let rig = Rig::on(location).await?;
     rig.noop().await?;
-    let rate = drain::measure(&rig, location, &Load::new("noop", Channel::Email), ROWS).await?;
+    let rate = drain::measure(&rig, location, &Load::new("noop", Channel::Email), ROWS)
+        .await?
+        .per_second;
     rig.close().await;
     Ok(rate)
 }

@@ -1,5 +1,6 @@
 //! The messages: about 300 bytes each, each under an idempotency key of its own, in random order.
 
+use super::stopwatch::{Rate, Stopwatch};
 use anyhow::ensure;
 use central::{
     Central,
@@ -16,7 +17,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use store::limits::{Sample, per_second};
+use store::limits::Sample;
 
 /// Messages for one provider. Cheap to clone; all clones count on together.
 #[derive(Clone)]
@@ -88,8 +89,8 @@ impl Load {
         callers: u64,
         at_once: u64,
         run_for: Duration,
-    ) -> anyhow::Result<f64> {
-        let start = Instant::now();
+    ) -> anyhow::Result<Rate> {
+        let (watch, start) = (Stopwatch::start(), Instant::now());
         let call = |load: Load, central: Central| async move {
             let mut accepted = 0;
             while start.elapsed() < run_for {
@@ -104,7 +105,7 @@ impl Load {
         for task in tasks {
             accepted += task.await??;
         }
-        Ok(per_second(accepted, start.elapsed()))
+        Ok(watch.stop(accepted))
     }
 
     /// Submits so many, as fast as it goes.
@@ -131,7 +132,7 @@ impl Load {
     }
 
     /// Callers that submit a thousand at a time.
-    pub async fn submit_bulk(&self, central: &Central, run_for: Duration) -> anyhow::Result<f64> {
+    pub async fn submit_bulk(&self, central: &Central, run_for: Duration) -> anyhow::Result<Rate> {
         self.submit_for(central, BULK_CALLERS, BULK, run_for).await
     }
 }

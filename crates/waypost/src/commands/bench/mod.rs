@@ -26,6 +26,7 @@ mod reading;
 mod report;
 mod rig;
 mod smtp;
+mod stopwatch;
 mod workload;
 
 use crate::output::{self, Format};

@@ -77,27 +77,32 @@ async fn measure(name: &str, workload: Peer, database: Database, scale: Scale) -
     match workload {
         Peer::W1a => tell(
             "w1a",
-            enqueue::ours(&bench, Callers::One).await?,
+            enqueue::ours(&bench, Callers::One).await?.per_second,
             "rows/s",
             "ingest.submit, 1 caller",
         )?,
         Peer::W1b => tell(
             "w1b",
-            enqueue::ours(&bench, Callers::Many).await?,
+            enqueue::ours(&bench, Callers::Many).await?.per_second,
             "rows/s",
             "ingest.submit, 32 callers",
         )?,
         Peer::W1c => {
-            let rate = enqueue::ours(&bench, Callers::Bulk).await?;
+            let rate = enqueue::ours(&bench, Callers::Bulk).await?.per_second;
             tell("w1c", rate, "rows/s", "ingest.submit, 1,000 at a time, 4 callers")?;
         }
         Peer::W2 => tell(
             "w2",
-            drain::ours(&bench).await?,
+            drain::ours(&bench).await?.per_second,
             "jobs/s",
             "history and audit row each kept",
         )?,
-        Peer::W2h => tell("w2h", drain::ours_http(&bench).await?, "jobs/s", "kind webhook")?,
+        Peer::W2h => tell(
+            "w2h",
+            drain::ours_http(&bench).await?.per_second,
+            "jobs/s",
+            "kind webhook",
+        )?,
         Peer::W3 => {
             let latencies = latency::ours(&bench).await?;
             tell("w3p50", latencies.percentile(0.5), "ms", "")?;

@@ -1,5 +1,7 @@
 //! One figure of one round, its limit, and what it has to reach.
 
+use super::stopwatch::Rate;
+
 /// A measured figure.
 #[derive(Debug, Clone)]
 pub struct Reading {
@@ -70,6 +72,11 @@ impl std::fmt::Display for Target {
 impl Reading {
     pub fn rate(figure: impl Into<String>, value: f64) -> Self {
         Self::new(figure, Unit::PerSecond, value)
+    }
+
+    /// A rate with its price.
+    pub fn of(figure: impl Into<String>, rate: Rate) -> Self {
+        Self::rate(figure, rate.per_second).note(rate.note())
     }
 
     pub fn millis(figure: impl Into<String>, value: f64) -> Self {

@@ -6,6 +6,7 @@ use super::{
     load::Load,
     reading::{Reading, Target},
     rig::Rig,
+    stopwatch::Rate,
 };
 use anyhow::{Context, ensure};
 use domain::Channel;
@@ -36,20 +37,20 @@ pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
         let rate = ours(bench, simulator.address()).await?;
         simulator.stop().await;
         let note = "against the simulator: smtp-sink of postfix is not installed, so there is no limit to compare with";
-        return Ok(vec![Reading::rate("smtp", rate).note(note)]);
+        return Ok(vec![Reading::of("smtp", rate).note(note)]);
     }
     let (address, mut sink) = start_sink().await?;
     let limit = classic(address, bench.scale.rows).await?;
     let rate = ours(bench, address).await?;
     sink.kill().await?;
     Ok(vec![
-        Reading::rate("smtp", rate)
+        Reading::of("smtp", rate)
             .beside("smtp-source -d", limit)
             .aiming(Target::Share(0.5)),
     ])
 }
 
-async fn ours(bench: &Bench, sink: SocketAddr) -> anyhow::Result<f64> {
+async fn ours(bench: &Bench, sink: SocketAddr) -> anyhow::Result<Rate> {
     let location = bench.fresh().await?;
     let rig = Rig::on(&location).await?;
     let settings = json!({

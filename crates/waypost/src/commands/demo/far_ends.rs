@@ -13,6 +13,8 @@ pub const GREYLISTED: &str = "night-shift@plant.example";
 pub const GONE: &str = "left-last-year@plant.example";
 /// Answers 503 now and then.
 pub const FLAKY_PATH: &str = "/flaky";
+/// Where the sites' orders go; answers 503 at first.
+pub const ERP_ORDERS: &str = "/erp/orders";
 /// Refuses everything until it is mended.
 pub const STRICT_PATH: &str = "/strict";
 
@@ -41,6 +43,7 @@ impl FarEnds {
             .reply("550 5.1.1 no such user here"));
         self.http.on(HttpRule::status(503).path(FLAKY_PATH).times(2));
         self.http.on(HttpRule::status(400).path(STRICT_PATH));
+        self.http.on(HttpRule::status(503).path(ERP_ORDERS).times(2));
     }
 
     /// The strict receiver takes what it is sent.

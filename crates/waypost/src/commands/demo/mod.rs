@@ -5,6 +5,7 @@
 
 mod far_ends;
 mod setup;
+mod sites;
 mod tour;
 mod traffic;
 mod world;
@@ -23,14 +24,14 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let world = World::start(args.listen).await?;
+    let mut world = World::start(args.listen).await?;
     setup::set_up(&world.client, &world.far_ends).await?;
     world.far_ends.misbehave();
     let ended_well = if args.once {
-        tour::run(&world).await?
+        sites::tour(&mut world).await? & tour::run(&world).await?
     } else {
         world.introduce();
-        traffic::until_interrupted(&world).await?;
+        traffic::until_interrupted(&mut world).await?;
         println!("\nStopping.");
         true
     };

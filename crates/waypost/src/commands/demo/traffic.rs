@@ -1,7 +1,7 @@
 //! Sample traffic, a message a second, until somebody presses Ctrl-C.
 
 use super::{far_ends::GREYLISTED, world::World};
-use client::Notification;
+use client::{Notification, site::Notify};
 use std::time::Duration;
 
 const SUBJECTS: [&str; 6] = [
@@ -14,7 +14,7 @@ const SUBJECTS: [&str; 6] = [
 ];
 const SITES: [&str; 3] = ["plant-north", "plant-south", "harbour"];
 
-pub async fn until_interrupted(world: &World) -> anyhow::Result<()> {
+pub async fn until_interrupted(world: &mut World) -> anyhow::Result<()> {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
     for n in 0usize.. {
         tokio::select! {
@@ -29,6 +29,7 @@ pub async fn until_interrupted(world: &World) -> anyhow::Result<()> {
             .client
             .submit(&notification.body("Sent by the demo."))
             .await?;
+        from_sites(world, n).await?;
         if n.is_multiple_of(10) {
             let kpis = world.client.kpis().await?;
             println!(
@@ -40,6 +41,38 @@ pub async fn until_interrupted(world: &World) -> anyhow::Result<()> {
                 kpis.delivered_last_interval
             );
         }
+    }
+    Ok(())
+}
+
+/// Each site sends something every few seconds; the link of `plant-south` is away for ten of every forty.
+async fn from_sites(world: &mut World, n: usize) -> anyhow::Result<()> {
+    match n % 40 {
+        20 => {
+            world.sites.unplug().await;
+            println!("plant-south has lost its link; what it sends waits there");
+        }
+        30 => {
+            let waiting = world.sites.south.health().await?.waiting;
+            world.sites.plug_in()?;
+            println!("the link of plant-south is back; {waiting} waited");
+        }
+        _ => {}
+    }
+    if n.is_multiple_of(3) {
+        let subject = SUBJECTS[n % SUBJECTS.len()];
+        for site in [&world.sites.north, &world.sites.south] {
+            Notify::to("ops").send(site, subject, "Sent by the demo.").await?;
+        }
+        let order = serde_json::json!({ "n": n });
+        world
+            .sites
+            .north
+            .call("erp")
+            .post("/orders")
+            .json(&order)
+            .send()
+            .await?;
     }
     Ok(())
 }

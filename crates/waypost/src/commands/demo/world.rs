@@ -1,6 +1,6 @@
 //! The parts of the demo, wired as `serve` wires them, on an embedded database in a temporary folder.
 
-use super::far_ends::FarEnds;
+use super::{far_ends::FarEnds, sites::Sites};
 use anyhow::Context;
 use central::{Central, Settings, secrets::Sealer, users::UserDraft};
 use client::Client;
@@ -18,6 +18,7 @@ use web::WebState;
 pub struct World {
     pub client: Client,
     pub far_ends: FarEnds,
+    pub sites: Sites,
     pub address: SocketAddr,
     pub key: String,
     /// Signs in to the console, once.
@@ -68,11 +69,14 @@ impl World {
         let link = central.users.link(person.id).await?;
         let stop = CancellationToken::new();
         let loops = central.start(&stop);
+        let far_ends = FarEnds::start().await?;
+        let sites = Sites::start(&central, folder.path(), &far_ends.http).await?;
         let router = web::router(WebState::new(central).with_stop(stop.clone()));
         let server = tokio::spawn(web::serve(listener, None, router, stop.clone()));
         Ok(Self {
             client: Client::new(&format!("http://{address}"), minted.text.clone())?,
-            far_ends: FarEnds::start().await?,
+            far_ends,
+            sites,
             address,
             key: minted.text,
             link: format!("http://{address}/sign-in/link/{link}"),
@@ -97,17 +101,24 @@ impl World {
             "  mail   caught by an SMTP server on {}",
             self.far_ends.mail.address()
         );
-        println!("  hooks  received on {}\n", self.far_ends.http.url("/"));
+        println!("  hooks  received on {}", self.far_ends.http.url("/"));
+        println!(
+            "  sites  plant-north on {}, plant-south on {} (its link goes down now and then)\n",
+            self.sites.north.url(),
+            self.sites.south.url()
+        );
         println!("In another terminal:\n");
         println!("  export WAYPOST_URL=http://{address} WAYPOST_API_KEY={key}");
         println!("  waypost tail                         watch notifications as they change");
         println!("  waypost list --status Parked         see what could not be delivered, and why");
         println!("  waypost notify --to ops --subject 'Tank 4 is full' --body 'Level 98 %' --wait");
+        println!("  waypost sites                        which sites there are, and what waits there");
         println!("  waypost doctor                       what is stuck, and what to do about it\n");
         println!("Ctrl-C ends it; nothing is left behind.\n");
     }
 
     pub async fn stop(self) {
+        self.sites.stop().await;
         self.stop.cancel();
         self.loops.wait().await;
         let _ = self.server.await;

@@ -2,7 +2,7 @@
 
 use super::Icon;
 use askama::filters::HtmlSafe;
-use domain::{HoldReason, Status, Timestamp};
+use domain::{HoldReason, Status, Timestamp, site::OperationStatus};
 use std::{borrow::Borrow, fmt};
 use store::outbox::Lane;
 
@@ -50,6 +50,7 @@ impl Badge {
     pub const ONLINE: Badge = Badge::new(Icon::Tick, "Online", Tone::Good);
     pub const OFFLINE: Badge = Badge::new(Icon::Cross, "Offline", Tone::Bad);
     pub const NO_AGENT: Badge = Badge::new(Icon::Dot, "No agent", Tone::Quiet);
+    pub const NEVER_SEEN: Badge = Badge::new(Icon::Circle, "Never connected", Tone::Quiet);
     pub const DISABLED: Badge = Badge::new(Icon::Cross, "Disabled", Tone::Quiet);
     pub const ENABLED: Badge = Badge::new(Icon::Tick, "Active", Tone::Good);
     pub const REVOKED: Badge = Badge::new(Icon::Cross, "Revoked", Tone::Quiet);
@@ -68,6 +69,18 @@ pub fn status_badge(status: &Status) -> Badge {
         Status::Delivered => Badge::new(Icon::Tick, "Delivered", Tone::Good),
         Status::Parked => Badge::new(Icon::Pause, "Parked", Tone::Bad),
         Status::Discarded => Badge::new(Icon::Cross, "Discarded", Tone::Quiet),
+    }
+}
+
+/// A call or write of a site.
+pub fn operation_badge(status: &OperationStatus) -> Badge {
+    match status {
+        OperationStatus::Submitted => Badge::new(Icon::Circle, "Submitted", Tone::Quiet),
+        OperationStatus::Retrying => status_badge(&Status::Retrying),
+        OperationStatus::Delivered => status_badge(&Status::Delivered),
+        OperationStatus::Parked => status_badge(&Status::Parked),
+        OperationStatus::Failed => Badge::FAILED,
+        OperationStatus::Discarded => status_badge(&Status::Discarded),
     }
 }
 

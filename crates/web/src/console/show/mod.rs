@@ -8,7 +8,7 @@ mod when;
 
 use std::{borrow::Borrow, time::Duration};
 
-pub use badge::{Badge, LaneState, hold_in_words, ok_badge, status_badge};
+pub use badge::{Badge, LaneState, hold_in_words, ok_badge, operation_badge, status_badge};
 pub use chart::{Chart, Spark};
 pub use icon::Icon;
 pub use when::{When, exact, human_age, took};
@@ -26,12 +26,28 @@ pub fn number(n: impl Borrow<u64>) -> String {
     text
 }
 
+pub fn number_if_known(n: Option<u64>) -> String {
+    n.map_or("–".into(), number)
+}
+
 /// "1 message", "2 messages".
 pub fn counted(n: impl Borrow<u64>, one: &str, many: &str) -> String {
     match *n.borrow() {
         1 => format!("1 {one}"),
         n => format!("{} {many}", number(n)),
     }
+}
+
+/// A size in its largest unit.
+pub fn bytes(n: &u64) -> String {
+    const UNITS: [&str; 4] = ["bytes", "KiB", "MiB", "GiB"];
+    let mut size = *n;
+    let mut unit = 0;
+    while size >= 10 * 1024 && unit + 1 < UNITS.len() {
+        size /= 1024;
+        unit += 1;
+    }
+    format!("{} {}", number(size), UNITS[unit])
 }
 
 /// Seconds as an age.
@@ -60,5 +76,9 @@ mod tests {
         assert_eq!(counted(1, "row", "rows"), "1 row");
         assert_eq!(counted(1000, "row", "rows"), "1,000 rows");
         assert_eq!(cut("äöü", 2), "ä…");
+        assert_eq!(
+            (bytes(&900), bytes(&(40 << 20))),
+            ("900 bytes".into(), "40 MiB".into())
+        );
     }
 }

@@ -1,35 +1,78 @@
-//! Every site: whether its agent is connected, what waits there, what came from it.
+//! Every site: whether its agent is connected, what waits there, what came from it. A new site's key is on one page
+//! only: the answer to the form that made it known.
 
-use super::source::{Known, known_sites};
+use super::known::{Known, known_sites};
 use crate::{
     api::lists::encode,
     console::{
         failure::Result,
+        form::Form,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
-        show::{Badge, age, number},
+        show::{age, number, number_if_known},
     },
     state::Shared,
 };
 use askama::Template;
-use axum::extract::State;
+use axum::{extract::State, http::StatusCode};
+use domain::{FieldError, SiteId};
 
 #[derive(Template)]
 #[template(path = "sites/list.html")]
 struct Page {
     frame: Frame,
     sites: Vec<Known>,
-    /// Whether this central takes agents at all.
-    agents: bool,
+    bad: Vec<FieldError>,
+    /// What was typed, to be corrected.
+    id: String,
+    /// A site and its key, shown this once.
+    registered: Option<(String, String)>,
 }
 framed!(Page);
 
+async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
+    Ok(Page {
+        frame: Frame::new(state, signed, "Sites", Nav::Sites).await?.live(),
+        sites: known_sites(state, signed.caller.tenant).await?,
+        bad: vec![],
+        id: String::new(),
+        registered: None,
+    })
+}
+
 pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
-    let frame = Frame::new(&state, &signed, "Sites", Nav::Sites).await?.live();
-    let page = Page {
-        sites: known_sites(&state, signed.caller.tenant).await?,
-        agents: state.sites.is_some(),
-        frame,
+    Ok(show(&state, &signed).await?.show(&state))
+}
+
+pub async fn register(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+    let text = form.text("id").unwrap_or_default();
+    let made = match SiteId::parse(&text) {
+        Ok(id) => {
+            let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+            match state.central.sites.register(tenant, &id, actor).await {
+                Ok(made) => Ok((made.site.id.to_string(), made.key)),
+                Err(store::Error::Conflict(why)) => Err(why),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(problem) => Err(problem.to_string()),
     };
-    Ok(page.show(&state))
+    let page = show(&state, &signed).await?;
+    match made {
+        Ok(registered) => {
+            let page = Page {
+                registered: Some(registered),
+                ..page
+            };
+            Ok(page.show(&state))
+        }
+        Err(problem) => {
+            let page = Page {
+                bad: vec![FieldError::new("Name", problem)],
+                id: text,
+                ..page
+            };
+            Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! Sites: where notifications come from, and what their agents hold back.
 
+pub mod known;
 pub mod list;
 pub mod one;
-pub mod source;

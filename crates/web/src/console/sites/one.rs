@@ -1,15 +1,17 @@
 //! One site: its agent, what is parked in its buffer, its calls, its events, and what it sent.
+//!
+//! What is parked is asked of the site itself while the page is made; the rest is what the site told before.
 
-use super::source::{Acted, CallRow, EventRow, Known, ParkedPage, SiteAction, SiteTrouble, known_sites};
+use super::known::{Known, known_sites};
 use crate::{
     api::{PathText, lists::encode},
     console::{
-        failure::{Result, Trouble},
+        failure::Result,
         flash::Flash,
         form::Form,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
-        show::{Badge, age, counted, number},
+        show::{age, bytes, counted, exact, number, operation_badge},
     },
     problem::Problem,
     query::Params,
@@ -17,45 +19,30 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
+use central::sites::{Offline, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage, RelayError};
+use domain::{SiteId, TenantId};
+use store::{
+    query::Page as Rows,
+    sites::{CallFilter, SiteCall},
+};
+
+/// How many parked messages, and how many calls, are on the page.
+const SHOWN: u32 = 50;
 
 #[derive(Template)]
 #[template(path = "sites/one.html")]
 struct Page {
     frame: Frame,
     site: Known,
-    agents: bool,
-    parked: Asked<ParkedPage>,
-    calls: Asked<Vec<CallRow>>,
-    events: Asked<Vec<EventRow>>,
+    parked: Parked,
+    calls: Vec<SiteCall>,
 }
 framed!(Page);
 
-/// What a site answered, or why it did not.
-struct Asked<T> {
-    answer: T,
-    trouble: Option<SiteTrouble>,
-}
-
-impl<T: Default> Asked<T> {
-    fn of(answer: Result<T, SiteTrouble>) -> Self {
-        match answer {
-            Ok(answer) => Self {
-                answer,
-                trouble: None,
-            },
-            Err(trouble) => Self {
-                answer: T::default(),
-                trouble: Some(trouble),
-            },
-        }
-    }
-
-    fn none() -> Self {
-        Self {
-            answer: T::default(),
-            trouble: None,
-        }
-    }
+/// What the site says is parked, or why it says nothing.
+enum Parked {
+    Told(ParkedAnswer),
+    NotTold(String),
 }
 
 pub async fn page(
@@ -70,25 +57,41 @@ pub async fn page(
         .into_iter()
         .find(|site| site.id == id);
     let site = site.ok_or_else(|| Problem::not_found("site"))?;
-    let frame = Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live();
-    let after = params.text("after");
-    let (parked, calls, events) = match &state.sites {
-        Some(desk) if site.agent.is_some() => (
-            Asked::of(desk.parked(tenant, &id, after.as_deref()).await),
-            Asked::of(desk.calls(tenant, &id).await),
-            Asked::of(desk.events(tenant, &id).await),
-        ),
-        _ => (Asked::none(), Asked::none(), Asked::none()),
-    };
     let page = Page {
-        agents: state.sites.is_some(),
-        frame,
+        frame: Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live(),
+        parked: parked(&state, tenant, &id, params.text("after")).await?,
+        calls: calls(&state, tenant, &id).await?,
         site,
-        parked,
-        calls,
-        events,
     };
     Ok(page.show(&state))
+}
+
+async fn parked(state: &Shared, tenant: TenantId, id: &str, after: Option<String>) -> Result<Parked> {
+    let Ok(site) = SiteId::parse(id) else {
+        return Ok(Parked::NotTold(in_words(&RelayError::UnknownSite)));
+    };
+    let page = ParkedPage {
+        category: None,
+        limit: SHOWN,
+        after,
+    };
+    match state.central.sites.parked(tenant, &site, page).await {
+        Ok(answer) => Ok(Parked::Told(answer)),
+        Err(RelayError::Store(error)) => Err(error.into()),
+        Err(error) => Ok(Parked::NotTold(in_words(&error))),
+    }
+}
+
+async fn calls(state: &Shared, tenant: TenantId, id: &str) -> Result<Vec<SiteCall>> {
+    let filter = CallFilter {
+        site: Some(SiteId::new(id)),
+        ..CallFilter::default()
+    };
+    let page = Rows {
+        limit: SHOWN,
+        after: None,
+    };
+    Ok(state.central.store.site_calls(tenant, &filter, page).await?.rows)
 }
 
 pub async fn retry(
@@ -97,7 +100,7 @@ pub async fn retry(
     PathText(id): PathText,
     form: Form,
 ) -> Result {
-    act(&state, &signed, &id, &form, SiteAction::Retry).await
+    act(&state, &signed, &id, &form, ParkedAction::Retry).await
 }
 
 pub async fn discard(
@@ -106,29 +109,30 @@ pub async fn discard(
     PathText(id): PathText,
     form: Form,
 ) -> Result {
-    act(&state, &signed, &id, &form, SiteAction::Discard).await
+    act(&state, &signed, &id, &form, ParkedAction::Discard).await
 }
 
-async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: SiteAction) -> Result {
-    let Some(desk) = &state.sites else {
-        return Err(Trouble(Problem::not_found("site")));
-    };
+async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: ParkedAction) -> Result {
+    let site = SiteId::parse(id).map_err(|_| Problem::not_found("site"))?;
     let place = format!("/sites/{}", encode(id));
     let (mut done, mut late) = (0, 0);
     for message in form.all("id") {
-        let acted = desk
-            .act(signed.caller.tenant, id, message, action, &signed.caller.actor)
+        let acted = state
+            .central
+            .sites
+            .act_on_parked(signed.caller.tenant, &site, message, action, &signed.caller.actor)
             .await;
         match acted {
-            Ok(Acted::Done) => done += 1,
-            Ok(Acted::TooLate) => late += 1,
-            Err(trouble) => {
-                let before = if done > 0 {
-                    format!("{done} were done before that. ")
-                } else {
-                    String::new()
+            Ok(ParkedActed::Done) => done += 1,
+            Ok(ParkedActed::NotFound | ParkedActed::WrongState) => late += 1,
+            Err(RelayError::Store(error)) => return Err(error.into()),
+            Err(error) => {
+                let before = match done {
+                    0 => "Nothing was changed.".to_owned(),
+                    _ => format!("{} before that.", counted(done, "was done", "were done")),
                 };
-                return Ok(Flash::bad(format!("{before}{}", trouble.in_words())).at(&place, &state.console));
+                let words = format!("{} {before}", in_words(&error));
+                return Ok(Flash::bad(words).at(&place, &state.console));
             }
         }
     }
@@ -136,12 +140,12 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Sit
         return Ok(Flash::bad("Choose some messages first: tick their boxes.").at(&place, &state.console));
     }
     let verb = match action {
-        SiteAction::Retry => "sent round again",
-        SiteAction::Discard => "discarded",
+        ParkedAction::Retry => "sent round again",
+        ParkedAction::Discard => "discarded",
     };
-    let mut text = format!("The site has {} {verb}.", counted(done, "message", "messages"));
+    let mut text = format!("The site has {verb} {}.", counted(done, "message", "messages"));
     if late > 0 {
-        text.push_str(&format!(" {late} not parked any more."));
+        text.push_str(&format!(" {} not parked any more.", counted(late, "was", "were")));
     }
     let flash = if done > 0 {
         Flash::good(text)
@@ -151,18 +155,23 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Sit
     Ok(flash.at(&place, &state.console))
 }
 
-impl SiteTrouble {
-    pub fn in_words(&self) -> String {
-        match self {
-            SiteTrouble::NoSuchSite => "There is no such site.".into(),
-            SiteTrouble::Offline { since: Some(since) } => {
-                format!(
-                    "The site is offline since {}; nothing was changed.",
-                    crate::console::show::exact(*since)
-                )
-            }
-            SiteTrouble::Offline { since: None } => "The site is offline; nothing was changed.".into(),
-            SiteTrouble::Failed(why) => format!("The site could not do it: {why}"),
+/// Why a site could not be asked.
+fn in_words(error: &RelayError) -> String {
+    match error {
+        RelayError::UnknownSite => "This site has no agent, so it cannot be asked.".into(),
+        RelayError::Offline(Offline {
+            since: Some(since),
+            why,
+            ..
+        }) => format!(
+            "The site is offline since {} ({why}), so it cannot be asked.",
+            exact(*since)
+        ),
+        RelayError::Offline(Offline { since: None, .. }) => {
+            "The site's agent has never connected, so it cannot be asked.".into()
         }
+        RelayError::NoAnswer(why) => format!("The site did not answer ({why}). Try again in a moment."),
+        RelayError::Failed(why) => format!("The site could not do it: {why}."),
+        RelayError::Store(_) => "The database does not answer just now.".into(),
     }
 }

@@ -1,0 +1,125 @@
+//! Sites that another node has: the question goes through the database, and so does the answer.
+//!
+//! Always true: a question is put to a site at most once; who waits is answered within seconds, if only that nobody
+//! answered.
+
+use super::{RelayError, SiteDesk};
+use crate::loops::chain;
+use domain::{SiteId, TenantId};
+use link::{
+    ParkedActed, ParkedAnswer, ParkedPage,
+    server::{RelayFailed, RemoteSite},
+};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use store::{outbox::Signal, sites::RelayQuestion};
+use tokio::time::{Instant, sleep, timeout_at};
+use uuid::Uuid;
+
+/// What a site has for its answer, and a little for the way there and back.
+const PATIENCE: Duration = Duration::from_secs(13);
+/// How often the answer is looked for when nothing is heard.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What is asked of a site, as it stands in the database for a moment.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Question {
+    Parked(ParkedPage),
+    Retry { message: String, by: String },
+    Discard { message: String, by: String },
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Answer {
+    Parked(ParkedAnswer),
+    Acted(ParkedActed),
+    /// Why the site was not asked or did not answer.
+    Nothing(String),
+    /// The site could not, and why.
+    Failed(String),
+}
+
+/// Puts a question to a site that is connected here.
+pub(super) async fn put(remote: &RemoteSite, question: Question) -> Answer {
+    let answer = match question {
+        Question::Parked(page) => remote.parked(page).await.map(Answer::Parked),
+        Question::Retry { message, by } => remote.retry(&message, &by).await.map(Answer::Acted),
+        Question::Discard { message, by } => remote.discard(&message, &by).await.map(Answer::Acted),
+    };
+    answer.unwrap_or_else(|failed| match failed {
+        RelayFailed::Failed(why) => Answer::Failed(why),
+        RelayFailed::Gone(_) | RelayFailed::TooSlow => Answer::Nothing(failed.to_string()),
+    })
+}
+
+impl SiteDesk {
+    /// Has the node that has the site ask it.
+    pub(super) async fn ask_elsewhere(
+        &self,
+        node: &str,
+        tenant: TenantId,
+        site: &SiteId,
+        question: &Question,
+    ) -> Result<Answer, RelayError> {
+        let relay = Uuid::new_v4();
+        let question = RelayQuestion {
+            tenant,
+            site: site.clone(),
+            question: serde_json::to_string(question).unwrap_or_default(),
+        };
+        // Before the question, so that no answer is missed.
+        let mut heard = self.store.subscribe();
+        self.store.ask_relay(relay, node, question).await?;
+        self.store.announce(Signal::Relays);
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if let Some(answer) = self.store.relay_answered(relay).await? {
+                return serde_json::from_str(&answer)
+                    .map_err(|e| RelayError::Failed(format!("node {node} answers in other words: {e}")));
+            }
+            let next = async {
+                tokio::select! {
+                    () = sleep(LOOK) => {}
+                    _ = heard.recv() => {}
+                }
+            };
+            timeout_at(deadline, next).await.ok();
+        }
+        Ok(Answer::Nothing(format!(
+            "site {site} is connected to central's node {node}, which did not answer"
+        )))
+    }
+
+    /// Answers what other nodes ask of the sites that are connected here. Returns before the sites have answered.
+    pub async fn answer_relays(&self) {
+        let taken = match self.store.take_relays(&self.node).await {
+            Ok(taken) => taken,
+            Err(error) => {
+                tracing::warn!(error = %chain(&error), "questions of other nodes cannot be read");
+                return;
+            }
+        };
+        for (relay, asked) in taken {
+            let desk = self.clone();
+            tokio::spawn(async move {
+                let answer = desk.answer_to(&asked).await;
+                let text = serde_json::to_string(&answer).unwrap_or_default();
+                if let Err(error) = desk.store.answer_relay(relay, &text).await {
+                    tracing::warn!(site.id = %asked.site, error = %chain(&error), "an answer for another node is lost");
+                    return;
+                }
+                desk.store.announce(Signal::Relays);
+            });
+        }
+    }
+
+    async fn answer_to(&self, asked: &RelayQuestion) -> Answer {
+        let Some(here) = self.registry.find(asked.tenant, &asked.site) else {
+            return Answer::Nothing(format!("site {} has left node {}", asked.site, self.node));
+        };
+        match serde_json::from_str(&asked.question) {
+            Ok(question) => put(&here.remote, question).await,
+            Err(error) => Answer::Failed(format!("node {} does not know that question: {error}", self.node)),
+        }
+    }
+}

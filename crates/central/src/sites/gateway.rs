@@ -1,0 +1,253 @@
+//! The door sites come in by, and what each of them may do inside.
+//!
+//! Always true: what is stored in a site's name carries the id its key belongs to, whatever the site itself says.
+
+use super::{
+    SiteDesk,
+    registry::{Arrival, Connected},
+};
+use crate::{
+    ingest::{Incoming, Submitted},
+    keys,
+    loops::chain,
+};
+use async_trait::async_trait;
+use domain::{
+    Actor, Channel, ExecutionId, FieldError, NotificationId, ProviderId, SiteId, Submission,
+    site::{DatabaseIdentity, Telemetry},
+    submission::{Extra, Provenance},
+};
+use link::{
+    Ack, Forward, RemoteStatus, SiteReport,
+    server::{Gateway, Refusal, RemoteSite, SiteHello, SiteSession},
+};
+use secrecy::ExposeSecret;
+use std::sync::Arc;
+use store::directory::{ApiKey, Role};
+use tokio::sync::watch;
+
+/// What `link::server` asks.
+#[derive(Debug)]
+pub struct SiteGateway(SiteDesk);
+
+/// Whether a key is that of the site.
+pub(super) fn speaks_for(key: &ApiKey, site: &SiteId) -> bool {
+    key.role == Role::Site && key.name == site.as_str()
+}
+
+impl SiteGateway {
+    pub(super) fn new(desk: SiteDesk) -> Self {
+        Self(desk)
+    }
+}
+
+#[async_trait]
+impl Gateway for SiteGateway {
+    async fn admit(&self, hello: SiteHello, remote: RemoteSite) -> Result<Arc<dyn SiteSession>, Refusal> {
+        let desk = &self.0;
+        let not_now = |error: store::Error| {
+            tracing::warn!(site.id = %hello.site, error = %chain(&error), "a site cannot be let in");
+            Refusal::NotNow("central cannot reach its database".into())
+        };
+        let key_hash = keys::hash(hello.key.expose_secret());
+        let key = desk.store.key_by_hash(&key_hash).await.map_err(not_now)?;
+        let denied = |why: &str| Refusal::Denied(format!("site {} {why}", hello.site));
+        let key = key.ok_or_else(|| denied("gave a key that central does not know or has revoked"))?;
+        if !speaks_for(&key, &hello.site) {
+            return Err(denied("gave a key that does not belong to it"));
+        }
+        let database = desk.look_at_database().await.map_err(not_now)?;
+        let arrival = Arrival {
+            tenant: key.tenant,
+            site: hello.site.clone(),
+            remote,
+            agent_node: hello.node.clone(),
+            agent_version: hello.version.clone(),
+            peer: hello.peer.clone(),
+            key_hash,
+        };
+        let now = desk.clock.now();
+        let connected = Arc::new(Connected::new(arrival, now));
+        let seen = vec![connected.seen(&desk.node, now)];
+        desk.store.sites_seen(seen).await.map_err(not_now)?;
+        desk.registry.enter(connected.clone());
+        tracing::info!(site.id = %connected.site, site.node = %connected.agent_node, peer = %connected.peer, "a site connected");
+        let told = watch::Sender::new(database);
+        Ok(Arc::new(Session {
+            actor: Actor::site(&connected.site),
+            follow: tokio::spawn(follow(desk.database.subscribe(), told.clone())),
+            told,
+            desk: desk.clone(),
+            connected,
+        }))
+    }
+}
+
+/// Passes a change of the database on to one session.
+async fn follow(mut desk: watch::Receiver<Option<DatabaseIdentity>>, told: watch::Sender<DatabaseIdentity>) {
+    while desk.changed().await.is_ok() {
+        let Some(now) = desk.borrow_and_update().clone() else {
+            continue;
+        };
+        told.send_if_modified(|known| {
+            let changed = *known != now;
+            *known = now;
+            changed
+        });
+    }
+}
+
+struct Session {
+    desk: SiteDesk,
+    connected: Arc<Connected>,
+    actor: Actor,
+    told: watch::Sender<DatabaseIdentity>,
+    follow: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.follow.abort();
+        // However the session ended: nobody is asked through it any more.
+        self.desk.registry.leave(&self.connected);
+    }
+}
+
+#[async_trait]
+impl SiteSession for Session {
+    fn database(&self) -> watch::Receiver<DatabaseIdentity> {
+        self.told.subscribe()
+    }
+
+    async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
+        self.connected.contact(self.desk.clock.now());
+        let mut answers = Vec::with_capacity(batch.len());
+        let mut incoming = Vec::with_capacity(batch.len());
+        for forward in batch {
+            match self.stamped(forward) {
+                Ok(item) => {
+                    incoming.push(item);
+                    answers.push(None);
+                }
+                Err(refused) => answers.push(Some(refused)),
+            }
+        }
+        let n = incoming.len();
+        let stored = match self.desk.ingest.submit(incoming).await {
+            Ok(submitted) => submitted.into_iter().map(ack).collect(),
+            Err(error) => {
+                tracing::warn!(site.id = %self.connected.site, error = %chain(&error), "a site's batch could not be stored; it will come again");
+                vec![Ack::NotNow(error.to_string()); n]
+            }
+        };
+        let mut stored = stored.into_iter();
+        let unanswered = || Ack::NotNow("central gave no answer".into());
+        let filled = answers
+            .into_iter()
+            .map(|a| a.or_else(|| stored.next()).unwrap_or_else(unanswered));
+        filled.collect()
+    }
+
+    async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
+        let found = self.desk.store.get(self.connected.tenant, id).await;
+        let found = found.map_err(|e| e.to_string())?;
+        // A site is told about what it sent, not about its neighbours.
+        let ours =
+            found.filter(|n| n.submission.provenance.site.as_deref() == Some(self.connected.site.as_str()));
+        Ok(ours.map(|n| RemoteStatus {
+            status: n.status,
+            retry_count: n.retry_count,
+            last_error: n.last_error,
+            enqueued_at: n.submission.site_enqueued_at.unwrap_or(n.created_at),
+            delivered_at: n.delivered_at,
+            receipt: n.receipt,
+        }))
+    }
+
+    async fn telemetry(&self, batch: Vec<Telemetry>) -> Vec<bool> {
+        self.connected.contact(self.desk.clock.now());
+        let n = batch.len();
+        let (tenant, site) = (self.connected.tenant, &self.connected.site);
+        match self.desk.store.record_telemetry(tenant, site, batch).await {
+            Ok(()) => vec![true; n],
+            Err(error) => {
+                tracing::warn!(site.id = %site, error = %chain(&error), "a site's telemetry could not be stored; it will come again");
+                vec![false; n]
+            }
+        }
+    }
+
+    fn reported(&self, report: SiteReport) {
+        self.connected.contact(self.desk.clock.now());
+        self.connected.reported(report);
+    }
+
+    async fn left(&self, why: &str) {
+        let c = &self.connected;
+        self.desk.registry.leave(c);
+        tracing::info!(site.id = %c.site, peer = %c.peer, reason = why, "a site left");
+        let written = self.desk.store.site_left(c.tenant, &c.site, c.session, why).await;
+        if let Err(error) = written {
+            tracing::warn!(site.id = %c.site, error = %chain(&error), "that a site left could not be written down");
+        }
+    }
+}
+
+impl Session {
+    /// The notification as central stores it, in this site's name.
+    fn stamped(&self, forward: Forward) -> Result<Incoming, Ack> {
+        let channel_given = forward.channel.is_some();
+        let channel = match forward.channel.as_deref().map(str::parse::<Channel>) {
+            None => Channel::Email,
+            Some(Ok(channel)) => channel,
+            Some(Err(unknown)) => return Err(Ack::Refused(format!("type: {unknown}"))),
+        };
+        let submission = Submission {
+            tenant: self.connected.tenant,
+            id: forward.id,
+            idempotency_key: None,
+            channel,
+            provider: forward.provider.map(ProviderId::new),
+            target: forward.target,
+            subject: forward.subject,
+            body: forward.body,
+            type_data: forward.type_data,
+            provenance: Provenance {
+                site: Some(self.connected.site.to_string()),
+                instance: forward.instance,
+                script: forward.script,
+                execution: forward.execution.map(ExecutionId::new),
+                parent_execution: forward.parent_execution.map(ExecutionId::new),
+            },
+            entity_type: None,
+            entity_id: None,
+            submitted_by: self.actor.clone(),
+            site_enqueued_at: Some(forward.site_enqueued_at),
+            send_at: None,
+            expires_at: None,
+            supersedes_key: None,
+            extra: Extra::default(),
+        };
+        Ok(Incoming {
+            submission,
+            channel_given,
+        })
+    }
+}
+
+fn ack(submitted: Submitted) -> Ack {
+    match submitted {
+        Submitted::Accepted { .. } => Ack::Accepted,
+        Submitted::Duplicate { .. } => Ack::Duplicate,
+        Submitted::Refused(problems) => Ack::Refused(in_words(&problems)),
+    }
+}
+
+/// `listName: must not be blank; body: must be at most …`
+fn in_words(problems: &[FieldError]) -> String {
+    let each: Vec<_> = problems
+        .iter()
+        .map(|p| format!("{}: {}", p.field, p.problem))
+        .collect();
+    each.join("; ")
+}

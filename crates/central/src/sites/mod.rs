@@ -1,0 +1,247 @@
+//! Sites: who is connected, what they hand in, and what people ask of them.
+//!
+//! Leaves to others: the wire (`link`), rows (`store`), taking notifications in (`ingest`).
+//! Always true: a site speaks only for itself, by its key; it gets its ack after the commit; who asks a site something
+//! gets an answer or the reason why not within seconds.
+
+mod elsewhere;
+mod gateway;
+mod registry;
+mod relay;
+
+pub use gateway::SiteGateway;
+pub use registry::{Connected, Registry};
+pub use relay::{Offline, ParkedAction, RelayError};
+
+/// What a site answers with, for whoever passes it on.
+pub use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteEvent, SiteReport};
+
+use crate::{ingest::Ingest, keys, loops::chain};
+use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
+use std::{sync::Arc, time::Duration};
+use store::{
+    Store,
+    sites::{Site, SiteSeen},
+};
+use tokio::sync::watch;
+
+/// How often sites that are connected are written down, their keys looked at again, and the database asked whether it
+/// is still the same. A revoked key works no longer than this.
+pub const SWEEP: Duration = Duration::from_secs(10);
+
+/// A site that another node has not written down for this long is not connected there any more.
+const STALE: Duration = Duration::from_secs(45);
+
+/// Everything about sites on this node. Clones are the same desk.
+#[derive(Clone)]
+pub struct SiteDesk {
+    store: Arc<dyn Store>,
+    ingest: Ingest,
+    clock: Arc<dyn Clock>,
+    node: String,
+    registry: Arc<Registry>,
+    /// None until the first look.
+    database: watch::Sender<Option<DatabaseIdentity>>,
+}
+
+impl std::fmt::Debug for SiteDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SiteDesk({})", self.node)
+    }
+}
+
+/// A site that was just registered. Its key is not kept anywhere.
+#[derive(Debug, Clone)]
+pub struct Registered {
+    pub site: Site,
+    pub key: String,
+}
+
+/// A site as people see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteView {
+    pub id: SiteId,
+    pub registered_at: Timestamp,
+    pub presence: Presence,
+    pub agent_node: Option<String>,
+    pub agent_version: Option<String>,
+    pub peer: Option<String>,
+    pub last_contact_at: Option<Timestamp>,
+    pub report: Option<SiteReport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Presence {
+    /// It never was.
+    NeverSeen,
+    Online {
+        since: Timestamp,
+        /// The node of central it talks to.
+        central_node: String,
+    },
+    Offline {
+        since: Timestamp,
+        why: String,
+    },
+}
+
+impl SiteDesk {
+    pub fn new(store: Arc<dyn Store>, ingest: Ingest, clock: Arc<dyn Clock>, node: String) -> Self {
+        Self {
+            store,
+            ingest,
+            clock,
+            node,
+            registry: Arc::default(),
+            database: watch::Sender::new(None),
+        }
+    }
+
+    /// Makes a site known and gives it its key. `Conflict` while it has a live one.
+    pub async fn register(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        actor: &Actor,
+    ) -> store::Result<Registered> {
+        let key = keys::mint();
+        let site = self
+            .store
+            .register_site(tenant, site, &keys::hash(&key), actor)
+            .await?;
+        Ok(Registered { site, key })
+    }
+
+    pub async fn list(&self, tenant: TenantId) -> store::Result<Vec<SiteView>> {
+        let sites = self.store.sites(tenant).await?;
+        let now = self.store.now().await?;
+        Ok(sites.into_iter().map(|site| self.view(site, now)).collect())
+    }
+
+    pub async fn get(&self, tenant: TenantId, site: &SiteId) -> store::Result<Option<SiteView>> {
+        let Some(site) = self.store.site(tenant, site).await? else {
+            return Ok(None);
+        };
+        let now = self.store.now().await?;
+        Ok(Some(self.view(site, now)))
+    }
+
+    /// What sites connect to.
+    pub fn gateway(&self) -> Arc<SiteGateway> {
+        Arc::new(SiteGateway::new(self.clone()))
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Once, before the gateway serves.
+    pub async fn begin(&self) -> store::Result<()> {
+        self.store.begin_epoch().await?;
+        self.look_at_database().await?;
+        Ok(())
+    }
+
+    /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one.
+    pub async fn sweep(&self) -> Result<String, String> {
+        // What a lost signal did not tell.
+        self.answer_relays().await;
+        let connected = self.registry.all();
+        let result = self.try_sweep(&connected).await;
+        metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);
+        result
+            .map(|()| format!("{} sites connected", connected.len()))
+            .map_err(|e| chain(&e))
+    }
+
+    async fn try_sweep(&self, connected: &[Arc<Connected>]) -> store::Result<()> {
+        self.look_at_database().await?;
+        for site in connected {
+            if !self.is_welcome(site).await? {
+                site.remote
+                    .dismiss(format!("the key of site {} was revoked", site.site));
+            }
+        }
+        let now = self.clock.now();
+        let seen: Vec<SiteSeen> = connected.iter().map(|site| site.seen(&self.node, now)).collect();
+        if seen.is_empty() {
+            return Ok(());
+        }
+        self.store.sites_seen(seen).await
+    }
+
+    async fn is_welcome(&self, site: &Connected) -> store::Result<bool> {
+        let key = self.store.key_by_hash(&site.key_hash).await?;
+        Ok(key.is_some_and(|key| gateway::speaks_for(&key, &site.site)))
+    }
+
+    /// Tells every session when the database is not the one it was.
+    async fn look_at_database(&self) -> store::Result<DatabaseIdentity> {
+        let now = self.store.database().await?;
+        self.database.send_if_modified(|known| {
+            if known.as_ref() == Some(&now) {
+                return false;
+            }
+            if let Some(before) = known {
+                tracing::warn!(%before, %now, "the database is another one than before; sites send their last rows again");
+            }
+            *known = Some(now.clone());
+            true
+        });
+        Ok(now)
+    }
+
+    fn view(&self, site: Site, now: Timestamp) -> SiteView {
+        let here = self.registry.find(site.tenant, &site.id);
+        let report = match &here {
+            Some(here) => here.report(),
+            None => None,
+        };
+        let kept = || {
+            site.report
+                .as_deref()
+                .and_then(|text| serde_json::from_str(text).ok())
+        };
+        SiteView {
+            presence: self.presence(&site, here.as_deref(), now),
+            last_contact_at: here.as_ref().map(|c| c.last_contact()).or(site.last_contact_at),
+            report: report.or_else(kept),
+            id: site.id,
+            registered_at: site.created_at,
+            agent_node: site.agent_node,
+            agent_version: site.agent_version,
+            peer: site.peer,
+        }
+    }
+
+    /// `now` is the store's, like the times in the row.
+    fn presence(&self, site: &Site, here: Option<&Connected>, now: Timestamp) -> Presence {
+        if let Some(here) = here {
+            return Presence::Online {
+                since: here.since,
+                central_node: self.node.clone(),
+            };
+        }
+        let (Some(contact), Some(node)) = (site.last_contact_at, &site.central_node) else {
+            return Presence::NeverSeen;
+        };
+        match (site.session, site.connected_at) {
+            // On this very node it would be in the registry: that row is of an earlier life.
+            (Some(_), Some(since)) if *node != self.node && now.since(contact) < STALE => Presence::Online {
+                since,
+                central_node: node.clone(),
+            },
+            (Some(_), _) => Presence::Offline {
+                since: contact,
+                why: format!("central's node {node} went away"),
+            },
+            (None, _) => Presence::Offline {
+                since: site.offline_since.unwrap_or(contact),
+                why: site
+                    .offline_why
+                    .clone()
+                    .unwrap_or_else(|| "the link broke".into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What people at central ask of a site: its parked messages, and what to do with them.
+
+use super::{
+    Presence, SiteDesk,
+    elsewhere::{Answer, Question, put},
+};
+use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
+use link::{ParkedActed, ParkedAnswer, ParkedPage};
+use std::fmt;
+use store::sites::SiteAction;
+
+/// Why a site was not asked, or did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RelayError {
+    #[error("there is no such site")]
+    UnknownSite,
+    #[error("{0}")]
+    Offline(Offline),
+    /// It is there, but the answer did not come; whether it acted is not known.
+    #[error("{0}")]
+    NoAnswer(String),
+    /// The site said that it cannot, and why.
+    #[error("the site could not: {0}")]
+    Failed(String),
+    #[error("the store is unavailable")]
+    Store(#[from] store::Error),
+}
+
+/// Since when nobody can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offline {
+    pub site: SiteId,
+    /// None when it never was connected.
+    pub since: Option<Timestamp>,
+    pub why: String,
+}
+
+impl fmt::Display for Offline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.since {
+            Some(since) => write!(f, "site {} is offline since {since}: {}", self.site, self.why),
+            None => write!(f, "site {} has never connected", self.site),
+        }
+    }
+}
+
+/// What to do with a parked message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParkedAction {
+    Retry,
+    Discard,
+}
+
+impl ParkedAction {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Discard => "discard",
+        }
+    }
+
+    fn status(self) -> AuditStatus {
+        match self {
+            Self::Retry => AuditStatus::Pending,
+            Self::Discard => AuditStatus::Discarded,
+        }
+    }
+}
+
+impl SiteDesk {
+    /// A page of what is parked at a site, from the site itself.
+    pub async fn parked(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        page: ParkedPage,
+    ) -> Result<ParkedAnswer, RelayError> {
+        match self.ask(tenant, site, Question::Parked(page)).await? {
+            Answer::Parked(parked) => Ok(parked),
+            other => Err(unfit(other)),
+        }
+    }
+
+    /// Has a site retry or discard a parked message. Once the site is asked, who asked is on record, whatever came of it.
+    pub async fn act_on_parked(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        message: &str,
+        action: ParkedAction,
+        actor: &Actor,
+    ) -> Result<ParkedActed, RelayError> {
+        let (message, by) = (message.to_owned(), actor.to_string());
+        let question = match action {
+            ParkedAction::Retry => Question::Retry {
+                message: message.clone(),
+                by,
+            },
+            ParkedAction::Discard => Question::Discard {
+                message: message.clone(),
+                by,
+            },
+        };
+        let acted = match self.ask(tenant, site, question).await {
+            Ok(Answer::Acted(acted)) => Ok(acted),
+            Ok(other) => Err(unfit(other)),
+            // Nobody was asked.
+            Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
+            Err(error) => Err(error),
+        };
+        let came_to = match &acted {
+            Ok(ParkedActed::Done) => "done".to_owned(),
+            Ok(ParkedActed::NotFound) => "there is no such message".to_owned(),
+            Ok(ParkedActed::WrongState) => "it is not parked".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let entry = SiteAction {
+            tenant,
+            site: site.clone(),
+            message,
+            status: action.status(),
+            actor: actor.clone(),
+            detail: format!("{}: {came_to}", action.word()),
+        };
+        if let Err(error) = self.store.log_site_action(entry).await {
+            metrics::counter!("waypost_audit_write_failures_total").increment(1);
+            tracing::error!(
+                site.id = %site, actor = %actor, action = action.word(), error = &error as &dyn std::error::Error,
+                "the audit row of an action on a site could not be written; the site has acted"
+            );
+        }
+        acted
+    }
+
+    /// Asks a site, here or through the node that has it.
+    async fn ask(&self, tenant: TenantId, site: &SiteId, question: Question) -> Result<Answer, RelayError> {
+        if let Some(here) = self.registry.find(tenant, site) {
+            return Ok(put(&here.remote, question).await);
+        }
+        let known = self
+            .store
+            .site(tenant, site)
+            .await?
+            .ok_or(RelayError::UnknownSite)?;
+        let offline = |since, why| {
+            RelayError::Offline(Offline {
+                site: site.clone(),
+                since,
+                why,
+            })
+        };
+        let now = self.store.now().await?;
+        match self.presence(&known, None, now) {
+            Presence::NeverSeen => Err(offline(None, String::new())),
+            Presence::Offline { since, why } => Err(offline(Some(since), why)),
+            Presence::Online { central_node, .. } => {
+                self.ask_elsewhere(&central_node, tenant, site, &question).await
+            }
+        }
+    }
+}
+
+/// What an answer that is none means.
+fn unfit(answer: Answer) -> RelayError {
+    match answer {
+        Answer::Nothing(why) => RelayError::NoAnswer(why),
+        Answer::Failed(why) => RelayError::Failed(why),
+        Answer::Parked(_) | Answer::Acted(_) => {
+            RelayError::Failed("its answer does not fit the question".into())
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What sites hand in.
+
+use super::{Linked, everything, north};
+use crate::world::TENANT;
+use domain::{AuditKind, Channel, NotificationId, Status, Target, site::OperationStatus};
+use link::{Ack, Forward, Uplink};
+use std::time::Duration;
+use store::sites::CallFilter;
+use testkit::site::{a_forward, a_telemetry};
+
+#[tokio::test]
+async fn what_a_site_hands_in_is_stored_in_the_sites_own_name() {
+    let linked = Linked::new().await;
+    let item = a_forward();
+    assert_eq!(
+        linked.link.submit(vec![item.clone()]).await.unwrap(),
+        [Ack::Accepted]
+    );
+    let stored = linked.world.get(item.id).await;
+    let s = stored.submission;
+    assert_eq!(
+        (s.submitted_by.as_str(), s.provenance.site.as_deref()),
+        ("site:north", Some("north"))
+    );
+    assert_eq!(
+        (s.target, s.subject, s.body),
+        (item.target, item.subject, item.body)
+    );
+    assert_eq!((s.channel, s.type_data), (Channel::Email, item.type_data));
+    assert_eq!(
+        (s.provenance.instance, s.provenance.script),
+        (item.instance, item.script)
+    );
+    assert_eq!(s.provenance.execution.map(|e| e.to_string()), item.execution);
+    assert_eq!(s.site_enqueued_at, Some(item.site_enqueued_at));
+    let sends = linked.log(AuditKind::NotifySend).await;
+    assert_eq!(
+        (sends.len(), sends[0].execution.as_deref()),
+        (1, Some("e1")),
+        "one NotifySend with its execution"
+    );
+}
+
+#[tokio::test]
+async fn a_resend_after_a_lost_ack_creates_no_second_row() {
+    let linked = Linked::new().await;
+    let batch = vec![a_forward(), a_forward()];
+    linked.network.mute_central();
+    let sending = linked.link.submit(batch.clone());
+    let cutting = async {
+        while linked
+            .world
+            .central
+            .store
+            .get(TENANT, batch[1].id)
+            .await
+            .unwrap()
+            .is_none()
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        linked.network.cut();
+    };
+    let (lost, ()) = tokio::join!(sending, cutting);
+    lost.unwrap_err();
+    linked.down().await;
+    linked.network.mend();
+    linked.up().await;
+    assert_eq!(
+        linked.link.submit(batch.clone()).await.unwrap(),
+        [Ack::Duplicate, Ack::Duplicate]
+    );
+    let filter = store::query::Filter::default();
+    let rows = linked
+        .world
+        .central
+        .store
+        .list(TENANT, &filter, everything())
+        .await
+        .unwrap()
+        .rows;
+    assert_eq!(rows.len(), 2);
+}
+
+#[tokio::test]
+async fn one_bad_item_is_refused_alone_and_in_words() {
+    let linked = Linked::new().await;
+    let pigeon = Forward {
+        channel: Some("Pigeon".into()),
+        ..a_forward()
+    };
+    let blank = Forward {
+        target: Target::List(" ".into()),
+        subject: "x".repeat(2_000),
+        ..a_forward()
+    };
+    let unknown = Forward {
+        provider: Some("nobody".into()),
+        ..a_forward()
+    };
+    let acks = linked
+        .link
+        .submit(vec![a_forward(), pigeon, blank, unknown, a_forward()])
+        .await
+        .unwrap();
+    let words = |ack: &Ack| match ack {
+        Ack::Refused(why) => why.clone(),
+        other => format!("{other:?}"),
+    };
+    let words: Vec<_> = acks.iter().map(words).collect();
+    assert_eq!((words[0].as_str(), words[4].as_str()), ("Accepted", "Accepted"));
+    assert!(
+        words[1].starts_with("type: unknown type \"Pigeon\"; known are Email"),
+        "{}",
+        words[1]
+    );
+    assert!(
+        words[2].contains("subject: must be at most 1000") && words[2].contains("listName: must not"),
+        "{}",
+        words[2]
+    );
+    assert_eq!(words[3], "providerId: there is no such provider");
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_is_not_now_and_parks_nothing() {
+    let linked = Linked::new().await;
+    linked.world.central.store.close().await;
+    let acks = linked.link.submit(vec![a_forward()]).await.unwrap();
+    assert!(matches!(acks[0], Ack::NotNow(_)), "{acks:?}");
+    assert_eq!(linked.link.telemetry(vec![a_telemetry()]).await.unwrap(), [false]);
+    assert!(linked.link.status(NotificationId::mint()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_site_asks_about_what_it_sent_and_nothing_else() {
+    let linked = Linked::new().await;
+    let item = a_forward();
+    linked.link.submit(vec![item.clone()]).await.unwrap();
+    let status = linked.link.status(item.id).await.unwrap().unwrap();
+    assert_eq!((status.status, status.retry_count), (Status::Pending, 0));
+    assert_eq!(status.enqueued_at, item.site_enqueued_at);
+    let others = linked.world.send(testkit::a_notification()).await;
+    assert_eq!(linked.link.status(others).await.unwrap(), None);
+    assert_eq!(linked.link.status(NotificationId::mint()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn telemetry_told_twice_is_kept_once() {
+    let linked = Linked::new().await;
+    let news = vec![a_telemetry(), a_telemetry()];
+    for _ in 0..2 {
+        assert_eq!(linked.link.telemetry(news.clone()).await.unwrap(), [true, true]);
+    }
+    let store = &linked.world.central.store;
+    let calls = store
+        .site_calls(TENANT, &CallFilter::default(), everything())
+        .await
+        .unwrap()
+        .rows;
+    assert_eq!(calls.len(), 2);
+    assert_eq!(
+        (calls[0].site.clone(), calls[0].status),
+        (north(), OperationStatus::Retrying)
+    );
+    assert_eq!(linked.log(AuditKind::CachedWrite).await.len(), 2);
+}

@@ -1,0 +1,141 @@
+//! Asking a site's agent.
+
+use super::{Site, of_site};
+use crate::{Page, Result, http::NONE, sites::ParkedPage};
+use domain::{
+    NotificationId, Timestamp, TrackedOperationId,
+    site::{Category, OperationStatus},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where a notification stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotificationStatus {
+    pub notification_id: NotificationId,
+    /// `Forwarding` while it waits at the site, central's word once it is there, `Unknown` when central cannot be
+    /// asked.
+    pub status: String,
+    /// `site` or `central`.
+    #[serde(default, rename = "where")]
+    pub place: Option<String>,
+    #[serde(default)]
+    pub retry_count: u32,
+    #[serde(default)]
+    pub last_error: Option<String>,
+    #[serde(default)]
+    pub enqueued_at: Option<Timestamp>,
+    #[serde(default)]
+    pub delivered_at: Option<Timestamp>,
+    /// Why it is not known.
+    #[serde(default)]
+    pub detail: Option<String>,
+    /// When central took it over.
+    #[serde(default)]
+    pub handed_over_at: Option<Timestamp>,
+    /// What central said last.
+    #[serde(default)]
+    pub last_known: Option<Value>,
+}
+
+/// Where a call or write stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tracking {
+    pub tracked_operation_id: TrackedOperationId,
+    pub kind: Category,
+    pub target: String,
+    pub target_summary: Option<String>,
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    /// Attempts begun in all, the immediate one and those that were cut short among them.
+    pub attempts: u64,
+    pub last_error: Option<String>,
+    pub http_status: Option<u16>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub terminal_at: Option<Timestamp>,
+    pub instance: Option<String>,
+    pub source_script: Option<String>,
+    pub source_node: Option<String>,
+}
+
+/// A line of the site event log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteEvent {
+    pub at: Timestamp,
+    pub what: String,
+    pub message_id: Option<String>,
+    pub category: Category,
+    pub target: String,
+    pub count: u64,
+    pub actor: Option<String>,
+    pub detail: Option<String>,
+}
+
+/// How the agent is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    pub status: String,
+    pub refusing: Option<String>,
+    pub site: String,
+    pub link: Value,
+    pub waiting: u64,
+    pub parked: u64,
+    pub without_handler: u64,
+    pub buffer_bytes: u64,
+}
+
+impl Site {
+    pub async fn status(&self, id: NotificationId) -> Result<NotificationStatus> {
+        of_site(self.client.get(&["notify", &id.to_string()], NONE).await)
+    }
+
+    pub async fn tracking(&self, id: TrackedOperationId) -> Result<Tracking> {
+        of_site(self.client.get(&["tracking", &id.to_string()], NONE).await)
+    }
+
+    /// A page of what is parked, oldest first.
+    pub async fn parked(&self, limit: u32, cursor: Option<&str>) -> Result<ParkedPage> {
+        let mut query = vec![("limit", limit.to_string())];
+        query.extend(cursor.map(|c| ("cursor", c.to_owned())));
+        of_site(self.client.get(&["parked"], &query).await)
+    }
+
+    pub async fn retry_parked(&self, id: &str) -> Result<()> {
+        let acted: Result<Value> = self.client.post(&["parked", id, "retry"], &()).await;
+        of_site(acted).map(drop)
+    }
+
+    pub async fn discard_parked(&self, id: &str) -> Result<()> {
+        let acted: Result<Value> = self.client.post(&["parked", id, "discard"], &()).await;
+        of_site(acted).map(drop)
+    }
+
+    /// The newest lines of the event log.
+    pub async fn events(&self, limit: u32) -> Result<Vec<SiteEvent>> {
+        let page: Page<_> = of_site(
+            self.client
+                .get(&["events"], &[("limit", limit.to_string())])
+                .await,
+        )?;
+        Ok(page.items)
+    }
+
+    /// How the agent is, also when it is not well.
+    pub async fn health(&self) -> Result<Health> {
+        let request = self.client.request(reqwest::Method::GET, &["healthz"], NONE);
+        let answer = of_site(self.client.send(request).await)?;
+        let status = answer.status().as_u16();
+        let body = of_site(answer.bytes().await.map_err(|e| self.client.unreachable(e)))?;
+        serde_json::from_slice(&body).map_err(|e| crate::Error::Site {
+            status,
+            code: String::new(),
+            detail: format!("an answer this client does not understand: {e}"),
+            retry_after: None,
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Sites as central knows them, and what is parked there.
+
+use crate::{Client, Page, Result, http::NONE};
+use domain::{
+    Timestamp, TrackedOperationId,
+    site::{Category, OperationStatus},
+};
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A site and whether it is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteRow {
+    pub id: String,
+    pub registered_at: Timestamp,
+    /// `Online`, `Offline` or `NeverSeen`.
+    pub presence: String,
+    pub since: Option<Timestamp>,
+    pub reason: Option<String>,
+    pub node: Option<String>,
+    pub version: Option<String>,
+    pub last_contact_at: Option<Timestamp>,
+    /// What it said last.
+    pub report: Option<SiteReport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteReport {
+    pub backlog: Vec<Backlog>,
+    pub parked: u64,
+    pub oldest_waiting_at: Option<Timestamp>,
+    pub without_handler: u64,
+    pub buffer_bytes: u64,
+    pub refusing: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Backlog {
+    pub category: Category,
+    pub waiting: u64,
+}
+
+/// A site that was just made known.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewSite {
+    pub id: String,
+    /// Shown this once.
+    pub key: String,
+}
+
+impl std::fmt::Debug for NewSite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewSite")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Part of what is parked at a site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedPage {
+    pub items: Vec<ParkedMessage>,
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+    pub total: u64,
+}
+
+/// A message that waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedMessage {
+    pub message_id: String,
+    pub category: Category,
+    pub target: String,
+    pub retry_count: u32,
+    pub max_retries: u32,
+    pub created_at: Timestamp,
+    pub last_attempt_at: Option<Timestamp>,
+    pub parked_at: Option<Timestamp>,
+    pub last_error: Option<String>,
+    pub instance: Option<String>,
+    pub script: Option<String>,
+}
+
+/// A cached call or write of a site, as its latest news left it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteCall {
+    pub site_id: String,
+    pub tracked_operation_id: TrackedOperationId,
+    pub category: Category,
+    pub target: String,
+    pub summary: Option<String>,
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    pub last_error: Option<String>,
+    pub http_status: Option<u16>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Client {
+    /// The calls and writes of a site, newest first.
+    pub async fn site_calls(&self, site: &str) -> Result<Vec<SiteCall>> {
+        self.pages(&["api", "site-calls"], vec![("site", site.to_owned())], 500)
+            .try_collect()
+            .await
+    }
+
+    pub async fn sites(&self) -> Result<Vec<SiteRow>> {
+        let mut all = vec![];
+        let mut cursor: Option<String> = None;
+        loop {
+            let page: Page<SiteRow> = self
+                .page(&["api", "sites"], vec![], 500, cursor.as_deref())
+                .await?;
+            all.extend(page.items);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    pub async fn site(&self, id: &str) -> Result<SiteRow> {
+        self.get(&["api", "sites", id], NONE).await
+    }
+
+    /// Makes a site known; its key is in the answer and nowhere else.
+    pub async fn register_site(&self, id: &str) -> Result<NewSite> {
+        self.post(&["api", "sites"], &json!({ "id": id })).await
+    }
+
+    /// A page of what is parked at a site, asked of the site itself.
+    pub async fn site_parked(&self, site: &str, limit: u32, cursor: Option<&str>) -> Result<ParkedPage> {
+        let mut query = vec![("limit", limit.to_string())];
+        query.extend(cursor.map(|c| ("cursor", c.to_owned())));
+        self.get(&["api", "sites", site, "parked"], &query).await
+    }
+
+    pub async fn retry_site_parked(&self, site: &str, id: &str) -> Result<()> {
+        let acted: Value = self
+            .post(&["api", "sites", site, "parked", id, "retry"], &json!({}))
+            .await?;
+        drop(acted);
+        Ok(())
+    }
+
+    pub async fn discard_site_parked(&self, site: &str, id: &str) -> Result<()> {
+        let acted: Value = self
+            .post(&["api", "sites", site, "parked", id, "discard"], &json!({}))
+            .await?;
+        drop(acted);
+        Ok(())
+    }
+}

@@ -1,0 +1,273 @@
+//! HTTP calls to systems that a site's own configuration names. Like an adapter, one call is one attempt; unlike one,
+//! the caller says what is sent, and gets the answer back.
+//!
+//! Leaves to others: keeping the call until it works, and when to try again (`site`).
+//! Always true: a call goes to the configured host and below its path, whatever the caller wrote; the credentials
+//! of a system are in no error.
+
+mod classify;
+mod settings;
+
+pub use classify::Transient;
+pub use settings::{Auth, SystemSettings};
+
+use crate::{Deadline, http, outside::Outside, redact::Redactor};
+use domain::{Failure, FieldError, Scope, Timestamp};
+use reqwest::{
+    Client, Method, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use std::{collections::BTreeMap, fmt, time::Duration};
+use tokio::time::timeout_at;
+
+/// The most that is given back of an answer's body, in bytes.
+pub const ANSWER: usize = 1 << 20;
+/// Shorter than the shortest keep-alive of common servers, so that we seldom write into a closing connection.
+const IDLE_FOR: Duration = Duration::from_secs(4);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const METHODS: [Method; 6] = [
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::HEAD,
+];
+/// What a caller cannot set: these belong to the connection.
+const OURS: [&str; 7] = [
+    "host",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "te",
+    "upgrade",
+    "proxy-authorization",
+];
+
+/// What is asked of a system.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Call {
+    pub method: String,
+    /// Below the system's base URL.
+    pub path: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: Option<String>,
+    /// The type of the body, where the headers do not say.
+    pub content_type: Option<&'static str>,
+}
+
+/// What the system said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    pub content_type: Option<String>,
+    pub body: String,
+    /// The body was longer than what is given back.
+    pub cut: bool,
+}
+
+/// A call that did not succeed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallFailed {
+    pub failure: Failure,
+    pub status: Option<u16>,
+}
+
+/// A configured system.
+pub struct System {
+    settings: SystemSettings,
+    base: Url,
+    client: Client,
+    redactor: Redactor,
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "System({})", self.base.host_str().unwrap_or(""))
+    }
+}
+
+impl System {
+    /// Says what is wrong with the settings, each problem with the key it is about.
+    pub fn new(settings: SystemSettings, outside: &Outside) -> Result<Self, FieldError> {
+        let base = settings.base()?;
+        let mut tls = outside
+            .tls(settings.ca_pem.as_deref())
+            .map_err(|why| FieldError::new("ca_file", why))?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIMEOUT.min(settings.timeout))
+            .pool_idle_timeout(IDLE_FOR)
+            .tcp_nodelay(true)
+            .default_headers(settings.own_headers()?)
+            .user_agent(concat!("Waypost/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|e| FieldError::new("base_url", e.to_string()))?;
+        Ok(Self {
+            redactor: settings.redactor(&base),
+            settings,
+            base,
+            client,
+        })
+    }
+
+    /// Everything that is wrong with a call, before it is accepted.
+    pub fn problems(&self, call: &Call) -> Vec<FieldError> {
+        let mut bad = vec![];
+        if let Err(why) = method(&call.method) {
+            bad.push(FieldError::new("method", why));
+        }
+        if let Err(why) = self.url(&call.path) {
+            bad.push(FieldError::new("path", why));
+        }
+        if let Err((name, why)) = self.headers(call) {
+            bad.push(FieldError::new(format!("headers.{name}"), why));
+        }
+        bad
+    }
+
+    /// Makes one attempt. `key` stays the same over all of them: the system can tell a repeat by it.
+    pub async fn call(&self, call: &Call, key: &str, now: Timestamp) -> Result<Answer, CallFailed> {
+        let failed = self.attempt(call, key, now).await.map_err(|mut failed| {
+            failed.failure.detail = self.redactor.scrub(&failed.failure.detail);
+            failed
+        });
+        failed.map(|mut answer| {
+            answer.body = self.redactor.hidden(&answer.body);
+            answer
+        })
+    }
+
+    async fn attempt(&self, call: &Call, key: &str, now: Timestamp) -> Result<Answer, CallFailed> {
+        let unfit = |why: String| CallFailed {
+            failure: Failure::permanent(Scope::Message, "BAD_CALL", why),
+            status: None,
+        };
+        let method = method(&call.method).map_err(&unfit)?;
+        let url = self.url(&call.path).map_err(&unfit)?;
+        let mut headers = self
+            .headers(call)
+            .map_err(|(name, why)| unfit(format!("{name}: {why}")))?;
+        if !headers.contains_key("idempotency-key")
+            && let Ok(key) = HeaderValue::from_str(key)
+        {
+            headers.insert(HeaderName::from_static("idempotency-key"), key);
+        }
+        let mut request = self.client.request(method, url).headers(headers);
+        if let Some(body) = &call.body {
+            request = request.body(body.clone());
+        }
+        let deadline = Deadline::after(self.settings.timeout);
+        match timeout_at(deadline.0, request.send()).await {
+            Ok(Ok(response)) => self.judge(response, deadline, now).await,
+            // A connection that was never made cannot have carried anything.
+            Ok(Err(error)) => Err(CallFailed {
+                failure: http::no_answer(&error, true),
+                status: None,
+            }),
+            Err(_) => Err(CallFailed {
+                failure: Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer in time"),
+                status: None,
+            }),
+        }
+    }
+
+    async fn judge(
+        &self,
+        response: Response,
+        deadline: Deadline,
+        now: Timestamp,
+    ) -> Result<Answer, CallFailed> {
+        let status = response.status();
+        let retry_after = http::retry_after(response.headers(), now);
+        let content_type = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|v| v.to_str().ok())
+            .map(str::to_owned);
+        // The status has decided; an answer that breaks off in the middle of its body is still one.
+        let mut body = vec![];
+        let cut = timeout_at(deadline.0, read(response, &mut body))
+            .await
+            .unwrap_or(true);
+        let body = String::from_utf8_lossy(&body).into_owned();
+        match classify::classify(status, &self.settings.transient, &body) {
+            None => Ok(Answer {
+                status: status.as_u16(),
+                content_type,
+                body,
+                cut,
+            }),
+            Some(failure) => Err(CallFailed {
+                failure: failure.after(retry_after),
+                status: Some(status.as_u16()),
+            }),
+        }
+    }
+
+    /// The system's host and path, and the caller's below it.
+    fn url(&self, path: &str) -> Result<Url, String> {
+        let below = path.strip_prefix('/').unwrap_or(path);
+        let root = self.base.as_str().trim_end_matches('/');
+        let text = match below.is_empty() {
+            true => self.base.as_str().to_owned(),
+            false => format!("{root}/{below}"),
+        };
+        let url = Url::parse(&text).map_err(|e| format!("is not a path: {e}"))?;
+        let base_path = self.base.path().trim_end_matches('/');
+        let inside = url.path() == base_path || url.path().starts_with(&format!("{base_path}/"));
+        if url.origin() != self.base.origin() || !inside || url.fragment().is_some() {
+            return Err("must stay below the system's base_url".into());
+        }
+        Ok(url)
+    }
+
+    fn headers(&self, call: &Call) -> Result<HeaderMap, (String, String)> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &call.headers {
+            let refuse = |why: &str| (name.clone(), why.to_owned());
+            let header: HeaderName = name.parse().map_err(|_| refuse("is not a header name"))?;
+            if OURS.contains(&header.as_str()) {
+                return Err(refuse("cannot be set"));
+            }
+            if self.settings.auth.uses(&header) {
+                return Err(refuse("is set by the system's own configuration"));
+            }
+            let value = value.parse().map_err(|_| refuse("is not a header value"))?;
+            headers.insert(header, value);
+        }
+        if let (Some(_), Some(kind)) = (&call.body, call.content_type)
+            && !headers.contains_key(CONTENT_TYPE)
+        {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        }
+        Ok(headers)
+    }
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    METHODS
+        .into_iter()
+        .find(|m| m.as_str().eq_ignore_ascii_case(text))
+        .ok_or_else(|| "must be GET, POST, PUT, PATCH, DELETE or HEAD".into())
+}
+
+/// Reads up to [`ANSWER`] bytes; whether there was more, or it broke off.
+async fn read(mut response: Response, body: &mut Vec<u8>) -> bool {
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let room = ANSWER - body.len();
+                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    return true;
+                }
+            }
+            Ok(None) => return false,
+            Err(_) => return true,
+        }
+    }
+}

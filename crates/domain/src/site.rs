@@ -1,0 +1,140 @@
+//! What site and central both speak of: categories of buffered messages, where an operation stands, what a site
+//! tells about it afterwards, and which database central keeps its rows in.
+//!
+//! Leaves to others: rows (`store`), the wire (`link`), when to try again (`retry`).
+
+use crate::{Timestamp, TrackedOperationId, audit::names};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+use uuid::Uuid;
+
+names!(
+    /// What a site buffers, told apart by where it goes.
+    Category {
+        /// An HTTP call to a named system.
+        ExternalSystem,
+        /// A notification on its way to central.
+        Notification,
+        /// A statement on a named database connection.
+        CachedDbWrite,
+    }
+);
+
+names!(
+    /// Where a cached call or write stands. The last four are ends; an operator can send a parked one round again.
+    OperationStatus {
+        Submitted,
+        Retrying,
+        Delivered,
+        Parked,
+        /// Refused for good by the immediate attempt: nothing was buffered.
+        Failed,
+        Discarded,
+    }
+);
+
+impl OperationStatus {
+    pub fn is_terminal(self) -> bool {
+        !matches!(self, Self::Submitted | Self::Retrying)
+    }
+}
+
+names!(
+    /// What happened to a cached call or write.
+    OperationEvent {
+        /// Accepted into the buffer without an attempt.
+        Queued,
+        Delivered,
+        TransientFailure,
+        PermanentFailure,
+        /// The last try the budget allowed has failed.
+        ParkedMaxRetries,
+        /// Somebody sent a parked one round again.
+        Retry,
+        /// Somebody gave a parked one up.
+        Discard,
+    }
+);
+
+impl OperationEvent {
+    /// Whether it was an attempt on the far end.
+    pub fn is_attempt(self) -> bool {
+        !matches!(self, Self::Queued | Self::Retry | Self::Discard)
+    }
+}
+
+/// One thing that happened to a cached call or write at a site, and how it stands after that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Telemetry {
+    /// Names this piece of news within the site, for ever; news that arrives twice is written once.
+    pub id: Uuid,
+    pub operation: TrackedOperationId,
+    /// Goes up with every piece of news of the same operation, whatever the clocks do: the highest one wins.
+    pub revision: i64,
+    /// `ExternalSystem` or `CachedDbWrite`; notifications have their own record at central.
+    pub category: Category,
+    /// The system or connection.
+    pub target: String,
+    /// What was asked of it in a few words (`POST /orders`), without secrets.
+    pub summary: Option<String>,
+    pub event: OperationEvent,
+    /// Where the operation stands after it.
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    pub error: Option<String>,
+    pub http_status: Option<u16>,
+    /// When the operation was accepted.
+    pub created_at: Timestamp,
+    pub occurred_at: Timestamp,
+    pub duration_ms: Option<u32>,
+    pub instance: Option<String>,
+    pub script: Option<String>,
+    pub node: Option<String>,
+    pub execution: Option<String>,
+    pub parent_execution: Option<String>,
+    /// Who did it, when it was a person; otherwise the site itself.
+    pub actor: Option<String>,
+}
+
+/// Which database central keeps its rows in. When it is not the one seen before (restored, failed over,
+/// exchanged), what the earlier one acknowledged last may be missing and is sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DatabaseIdentity {
+    /// Minted once, when the database was made.
+    pub id: Uuid,
+    /// Changes whenever acknowledged rows may have been left behind: PostgreSQL's system, database and timeline;
+    /// for the embedded file a fresh value every time it is opened for serving, because a copy that was put back
+    /// looks like the original.
+    pub epoch: String,
+}
+
+impl fmt::Display for DatabaseIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.id, self.epoch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back_in_any_case() {
+        for c in Category::ALL {
+            assert_eq!(c.as_str().to_lowercase().parse(), Ok(*c));
+        }
+        for s in OperationStatus::ALL {
+            assert_eq!(s.as_str().parse(), Ok(*s));
+        }
+        for e in OperationEvent::ALL {
+            assert_eq!(e.as_str().parse(), Ok(*e));
+        }
+        assert!(
+            "Lost"
+                .parse::<OperationStatus>()
+                .unwrap_err()
+                .contains("Submitted, Retrying")
+        );
+    }
+}

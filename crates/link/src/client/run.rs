@@ -1,0 +1,221 @@
+//! Keeps the link up: goes through the addresses, lives through a session, waits, goes on.
+
+use super::{
+    LinkClient,
+    connect::{Missed, Welcomed, connect},
+    session::Session,
+};
+use crate::{
+    calls::central_asked,
+    message::LinkState,
+    uplink::SiteCommands,
+    wire::v1::{self, act::Action, from_central::What as Said, from_site::What as Say},
+};
+use domain::{retry::redial, site::DatabaseIdentity};
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, MissedTickBehavior, interval, sleep},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// A session that ended sooner than this counts as a failure to connect, so that a central that welcomes and then
+/// drops is not dialled in a tight loop.
+const SETTLED_AFTER: Duration = Duration::from_secs(10);
+/// Questions of central that are answered at once; more are told to come back.
+const ANSWERING: usize = 16;
+
+impl LinkClient {
+    /// Keeps the link up until `stop`. `commands` answers what central asks.
+    pub async fn run(self, commands: Arc<dyn SiteCommands>, stop: CancellationToken) {
+        let options = &self.0.options;
+        let mut turn = 0;
+        let mut in_vain = 0;
+        while !stop.is_cancelled() && !options.central.is_empty() {
+            let address = &options.central[turn % options.central.len()];
+            turn += 1;
+            let connected = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                connected = connect(options, address) => connected,
+            };
+            let missed = match connected {
+                Err(missed) => missed,
+                Ok(welcomed) => {
+                    let began = Instant::now();
+                    let why = self.live(welcomed, address.to_string(), &commands, &stop).await;
+                    if began.elapsed() >= SETTLED_AFTER {
+                        in_vain = 0;
+                    }
+                    Missed { why, refused: false }
+                }
+            };
+            self.down(&missed.why);
+            in_vain += 1;
+            // The other addresses are tried before anybody waits.
+            if in_vain % options.central.len() == 0 {
+                let rounds = u32::try_from(in_vain / options.central.len()).unwrap_or(u32::MAX);
+                let wait = redial(rounds, missed.refused, (options.jitter)());
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    () = sleep(wait) => {}
+                }
+            }
+        }
+        self.down("the agent is stopping");
+    }
+
+    /// One session, from welcome to end; answers why it ended.
+    async fn live(
+        &self,
+        welcomed: Welcomed,
+        address: String,
+        commands: &Arc<dyn SiteCommands>,
+        stop: &CancellationToken,
+    ) -> String {
+        let Welcomed {
+            session,
+            mut inbound,
+            database,
+            central,
+        } = welcomed;
+        tracing::info!(site.id = %self.0.options.site, link.address = %address, link.central = %central, "the link is up");
+        self.up(session.clone(), database, address);
+        let tasks = TaskTracker::new();
+        tasks.spawn(report(
+            session.clone(),
+            commands.clone(),
+            self.0.options.pace.report,
+        ));
+        let answering = Arc::new(Semaphore::new(ANSWERING));
+        loop {
+            let heard = tokio::select! {
+                biased;
+                () = stop.cancelled() => {
+                    session.end("the agent is stopping");
+                    break;
+                }
+                () = session.ended().cancelled() => break,
+                heard = inbound.message() => heard,
+            };
+            let v1::FromCentral { call, what } = match heard {
+                Ok(Some(frame)) => frame,
+                Ok(None) => {
+                    session.end("central closed the link");
+                    break;
+                }
+                Err(status) => {
+                    session.end(format!("the link broke: {}", status.message()));
+                    break;
+                }
+            };
+            match what {
+                Some(Said::Goodbye(v1::Goodbye { reason })) => {
+                    session.end(reason);
+                    break;
+                }
+                Some(Said::Database(database)) => self.database_changed(database),
+                question if central_asked(call) => {
+                    let room = answering.clone().try_acquire_owned();
+                    let (session, commands) = (session.clone(), commands.clone());
+                    tasks.spawn(async move {
+                        let answer = match room {
+                            Ok(_room) => answer(&*commands, question).await,
+                            Err(_) => failed("the site is busy with other questions"),
+                        };
+                        session.say(call, answer).await;
+                    });
+                }
+                Some(answer) => session.answered(call, answer),
+                // News from a newer central.
+                None => {}
+            }
+        }
+        self.0
+            .session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        session.why_ended()
+    }
+
+    fn up(&self, session: Arc<Session>, central: DatabaseIdentity, address: String) {
+        *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        self.0.state.send_replace(LinkState::Up {
+            since: self.0.options.clock.now(),
+            central,
+            address,
+        });
+        metrics::gauge!("waypost_link_up").set(1);
+    }
+
+    /// Says so once, however many dials fail after it; the reason is kept up to date.
+    fn down(&self, why: &str) {
+        metrics::gauge!("waypost_link_up").set(0);
+        let site = &self.0.options.site;
+        let now = self.0.options.clock.now();
+        self.0.state.send_if_modified(|state| {
+            let since = match state {
+                LinkState::Down { why: known, .. } if known == why => return false,
+                LinkState::Down { since, .. } => *since,
+                LinkState::Up { .. } => now,
+            };
+            tracing::warn!(site.id = %site, reason = why, "the link is down");
+            *state = LinkState::Down {
+                since,
+                why: why.into(),
+            };
+            true
+        });
+    }
+
+    fn database_changed(&self, database: v1::Database) {
+        let Ok(now) = DatabaseIdentity::try_from(database) else {
+            return;
+        };
+        self.0.state.send_if_modified(|state| match state {
+            LinkState::Up { central, .. } if *central != now => {
+                *central = now;
+                true
+            }
+            LinkState::Up { .. } | LinkState::Down { .. } => false,
+        });
+    }
+}
+
+async fn report(session: Arc<Session>, commands: Arc<dyn SiteCommands>, every: Duration) {
+    let mut tick = interval(every);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = session.ended().cancelled() => return,
+            _ = tick.tick() => {}
+        }
+        let report = commands.report().await;
+        session.say(0, Say::Report(report.into())).await;
+    }
+}
+
+async fn answer(commands: &dyn SiteCommands, question: Option<Said>) -> Say {
+    let answered = match question {
+        Some(Said::AskParked(page)) => match page.try_into() {
+            Ok(page) => commands.parked(page).await.map(|a| Say::Parked(a.into())),
+            Err(why) => Err(why),
+        },
+        Some(Said::Act(v1::Act { action, id, by })) => match Action::try_from(action) {
+            Ok(Action::Retry) => commands.retry(&id, &by).await.map(|a| Say::Acted(a.into())),
+            Ok(Action::Discard) => commands.discard(&id, &by).await.map(|a| Say::Acted(a.into())),
+            Ok(Action::Nothing) | Err(_) => return Say::Unknown(v1::Unknown {}),
+        },
+        Some(Said::AskReport(_)) => Ok(Say::Report(commands.report().await.into())),
+        _ => return Say::Unknown(v1::Unknown {}),
+    };
+    answered.unwrap_or_else(failed)
+}
+
+fn failed(why: impl Into<String>) -> Say {
+    Say::Failed(v1::Failed { reason: why.into() })
+}

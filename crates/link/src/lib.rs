@@ -1,0 +1,32 @@
+//! Between a site and central: what each may ask of the other ([`uplink`]), in plain Rust ([`message`]), and one
+//! gRPC stream that carries it ([`client`], [`server`]). The site dials out; central never does.
+//!
+//! Leaves to others: what is buffered and when it is tried (`site`), what is stored and acknowledged (`central`),
+//! how long to wait before dialling again (`domain::retry`).
+//! Always true: an [`Ack`] is given only for what central has committed; who speaks for a site holds its key; nothing
+//! that is asked over the link hangs.
+
+pub mod address;
+mod calls;
+pub mod client;
+pub mod message;
+pub mod server;
+pub mod tls;
+pub mod transport;
+pub mod uplink;
+mod wire;
+
+pub use address::Address;
+pub use client::{LinkClient, Options};
+pub use message::{
+    Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,
+    SiteEvent, SiteReport,
+};
+pub use tls::{ClientTls, ServerTls};
+pub use uplink::{SiteCommands, Uplink};
+
+/// The version of the link this program speaks; see the rules in `link.proto` for when it goes up.
+pub const PROTOCOL: u32 = 1;
+
+/// The largest frame either side takes.
+const MESSAGE_BYTES: usize = 16 << 20;

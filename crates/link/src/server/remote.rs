@@ -1,0 +1,150 @@
+//! A connected site, as central asks it.
+
+use crate::{
+    calls::Calls,
+    message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
+    wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a site may take to answer a person who waits at central.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RelayFailed {
+    /// The link ended before the answer came; whether the site acted is not known.
+    #[error("the site went offline before it answered: {0}")]
+    Gone(String),
+    #[error("the site did not answer within {} s", PATIENCE.as_secs())]
+    TooSlow,
+    /// The site could not, and why.
+    #[error("the site could not: {0}")]
+    Failed(String),
+}
+
+/// The way to one connected site. Clones lead to the same one.
+#[derive(Debug, Clone)]
+pub struct RemoteSite(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    out: Mutex<Option<mpsc::Sender<v1::FromCentral>>>,
+    calls: Calls<Answer>,
+    ended: CancellationToken,
+    why: Mutex<Option<String>>,
+}
+
+impl RemoteSite {
+    pub(super) fn new(out: mpsc::Sender<v1::FromCentral>) -> Self {
+        Self(Arc::new(Inner {
+            out: Mutex::new(Some(out)),
+            calls: Calls::of_central(),
+            ended: CancellationToken::new(),
+            why: Mutex::default(),
+        }))
+    }
+
+    pub async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, RelayFailed> {
+        match self.ask(Question::AskParked(page.into())).await? {
+            Answer::Parked(parked) => parked.try_into().map_err(RelayFailed::Failed),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
+        self.act(Action::Retry, id, by).await
+    }
+
+    pub async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
+        self.act(Action::Discard, id, by).await
+    }
+
+    pub async fn report(&self) -> Result<SiteReport, RelayFailed> {
+        match self.ask(Question::AskReport(v1::AskReport {})).await? {
+            Answer::Report(report) => Ok(report.into()),
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Ends the session, and tells the site why.
+    pub fn dismiss(&self, why: impl Into<String>) {
+        self.0
+            .why
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| why.into());
+        self.0.ended.cancel();
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.0.ended.is_cancelled()
+    }
+
+    pub(super) fn dismissed(&self) -> &CancellationToken {
+        &self.0.ended
+    }
+
+    pub(super) fn why(&self) -> String {
+        let why = self.0.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        why.unwrap_or_else(|| "the link broke".into())
+    }
+
+    /// Lets go of the stream: whoever waits for an answer is told, and the site sees the end.
+    pub(super) fn close(&self, why: &str) {
+        self.dismiss(why);
+        self.0.calls.close();
+        self.0.out.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    pub(super) fn answered(&self, call: u64, answer: Answer) {
+        self.0.calls.answer(call, answer);
+    }
+
+    /// False when the link is over.
+    pub(super) async fn say(&self, call: u64, what: Question) -> bool {
+        let out = self.0.out.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(out) = out else { return false };
+        let frame = v1::FromCentral {
+            call,
+            what: Some(what),
+        };
+        out.send(frame).await.is_ok()
+    }
+
+    async fn act(&self, action: Action, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
+        let act = v1::Act {
+            action: action.into(),
+            id: id.into(),
+            by: by.into(),
+        };
+        match self.ask(Question::Act(act)).await? {
+            Answer::Acted(acted) => acted.try_into().map_err(RelayFailed::Failed),
+            _ => Err(nonsense()),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answer, RelayFailed> {
+        let asked = async {
+            let call = self.0.calls.start()?;
+            self.say(call.number, question).await.then_some(())?;
+            call.wait().await
+        };
+        match timeout(PATIENCE, asked).await {
+            Err(_) => Err(RelayFailed::TooSlow),
+            Ok(None) => Err(RelayFailed::Gone(self.why())),
+            Ok(Some(Answer::Failed(v1::Failed { reason }))) => Err(RelayFailed::Failed(reason)),
+            Ok(Some(Answer::Unknown(_))) => Err(RelayFailed::Failed("its agent is too old for that".into())),
+            Ok(Some(answer)) => Ok(answer),
+        }
+    }
+}
+
+fn nonsense() -> RelayFailed {
+    RelayFailed::Failed("its answer does not fit the question".into())
+}

@@ -1,0 +1,162 @@
+//! One admitted site, from welcome to end.
+
+use super::{RemoteSite, SiteSession, WINDOW};
+use crate::{
+    calls::site_asked,
+    message::{Ack, Forward},
+    wire::v1::{self, from_central::What as Say, from_site::What as Said},
+};
+use domain::{NotificationId, site::Telemetry};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic::Streaming;
+use uuid::Uuid;
+
+/// How long the last word may take when nobody listens any more.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(
+    inbound: Streaming<v1::FromSite>,
+    remote: RemoteSite,
+    session: Arc<dyn SiteSession>,
+    stop: CancellationToken,
+) {
+    let work = TaskTracker::new();
+    let why = listen(inbound, &remote, &session, &stop, &work).await;
+    // What was taken is answered before the door closes.
+    work.close();
+    work.wait().await;
+    let goodbye = Say::Goodbye(v1::Goodbye { reason: why.clone() });
+    timeout(GOODBYE, remote.say(0, goodbye)).await.ok();
+    remote.close(&why);
+    session.left(&why).await;
+}
+
+/// Takes what the site says until there is a reason not to, and answers with that reason.
+async fn listen(
+    mut inbound: Streaming<v1::FromSite>,
+    remote: &RemoteSite,
+    session: &Arc<dyn SiteSession>,
+    stop: &CancellationToken,
+    work: &TaskTracker,
+) -> String {
+    let room = Arc::new(Semaphore::new(WINDOW));
+    let mut database = session.database();
+    database.mark_unchanged();
+    loop {
+        let heard = tokio::select! {
+            biased;
+            () = stop.cancelled() => return "central is stopping".into(),
+            () = remote.dismissed().cancelled() => return remote.why(),
+            Ok(()) = database.changed() => {
+                let now = database.borrow_and_update().clone();
+                remote.say(0, Say::Database(now.into())).await;
+                continue;
+            }
+            heard = inbound.message() => heard,
+        };
+        let v1::FromSite { call, what } = match heard {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return "the site closed the link".into(),
+            Err(status) => return format!("the link broke: {}", status.message()),
+        };
+        match what {
+            Some(Said::Report(report)) if call == 0 => session.reported(report.into()),
+            question if site_asked(call) => {
+                // No room: the rest waits on the wire, which slows this site down and nobody else.
+                let Ok(permit) = room.clone().acquire_owned().await else {
+                    return "central is stopping".into();
+                };
+                work.spawn(answer(remote.clone(), session.clone(), call, question, permit));
+            }
+            Some(answer) => remote.answered(call, answer),
+            // News from a newer site.
+            None => {}
+        }
+    }
+}
+
+async fn answer(
+    remote: RemoteSite,
+    session: Arc<dyn SiteSession>,
+    call: u64,
+    question: Option<Said>,
+    _room: OwnedSemaphorePermit,
+) {
+    let answer = match question {
+        Some(Said::Submit(v1::Submit { notifications })) => {
+            let acks = submit(&*session, notifications).await;
+            Say::Acks(v1::Acks {
+                acks: acks.into_iter().map(Into::into).collect(),
+            })
+        }
+        Some(Said::Telemetry(v1::Telemetry { news })) => Say::Heard(v1::Heard {
+            heard: telemetry(&*session, news).await,
+        }),
+        Some(Said::AskStatus(v1::AskStatus { id })) => match Uuid::from_slice(&id) {
+            Err(_) => failed("the id is not one"),
+            Ok(id) => match session.status(NotificationId(id)).await {
+                Ok(status) => Say::Standing(status.into()),
+                Err(why) => failed(why),
+            },
+        },
+        _ => Say::Unknown(v1::Unknown {}),
+    };
+    remote.say(call, answer).await;
+}
+
+/// What cannot be read is refused alone; the rest goes on.
+async fn submit(session: &dyn SiteSession, notifications: Vec<v1::Notification>) -> Vec<Ack> {
+    let mut answers = Vec::with_capacity(notifications.len());
+    let mut readable = Vec::with_capacity(notifications.len());
+    for notification in notifications {
+        match Forward::try_from(notification) {
+            Ok(forward) => {
+                readable.push(forward);
+                answers.push(None);
+            }
+            Err(why) => answers.push(Some(Ack::Refused(why))),
+        }
+    }
+    let mut stored = if readable.is_empty() {
+        vec![].into_iter()
+    } else {
+        session.submit(readable).await.into_iter()
+    };
+    let unanswered = || Ack::NotNow("central gave no answer".into());
+    let filled = answers
+        .into_iter()
+        .map(|a| a.or_else(|| stored.next()).unwrap_or_else(unanswered));
+    filled.collect()
+}
+
+/// News that cannot be read would be told for ever: it is logged and taken as heard.
+async fn telemetry(session: &dyn SiteSession, news: Vec<v1::OperationNews>) -> Vec<bool> {
+    let mut heard = Vec::with_capacity(news.len());
+    let mut readable = Vec::with_capacity(news.len());
+    for piece in news {
+        match Telemetry::try_from(piece) {
+            Ok(telemetry) => {
+                readable.push(telemetry);
+                heard.push(None);
+            }
+            Err(why) => {
+                tracing::warn!(reason = %why, "telemetry of a site cannot be read and is dropped");
+                heard.push(Some(true));
+            }
+        }
+    }
+    let mut kept = session.telemetry(readable).await.into_iter();
+    heard
+        .into_iter()
+        .map(|h| h.or_else(|| kept.next()).unwrap_or(false))
+        .collect()
+}
+
+fn failed(why: impl Into<String>) -> Say {
+    Say::Failed(v1::Failed { reason: why.into() })
+}

@@ -1,0 +1,49 @@
+//! The seam: what a site sees of central, and what central may ask of a site.
+//!
+//! The gRPC client is one [`Uplink`]; tests write their own. `site` implements [`SiteCommands`].
+
+use crate::message::{
+    Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedPage, RemoteStatus, SiteReport,
+};
+use async_trait::async_trait;
+use domain::{NotificationId, site::Telemetry};
+use tokio::sync::watch;
+
+/// Central, as a site sees it. Cheap to call concurrently: several batches may be under way at once, up to the
+/// window of the link; a call beyond it waits for room.
+#[async_trait]
+pub trait Uplink: Send + Sync {
+    /// Hands notifications over. One answer per item, in order; what is `Accepted` or `Duplicate` is on central's
+    /// disk. `Down` means that nothing is known about any of them: sending them again is harmless.
+    ///
+    /// An item too large for the link is `Refused` alone, like any other that central will never take. A batch of
+    /// any size may be given; some hundred items at a time keep the link busy.
+    async fn submit(&self, batch: Vec<Forward>) -> Result<Vec<Ack>, Down>;
+
+    /// Where a notification of this site stands at central; `None` when central has never seen it.
+    async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, Down>;
+
+    /// Tells what became of cached calls and writes. Per item, in order: whether central has it; `false` means
+    /// not now. What was told twice is kept once, by site and telemetry id.
+    async fn telemetry(&self, batch: Vec<Telemetry>) -> Result<Vec<bool>, Down>;
+
+    /// Whether the link is up, since when, and to which database. Changes are seen at once.
+    fn state(&self) -> watch::Receiver<LinkState>;
+}
+
+/// A site, as central may ask it. Answers come from the site's own buffer, at once.
+#[async_trait]
+pub trait SiteCommands: Send + Sync {
+    /// A page of what is parked, oldest first, all categories unless the page names one.
+    async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String>;
+
+    /// Sends a parked message round again. `id` is the message id or the tracked operation's, in either spelling;
+    /// `by` is who asked, as central knows them (`user:anna`).
+    async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, String>;
+
+    /// Gives a parked message up.
+    async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String>;
+
+    /// How the site is doing. Also sent by itself every few seconds.
+    async fn report(&self) -> SiteReport;
+}

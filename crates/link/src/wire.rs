@@ -1,0 +1,390 @@
+//! Between the generated wire types and the plain ones of [`crate::message`]. Into the wire never fails; out of it
+//! may, item by item, in words.
+
+use crate::message::{
+    Ack, Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus, SiteEvent, SiteReport,
+};
+use domain::{
+    NotificationId, Target, Timestamp, TrackedOperationId,
+    site::{DatabaseIdentity, Telemetry},
+};
+use uuid::Uuid;
+
+/// The generated code.
+#[allow(
+    clippy::all,
+    clippy::unwrap_used,
+    missing_debug_implementations,
+    rust_2018_idioms,
+    unused_qualifications
+)]
+pub mod v1 {
+    tonic::include_proto!("waypost.link.v1");
+}
+
+/// Why something on the wire cannot be understood.
+pub(crate) type Garbled = String;
+
+fn uuid(field: &str, bytes: &[u8]) -> Result<Uuid, Garbled> {
+    Uuid::from_slice(bytes).map_err(|_| format!("{field} must be 16 bytes, not {}", bytes.len()))
+}
+
+fn millis(at: Option<Timestamp>) -> Option<i64> {
+    at.map(Timestamp::as_millis)
+}
+
+fn time(at: Option<i64>) -> Option<Timestamp> {
+    at.map(Timestamp::from_millis)
+}
+
+impl From<Forward> for v1::Notification {
+    fn from(f: Forward) -> Self {
+        let (list, recipients) = match f.target {
+            Target::List(name) => (name, vec![]),
+            Target::Recipients(to) => (String::new(), to),
+            Target::Provider => (String::new(), vec![]),
+        };
+        Self {
+            id: f.id.0.as_bytes().to_vec(),
+            list,
+            recipients,
+            r#type: f.channel,
+            provider: f.provider,
+            subject: f.subject,
+            body: f.body,
+            type_data: f.type_data,
+            instance: f.instance,
+            script: f.script,
+            execution: f.execution,
+            parent_execution: f.parent_execution,
+            site_enqueued_at: f.site_enqueued_at.as_millis(),
+        }
+    }
+}
+
+impl TryFrom<v1::Notification> for Forward {
+    type Error = Garbled;
+
+    fn try_from(n: v1::Notification) -> Result<Self, Garbled> {
+        let target = match (n.list.is_empty(), n.recipients.is_empty()) {
+            (false, true) => Target::List(n.list),
+            (true, false) => Target::Recipients(n.recipients),
+            (true, true) => Target::Provider,
+            (false, false) => return Err("a notification goes to a list or to recipients, not both".into()),
+        };
+        Ok(Self {
+            id: NotificationId(uuid("notificationId", &n.id)?),
+            target,
+            channel: n.r#type,
+            provider: n.provider,
+            subject: n.subject,
+            body: n.body,
+            type_data: n.type_data,
+            instance: n.instance,
+            script: n.script,
+            execution: n.execution,
+            parent_execution: n.parent_execution,
+            site_enqueued_at: Timestamp::from_millis(n.site_enqueued_at),
+        })
+    }
+}
+
+impl From<Ack> for v1::Ack {
+    fn from(ack: Ack) -> Self {
+        let (kind, reason) = match ack {
+            Ack::Accepted => (v1::ack::Kind::Accepted, String::new()),
+            Ack::Duplicate => (v1::ack::Kind::Duplicate, String::new()),
+            Ack::Refused(reason) => (v1::ack::Kind::Refused, reason),
+            Ack::NotNow(reason) => (v1::ack::Kind::NotNow, reason),
+        };
+        Self {
+            kind: kind.into(),
+            reason,
+        }
+    }
+}
+
+impl From<v1::Ack> for Ack {
+    /// A kind this site does not know means "not now": the row stays.
+    fn from(ack: v1::Ack) -> Self {
+        match ack.kind() {
+            v1::ack::Kind::Accepted => Ack::Accepted,
+            v1::ack::Kind::Duplicate => Ack::Duplicate,
+            v1::ack::Kind::Refused => Ack::Refused(ack.reason),
+            v1::ack::Kind::NotNow => Ack::NotNow(ack.reason),
+        }
+    }
+}
+
+impl From<Option<RemoteStatus>> for v1::Standing {
+    fn from(status: Option<RemoteStatus>) -> Self {
+        let Some(s) = status else { return Self::default() };
+        Self {
+            status: s.status.as_str().into(),
+            retry_count: s.retry_count,
+            last_error: s.last_error,
+            enqueued_at: s.enqueued_at.as_millis(),
+            delivered_at: millis(s.delivered_at),
+            receipt: s.receipt,
+        }
+    }
+}
+
+impl TryFrom<v1::Standing> for Option<RemoteStatus> {
+    type Error = Garbled;
+
+    fn try_from(s: v1::Standing) -> Result<Self, Garbled> {
+        if s.status.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(RemoteStatus {
+            status: s
+                .status
+                .parse()
+                .map_err(|e: domain::status::UnknownStatus| e.to_string())?,
+            retry_count: s.retry_count,
+            last_error: s.last_error,
+            enqueued_at: Timestamp::from_millis(s.enqueued_at),
+            delivered_at: time(s.delivered_at),
+            receipt: s.receipt,
+        }))
+    }
+}
+
+impl From<DatabaseIdentity> for v1::Database {
+    fn from(d: DatabaseIdentity) -> Self {
+        Self {
+            id: d.id.as_bytes().to_vec(),
+            epoch: d.epoch,
+        }
+    }
+}
+
+impl TryFrom<v1::Database> for DatabaseIdentity {
+    type Error = Garbled;
+
+    fn try_from(d: v1::Database) -> Result<Self, Garbled> {
+        Ok(Self {
+            id: uuid("database", &d.id)?,
+            epoch: d.epoch,
+        })
+    }
+}
+
+impl From<Telemetry> for v1::OperationNews {
+    fn from(t: Telemetry) -> Self {
+        Self {
+            id: t.id.as_bytes().to_vec(),
+            operation: t.operation.0.as_bytes().to_vec(),
+            revision: t.revision,
+            category: t.category.as_str().into(),
+            target: t.target,
+            summary: t.summary,
+            event: t.event.as_str().into(),
+            status: t.status.as_str().into(),
+            retry_count: t.retry_count,
+            error: t.error,
+            http_status: t.http_status.map(u32::from),
+            created_at: t.created_at.as_millis(),
+            occurred_at: t.occurred_at.as_millis(),
+            duration_ms: t.duration_ms,
+            instance: t.instance,
+            script: t.script,
+            node: t.node,
+            execution: t.execution,
+            parent_execution: t.parent_execution,
+            actor: t.actor,
+        }
+    }
+}
+
+impl TryFrom<v1::OperationNews> for Telemetry {
+    type Error = Garbled;
+
+    fn try_from(n: v1::OperationNews) -> Result<Self, Garbled> {
+        Ok(Self {
+            id: uuid("telemetry id", &n.id)?,
+            operation: TrackedOperationId(uuid("trackedOperationId", &n.operation)?),
+            revision: n.revision,
+            category: n.category.parse()?,
+            target: n.target,
+            summary: n.summary,
+            event: n.event.parse()?,
+            status: n.status.parse()?,
+            retry_count: n.retry_count,
+            error: n.error,
+            http_status: n.http_status.and_then(|s| u16::try_from(s).ok()),
+            created_at: Timestamp::from_millis(n.created_at),
+            occurred_at: Timestamp::from_millis(n.occurred_at),
+            duration_ms: n.duration_ms,
+            instance: n.instance,
+            script: n.script,
+            node: n.node,
+            execution: n.execution,
+            parent_execution: n.parent_execution,
+            actor: n.actor,
+        })
+    }
+}
+
+impl From<ParkedPage> for v1::AskParked {
+    fn from(p: ParkedPage) -> Self {
+        Self {
+            category: p.category.map(|c| c.as_str().into()),
+            limit: p.limit,
+            after: p.after,
+        }
+    }
+}
+
+impl TryFrom<v1::AskParked> for ParkedPage {
+    type Error = Garbled;
+
+    fn try_from(p: v1::AskParked) -> Result<Self, Garbled> {
+        Ok(Self {
+            category: p.category.map(|c| c.parse()).transpose()?,
+            limit: p.limit,
+            after: p.after,
+        })
+    }
+}
+
+impl From<ParkedAnswer> for v1::Parked {
+    fn from(a: ParkedAnswer) -> Self {
+        Self {
+            messages: a.messages.into_iter().map(Into::into).collect(),
+            next: a.next,
+            total: a.total,
+        }
+    }
+}
+
+impl TryFrom<v1::Parked> for ParkedAnswer {
+    type Error = Garbled;
+
+    fn try_from(a: v1::Parked) -> Result<Self, Garbled> {
+        Ok(Self {
+            messages: a
+                .messages
+                .into_iter()
+                .map(TryInto::try_into)
+                .collect::<Result<_, _>>()?,
+            next: a.next,
+            total: a.total,
+        })
+    }
+}
+
+impl From<ParkedMessage> for v1::ParkedMessage {
+    fn from(m: ParkedMessage) -> Self {
+        Self {
+            id: m.id,
+            category: m.category.as_str().into(),
+            target: m.target,
+            retry_count: m.retry_count,
+            max_retries: m.max_retries,
+            created_at: m.created_at.as_millis(),
+            last_attempt_at: millis(m.last_attempt_at),
+            parked_at: millis(m.parked_at),
+            last_error: m.last_error,
+            instance: m.instance,
+            script: m.script,
+        }
+    }
+}
+
+impl TryFrom<v1::ParkedMessage> for ParkedMessage {
+    type Error = Garbled;
+
+    fn try_from(m: v1::ParkedMessage) -> Result<Self, Garbled> {
+        Ok(Self {
+            id: m.id,
+            category: m.category.parse()?,
+            target: m.target,
+            retry_count: m.retry_count,
+            max_retries: m.max_retries,
+            created_at: Timestamp::from_millis(m.created_at),
+            last_attempt_at: time(m.last_attempt_at),
+            parked_at: time(m.parked_at),
+            last_error: m.last_error,
+            instance: m.instance,
+            script: m.script,
+        })
+    }
+}
+
+impl From<ParkedActed> for v1::Acted {
+    fn from(acted: ParkedActed) -> Self {
+        let result = match acted {
+            ParkedActed::Done => v1::acted::Result::Done,
+            ParkedActed::NotFound => v1::acted::Result::NotFound,
+            ParkedActed::WrongState => v1::acted::Result::WrongState,
+        };
+        Self {
+            result: result.into(),
+        }
+    }
+}
+
+impl TryFrom<v1::Acted> for ParkedActed {
+    type Error = Garbled;
+
+    fn try_from(acted: v1::Acted) -> Result<Self, Garbled> {
+        match acted.result() {
+            v1::acted::Result::Done => Ok(ParkedActed::Done),
+            v1::acted::Result::NotFound => Ok(ParkedActed::NotFound),
+            v1::acted::Result::WrongState => Ok(ParkedActed::WrongState),
+            v1::acted::Result::Nothing => Err(format!("an unknown result ({})", acted.result)),
+        }
+    }
+}
+
+impl From<SiteReport> for v1::Report {
+    fn from(r: SiteReport) -> Self {
+        let depth = |(category, waiting): (domain::site::Category, u64)| v1::Depth {
+            category: category.as_str().into(),
+            waiting,
+        };
+        let event = |e: SiteEvent| v1::SiteEvent {
+            at: e.at.as_millis(),
+            what: e.what,
+            message: e.message,
+            detail: e.detail,
+        };
+        Self {
+            node: r.node,
+            version: r.version,
+            backlog: r.backlog.into_iter().map(depth).collect(),
+            parked: r.parked,
+            oldest_waiting: millis(r.oldest_waiting),
+            without_handler: r.without_handler,
+            buffer_bytes: r.buffer_bytes,
+            refusing: r.refusing,
+            events: r.events.into_iter().map(event).collect(),
+        }
+    }
+}
+
+impl From<v1::Report> for SiteReport {
+    /// Categories that this central does not know yet are left out.
+    fn from(r: v1::Report) -> Self {
+        let depth = |d: v1::Depth| Some((d.category.parse().ok()?, d.waiting));
+        let event = |e: v1::SiteEvent| SiteEvent {
+            at: Timestamp::from_millis(e.at),
+            what: e.what,
+            message: e.message,
+            detail: e.detail,
+        };
+        Self {
+            node: r.node,
+            version: r.version,
+            backlog: r.backlog.into_iter().filter_map(depth).collect(),
+            parked: r.parked,
+            oldest_waiting: time(r.oldest_waiting),
+            without_handler: r.without_handler,
+            buffer_bytes: r.buffer_bytes,
+            refusing: r.refusing,
+            events: r.events.into_iter().map(event).collect(),
+        }
+    }
+}

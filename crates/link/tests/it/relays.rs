@@ -1,0 +1,83 @@
+//! What central asks of a site.
+
+use crate::world::{World, a_parked_message, down};
+use domain::site::Category;
+use link::{ParkedActed, ParkedPage, server::RelayFailed};
+
+fn a_page() -> ParkedPage {
+    ParkedPage {
+        category: Some(Category::ExternalSystem),
+        limit: 10,
+        after: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_parked_messages_comes_back_to_the_last_field() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let answer = remote.parked(a_page()).await.unwrap();
+    assert_eq!((answer.messages, answer.total), (vec![a_parked_message()], 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_action_reaches_the_site_with_who_asked() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    assert_eq!(remote.retry("p1", "user:anna").await, Ok(ParkedActed::Done));
+    assert_eq!(remote.retry("p2", "user:anna").await, Ok(ParkedActed::NotFound));
+    assert_eq!(remote.discard("p1", "key:ops").await, Ok(ParkedActed::WrongState));
+    let asked = world.site.asked.lock().unwrap();
+    assert_eq!(
+        *asked,
+        [
+            "retry p1 by user:anna",
+            "retry p2 by user:anna",
+            "discard p1 by key:ops"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_site_cannot_do_is_told_in_its_words() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let page = ParkedPage {
+        after: Some("?".into()),
+        ..a_page()
+    };
+    let failed = remote.parked(page).await.unwrap_err();
+    assert_eq!(failed, RelayFailed::Failed("that cursor is not mine".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_to_a_site_that_went_away_or_is_silent_never_hangs() {
+    let world = World::new();
+    let link = world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    world.network.mute_central();
+    assert_eq!(remote.parked(a_page()).await, Err(RelayFailed::TooSlow));
+    world.network.cut();
+    down(&link).await;
+    let gone = remote.parked(a_page()).await.unwrap_err();
+    assert!(
+        matches!(gone, RelayFailed::Gone(_) | RelayFailed::TooSlow),
+        "{gone}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_reports_by_itself_and_when_asked() {
+    let world = World::new();
+    world.connected().await;
+    let mut reports = world.central.reports.subscribe();
+    let report = reports.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+    assert_eq!((report.backlog[&Category::Notification], report.parked), (7, 1));
+    reports.mark_unchanged();
+    reports.changed().await.unwrap();
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    assert_eq!(remote.report().await.unwrap(), report);
+}

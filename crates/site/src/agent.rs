@@ -1,0 +1,193 @@
+//! A site at work: the loops around a [`Site`], started and stopped together.
+
+use crate::{forwarder::Forwarder, gauges, site::Site, telemetry::Reporter};
+use domain::Timestamp;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use store::Result;
+use tokio::time::MissedTickBehavior;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{error, info, warn};
+
+/// How often what is past its time goes.
+const PURGE: Duration = Duration::from_secs(24 * 3600);
+
+/// How the last sweep went. Shown, not only logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepReport {
+    pub at: Timestamp,
+    pub error: Option<String>,
+}
+
+/// A running site.
+#[derive(Debug)]
+pub struct Agent {
+    pub site: Arc<Site>,
+    last_sweep: Arc<Mutex<Option<SweepReport>>>,
+    loops: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Agent {
+    /// Takes up what the last process left, and starts the loops. Notifications are forwarded if the site is
+    /// connected ([`Site::connect`]).
+    pub async fn start(site: Arc<Site>) -> Result<Self> {
+        if let Some(aside) = site.buffer.set_aside() {
+            error!(file = %aside.display(), "messages in the damaged buffer have not been delivered");
+        }
+        let interrupted = site.engine.resume().await?;
+        if interrupted > 0 {
+            warn!(
+                n = interrupted,
+                "attempts were interrupted when the agent ended; they are made again"
+            );
+        }
+        let depth = site.buffer.depth();
+        info!(
+            site.id = %site.settings.id,
+            waiting = depth.waiting(),
+            parked = depth.all_parked(),
+            "the site agent runs"
+        );
+        let agent = Self {
+            site,
+            last_sweep: Arc::default(),
+            loops: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
+        agent.start_loops();
+        Ok(agent)
+    }
+
+    fn start_loops(&self) {
+        let site = &self.site;
+        let forwarder = site.uplink().map(|uplink| {
+            Arc::new(Forwarder {
+                buffer: site.buffer.clone(),
+                uplink: uplink.clone(),
+                settings: site.settings.clone(),
+                clock: site.clock.clone(),
+            })
+        });
+        if let (Some(forwarder), Some(uplink)) = (&forwarder, site.uplink()) {
+            let reporter = Reporter {
+                buffer: site.buffer.clone(),
+                uplink: uplink.clone(),
+            };
+            let (forwarder, stop) = (forwarder.clone(), self.stop.clone());
+            self.loops.spawn(async move { forwarder.run(stop).await });
+            let stop = self.stop.clone();
+            self.loops.spawn(async move { reporter.run(stop).await });
+        } else {
+            warn!("no central is configured: notifications stay in the buffer");
+        }
+        let sweeps = Sweeps {
+            site: site.clone(),
+            forwarder,
+            last: self.last_sweep.clone(),
+        };
+        let stop = self.stop.clone();
+        self.loops.spawn(async move { sweeps.run(stop).await });
+        let (site, stop) = (site.clone(), self.stop.clone());
+        self.loops.spawn(async move { purges(&site, stop).await });
+    }
+
+    pub fn last_sweep(&self) -> Option<SweepReport> {
+        self.last_sweep
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Begins nothing new, waits for attempts under way, and closes the buffer.
+    pub async fn stop(&self) {
+        self.stop.cancel();
+        self.loops.close();
+        self.site.engine.stop().await;
+        self.loops.wait().await;
+        self.site.buffer.close().await;
+        info!(site.id = %self.site.settings.id, "the site agent has stopped");
+    }
+}
+
+struct Sweeps {
+    site: Arc<Site>,
+    forwarder: Option<Arc<Forwarder>>,
+    last: Arc<Mutex<Option<SweepReport>>>,
+}
+
+impl Sweeps {
+    async fn run(&self, stop: CancellationToken) {
+        let site = &self.site;
+        let mut tick = tokio::time::interval(site.settings.timer);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = site.buffer.wake().due() => {}
+                _ = tick.tick() => {}
+            }
+            let at = site.clock.now();
+            let error = self.sweep().await.err().map(|e| chain(&e));
+            if let Some(why) = &error {
+                warn!(error = why, "a sweep failed; the next one comes in its time");
+            }
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(SweepReport { at, error });
+            gauges::set(site);
+        }
+    }
+
+    /// Starts what is due; lanes go on by themselves, so that a slow target holds up no sweep.
+    async fn sweep(&self) -> Result<()> {
+        self.site.buffer.look_for_room().await?;
+        drop(self.site.engine.start_due().await?);
+        match &self.forwarder {
+            Some(forwarder) => forwarder.count_tries().await,
+            None => Ok(()),
+        }
+    }
+}
+
+async fn purges(site: &Site, stop: CancellationToken) {
+    let mut tick = tokio::time::interval(PURGE);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! { biased; () = stop.cancelled() => return, _ = tick.tick() => {} }
+        match site.buffer.purge(site.settings.tracking_retention).await {
+            Ok(purged) if purged == store::buffer::Purged::default() => {}
+            Ok(purged) => {
+                if purged.telemetry > 0 {
+                    warn!(
+                        n = purged.telemetry,
+                        "too much news waits for central; the oldest was dropped"
+                    );
+                }
+                info!(
+                    tracking = purged.tracking,
+                    events = purged.events,
+                    tombstones = purged.tombstones,
+                    "purged what is past its time"
+                );
+            }
+            Err(e) => warn!(
+                error = chain(&e),
+                "a purge failed; the next one comes in its time"
+            ),
+        }
+    }
+}
+
+/// An error with its causes, on one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,50 @@
+//! `/healthz` and `/metrics`.
+
+use super::Api;
+use crate::gauges;
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use link::LinkState;
+use serde_json::json;
+
+/// 503 when messages are refused or the disk has failed. A link that is down is what a site is for, and is only told.
+pub async fn healthz(State(api): State<Api>) -> Response {
+    let site = &api.agent.site;
+    let broken = site.buffer.check().err().map(|e| crate::agent::chain(&e));
+    let refusing = broken.or_else(|| site.buffer.refusing());
+    let link = match site.link() {
+        Some(LinkState::Up { since, .. }) => json!({"up": true, "since": since}),
+        Some(LinkState::Down { since, why }) => json!({"up": false, "since": since, "why": why}),
+        None => json!({"up": false, "why": "no central is configured"}),
+    };
+    let depth = site.buffer.depth();
+    let body = json!({
+        "status": if refusing.is_some() { "refusing" } else { "ok" },
+        "refusing": refusing,
+        "site": site.settings.id.as_str(),
+        "node": site.settings.node,
+        "link": link,
+        "waiting": depth.waiting(),
+        "parked": depth.all_parked(),
+        "withoutHandler": site.without_handler(),
+        "bufferBytes": depth.bytes,
+    });
+    let status = match refusing {
+        Some(_) => StatusCode::SERVICE_UNAVAILABLE,
+        None => StatusCode::OK,
+    };
+    (status, Json(body)).into_response()
+}
+
+pub async fn metrics(State(api): State<Api>) -> Response {
+    let Some(metrics) = &api.metrics else {
+        return super::Problem::not_found("figures are not gathered in this process").into_response();
+    };
+    gauges::set(&api.agent.site);
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    (kind, metrics.render()).into_response()
+}

@@ -1,0 +1,126 @@
+//! What is parked, what to do about it, and what happened: `GET /parked`, `POST /parked/{id}/…`, `GET /events`.
+
+use super::{Api, Problem, body::path_id};
+use crate::parked::PAGE;
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::StatusCode,
+};
+use domain::{Actor, site::Category};
+use link::ParkedPage;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use store::buffer::{Acted, MessageId};
+
+type Asked = Query<HashMap<String, String>>;
+
+pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
+    only(&asked, &["limit", "cursor", "category"])?;
+    let category = match asked.get("category") {
+        Some(text) => Some(
+            text.parse::<Category>()
+                .map_err(|e| Problem::field("category", e))?,
+        ),
+        None => None,
+    };
+    let page = ParkedPage {
+        category,
+        limit: limit(&asked)?,
+        after: cursor(&asked)?.map(|seq| seq.to_string()),
+    };
+    let found = api.agent.site.parked(&page).await?;
+    let messages: Vec<_> = found
+        .messages
+        .into_iter()
+        .map(|m| {
+            json!({
+                "messageId": m.id, "category": m.category.as_str(), "target": m.target,
+                "retryCount": m.retry_count, "maxRetries": m.max_retries,
+                "createdAt": m.created_at, "lastAttemptAt": m.last_attempt_at, "parkedAt": m.parked_at,
+                "lastError": m.last_error, "instance": m.instance, "script": m.script,
+            })
+        })
+        .collect();
+    Ok(Json(
+        json!({"items": messages, "nextCursor": found.next, "total": found.total}),
+    ))
+}
+
+pub async fn retry(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
+    let id = path_id(&id)?;
+    let acted = api.agent.site.buffer.requeue(id, &here()).await?;
+    answer(id, acted, "Pending")
+}
+
+pub async fn discard(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
+    let id = path_id(&id)?;
+    let acted = api.agent.site.buffer.discard(id, &here()).await?;
+    answer(id, acted, "Discarded")
+}
+
+/// Whoever stands at this machine.
+fn here() -> Actor {
+    Actor::new("local")
+}
+
+fn answer(id: MessageId, acted: Acted, status: &str) -> Result<Json<Value>, Problem> {
+    match acted {
+        Acted::Done => Ok(Json(json!({"messageId": id.to_string(), "status": status}))),
+        Acted::NotFound => Err(Problem::not_found(format!(
+            "there is no message {id} in the buffer"
+        ))),
+        Acted::WrongState(found) => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "wrong_state",
+            format!("{id} is {found}, not parked"),
+        )),
+    }
+}
+
+pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
+    only(&asked, &["limit", "cursor"])?;
+    let limit = limit(&asked)?;
+    let found = api.agent.site.buffer.events(cursor(&asked)?, limit).await?;
+    let next = found
+        .last()
+        .filter(|_| found.len() == limit as usize)
+        .map(|event| event.seq.to_string());
+    let events: Vec<_> = found
+        .into_iter()
+        .map(|e| {
+            json!({
+                "at": e.at, "what": e.what.as_str(), "messageId": e.message.map(|id| id.to_string()),
+                "category": e.category.as_str(), "target": e.target, "count": e.n,
+                "actor": e.actor, "detail": e.detail,
+            })
+        })
+        .collect();
+    Ok(Json(json!({"items": events, "nextCursor": next})))
+}
+
+fn only(asked: &HashMap<String, String>, known: &[&str]) -> Result<(), Problem> {
+    match asked.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Problem::field(
+            name,
+            format!("is not a parameter; those there are: {}", known.join(", ")),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn limit(asked: &HashMap<String, String>) -> Result<u32, Problem> {
+    let Some(text) = asked.get("limit") else {
+        return Ok(100);
+    };
+    let number = text.parse().ok().filter(|n| (1..=PAGE).contains(n));
+    number.ok_or_else(|| Problem::field("limit", format!("must be a number from 1 to {PAGE}")))
+}
+
+fn cursor(asked: &HashMap<String, String>) -> Result<Option<i64>, Problem> {
+    let Some(text) = asked.get("cursor") else {
+        return Ok(None);
+    };
+    let number = text.parse().ok().filter(|n| *n >= 0).map(Some);
+    number.ok_or_else(|| Problem::field("cursor", "is not one this site gave out"))
+}

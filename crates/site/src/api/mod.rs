@@ -1,0 +1,78 @@
+//! The local HTTP API of a site: scripts send here, people look here. JSON in camelCase, errors as problem+json with
+//! every bad field named.
+//!
+//! Leaves to others: everything that happens to a message.
+//! Always true: bad input is a 4xx that names the field; on an address others can reach, nothing but `/healthz` is
+//! answered without the token.
+
+mod access;
+mod body;
+mod calls;
+mod health;
+mod lists;
+mod notify;
+mod page;
+mod problem;
+mod sent;
+mod serve;
+mod tracking;
+mod writes;
+
+pub use access::Access;
+pub use problem::Problem;
+pub use serve::{Listening, ServeError, serve};
+
+use crate::{
+    Agent,
+    handlers::{CachedDbWrites, ExternalSystems},
+};
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
+    routing::{get, post},
+};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+
+/// The largest request taken, in bytes.
+pub const LARGEST: usize = 4 << 20;
+
+/// What every route works with.
+#[derive(Clone)]
+pub struct Api {
+    pub agent: Arc<Agent>,
+    pub systems: Arc<ExternalSystems>,
+    pub connections: Arc<CachedDbWrites>,
+    /// Where the figures are gathered; none where nobody gathers them.
+    pub metrics: Option<PrometheusHandle>,
+    pub access: Access,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Api({:?})", self.agent.site)
+    }
+}
+
+/// Every route there is.
+pub fn router(api: Api) -> Router {
+    Router::new()
+        .route("/", get(page::page))
+        .route("/notify", post(notify::send))
+        .route("/notify/{id}", get(notify::status))
+        .route("/calls", post(calls::send))
+        .route("/db-writes", post(writes::send))
+        .route("/tracking/{id}", get(tracking::get))
+        .route("/parked", get(lists::parked))
+        .route("/parked/{id}/retry", post(lists::retry))
+        .route("/parked/{id}/discard", post(lists::discard))
+        .route("/events", get(lists::events))
+        .route("/metrics", get(health::metrics))
+        .route("/healthz", get(health::healthz))
+        .fallback(problem::no_such_route)
+        .method_not_allowed_fallback(problem::no_such_method)
+        .layer(middleware::from_fn_with_state(api.access.clone(), access::check))
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .with_state(api)
+}

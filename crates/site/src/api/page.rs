@@ -1,0 +1,143 @@
+//! `GET /`: how this site is doing, for a person with a browser. Plain HTML, no script.
+
+use super::{Api, Problem};
+use axum::{
+    extract::State,
+    http::header,
+    response::{Html, IntoResponse, Response},
+};
+use domain::{Timestamp, retry};
+use link::{LinkState, ParkedPage};
+use std::fmt::Write;
+
+const SHOWN: u32 = 50;
+
+const HEAD: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="5"><title>Waypost site</title>
+<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color:#1c2330;background:#fff}
+table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}th,td{text-align:left;padding:.3rem .8rem .3rem 0;
+border-bottom:1px solid #d8dde6;vertical-align:top}th{font-weight:600}code{font-size:.9em}.bad{color:#a3180d;font-weight:600}
+.good{color:#0c6b2e;font-weight:600}td.long{overflow-wrap:anywhere}</style></head><body><main>"#;
+
+pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
+    let site = &api.agent.site;
+    let page = ParkedPage {
+        category: None,
+        limit: SHOWN,
+        after: None,
+    };
+    let parked = site.parked(&page).await?;
+    let events = site.buffer.events(None, SHOWN).await?;
+    let depth = site.buffer.depth();
+    let now = site.clock.now();
+    let mut html = String::from(HEAD);
+    let _ = write!(
+        html,
+        "<h1>Site {}</h1><p>Node {}, Waypost {}. {}</p>",
+        escaped(site.settings.id.as_str()),
+        escaped(&site.settings.node),
+        env!("CARGO_PKG_VERSION"),
+        link(site.link(), now)
+    );
+    if let Some(why) = site.buffer.refusing() {
+        let _ = write!(
+            html,
+            "<p class=\"bad\">Messages are refused: {}</p>",
+            escaped(&why)
+        );
+    }
+    if let Some(aside) = site.buffer.set_aside() {
+        let name = aside.display().to_string();
+        let _ = write!(
+            html,
+            "<p class=\"bad\">The buffer was damaged and set aside as {}. Messages in it have not been delivered.</p>",
+            escaped(&name)
+        );
+    }
+    html.push_str("<h2>Buffer</h2><table><tr><th>Category</th><th>Waiting</th><th>Parked</th></tr>");
+    for (category, waiting) in &depth.pending {
+        let parked = depth.parked.get(category).copied().unwrap_or(0);
+        let _ = write!(
+            html,
+            "<tr><td>{category}</td><td>{waiting}</td><td>{parked}</td></tr>"
+        );
+    }
+    html.push_str("</table>");
+    for ((category, target), n) in site.engine.without_handler() {
+        let _ = write!(
+            html,
+            "<p class=\"bad\">{n} {category} messages wait for {}, which is not configured.</p>",
+            escaped(&target)
+        );
+    }
+    let _ = write!(html, "<h2>Parked ({})</h2>", parked.total);
+    html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Since</th><th>Why</th></tr>");
+    for m in &parked.messages {
+        let _ = write!(
+            html,
+            "<tr><td><code>{}</code></td><td>{} {}</td><td>{}</td><td>{}</td><td class=\"long\">{}</td></tr>",
+            escaped(&m.id),
+            m.category,
+            escaped(&m.target),
+            m.retry_count,
+            m.parked_at.map(|at| at.to_string()).unwrap_or_default(),
+            escaped(m.last_error.as_deref().unwrap_or(""))
+        );
+    }
+    html.push_str("</table><p><code>waypost parked retry ID</code> sends one round again, <code>waypost parked discard ID</code> gives it up.</p>");
+    html.push_str(
+        "<h2>Events</h2><table><tr><th>At</th><th>What</th><th>For</th><th>Message</th><th>Detail</th></tr>",
+    );
+    for e in &events {
+        let about = e
+            .message
+            .map_or_else(|| format!("{} messages", e.n), |id| id.to_string());
+        let by = e.actor.as_deref().map(|a| format!("by {a} ")).unwrap_or_default();
+        let _ = write!(
+            html,
+            "<tr><td>{}</td><td>{}</td><td>{} {}</td><td><code>{}</code></td><td class=\"long\">{}{}</td></tr>",
+            e.at,
+            e.what.as_str(),
+            e.category,
+            escaped(&e.target),
+            about,
+            escaped(&by),
+            escaped(e.detail.as_deref().unwrap_or(""))
+        );
+    }
+    html.push_str("</table></main></body></html>");
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+}
+
+fn link(state: Option<LinkState>, now: Timestamp) -> String {
+    let ago = |since: Timestamp| retry::human(std::time::Duration::from_secs(now.since(since).as_secs()));
+    match state {
+        Some(LinkState::Up { since, address, .. }) => format!(
+            "<span class=\"good\">Central is reachable</span> at {}, since {}.",
+            escaped(&address),
+            ago(since)
+        ),
+        Some(LinkState::Down { since, why }) => format!(
+            "<span class=\"bad\">Central is not reachable</span> since {}: {}. Messages wait here.",
+            ago(since),
+            escaped(&why)
+        ),
+        None => "<span class=\"bad\">No central is configured.</span> Notifications stay here.".into(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

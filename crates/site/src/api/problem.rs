@@ -1,0 +1,125 @@
+//! Errors as the API says them: `application/problem+json` with a stable code, and every bad field.
+
+use crate::intake::SendError;
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::FieldError;
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub detail: String,
+    pub errors: Vec<FieldError>,
+    /// Further members of the answer.
+    pub more: Map<String, Value>,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            detail: detail.into(),
+            errors: vec![],
+            more: Map::new(),
+        }
+    }
+
+    /// One field is wrong.
+    pub fn field(name: &str, problem: impl Into<String>) -> Self {
+        Self::fields(vec![FieldError::new(name, problem)])
+    }
+
+    pub fn fields(errors: Vec<FieldError>) -> Self {
+        let named: Vec<_> = errors
+            .iter()
+            .map(|e| format!("{}: {}", e.field, e.problem))
+            .collect();
+        Self {
+            errors,
+            ..Self::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "validation_failed",
+                named.join("; "),
+            )
+        }
+    }
+
+    pub fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", detail)
+    }
+
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut body = json!({
+            "type": "about:blank",
+            "title": self.status.canonical_reason().unwrap_or(""),
+            "status": self.status.as_u16(),
+            "code": self.code,
+            "detail": self.detail,
+        });
+        if let Value::Object(members) = &mut body {
+            if !self.errors.is_empty() {
+                members.insert("errors".into(), json!(self.errors));
+            }
+            members.extend(self.more);
+        }
+        let mut response = (self.status, Json(body)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+}
+
+impl From<store::Error> for Problem {
+    fn from(error: store::Error) -> Self {
+        tracing::error!(error = crate::agent::chain(&error), "the buffer cannot be used");
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            "the buffer of this site cannot be used right now",
+        )
+    }
+}
+
+impl From<SendError> for Problem {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Invalid(fields) => Self::fields(fields),
+            SendError::Conflict(what) => Self {
+                errors: vec![FieldError::new("messageId", "is the id of another message")],
+                ..Self::new(StatusCode::CONFLICT, "conflict", what)
+            },
+            SendError::NoRoom(why) => Self::new(StatusCode::INSUFFICIENT_STORAGE, "no_room", why),
+            SendError::Stopping => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "stopping",
+                "the agent is stopping; send it again when it is back",
+            ),
+            SendError::Unavailable(error) => error.into(),
+        }
+    }
+}
+
+pub(super) async fn no_such_route() -> Problem {
+    Problem::not_found("there is no such route; see GET / for what this site does")
+}
+
+pub(super) async fn no_such_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "this route does not take that method",
+    )
+}

@@ -1,0 +1,148 @@
+//! One attempt, from the handler's answer to the line in the file.
+
+use super::{Engine, verdict};
+use crate::handler::{Delivered, Failed};
+use domain::{Failure, Scope, retry};
+use futures_util::FutureExt;
+use std::{
+    panic::AssertUnwindSafe,
+    time::{Duration, Instant},
+};
+use store::buffer::{Attempted, Count, Message, Recorded, Step};
+use tracing::{error, info, warn};
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub struct Tried {
+    pub step: Step,
+    /// None when the file could not be written before the agent had to stop.
+    pub recorded: Option<Recorded>,
+    pub answer: Result<Delivered, Failed>,
+}
+
+impl Engine {
+    /// A try of the sweep.
+    pub(super) async fn try_one(&self, message: Message) -> Tried {
+        self.attempt(message, Count::Try).await
+    }
+
+    /// The immediate attempt. Runs to its end whether or not the caller waits for it.
+    pub async fn try_now(&self, message: Message) -> Tried {
+        let engine = self.clone();
+        let attempt = self
+            .tasks
+            .spawn(async move { engine.attempt(message, Count::Immediate).await });
+        match attempt.await {
+            Ok(tried) => tried,
+            Err(_) => Tried {
+                step: Step::Released,
+                recorded: None,
+                answer: Err(stopping()),
+            },
+        }
+    }
+
+    async fn attempt(&self, message: Message, count: Count) -> Tried {
+        let (started_at, clock) = (self.clock.now(), Instant::now());
+        let answer = tokio::select! {
+            biased;
+            answer = self.ask(&message) => Some(answer),
+            () = self.hard.cancelled() => None,
+        };
+        let took = clock.elapsed();
+        let now = self.clock.now();
+        let step = match &answer {
+            Some(Ok(_)) => Step::Delivered,
+            Some(Err(failed)) => {
+                verdict::step(&message, &failed.failure, count, now.since(message.created_at))
+            }
+            None => Step::Released,
+        };
+        say(&message, &step, took);
+        let answer = answer.unwrap_or_else(|| Err(stopping()));
+        let http_status = match &answer {
+            Ok(delivered) => delivered.http_status,
+            Err(failed) => failed.http_status,
+        };
+        let attempted = Attempted {
+            ticket: message.ticket(),
+            step: step.clone(),
+            started_at,
+            took,
+            http_status,
+        };
+        let recorded = self.write_down(&message, attempted).await;
+        Tried {
+            step,
+            recorded,
+            answer,
+        }
+    }
+
+    /// The handler's answer, in time and without its panics.
+    async fn ask(&self, message: &Message) -> Result<Delivered, Failed> {
+        let Some(handler) = self.handlers.get(message.category, &message.target) else {
+            let why = format!("nobody delivers {} to {:?}", message.category, message.target);
+            return Err(Failure::transient(Scope::Lane, "NO_HANDLER", why).into());
+        };
+        let delivery = AssertUnwindSafe(handler.deliver(message)).catch_unwind();
+        match tokio::time::timeout(self.settings.attempt_timeout, delivery).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => {
+                error!(message.id = %message.id, target = message.target, "a handler broke; the attempt counts as failed");
+                Err(Failure::ambiguous(Scope::Message, "INTERNAL", "the handler broke").into())
+            }
+            Err(_) => Err(Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer in time").into()),
+        }
+    }
+
+    /// Keeps asking until the file takes it: what happened has happened. Gives up only when the agent has to stop;
+    /// the attempt then counts as interrupted at the next start.
+    async fn write_down(&self, message: &Message, attempted: Attempted) -> Option<Recorded> {
+        let mut wait = Duration::from_millis(50);
+        loop {
+            match self.buffer.record(vec![attempted.clone()]).await {
+                Ok(recorded) => {
+                    if recorded.first() == Some(&Recorded::Lost) {
+                        warn!(message.id = %message.id, target = message.target, "somebody acted on the message during its attempt; the attempt's result changes nothing");
+                    }
+                    return recorded.first().copied();
+                }
+                Err(e) => {
+                    warn!(message.id = %message.id, error = &e as &dyn std::error::Error, "the result of an attempt cannot be written; trying again");
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.hard.cancelled() => return None,
+                () = tokio::time::sleep(wait) => wait = retry::slower(wait),
+            }
+        }
+    }
+}
+
+fn stopping() -> Failed {
+    Failure::transient(Scope::Lane, "STOPPING", "the agent is stopping").into()
+}
+
+fn say(message: &Message, step: &Step, took: Duration) {
+    let (id, target, duration_ms) = (message.id, &message.target, took.as_millis() as u64);
+    let counted = match step {
+        Step::Delivered => "delivered",
+        Step::Retry { error, after, .. } => {
+            info!(message.id = %id, target, duration_ms, retry.after_ms = after.as_millis() as u64, error, "delivery failed, will retry");
+            "retried"
+        }
+        Step::Park { error, .. } => {
+            warn!(message.id = %id, target, duration_ms, error, "parked: it is not tried again until somebody says so");
+            "parked"
+        }
+        Step::Failed { error } => {
+            info!(message.id = %id, target, duration_ms, error, "refused for good; nothing was buffered");
+            "failed"
+        }
+        Step::Released => "released",
+    };
+    metrics::counter!("waypost_site_attempts_total", "category" => message.category.as_str(), "outcome" => counted)
+        .increment(1);
+}

@@ -1,0 +1,242 @@
+//! Tries what waits: calls and writes, target by target, each target in its own lane, so that a dead one delays
+//! nobody else.
+//!
+//! Leaves to others: what is taken in (`intake`), notifications (`forwarder`), delays and budgets (`domain::retry`).
+//! Always true: a lane runs once at a time; an attempt is in the file before its network call, and its result
+//! names it; a message without a handler stays where it is.
+
+mod attempt;
+mod verdict;
+
+pub use attempt::Tried;
+pub use verdict::{interrupted, step, words};
+
+use crate::{handler::Handlers, settings::Settings};
+use domain::{Clock, site::Category};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use store::{
+    Buffer, Result,
+    buffer::{Attempted, Recorded, TargetDue},
+};
+use tokio::task::JoinHandle;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{error, warn};
+
+/// Cheap to clone; all clones are one engine.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) clock: Arc<dyn Clock>,
+    lanes: Arc<Mutex<Lanes>>,
+    tasks: TaskTracker,
+    /// Nothing new is begun.
+    soft: CancellationToken,
+    /// What is under way is let go.
+    hard: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    running: HashSet<Target>,
+    /// Messages that nobody delivers, by target.
+    without_handler: BTreeMap<Target, u64>,
+}
+
+type Target = (Category, String);
+
+/// What a sweep came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub delivered: u64,
+    pub retried: u64,
+    pub parked: u64,
+    /// Somebody else acted on the message first.
+    pub lost: u64,
+}
+
+impl Engine {
+    pub fn new(buffer: Arc<Buffer>, handlers: Handlers, settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            buffer,
+            handlers: Arc::new(handlers),
+            settings: Arc::new(settings),
+            clock,
+            lanes: Arc::default(),
+            tasks: TaskTracker::new(),
+            soft: CancellationToken::new(),
+            hard: CancellationToken::new(),
+        }
+    }
+
+    /// Attempts that the last process began and never ended: counted as interrupted, and due again.
+    pub async fn resume(&self) -> Result<u64> {
+        let now = self.clock.now();
+        let ended: Vec<_> = self
+            .buffer
+            .interrupted()
+            .await?
+            .iter()
+            .map(|message| Attempted {
+                ticket: message.ticket(),
+                step: interrupted(message, now.since(message.created_at)),
+                started_at: message.last_attempt_at.unwrap_or(now),
+                took: std::time::Duration::ZERO,
+                http_status: None,
+            })
+            .collect();
+        let n = ended.len() as u64;
+        self.buffer.record(ended).await?;
+        Ok(n)
+    }
+
+    /// Tries everything that is due and waits until that is done. Lanes that run already are not started twice.
+    pub async fn sweep(&self) -> Result<Swept> {
+        let mut swept = Swept::default();
+        for lane in self.start_due().await? {
+            if let Ok(of_lane) = lane.await {
+                swept.delivered += of_lane.delivered;
+                swept.retried += of_lane.retried;
+                swept.parked += of_lane.parked;
+                swept.lost += of_lane.lost;
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Starts a lane for every target with something due, unless it runs already.
+    pub async fn start_due(&self) -> Result<Vec<JoinHandle<Swept>>> {
+        let now = self.clock.now();
+        let targets = self.buffer.targets_due().await?;
+        self.look_for_handlers(&targets).await?;
+        let mut lanes = vec![];
+        for due in targets {
+            let served = self.handlers.get(due.category, &due.target).is_some();
+            if due.category == Category::Notification
+                || due.due_at > now
+                || !served
+                || self.soft.is_cancelled()
+            {
+                continue;
+            }
+            let target = (due.category, due.target);
+            if self.lock().running.insert(target.clone()) {
+                let engine = self.clone();
+                lanes.push(self.tasks.spawn(async move { engine.lane(target).await }));
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Begins nothing new, waits for what is under way, and lets go of the rest uncounted. Everything that was
+    /// begun has been written down when this returns.
+    pub async fn stop(&self) {
+        self.soft.cancel();
+        self.tasks.close();
+        let patient = tokio::time::timeout(self.settings.shutdown_wait, self.tasks.wait()).await;
+        if patient.is_err() {
+            warn!("attempts were still under way when the agent had to stop; they are not counted");
+            self.hard.cancel();
+            // Letting go is one write.
+            let _ = tokio::time::timeout(self.settings.shutdown_wait, self.tasks.wait()).await;
+        }
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.soft.is_cancelled()
+    }
+
+    /// Messages that stay because nobody delivers their category or knows their target.
+    pub fn without_handler(&self) -> BTreeMap<(Category, String), u64> {
+        self.lock().without_handler.clone()
+    }
+
+    async fn look_for_handlers(&self, targets: &[TargetDue]) -> Result<()> {
+        let mut without = BTreeMap::new();
+        for due in targets {
+            let served = self.handlers.get(due.category, &due.target).is_some();
+            if served || due.category == Category::Notification {
+                continue;
+            }
+            let n = self.buffer.waiting_for(due.category, &due.target).await?;
+            without.insert((due.category, due.target.clone()), n);
+        }
+        let mut lanes = self.lock();
+        for ((category, target), n) in &without {
+            if !lanes.without_handler.contains_key(&(*category, target.clone())) {
+                warn!(
+                    category = %category, target, n,
+                    "nobody delivers these messages; they stay in the buffer until the target is configured again"
+                );
+            }
+        }
+        lanes.without_handler = without;
+        Ok(())
+    }
+
+    /// Works off what is due for one target, a few at a time.
+    async fn lane(&self, target: Target) -> Swept {
+        let _running = Running(self, target.clone());
+        let (category, name) = &target;
+        let width = self.settings.parallel.max(1);
+        let mut attempts = FuturesUnordered::new();
+        let mut swept = Swept::default();
+        let mut more = true;
+        loop {
+            let free = width - attempts.len();
+            // Half a lane at a time, so that a commit begins more than one attempt.
+            if more && !self.soft.is_cancelled() && free * 2 >= width {
+                match self.buffer.claim_due(*category, name, free as u32).await {
+                    Ok(claimed) => {
+                        more = claimed.len() == free;
+                        attempts.extend(claimed.into_iter().map(|message| self.try_one(message)));
+                    }
+                    Err(e) => {
+                        error!(
+                            target = name,
+                            error = &e as &dyn std::error::Error,
+                            "the buffer cannot be written; this target is tried again later"
+                        );
+                        more = false;
+                    }
+                }
+            }
+            match attempts.next().await {
+                Some(tried) => swept.count(&tried),
+                None if more && !self.soft.is_cancelled() => {}
+                None => return swept,
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Swept {
+    fn count(&mut self, tried: &Tried) {
+        use store::buffer::Step;
+        match (tried.recorded, &tried.step) {
+            (Some(Recorded::Lost), _) => self.lost += 1,
+            (_, Step::Delivered) => self.delivered += 1,
+            (_, Step::Park { .. } | Step::Failed { .. }) => self.parked += 1,
+            (_, Step::Retry { .. }) => self.retried += 1,
+            (_, Step::Released) => {}
+        }
+    }
+}
+
+/// A lane that runs; however it ends, it runs no more.
+struct Running<'a>(&'a Engine, Target);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.lock().running.remove(&self.1);
+    }
+}

@@ -1,0 +1,27 @@
+//! The figures a site is watched by. Read from counters in memory; no query runs for them.
+
+use crate::site::Site;
+use link::LinkState;
+use metrics::gauge;
+
+/// Sets every gauge from what is known. Called after each sweep and whenever the figures are read.
+pub fn set(site: &Site) {
+    let id = site.settings.id.to_string();
+    let depth = site.buffer.depth();
+    for (category, n) in &depth.pending {
+        gauge!("waypost_site_queue_depth", "site" => id.clone(), "category" => category.as_str())
+            .set(*n as f64);
+    }
+    for (category, n) in &depth.parked {
+        gauge!("waypost_site_parked", "site" => id.clone(), "category" => category.as_str()).set(*n as f64);
+    }
+    let of_site = |name: &'static str, value: f64| gauge!(name, "site" => id.clone()).set(value);
+    of_site("waypost_site_buffer_bytes", depth.bytes as f64);
+    of_site(
+        "waypost_site_refusing",
+        f64::from(site.buffer.refusing().is_some()),
+    );
+    of_site("waypost_site_without_handler", site.without_handler() as f64);
+    let up = site.link().as_ref().is_some_and(LinkState::is_up);
+    of_site("waypost_site_link_up", f64::from(up));
+}

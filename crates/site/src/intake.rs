@@ -1,0 +1,237 @@
+//! Taking messages in: checked, in the file, and for calls and writes tried at once.
+//!
+//! Always true: what is accepted survives power loss; what is not accepted leaves nothing behind but its tracking.
+
+use crate::{engine::Tried, engine::words, site::Site};
+use domain::{FieldError, Timestamp, site::Category, site::OperationStatus};
+use serde_json::Value;
+use std::time::Duration;
+use store::buffer::{Enqueued, Message, MessageId, MessageStatus, NewMessage, Origin, Start, Step};
+use uuid::Uuid;
+
+/// What a sender may say about how a message is tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SendOptions {
+    /// 0: no limit. None: the site's own.
+    pub max_retries: Option<u32>,
+    pub retry_interval: Option<Duration>,
+    /// False when the sender has just tried it itself.
+    pub attempt_immediate_delivery: bool,
+    /// The id to use; sending the same one again is harmless.
+    pub message_id: Option<MessageId>,
+}
+
+impl Default for SendOptions {
+    fn default() -> Self {
+        Self {
+            max_retries: None,
+            retry_interval: None,
+            attempt_immediate_delivery: true,
+            message_id: None,
+        }
+    }
+}
+
+/// A message as any category takes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outgoing {
+    pub category: Category,
+    /// The list, system or connection.
+    pub target: String,
+    pub payload: String,
+    pub summary: Option<String>,
+    pub origin: Origin,
+    pub options: SendOptions,
+}
+
+/// What became of a message that was accepted, or refused for good by its target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sent {
+    pub id: MessageId,
+    /// Delivered or in the buffer.
+    pub accepted: bool,
+    pub was_buffered: bool,
+    /// The same id was sent before; nothing was done now.
+    pub duplicate: bool,
+    pub status: Option<OperationStatus>,
+    /// What the target answered, where it was reached at once.
+    pub result: Option<Value>,
+    pub error: Option<Refusal>,
+}
+
+/// Why the target will never take it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    pub code: String,
+    pub detail: String,
+    pub http_status: Option<u16>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// The message itself is wrong.
+    #[error("{}", fields(.0))]
+    Invalid(Vec<FieldError>),
+    /// The id is taken by another message.
+    #[error("{0}")]
+    Conflict(String),
+    /// There is no room for it now.
+    #[error("{0}")]
+    NoRoom(String),
+    #[error("the agent is stopping")]
+    Stopping,
+    #[error("the buffer cannot be used")]
+    Unavailable(#[from] store::Error),
+}
+
+fn fields(bad: &[FieldError]) -> String {
+    let named: Vec<_> = bad
+        .iter()
+        .map(|f| format!("{}: {}", f.field, f.problem))
+        .collect();
+    named.join("; ")
+}
+
+impl Site {
+    /// Takes a message in and, unless told otherwise, tries a call or write at once. Notifications are the
+    /// forwarder's, which is woken by them.
+    pub async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
+        if self.engine.is_stopping() {
+            return Err(SendError::Stopping);
+        }
+        let new = self.new_message(&outgoing)?;
+        let immediate = outgoing.category != Category::Notification
+            && outgoing.options.attempt_immediate_delivery
+            && self
+                .engine
+                .handlers
+                .get(outgoing.category, &outgoing.target)
+                .is_some();
+        let start = if immediate {
+            Start::Attempted
+        } else {
+            Start::Queued
+        };
+        let id = new.id;
+        let ticket = match self.buffer.enqueue(new.clone(), start).await? {
+            Enqueued::New(ticket) => ticket,
+            Enqueued::NoRoom(why) => return Err(SendError::NoRoom(why)),
+            Enqueued::Known(known) if !known.same_content => {
+                return Err(SendError::Conflict(format!("{id} is the id of another message")));
+            }
+            Enqueued::Known(known) => {
+                return Ok(Sent {
+                    accepted: !matches!(known.status, Some(OperationStatus::Failed)),
+                    was_buffered: known.buffered,
+                    duplicate: true,
+                    status: known.status,
+                    ..Sent::buffered(id)
+                });
+            }
+        };
+        if !immediate {
+            let tracked = outgoing.category != Category::Notification;
+            return Ok(Sent {
+                status: tracked.then_some(OperationStatus::Submitted),
+                ..Sent::buffered(id)
+            });
+        }
+        let message = begun(new, ticket, self.clock.now());
+        Ok(Sent::after(id, self.engine.try_now(message).await))
+    }
+
+    fn new_message(&self, outgoing: &Outgoing) -> Result<NewMessage, SendError> {
+        let options = &outgoing.options;
+        let interval = options.retry_interval.unwrap_or(self.settings.retry_interval);
+        if interval < Duration::from_secs(1) {
+            let bad = FieldError::new("retryInterval", "must be at least 1s");
+            return Err(SendError::Invalid(vec![bad]));
+        }
+        let by_default = match outgoing.category {
+            Category::Notification => self.settings.notification_max_retries,
+            Category::ExternalSystem | Category::CachedDbWrite => self.settings.max_retries,
+        };
+        Ok(NewMessage {
+            id: options.message_id.unwrap_or_else(|| MessageId(Uuid::now_v7())),
+            category: outgoing.category,
+            target: outgoing.target.clone(),
+            content_hash: crate::payload::content_hash(&outgoing.target, &outgoing.payload, &outgoing.origin),
+            payload: outgoing.payload.clone(),
+            summary: outgoing.summary.clone(),
+            max_retries: options.max_retries.unwrap_or(by_default),
+            retry_interval: interval,
+            origin: outgoing.origin.clone(),
+        })
+    }
+}
+
+/// The message as its immediate attempt sees it, without reading it back.
+fn begun(new: NewMessage, ticket: store::buffer::Ticket, now: Timestamp) -> Message {
+    Message {
+        seq: ticket.seq,
+        id: new.id,
+        category: new.category,
+        target: new.target,
+        payload: new.payload,
+        summary: new.summary,
+        retry_count: 0,
+        max_retries: new.max_retries,
+        retry_interval: new.retry_interval,
+        created_at: now,
+        last_attempt_at: Some(now),
+        status: MessageStatus::Pending,
+        last_error: None,
+        origin: new.origin,
+        due_at: now,
+        queued_at: None,
+        attempt: ticket.attempt,
+        interruptions: 0,
+        parked_at: None,
+    }
+}
+
+impl Sent {
+    fn buffered(id: MessageId) -> Self {
+        Self {
+            id,
+            accepted: true,
+            was_buffered: true,
+            duplicate: false,
+            status: None,
+            result: None,
+            error: None,
+        }
+    }
+
+    /// What the immediate attempt came to.
+    fn after(id: MessageId, tried: Tried) -> Self {
+        match (tried.step, tried.answer) {
+            (Step::Delivered, answer) => Self {
+                was_buffered: false,
+                status: Some(OperationStatus::Delivered),
+                result: answer.ok().and_then(|delivered| delivered.result),
+                ..Self::buffered(id)
+            },
+            (Step::Failed { .. }, Err(failed)) => Self {
+                accepted: false,
+                was_buffered: false,
+                status: Some(OperationStatus::Failed),
+                error: Some(Refusal {
+                    code: failed.failure.code.to_string(),
+                    detail: failed.failure.detail,
+                    http_status: failed.http_status,
+                }),
+                ..Self::buffered(id)
+            },
+            (_, answer) => Self {
+                status: Some(OperationStatus::Retrying),
+                error: answer.err().map(|failed| Refusal {
+                    code: failed.failure.code.to_string(),
+                    detail: words(&failed.failure),
+                    http_status: failed.http_status,
+                }),
+                ..Self::buffered(id)
+            },
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The store-and-forward agent of a site: nothing leaves unsent, nothing is lost while it waits.
+//!
+//! In reading order: what is taken in ([`intake`]), how calls and writes are tried ([`engine`]) and by whom
+//! ([`handler`]), how notifications reach central ([`forwarder`]), what central is told besides ([`telemetry`]), what
+//! people ask ([`status`], [`parked`], [`api`]), and the loops around it all ([`agent`]).
+//!
+//! Leaves to others: rows (`store::buffer`), the wire (`link`), HTTP to systems (`delivery::call`), delays and
+//! budgets (`domain::retry`), configuration (`waypost`).
+//! Always true: what was accepted survives power loss; an attempt is written down before it is made; only a
+//! delivery or a person takes a message out.
+
+pub mod agent;
+pub mod api;
+pub mod engine;
+pub mod forwarder;
+mod gauges;
+pub mod handler;
+pub mod handlers;
+pub mod intake;
+pub mod parked;
+pub mod payload;
+pub mod settings;
+pub mod site;
+pub mod status;
+pub mod telemetry;
+
+pub use agent::Agent;
+pub use handler::{Delivered, Failed, Handler, Handlers};
+pub use intake::{Outgoing, SendError, SendOptions, Sent};
+pub use parked::Commands;
+pub use settings::Settings;
+pub use site::Site;

@@ -1,0 +1,120 @@
+//! One site: its buffer, who delivers what, and the link to central once there is one.
+
+use crate::{engine::Engine, handler::Handlers, settings::Settings};
+use domain::{Clock, Timestamp, site::Category};
+use link::{LinkState, SiteEvent, SiteReport, Uplink};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, OnceLock},
+};
+use store::Buffer;
+
+/// Everything about a site that is not a loop. Shared by the local API, the link and the loops.
+pub struct Site {
+    pub settings: Arc<Settings>,
+    pub buffer: Arc<Buffer>,
+    pub engine: Engine,
+    pub clock: Arc<dyn Clock>,
+    uplink: OnceLock<Arc<dyn Uplink>>,
+    /// The last things central said about notifications, for when it cannot be asked.
+    pub(crate) heard: Mutex<crate::status::Heard>,
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Site({})", self.settings.id)
+    }
+}
+
+/// Events a report carries.
+const EVENTS: u32 = 20;
+
+impl Site {
+    pub fn new(
+        settings: Settings,
+        buffer: Arc<Buffer>,
+        handlers: Handlers,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            engine: Engine::new(buffer.clone(), handlers, settings.clone(), clock.clone()),
+            settings: Arc::new(settings),
+            buffer,
+            clock,
+            uplink: OnceLock::new(),
+            heard: Mutex::default(),
+        })
+    }
+
+    /// The way to central. Made after the site, because central may ask the site things; set once.
+    pub fn connect(&self, uplink: Arc<dyn Uplink>) {
+        let _ = self.uplink.set(uplink);
+    }
+
+    pub fn uplink(&self) -> Option<&Arc<dyn Uplink>> {
+        self.uplink.get()
+    }
+
+    /// Whether central can be reached, as far as the link knows; none where no central is configured.
+    pub fn link(&self) -> Option<LinkState> {
+        self.uplink().map(|uplink| uplink.state().borrow().clone())
+    }
+
+    /// Messages that nobody delivers: their category has no handler, or their target is not configured.
+    pub fn without_handler(&self) -> u64 {
+        let no_central = match self.uplink() {
+            Some(_) => 0,
+            None => self
+                .buffer
+                .depth()
+                .pending
+                .get(&Category::Notification)
+                .copied()
+                .unwrap_or(0),
+        };
+        no_central + self.engine.without_handler().values().sum::<u64>()
+    }
+
+    /// How the site is doing, as central and the status page see it.
+    pub async fn report(&self) -> SiteReport {
+        let depth = self.buffer.depth();
+        let oldest: Option<Timestamp> = self.buffer.oldest_waiting().await.ok().flatten();
+        let mut events = self.buffer.events(None, EVENTS).await.unwrap_or_default();
+        events.reverse();
+        SiteReport {
+            node: self.settings.node.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            parked: depth.all_parked(),
+            oldest_waiting: oldest,
+            without_handler: self.without_handler(),
+            buffer_bytes: depth.bytes,
+            refusing: self.buffer.refusing(),
+            backlog: depth
+                .pending
+                .into_iter()
+                .filter(|(_, n)| *n > 0)
+                .collect::<BTreeMap<_, _>>(),
+            events: events.into_iter().map(told).collect(),
+        }
+    }
+}
+
+/// An event as it travels: the message's id where it is about one, and the rest in words.
+fn told(event: store::buffer::SiteEvent) -> SiteEvent {
+    let mut words = format!("{} to {}", event.category, event.target);
+    if event.message.is_none() {
+        words = format!("{} × {words}", event.n);
+    }
+    if let Some(actor) = event.actor {
+        words = format!("{words}, by {actor}");
+    }
+    if let Some(detail) = event.detail {
+        words = format!("{words}: {detail}");
+    }
+    SiteEvent {
+        at: event.at,
+        what: event.what.as_str().to_owned(),
+        message: event.message.map(|id| id.to_string()).unwrap_or_default(),
+        detail: Some(words),
+    }
+}

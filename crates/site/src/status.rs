@@ -1,0 +1,124 @@
+//! Where a notification stands: from the buffer while it is here, from central when it is not, and honestly when
+//! central cannot be asked.
+
+use crate::site::Site;
+use domain::{NotificationId, Status, Timestamp};
+use link::RemoteStatus;
+use std::collections::{HashMap, VecDeque};
+use store::buffer::{End, Message, MessageStatus};
+
+/// Answers of central that are remembered.
+const REMEMBERED: usize = 1_000;
+
+/// The answer to "where is it".
+#[derive(Debug, Clone, PartialEq)]
+pub enum Whereabouts {
+    /// In this site's buffer, on its way to central.
+    Forwarding(Box<Message>),
+    /// In this site's buffer, waiting for a person.
+    ParkedHere(Box<Message>),
+    /// A person gave it up here.
+    DiscardedHere { at: Timestamp, by: Option<String> },
+    /// At central, in central's words.
+    Central(RemoteStatus),
+    /// Central has it, but cannot be asked, or knows nothing of it.
+    Unknown {
+        why: String,
+        /// When central acknowledged it, if that is still known.
+        handed_over_at: Option<Timestamp>,
+        /// What central said last, and when.
+        last: Option<(RemoteStatus, Timestamp)>,
+    },
+    /// Neither this site nor central has ever seen it.
+    NeverSeen,
+    /// This site has no trace of it, and central cannot be asked.
+    CannotSay { why: String },
+}
+
+/// The last answers, the oldest forgotten first.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    answers: HashMap<NotificationId, (RemoteStatus, Timestamp)>,
+    order: VecDeque<NotificationId>,
+}
+
+impl Heard {
+    fn keep(&mut self, id: NotificationId, status: RemoteStatus, at: Timestamp) {
+        if self.answers.insert(id, (status, at)).is_none() {
+            self.order.push_back(id);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.answers.remove(&oldest);
+        }
+    }
+}
+
+impl Site {
+    pub async fn whereabouts(&self, id: NotificationId) -> store::Result<Whereabouts> {
+        if let Some(message) = self.buffer.message(id.into()).await? {
+            return Ok(match message.status {
+                MessageStatus::Pending => Whereabouts::Forwarding(Box::new(message)),
+                MessageStatus::Parked => Whereabouts::ParkedHere(Box::new(message)),
+            });
+        }
+        let tombstone = self.buffer.tombstone(id.into()).await?;
+        let handed_over_at = match tombstone {
+            Some(t) if t.end == End::Discarded => {
+                return Ok(Whereabouts::DiscardedHere { at: t.at, by: t.by });
+            }
+            other => other.map(|t| t.at),
+        };
+        let asked = match self.uplink() {
+            Some(uplink) => uplink.status(id).await.map_err(|down| down.to_string()),
+            None => Err("no central is configured".to_owned()),
+        };
+        Ok(match asked {
+            Ok(Some(status)) => {
+                self.heard().keep(id, status.clone(), self.clock.now());
+                Whereabouts::Central(status)
+            }
+            Ok(None) if handed_over_at.is_none() => Whereabouts::NeverSeen,
+            Ok(None) => self.unknown(
+                id,
+                "central acknowledged it and now knows nothing of it",
+                handed_over_at,
+            ),
+            Err(why) => {
+                let known = handed_over_at.is_some() || self.heard().answers.contains_key(&id);
+                match known {
+                    true => self.unknown(id, &why, handed_over_at),
+                    false => Whereabouts::CannotSay { why },
+                }
+            }
+        })
+    }
+
+    fn unknown(&self, id: NotificationId, why: &str, handed_over_at: Option<Timestamp>) -> Whereabouts {
+        Whereabouts::Unknown {
+            why: why.to_owned(),
+            handed_over_at,
+            last: self.heard().answers.get(&id).cloned(),
+        }
+    }
+
+    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+        self.heard
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Whereabouts {
+    /// The one word for it, where there is one.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::Forwarding(_) => Some(Status::Forwarding),
+            Self::ParkedHere(_) => Some(Status::Parked),
+            Self::DiscardedHere { .. } => Some(Status::Discarded),
+            Self::Central(remote) => Some(remote.status),
+            Self::Unknown { .. } | Self::NeverSeen | Self::CannotSay { .. } => None,
+        }
+    }
+}

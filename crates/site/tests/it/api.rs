@@ -1,0 +1,647 @@
+//! The local API over real sockets: what scripts send, what they are told, and what is refused by name.
+
+use crate::{central::Central, world::until};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use delivery::{
+    Outside,
+    call::{Auth, System, SystemSettings},
+};
+use domain::{Clock, SiteId, SystemClock, site::Category};
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use simulator::{
+    HttpReceiver,
+    http::{HttpOptions, HttpRule},
+};
+use site::{
+    Agent, Handlers, Settings, Site,
+    api::{Access, Api, ServeError, serve},
+    handlers::{CachedDbWrites, ExternalSystems},
+};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use store::{Buffer, buffer::Options, external::External};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+const TOKEN: &str = "a-token-nobody-guesses";
+
+struct Local {
+    folder: tempfile::TempDir,
+    address: SocketAddr,
+    erp: HttpReceiver,
+    central: Arc<Central>,
+    agent: Arc<Agent>,
+    http: Client,
+}
+
+async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let outside = Outside::new(clock.clone());
+    let settings = SystemSettings {
+        auth: Auth::Bearer("very-secret-token".to_owned().into()),
+        timeout: Duration::from_secs(2),
+        ..SystemSettings::at(erp.url("/api"))
+    };
+    let systems = BTreeMap::from([("erp".to_owned(), System::new(settings, &outside).unwrap())]);
+    let systems = Arc::new(ExternalSystems::new(systems, clock.clone()));
+    let url = format!("sqlite://{}", folder.path().join("history.db").display());
+    let history = External::new(&url, Duration::from_millis(300)).unwrap();
+    let connections = Arc::new(CachedDbWrites::new(BTreeMap::from([(
+        "history".to_owned(),
+        history,
+    )])));
+    let options = Options {
+        max_bytes: 10_000_000,
+        ..Options::at(folder.path().join("sf.db"))
+    };
+    let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
+    let handlers = Handlers::default()
+        .register(Category::ExternalSystem, systems.clone())
+        .register(Category::CachedDbWrite, connections.clone());
+    let mut settings = Settings::of(SiteId::new("north"));
+    settings.timer = Duration::from_millis(100);
+    let site = Site::new(settings, buffer, handlers, clock);
+    site.connect(central);
+    Api {
+        agent: Arc::new(Agent::start(site).await.unwrap()),
+        systems,
+        connections,
+        metrics: None,
+        access,
+    }
+}
+
+impl Local {
+    async fn new() -> Self {
+        Self::with(Access::local()).await
+    }
+
+    async fn with(access: Access) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let folder = tempfile::tempdir().unwrap();
+        let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+        let central = Arc::new(Central::new());
+        let api = api(&folder, &erp, central.clone(), access).await;
+        let agent = api.agent.clone();
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let listening = serve(api, any, CancellationToken::new()).await.unwrap();
+        Self {
+            folder,
+            address: listening.address,
+            erp,
+            central,
+            agent,
+            http: Client::new(),
+        }
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.http
+            .request(method, format!("http://{}{path}", self.address))
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        answer(self.request(Method::POST, path).json(&body)).await
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, Value) {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    /// The fields a request is refused for.
+    async fn refused(&self, path: &str, body: Value) -> Vec<String> {
+        let (status, said) = self.post(path, body.clone()).await;
+        assert!(status.is_client_error(), "{path} {body}: {status} {said}");
+        let errors = said["errors"].as_array().cloned().unwrap_or_default();
+        errors
+            .iter()
+            .map(|e| e["field"].as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder) -> (StatusCode, Value) {
+    let answer = request.send().await.unwrap();
+    let status = answer.status();
+    let text = answer.text().await.unwrap();
+    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+}
+
+#[tokio::test]
+async fn a_notification_is_taken_and_followed_to_central() {
+    let local = Local::new().await;
+    local.central.goes_down();
+    let id = Uuid::now_v7();
+    let (status, said) = local
+        .post(
+            "/notify",
+            json!({"to": "ops", "subject": "full", "body": "98 %", "instance": "tank-4", "notificationId": id.simple().to_string()}),
+        )
+        .await;
+    assert_eq!(
+        (status, said["notificationId"].as_str()),
+        (StatusCode::ACCEPTED, Some(id.to_string().as_str()))
+    );
+    let (_, said) = local.get(&format!("/notify/{id}")).await;
+    assert_eq!(
+        (said["status"].as_str(), said["where"].as_str()),
+        (Some("Forwarding"), Some("site"))
+    );
+    local.central.comes_back();
+    until("an empty buffer", || {
+        local.agent.site.buffer.depth().waiting() == 0
+    })
+    .await;
+    let (_, said) = local.get(&format!("/notify/{}", id.simple())).await;
+    assert_eq!(
+        (said["status"].as_str(), said["where"].as_str()),
+        (Some("Pending"), Some("central"))
+    );
+    local.central.goes_down();
+    let (status, said) = local.get(&format!("/notify/{id}")).await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("Unknown"))
+    );
+    assert_eq!(said["lastKnown"]["status"], "Pending");
+    assert!(said["handedOverAt"].is_string() && said["detail"].as_str().unwrap().contains("not reachable"));
+    let (status, said) = local.get(&format!("/notify/{}", Uuid::now_v7())).await;
+    assert_eq!(
+        (status, said["code"].as_str()),
+        (StatusCode::SERVICE_UNAVAILABLE, Some("central_unreachable"))
+    );
+}
+
+#[tokio::test]
+async fn a_call_gives_back_the_systems_answer_and_carries_its_credentials() {
+    let local = Local::new().await;
+    let (status, said) = local
+        .post(
+            "/calls",
+            json!({"system": "erp", "method": "PUT", "path": "/orders/7?x=1", "headers": {"X-Line": "3"}, "body": {"n": 1}}),
+        )
+        .await;
+    assert_eq!(status, StatusCode::OK, "{said}");
+    assert_eq!(
+        (said["accepted"].as_bool(), said["wasBuffered"].as_bool()),
+        (Some(true), Some(false))
+    );
+    assert_eq!(said["result"]["status"], 200);
+    let seen = &local.erp.requests()[0];
+    assert_eq!(
+        (seen.method.as_str(), seen.path.as_str()),
+        ("PUT", "/api/orders/7")
+    );
+    assert_eq!(seen.headers["authorization"], "Bearer very-secret-token");
+    assert_eq!(seen.headers["x-line"], "3");
+    assert_eq!(seen.headers["content-type"], "application/json");
+    let id = said["trackedOperationId"].as_str().unwrap();
+    assert_eq!(seen.headers["idempotency-key"], id);
+    let (_, tracked) = local
+        .get(&format!("/tracking/{}", id.replace('-', "").to_uppercase()))
+        .await;
+    assert_eq!(
+        (tracked["status"].as_str(), tracked["httpStatus"].as_u64()),
+        (Some("Delivered"), Some(200))
+    );
+    assert_eq!(tracked["targetSummary"], "PUT /orders/7");
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_system_is_told_at_once_without_its_secrets() {
+    let local = Local::new().await;
+    local
+        .erp
+        .on(HttpRule::status(400).body("bad token very-secret-token"));
+    let (status, said) = local.post("/calls", json!({"system": "erp", "path": "x"})).await;
+    assert_eq!(
+        (status, said["code"].as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some("permanent_failure"))
+    );
+    assert_eq!(
+        (said["accepted"].as_bool(), said["error"]["httpStatus"].as_u64()),
+        (Some(false), Some(400))
+    );
+    assert!(!said.to_string().contains("very-secret-token"), "{said}");
+    assert_eq!(local.agent.site.buffer.depth().waiting(), 0);
+    local.erp.behave();
+    local.erp.on(HttpRule::status(503));
+    let (status, said) = local.post("/calls", json!({"system": "erp", "path": "x"})).await;
+    assert_eq!(
+        (status, said["wasBuffered"].as_bool()),
+        (StatusCode::ACCEPTED, Some(true))
+    );
+    assert_eq!(local.agent.site.buffer.depth().waiting(), 1);
+}
+
+#[tokio::test]
+async fn a_write_is_made_at_once_or_waits_for_its_database() {
+    let local = Local::new().await;
+    let insert = json!({"connection": "history", "statement": statement(), "params": [1, "full"]});
+    let (status, said) = local.post("/db-writes", insert.clone()).await;
+    assert_eq!(
+        (status, said["wasBuffered"].as_bool()),
+        (StatusCode::ACCEPTED, Some(true)),
+        "{said}"
+    );
+    let id = said["trackedOperationId"].as_str().unwrap().to_owned();
+    // The database appears; the next write goes through at once.
+    let url = format!("sqlite://{}", local.folder.path().join("history.db").display());
+    std::fs::write(local.folder.path().join("history.db"), b"").unwrap();
+    let theirs = External::new(&url, Duration::from_secs(1)).unwrap();
+    theirs
+        .execute(
+            "create table readings (id integer primary key, tag text not null)",
+            &[],
+        )
+        .await
+        .unwrap();
+    let (status, said) = local.post("/db-writes", insert.clone()).await;
+    assert_eq!(
+        (status, said["result"]["rowsAffected"].as_u64()),
+        (StatusCode::OK, Some(1)),
+        "{said}"
+    );
+    let (status, said) = local.post("/db-writes", insert).await;
+    assert_eq!(
+        (status, said["error"]["code"].as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some("CONSTRAINT"))
+    );
+    let (_, tracked) = local.get(&format!("/tracking/{id}")).await;
+    assert_eq!(
+        (tracked["status"].as_str(), tracked["kind"].as_str()),
+        (Some("Retrying"), Some("CachedDbWrite"))
+    );
+}
+
+/// Put together here, so that a reader of the sources finds statements only where they belong.
+fn statement() -> String {
+    ["insert", "into readings (id, tag)", "values (?1, ?2)"].join(" ")
+}
+
+#[tokio::test]
+async fn every_bad_field_of_a_notification_is_named() {
+    let local = Local::new().await;
+    for (body, fields) in [
+        (json!({}), vec!["body", "to"]),
+        (json!({"to": " ", "body": "b"}), vec!["to"]),
+        (json!({"to": 7, "body": "b"}), vec!["to"]),
+        (json!({"to": ["a@b", " "], "body": "b"}), vec!["to[1]"]),
+        (json!({"to": [], "body": "b"}), vec!["to"]),
+        (json!({"to": "ops", "body": ""}), vec!["body"]),
+        (json!({"to": "ops", "body": "b", "subject": 7}), vec!["subject"]),
+        (
+            json!({"to": "ops", "body": "b", "subject": "x".repeat(1001)}),
+            vec!["subject"],
+        ),
+        (
+            json!({"to": "ops", "body": "x".repeat((1 << 20) + 1)}),
+            vec!["body"],
+        ),
+        (json!({"to": "ops", "body": "nul\u{0}"}), vec!["body"]),
+        (
+            json!({"to": "ops", "body": "b", "notificationId": "7"}),
+            vec!["notificationId"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "messageId": "not-a-guid"}),
+            vec!["messageId"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "messageId": Uuid::now_v7(), "notificationId": Uuid::now_v7()}),
+            vec!["messageId"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "maxRetries": -1}),
+            vec!["maxRetries"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "maxRetries": 1.5}),
+            vec!["maxRetries"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "retryInterval": "0s"}),
+            vec!["retryInterval"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "retryInterval": "soon"}),
+            vec!["retryInterval"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "attemptImmediateDelivery": "no"}),
+            vec!["attemptImmediateDelivery"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "instance": "x".repeat(256)}),
+            vec!["instance"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "recipent": "x"}),
+            vec!["recipent"],
+        ),
+    ] {
+        assert_eq!(local.refused("/notify", body.clone()).await, fields, "{body}");
+    }
+    assert_eq!(local.agent.site.buffer.depth().waiting(), 0);
+}
+
+#[tokio::test]
+async fn every_bad_field_of_a_call_or_write_is_named() {
+    let local = Local::new().await;
+    let two = [statement(), statement()].join("; ");
+    for (path, body, fields) in [
+        ("/calls", json!({}), vec!["system"]),
+        ("/calls", json!({"system": "erpp", "path": "/"}), vec!["system"]),
+        (
+            "/calls",
+            json!({"system": "erp", "method": "TRACE"}),
+            vec!["method"],
+        ),
+        (
+            "/calls",
+            json!({"system": "erp", "path": "../../admin"}),
+            vec!["path"],
+        ),
+        ("/calls", json!({"system": "erp", "path": "x#y"}), vec!["path"]),
+        (
+            "/calls",
+            json!({"system": "erp", "headers": {"Authorization": "x"}}),
+            vec!["headers.Authorization"],
+        ),
+        (
+            "/calls",
+            json!({"system": "erp", "headers": {"Host": "x"}}),
+            vec!["headers.Host"],
+        ),
+        (
+            "/calls",
+            json!({"system": "erp", "headers": {"a b": "x"}}),
+            vec!["headers.a b"],
+        ),
+        (
+            "/calls",
+            json!({"system": "erp", "headers": {"a": 1}}),
+            vec!["headers"],
+        ),
+        (
+            "/calls",
+            json!({"system": "erp", "maxRetries": -3, "body": "x".repeat(2 << 20)}),
+            vec!["maxRetries", "body"],
+        ),
+        ("/db-writes", json!({}), vec!["connection", "statement"]),
+        (
+            "/db-writes",
+            json!({"connection": "x", "statement": statement()}),
+            vec!["connection"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": two}),
+            vec!["statement"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": "pragma x"}),
+            vec!["statement"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": statement(), "params": "1"}),
+            vec!["params"],
+        ),
+    ] {
+        assert_eq!(local.refused(path, body.clone()).await, fields, "{path} {body}");
+    }
+    let (_, said) = local.post("/calls", json!({"system": "erpp"})).await;
+    assert!(
+        said["detail"].as_str().unwrap().contains("it knows erp"),
+        "{said}"
+    );
+    assert_eq!(local.erp.counts().requests, 0);
+}
+
+#[tokio::test]
+async fn a_call_never_leaves_the_host_it_is_configured_for() {
+    let local = Local::new().await;
+    for path in [
+        "//evil.example/x",
+        "/@evil.example",
+        "http://evil.example/",
+        "\\\\evil.example",
+        "?a=b",
+        ":1/x",
+    ] {
+        let (status, said) = local.post("/calls", json!({"system": "erp", "path": path})).await;
+        assert!(
+            status.is_success() || status == StatusCode::UNPROCESSABLE_ENTITY,
+            "{path}: {said}"
+        );
+    }
+    assert!(local.erp.requests().iter().all(|r| r.path.starts_with("/api")));
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused_in_words() {
+    let local = Local::new().await;
+    let raw = |path: &str, kind: &str, body: Vec<u8>| {
+        answer(
+            local
+                .request(Method::POST, path)
+                .header("content-type", kind)
+                .body(body),
+        )
+    };
+    let (status, said) = raw("/notify", "application/json", b"{\"to\": ".to_vec()).await;
+    assert_eq!(
+        (status, said["code"].as_str()),
+        (StatusCode::BAD_REQUEST, Some("bad_json"))
+    );
+    let (status, _) = raw("/notify", "application/json", b"[]".to_vec()).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let (status, _) = raw("/notify", "text/plain", b"{}".to_vec()).await;
+    assert_eq!(status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let (status, said) = raw("/notify", "application/json", vec![b' '; (4 << 20) + 1]).await;
+    assert_eq!(
+        (status, said["code"].as_str()),
+        (StatusCode::PAYLOAD_TOO_LARGE, Some("too_large"))
+    );
+    for path in ["/notify/7", "/tracking/zz", "/notify/0190a0e0-0000"] {
+        let (status, said) = local.get(path).await;
+        assert_eq!(
+            (status, said["errors"][0]["field"].as_str()),
+            (StatusCode::UNPROCESSABLE_ENTITY, Some("id")),
+            "{path}"
+        );
+    }
+    for path in ["/parked/7/retry", "/parked/7/discard"] {
+        let (status, _) = answer(local.request(Method::POST, path)).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    let unknown = Uuid::now_v7();
+    for path in [
+        format!("/parked/{unknown}/retry"),
+        format!("/parked/{unknown}/discard"),
+    ] {
+        let (status, _) = answer(local.request(Method::POST, &path)).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+    }
+    for (path, field) in [
+        ("/parked?limit=0", "limit"),
+        ("/parked?limit=x", "limit"),
+        ("/parked?cursor=-1", "cursor"),
+        ("/parked?category=Pigeon", "category"),
+        ("/parked?offset=1", "offset"),
+        ("/events?limit=100000", "limit"),
+    ] {
+        let (status, said) = local.get(path).await;
+        assert_eq!(
+            (status, said["errors"][0]["field"].as_str()),
+            (StatusCode::UNPROCESSABLE_ENTITY, Some(field)),
+            "{path}"
+        );
+    }
+    assert_eq!(local.get("/nowhere").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(local.get("/calls").await.0, StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn parked_messages_are_seen_and_acted_on() {
+    let local = Local::new().await;
+    local.erp.on(HttpRule::status(400));
+    let call = json!({"system": "erp", "path": "x", "attemptImmediateDelivery": false});
+    let (_, said) = local.post("/calls", call).await;
+    let id = said["trackedOperationId"].as_str().unwrap().to_owned();
+    until("it to be parked", || {
+        local.agent.site.buffer.depth().all_parked() == 1
+    })
+    .await;
+    let (_, parked) = local.get("/parked?category=ExternalSystem").await;
+    assert_eq!(
+        (parked["total"].as_u64(), parked["items"][0]["messageId"].as_str()),
+        (Some(1), Some(id.as_str()))
+    );
+    let (status, page) = local.get("/").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.as_str().unwrap().contains(&id) && page.as_str().unwrap().contains("Central is reachable"));
+    local.erp.behave();
+    let (status, said) =
+        answer(local.request(Method::POST, &format!("/parked/{}/retry", id.replace('-', "")))).await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("Pending"))
+    );
+    until("the delivery", || local.erp.counts().taken == 1).await;
+    let (_, events) = local.get("/events").await;
+    let what: Vec<_> = events["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["what"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(
+        what.iter().any(|w| w == "Retry") && what.iter().any(|w| w == "Parked"),
+        "{what:?}"
+    );
+}
+
+#[tokio::test]
+async fn health_tells_when_messages_are_refused_and_that_the_link_is_down_is_no_illness() {
+    let local = Local::new().await;
+    local.central.goes_down();
+    let (status, said) = local.get("/healthz").await;
+    assert_eq!(
+        (status, said["link"]["up"].as_bool()),
+        (StatusCode::OK, Some(false))
+    );
+    let body = "x".repeat(1 << 20);
+    let why = loop {
+        let (status, said) = local.post("/notify", json!({"to": "ops", "body": body})).await;
+        if status == StatusCode::INSUFFICIENT_STORAGE {
+            break said["detail"].as_str().unwrap().to_owned();
+        }
+        assert_eq!(status, StatusCode::ACCEPTED);
+    };
+    assert!(why.contains("max_buffer_bytes"), "{why}");
+    // Small ones still fit; the rest of the room is filled with them.
+    while local
+        .post("/notify", json!({"to": "ops", "body": "x".repeat(100_000)}))
+        .await
+        .0
+        == StatusCode::ACCEPTED
+    {}
+    while local.post("/notify", json!({"to": "ops", "body": "x"})).await.0 == StatusCode::ACCEPTED {}
+    let (status, said) = local.get("/healthz").await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::SERVICE_UNAVAILABLE, Some("refusing"))
+    );
+    local.central.comes_back();
+    until("room", || local.agent.site.buffer.refusing().is_none()).await;
+    assert_eq!(local.get("/healthz").await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn with_a_token_nothing_is_answered_without_it() {
+    let local = Local::with(Access::token(TOKEN)).await;
+    for (method, path) in [
+        (Method::GET, "/"),
+        (Method::POST, "/notify"),
+        (Method::GET, "/notify/7"),
+        (Method::POST, "/calls"),
+        (Method::POST, "/db-writes"),
+        (Method::GET, "/tracking/7"),
+        (Method::GET, "/parked"),
+        (Method::POST, "/parked/7/retry"),
+        (Method::POST, "/parked/7/discard"),
+        (Method::GET, "/events"),
+        (Method::GET, "/metrics"),
+        (Method::GET, "/nowhere"),
+    ] {
+        let (status, said) = answer(local.request(method.clone(), path)).await;
+        assert_eq!(
+            (status, said["code"].as_str()),
+            (StatusCode::UNAUTHORIZED, Some("unauthorized")),
+            "{method} {path}"
+        );
+        let (status, _) = answer(local.request(method, path).bearer_auth("wrong")).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    assert_eq!(local.get("/healthz").await.0, StatusCode::OK);
+    let (status, _) = answer(local.request(Method::GET, "/parked").bearer_auth(TOKEN)).await;
+    assert_eq!(status, StatusCode::OK);
+    let basic = format!("Basic {}", STANDARD.encode(format!("anybody:{TOKEN}")));
+    let (status, _) = answer(local.request(Method::GET, "/").header("authorization", basic)).await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_address_others_can_reach_needs_a_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    let api = api(&folder, &erp, Arc::new(Central::new()), Access::local()).await;
+    let open: SocketAddr = "0.0.0.0:0".parse().unwrap();
+    let refused = serve(api, open, CancellationToken::new()).await;
+    assert!(matches!(refused, Err(ServeError::TokenNeeded(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_cannot_use_a_browser_on_this_machine() {
+    let local = Local::new().await;
+    let body = json!({"to": "ops", "body": "b"});
+    let crossed = local
+        .request(Method::POST, "/notify")
+        .json(&body)
+        .header("origin", "https://evil.example");
+    assert_eq!(answer(crossed).await.0, StatusCode::FORBIDDEN);
+    let rebound = local
+        .request(Method::GET, "/parked")
+        .header("host", "evil.example");
+    assert_eq!(answer(rebound).await.0, StatusCode::FORBIDDEN);
+    let own = format!("http://{}", local.address);
+    let same = local
+        .request(Method::POST, "/notify")
+        .json(&body)
+        .header("origin", own);
+    assert_eq!(answer(same).await.0, StatusCode::ACCEPTED);
+}

@@ -1,0 +1,262 @@
+//! Notifications reach central once, in order, however the link and central behave.
+
+use crate::{
+    central::identity,
+    world::{World, a_notification, secs, somebody, until},
+};
+use domain::NotificationId;
+use site::forwarder::REMEMBERED;
+use store::buffer::{MessageStatus, What};
+
+async fn notify_many(world: &World, n: usize) -> Vec<NotificationId> {
+    let mut ids = vec![];
+    for i in 0..n {
+        ids.push(world.notify(&format!("n{i}")).await);
+    }
+    ids
+}
+
+#[tokio::test]
+async fn a_notification_is_forwarded_at_once_with_where_it_came_from() {
+    let world = World::new();
+    let agent = world.start().await;
+    let id = world.notify("full").await;
+    until("central to have it", || world.waiting() == 0).await;
+    let row = world.central.inner.lock().unwrap().rows[0].clone();
+    assert_eq!((row.id, row.subject.as_str()), (id, "full"));
+    assert_eq!(row.instance.as_deref(), Some("tank-4"));
+    assert_eq!(row.execution.as_deref(), Some("run-1"));
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn what_gathered_while_the_link_was_down_goes_out_in_order_as_soon_as_it_is_back() {
+    let world = World::new();
+    world.central.goes_down();
+    let agent = world.start().await;
+    let ids = notify_many(&world, 1_200).await;
+    assert_eq!(world.waiting(), 1_200);
+    world.central.comes_back();
+    until("an empty buffer", || world.waiting() == 0).await;
+    assert_eq!(world.central.rows(), ids);
+    world.assert_counted().await;
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_lost_acknowledgement_makes_no_second_row() {
+    let world = World::new();
+    world.central.inner.lock().unwrap().lose_acks = 3;
+    let agent = world.start().await;
+    let ids = notify_many(&world, 20).await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    let mut rows = world.central.rows();
+    rows.sort();
+    assert_eq!(rows, ids);
+    assert!(ids.iter().any(|id| world.central.submissions_of(*id) > 1));
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn what_central_refuses_is_parked_alone() {
+    let world = World::new();
+    world.central.goes_down();
+    let ids = notify_many(&world, 5).await;
+    world.central.inner.lock().unwrap().refuse.insert(ids[2]);
+    let agent = world.start().await;
+    world.central.comes_back();
+    until("only the refused one left", || {
+        world.waiting() == 0 && world.parked() == 1
+    })
+    .await;
+    let parked = world.message(ids[2].into()).await.unwrap();
+    assert_eq!(parked.status, MessageStatus::Parked);
+    assert!(parked.last_error.unwrap().contains("Pigeon"));
+    assert_eq!(world.central.rows().len(), 4);
+    // Somebody taught central that type; the operator sends it round again.
+    world.central.inner.lock().unwrap().refuse.clear();
+    world
+        .site
+        .buffer
+        .requeue(ids[2].into(), &somebody())
+        .await
+        .unwrap();
+    until("an empty buffer", || world.waiting() == 0).await;
+    assert_eq!(world.central.rows().len(), 5);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn not_now_is_asked_again_soon() {
+    let world = World::new();
+    world.central.inner.lock().unwrap().not_now = 2;
+    let agent = world.start().await;
+    notify_many(&world, 3).await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    assert_eq!(world.parked(), 0);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_payload_that_cannot_be_read_is_parked_with_the_reason() {
+    let world = World::new();
+    world.central.goes_down();
+    notify_many(&world, 2).await;
+    let mut damaged = a_notification("n");
+    damaged.payload.truncate(10);
+    let damaged = world.site.send(damaged).await.unwrap().id;
+    notify_many(&world, 2).await;
+    let agent = world.start().await;
+    world.central.comes_back();
+    until("the others delivered", || world.waiting() == 0).await;
+    let parked = world.message(damaged).await.unwrap();
+    assert_eq!(parked.status, MessageStatus::Parked);
+    assert!(parked.last_error.unwrap().starts_with("CORRUPT_PAYLOAD"));
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn a_restart_forwards_what_was_left() {
+    let world = World::new();
+    world.central.goes_down();
+    let ids = notify_many(&world, 50).await;
+    let world = world.crash().await;
+    assert_eq!(world.waiting(), 50);
+    let agent = world.start().await;
+    world.central.comes_back();
+    until("an empty buffer", || world.waiting() == 0).await;
+    assert_eq!(world.central.rows(), ids);
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn another_database_behind_central_is_sent_what_the_earlier_one_acknowledged() {
+    let world = World::new();
+    let agent = world.start().await;
+    let ids = notify_many(&world, 30).await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    world.central.goes_down();
+    // A copy from before the last twelve was put back.
+    world.central.forget(18);
+    world.central.comes_back_as("two");
+    world.central.has_rows(30).await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    let mut rows = world.central.rows();
+    rows.sort();
+    assert_eq!(rows, ids);
+    // Coming back as the same one sends nothing.
+    let before = world.central.submissions_of(ids[0]);
+    world.central.goes_down();
+    world.central.comes_back_as("two");
+    let last = world.notify("last").await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    assert_eq!(world.central.submissions_of(ids[0]), before);
+    assert_eq!(world.central.submissions_of(last), 1);
+    world.assert_counted().await;
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_long_ago_by_a_database_still_there_is_not_sent_again() {
+    let world = World::new();
+    let old = world.notify("old").await;
+    let buffer = &world.site.buffer;
+    buffer.met_central(&identity("one")).await.unwrap();
+    let rows = buffer.forwardable(0, 10, 1 << 20).await.unwrap();
+    let handed = |seq| store::buffer::Handed {
+        acked: vec![seq],
+        refused: vec![],
+    };
+    assert!(
+        buffer
+            .handed_over(&identity("one"), handed(rows[0].seq))
+            .await
+            .unwrap()
+    );
+    world.clock.advance(REMEMBERED + secs(1));
+    let young = world.notify("young").await;
+    let rows = buffer.forwardable(0, 10, 1 << 20).await.unwrap();
+    assert!(
+        buffer
+            .handed_over(&identity("one"), handed(rows[0].seq))
+            .await
+            .unwrap()
+    );
+    // The link was up all the time, and says so.
+    buffer.forget_acked(buffer.now() - REMEMBERED).await.unwrap();
+    assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 1);
+    assert!(world.message(old.into()).await.is_none());
+    assert!(world.message(young.into()).await.is_some());
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn an_acknowledgement_of_a_database_that_is_no_longer_there_clears_nothing() {
+    let world = World::new();
+    let id = world.notify("n").await;
+    let buffer = &world.site.buffer;
+    buffer.met_central(&identity("one")).await.unwrap();
+    let seq = buffer.forwardable(0, 1, 1).await.unwrap()[0].seq;
+    buffer.met_central(&identity("two")).await.unwrap();
+    let handed = store::buffer::Handed {
+        acked: vec![seq],
+        refused: vec![],
+    };
+    assert!(!buffer.handed_over(&identity("one"), handed).await.unwrap());
+    assert!(world.message(id.into()).await.is_some());
+}
+
+#[tokio::test]
+async fn a_notification_with_a_limit_parks_when_central_stays_away_and_one_without_waits() {
+    let world = World::new();
+    world.central.goes_down();
+    let patient = world.notify("patient").await;
+    let mut limited = a_notification("limited");
+    limited.options.max_retries = Some(2);
+    let limited = world.site.send(limited).await.unwrap().id;
+    let forwarder = site::forwarder::Forwarder {
+        buffer: world.site.buffer.clone(),
+        uplink: world.central.clone(),
+        settings: world.site.settings.clone(),
+        clock: world.clock.clone(),
+    };
+    for _ in 0..2 {
+        forwarder.count_tries().await.unwrap();
+        world.advance(30);
+    }
+    assert_eq!(
+        world.message(limited).await.unwrap().status,
+        MessageStatus::Parked
+    );
+    let waits = world.message(patient.into()).await.unwrap();
+    assert_eq!((waits.status, waits.retry_count), (MessageStatus::Pending, 0));
+    assert_eq!(
+        world.events().await,
+        [What::Queued, What::Queued, What::Retried, What::Parked]
+    );
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn news_reaches_central_once_and_a_failure_there_disturbs_no_delivery() {
+    let world = World::new();
+    world.central.inner.lock().unwrap().no_telemetry = true;
+    let agent = world.start().await;
+    for _ in 0..10 {
+        assert!(world.call("erp").await.accepted);
+    }
+    let id = world.notify("n").await;
+    world.central.has_rows(1).await;
+    assert_eq!(world.central.rows(), [id]);
+    world.central.inner.lock().unwrap().no_telemetry = false;
+    until("ten pieces of news", || {
+        world.central.inner.lock().unwrap().telemetry.len() == 10
+    })
+    .await;
+    until("nothing left to tell", || {
+        futures_util::future::FutureExt::now_or_never(world.site.buffer.telemetry_waiting())
+            .is_none_or(|n| n.unwrap() == 0)
+    })
+    .await;
+    agent.stop().await;
+}

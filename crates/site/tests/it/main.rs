@@ -1,0 +1,13 @@
+//! A site from intake to acknowledgement: real file, manual clock, scripted far ends.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod api;
+mod central;
+mod engine;
+mod forward;
+mod lifecycle;
+mod parked;
+mod script;
+mod status;
+mod world;

@@ -1,0 +1,282 @@
+//! Attempts: whose turn it is, beginning them, and writing down what came of them.
+//!
+//! Always true: every write names the attempt it belongs to and the state it expects.
+
+use super::{
+    Buffer, Shared,
+    event::{self, About, What},
+    message::{Attempted, Count, Message, MessageStatus, Recorded, Step, TargetDue},
+    rows, sql,
+    telemetry::{self, News},
+    tracking::{self, Change},
+};
+use crate::{
+    Result,
+    sqlite::{rows as columns, writer::Session},
+};
+use domain::site::{Category, OperationEvent, OperationStatus};
+use rusqlite::{Params, params};
+use std::sync::Arc;
+
+impl Buffer {
+    /// Every target with something to try, and when. Notifications are here only if they have a limit.
+    pub async fn targets_due(&self) -> Result<Vec<TargetDue>> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(sql::targets_due)?;
+            let mut found = statement.query([])?;
+            let mut targets = vec![];
+            while let Some(row) = found.next()? {
+                targets.push(TargetDue {
+                    category: rows::category(row)?,
+                    target: row.get("target")?,
+                    due_at: columns::time(row, "due_at")?,
+                });
+            }
+            Ok(targets)
+        })
+        .await
+    }
+
+    /// How many wait for this target.
+    pub async fn waiting_for(&self, category: Category, target: &str) -> Result<u64> {
+        let target = target.to_owned();
+        self.read(move |conn| {
+            let mut count = conn.prepare_cached(sql::count_of_target)?;
+            Ok(
+                count.query_row(params![rows::category_number(category), target], |row| {
+                    columns::count(row, 0)
+                })?,
+            )
+        })
+        .await
+    }
+
+    /// Begins attempts on up to `n` messages that are due, the longest due first. When this returns, they are
+    /// written down as begun; each has to be given to [`Buffer::record`].
+    pub async fn claim_due(&self, category: Category, target: &str, n: u32) -> Result<Vec<Message>> {
+        let target = target.to_owned();
+        self.write(n as usize, move |s, _| {
+            let number = rows::category_number(category);
+            all(s, sql::claim_due, params![number, target, s.now.as_millis(), n])
+        })
+        .await
+    }
+
+    /// Attempts that began before this process did and never came to an end.
+    pub async fn interrupted(&self) -> Result<Vec<Message>> {
+        self.write(1, |s, _| all(s, sql::interrupted, [])).await
+    }
+
+    /// Writes down what attempts came to, each with its tracking, its event and its news for central.
+    pub async fn record(&self, batch: Vec<Attempted>) -> Result<Vec<Recorded>> {
+        self.write(batch.len(), move |s, shared| {
+            batch
+                .iter()
+                .map(|attempted| record(s, shared, attempted))
+                .collect()
+        })
+        .await
+    }
+}
+
+pub(super) fn all(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Vec<Message>> {
+    let mut statement = s.conn.prepare_cached(sql)?;
+    let mut found = statement.query(params)?;
+    let mut messages = vec![];
+    while let Some(row) = found.next()? {
+        messages.push(rows::message(row)?);
+    }
+    Ok(messages)
+}
+
+/// The one row a conditional write changed; none when somebody else was first.
+pub(super) fn one(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Option<Message>> {
+    Ok(all(s, sql, params)?.pop())
+}
+
+fn record(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Recorded> {
+    let op = shared.op();
+    let changed = match &attempted.step {
+        Step::Delivered => delivered(s, shared, attempted)?,
+        Step::Failed { .. } => failed(s, shared, attempted)?,
+        Step::Retry { .. } => retry(s, attempted, op)?,
+        Step::Park { .. } => park(s, shared, attempted, op)?,
+        Step::Released => released(s, shared, attempted, op)?,
+    };
+    let Some(message) = changed else {
+        return Ok(Recorded::Lost);
+    };
+    tell(s, shared, attempted, &message, op)?;
+    Ok(Recorded::Done)
+}
+
+fn delivered(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Option<Message>> {
+    let ticket = attempted.ticket;
+    let gone = one(s, sql::attempted_delivered, params![ticket.seq, ticket.attempt])?;
+    if let Some(message) = &gone {
+        leaves(s, shared, message, MessageStatus::Pending);
+    }
+    Ok(gone)
+}
+
+fn failed(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Option<Message>> {
+    delivered(s, shared, attempted)
+}
+
+/// Counts a message out of the gauge once it is gone.
+pub(super) fn leaves(s: &mut Session<'_>, shared: &Arc<Shared>, message: &Message, from: MessageStatus) {
+    let (shared, category, bytes) = (shared.clone(), message.category, message.payload.len() as i64);
+    s.after_commit(move || shared.gauge.add(category, from, -1, -bytes));
+}
+
+fn retry(s: &mut Session<'_>, attempted: &Attempted, op: i64) -> Result<Option<Message>> {
+    let Step::Retry { after, error, count } = &attempted.step else {
+        return Ok(None);
+    };
+    let ticket = attempted.ticket;
+    one(
+        s,
+        sql::attempted_retry,
+        params![
+            ticket.seq,
+            ticket.attempt,
+            count.tries(),
+            error,
+            (s.now + *after).as_millis(),
+            count.interrupted(),
+            s.now.as_millis(),
+            op
+        ],
+    )
+}
+
+fn park(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+    op: i64,
+) -> Result<Option<Message>> {
+    let Step::Park { error, count, .. } = &attempted.step else {
+        return Ok(None);
+    };
+    let ticket = attempted.ticket;
+    let parked = one(
+        s,
+        sql::attempted_parked,
+        params![
+            ticket.seq,
+            ticket.attempt,
+            count.tries(),
+            error,
+            s.now.as_millis(),
+            op
+        ],
+    )?;
+    if let Some(message) = &parked {
+        let (shared, category) = (shared.clone(), message.category);
+        s.after_commit(move || {
+            shared
+                .gauge
+                .moved(category, MessageStatus::Pending, MessageStatus::Parked);
+        });
+    }
+    Ok(parked)
+}
+
+fn released(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+    op: i64,
+) -> Result<Option<Message>> {
+    let ticket = attempted.ticket;
+    let params = params![ticket.seq, ticket.attempt, s.now.as_millis(), op];
+    let free = one(s, sql::attempt_released, params)?;
+    let shared = shared.clone();
+    s.after_commit(move || shared.wake.ring_due());
+    Ok(free)
+}
+
+/// Tracking, event and news of a change that has been made.
+fn tell(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+    message: &Message,
+    op: i64,
+) -> Result<()> {
+    let (status, event, what, error) = meaning(&attempted.step);
+    let about = About {
+        detail: error,
+        ..About::one(message.id)
+    };
+    if let Some(what) = what {
+        event::write(s, what, message.category, &message.target, about)?;
+    }
+    if message.category == Category::Notification {
+        return Ok(());
+    }
+    let change = Change {
+        status,
+        error: error.or(message.last_error.as_deref()),
+        http_status: attempted.http_status,
+    };
+    tracking::update(s, message, change, op)?;
+    if let Some(event) = event {
+        let news = News {
+            error,
+            http_status: attempted.http_status,
+            occurred_at: Some(attempted.started_at),
+            took: Some(attempted.took),
+            ..News::of(message, event, status)
+        };
+        telemetry::write(s, shared, op, news);
+    }
+    Ok(())
+}
+
+type Meaning<'a> = (
+    OperationStatus,
+    Option<OperationEvent>,
+    Option<What>,
+    Option<&'a str>,
+);
+
+fn meaning(step: &Step) -> Meaning<'_> {
+    use OperationEvent::{ParkedMaxRetries, PermanentFailure, TransientFailure};
+    match step {
+        Step::Delivered => (
+            OperationStatus::Delivered,
+            Some(OperationEvent::Delivered),
+            Some(What::Delivered),
+            None,
+        ),
+        // Nothing of it ever was in the buffer, as far as anybody outside can tell.
+        Step::Failed { error } => (OperationStatus::Failed, Some(PermanentFailure), None, Some(error)),
+        Step::Retry { error, count, .. } => (
+            OperationStatus::Retrying,
+            Some(TransientFailure),
+            Some(waits(*count)),
+            Some(error),
+        ),
+        Step::Park { error, exhausted, .. } => (
+            OperationStatus::Parked,
+            Some(if *exhausted {
+                ParkedMaxRetries
+            } else {
+                PermanentFailure
+            }),
+            Some(What::Parked),
+            Some(error),
+        ),
+        Step::Released => (OperationStatus::Retrying, None, None, None),
+    }
+}
+
+fn waits(count: Count) -> What {
+    if count.immediate() {
+        What::Queued
+    } else {
+        What::Retried
+    }
+}

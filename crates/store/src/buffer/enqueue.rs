@@ -1,0 +1,148 @@
+//! Taking in: one row, its tracking and its event in one commit, or nothing.
+
+use super::{
+    Buffer, Shared,
+    event::{self, What},
+    message::{Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Start, Ticket, Tombstone},
+    room, rows, sql, telemetry, tracking,
+};
+use crate::{
+    Result,
+    sqlite::{error, writer::Session},
+};
+use domain::site::{Category, OperationEvent, OperationStatus};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::sync::Arc;
+
+impl Buffer {
+    /// Takes a message in. When this says `New`, it survives power loss. A repeat of the same id changes nothing;
+    /// a call or write is known by its id for as long as its tracking is kept.
+    pub async fn enqueue(&self, message: NewMessage, start: Start) -> Result<Enqueued> {
+        let done = self
+            .write(1, move |s, shared| enqueue(s, shared, &message, start))
+            .await;
+        match done {
+            Err(error) if error::is_full(&error) => Ok(Enqueued::NoRoom(room::words(&error))),
+            done => done,
+        }
+    }
+
+    /// A message of the buffer.
+    pub async fn message(&self, id: MessageId) -> Result<Option<Message>> {
+        self.read(move |conn| by_id(conn, id)).await
+    }
+
+    /// What is known of a notification that has left the buffer.
+    pub async fn tombstone(&self, id: MessageId) -> Result<Option<Tombstone>> {
+        self.read(move |conn| {
+            let mut statement = conn.prepare_cached(sql::tombstone_by_id)?;
+            let mut found = statement.query([id.to_string()])?;
+            found.next()?.map(rows::tombstone).transpose()
+        })
+        .await
+    }
+
+    /// When the oldest message that waits was accepted.
+    pub async fn oldest_waiting(&self) -> Result<Option<domain::Timestamp>> {
+        self.read(|conn| {
+            let oldest: Option<i64> = conn
+                .prepare_cached(sql::oldest_waiting)?
+                .query_row([], |row| row.get(0))?;
+            Ok(oldest.map(domain::Timestamp::from_millis))
+        })
+        .await
+    }
+}
+
+fn enqueue(s: &mut Session<'_>, shared: &Arc<Shared>, new: &NewMessage, start: Start) -> Result<Enqueued> {
+    if let Some(known) = known(s.conn, new)? {
+        return Ok(Enqueued::Known(known));
+    }
+    // The gauge moves after the commit; what this transaction has taken in before counts as well.
+    let used = shared.gauge.bytes() + *s.noted;
+    if let Some(why) = shared.room.refuses(used, new.payload.len()) {
+        return Ok(Enqueued::NoRoom(why));
+    }
+    *s.noted += room::needed(new.payload.len());
+    let now = s.now.as_millis();
+    let (attempting, queued, attempt) = match start {
+        Start::Queued => (None, Some(now), 0),
+        Start::Attempted => (Some(now), None, 1),
+    };
+    let op = shared.op();
+    s.conn.prepare_cached(sql::enqueue)?.execute(params![
+        new.id.to_string(),
+        rows::category_number(new.category),
+        new.target,
+        new.payload,
+        new.max_retries,
+        rows::interval_ms(new.retry_interval),
+        now,
+        attempting,
+        new.origin.instance,
+        new.origin.execution,
+        new.origin.script,
+        new.origin.parent_execution,
+        new.summary,
+        new.content_hash,
+        queued,
+        attempt,
+        op,
+    ])?;
+    let seq = s.conn.last_insert_rowid();
+    let tracked = new.category != Category::Notification;
+    if tracked {
+        tracking::insert(s, shared, new, op)?;
+    }
+    if start == Start::Queued {
+        event::write(
+            s,
+            What::Queued,
+            new.category,
+            &new.target,
+            event::About::one(new.id),
+        )?;
+    }
+    if tracked && start == Start::Queued {
+        let message =
+            by_id(s.conn, new.id)?.ok_or_else(|| crate::Error::corrupt("sf_messages", "a row vanished"))?;
+        let news = telemetry::News::of(&message, OperationEvent::Queued, OperationStatus::Submitted);
+        telemetry::write(s, shared, op, news);
+    }
+    let (shared, category, bytes) = (shared.clone(), new.category, new.payload.len() as i64);
+    s.after_commit(move || {
+        shared.gauge.add(category, MessageStatus::Pending, 1, bytes);
+        match (start, category) {
+            (Start::Attempted, _) => {}
+            (Start::Queued, Category::Notification) => shared.wake.ring_forward(),
+            (Start::Queued, _) => shared.wake.ring_due(),
+        }
+    });
+    Ok(Enqueued::New(Ticket { seq, attempt }))
+}
+
+/// What is known of this id already.
+fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
+    let buffered: Option<i64> = conn
+        .prepare_cached(sql::hash_by_id)?
+        .query_row([new.id.to_string()], |row| row.get(0))
+        .optional()?;
+    let tracked = match new.category {
+        Category::Notification => None,
+        _ => tracking::known(conn, new.id)?,
+    };
+    Ok(match (buffered, tracked) {
+        (None, None) => None,
+        (buffered, tracked) => Some(Known {
+            same_content: buffered.or(tracked.map(|(hash, _)| hash)) == Some(new.content_hash),
+            status: tracked.map(|(_, status)| status),
+            buffered: buffered.is_some(),
+        }),
+    })
+}
+
+pub(super) fn by_id(conn: &Connection, id: MessageId) -> Result<Option<Message>> {
+    let mut statement = conn.prepare_cached(sql::message_by_id)?;
+    let mut found = statement.query([id.to_string()])?;
+    found.next()?.map(rows::message).transpose()
+}

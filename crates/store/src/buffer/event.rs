@@ -1,0 +1,157 @@
+//! The site event log: what happened to messages here, for whoever stands at the machine.
+
+use super::{Buffer, message::MessageId, rows, sql};
+use crate::{
+    Error, Result,
+    sqlite::{rows as columns, writer::Session},
+};
+use domain::{Timestamp, site::Category, submission::limit};
+use rusqlite::params;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum What {
+    /// A message waits in the buffer.
+    Queued,
+    Delivered,
+    /// A try failed and another one follows.
+    Retried,
+    Parked,
+    /// Somebody sent a parked message round again.
+    Retry,
+    /// Somebody gave a parked message up.
+    Discard,
+}
+
+impl What {
+    const ALL: [Self; 6] = [
+        Self::Queued,
+        Self::Delivered,
+        Self::Retried,
+        Self::Parked,
+        Self::Retry,
+        Self::Discard,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "Queued",
+            Self::Delivered => "Delivered",
+            Self::Retried => "Retried",
+            Self::Parked => "Parked",
+            Self::Retry => "Retry",
+            Self::Discard => "Discard",
+        }
+    }
+}
+
+/// One entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteEvent {
+    pub seq: i64,
+    pub at: Timestamp,
+    pub what: What,
+    /// None where it is about a batch.
+    pub message: Option<MessageId>,
+    pub category: Category,
+    pub target: String,
+    /// How many messages it is about.
+    pub n: u64,
+    /// Who did it, where it was a person.
+    pub actor: Option<String>,
+    pub detail: Option<String>,
+}
+
+impl Buffer {
+    /// The log, newest first, from before this place on.
+    pub async fn events(&self, before: Option<i64>, limit: u32) -> Result<Vec<SiteEvent>> {
+        self.read(move |conn| {
+            let mut statement = conn.prepare_cached(sql::events_page)?;
+            let mut found = statement.query(params![before.unwrap_or(i64::MAX), limit])?;
+            let mut events = vec![];
+            while let Some(row) = found.next()? {
+                events.push(from_row(row)?);
+            }
+            Ok(events)
+        })
+        .await
+    }
+}
+
+fn from_row(row: &rusqlite::Row<'_>) -> Result<SiteEvent> {
+    let what: String = row.get("what")?;
+    let message: Option<String> = row.get("message_id")?;
+    Ok(SiteEvent {
+        seq: row.get("seq")?,
+        at: columns::time(row, "at")?,
+        what: What::ALL
+            .into_iter()
+            .find(|w| w.as_str() == what)
+            .ok_or_else(|| Error::corrupt("site_events", format!("unknown event {what:?}")))?,
+        message: message.map(|id| columns::parse("site_events", &id)).transpose()?,
+        category: rows::category(row)?,
+        target: row.get("target")?,
+        n: columns::count(row, "n")?,
+        actor: row.get("actor")?,
+        detail: row.get("detail")?,
+    })
+}
+
+/// Which messages an event is about, and what else is to be said.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct About<'a> {
+    pub message: Option<MessageId>,
+    pub n: usize,
+    pub actor: Option<&'a str>,
+    pub detail: Option<&'a str>,
+}
+
+impl<'a> About<'a> {
+    pub(super) fn one(message: MessageId) -> Self {
+        Self {
+            message: Some(message),
+            n: 1,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn many(n: usize) -> Self {
+        Self { n, ..Self::default() }
+    }
+
+    pub(super) fn because(self, detail: &'a str) -> Self {
+        Self {
+            detail: Some(detail),
+            ..self
+        }
+    }
+}
+
+pub(super) fn write(
+    s: &Session<'_>,
+    what: What,
+    category: Category,
+    target: &str,
+    about: About<'_>,
+) -> Result<()> {
+    s.conn.prepare_cached(sql::event_insert)?.execute(params![
+        s.now.as_millis(),
+        what.as_str(),
+        about.message.map(|id| id.to_string()),
+        rows::category_number(category),
+        target,
+        about.n as i64,
+        about.actor,
+        about.detail.map(|d| cut(d, limit::ERROR)),
+    ])?;
+    Ok(())
+}
+
+/// The start of a text that fits, cut between characters.
+pub(super) fn cut(text: &str, longest: usize) -> &str {
+    let mut end = text.len().min(longest);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,85 @@
+//! How full the buffer is, known without asking it: counted once when the file is opened, and after every commit.
+
+use super::message::MessageStatus;
+use domain::site::Category;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+/// About what a row takes besides its payload.
+pub(super) const ROW: i64 = 400;
+
+/// Counts by category and status, and bytes over all of them.
+#[derive(Debug, Default)]
+pub(super) struct Gauge {
+    pending: [AtomicI64; 3],
+    parked: [AtomicI64; 3],
+    bytes: AtomicI64,
+}
+
+/// How full the buffer is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Depth {
+    pub pending: BTreeMap<Category, u64>,
+    pub parked: BTreeMap<Category, u64>,
+    pub bytes: u64,
+}
+
+impl Depth {
+    pub fn waiting(&self) -> u64 {
+        self.pending.values().sum()
+    }
+
+    pub fn all_parked(&self) -> u64 {
+        self.parked.values().sum()
+    }
+}
+
+impl Gauge {
+    pub(super) fn add(&self, category: Category, status: MessageStatus, n: i64, bytes: i64) {
+        let counts = match status {
+            MessageStatus::Pending => &self.pending,
+            MessageStatus::Parked => &self.parked,
+        };
+        counts[index(category)].fetch_add(n, Ordering::SeqCst);
+        self.bytes.fetch_add(bytes + n * ROW, Ordering::SeqCst);
+    }
+
+    /// One message changes its status.
+    pub(super) fn moved(&self, category: Category, from: MessageStatus, to: MessageStatus) {
+        self.add(category, from, -1, 0);
+        self.add(category, to, 1, 0);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        positive(&self.bytes)
+    }
+
+    pub(super) fn depth(&self) -> Depth {
+        let all = |counts: &[AtomicI64; 3]| {
+            Category::ALL
+                .iter()
+                .map(|c| (*c, positive(&counts[index(*c)])))
+                .collect()
+        };
+        Depth {
+            pending: all(&self.pending),
+            parked: all(&self.parked),
+            bytes: self.bytes(),
+        }
+    }
+}
+
+fn positive(count: &AtomicI64) -> u64 {
+    count.load(Ordering::SeqCst).max(0).unsigned_abs()
+}
+
+/// The number a category has in its column.
+pub(super) fn index(category: Category) -> usize {
+    match category {
+        Category::ExternalSystem => 0,
+        Category::Notification => 1,
+        Category::CachedDbWrite => 2,
+    }
+}

@@ -1,0 +1,168 @@
+//! A site's own file: messages that wait ([`Buffer::enqueue`]), what became of cached calls and writes
+//! ([`tracking`]), the site event log ([`event`]) and news for central ([`telemetry`]). SQLite only, one process.
+//!
+//! Written by the same group-committing thread as the central store. Leaves to others: when to try again
+//! (`domain::retry`), trying (`site`).
+//!
+//! Always true: when a method returns, what it says survives power loss; an attempt is written down before it is
+//! made; what comes of it names it, so that whoever lost a race is told; a row leaves only when it was delivered
+//! or given up, and tracking, event and news of that are in the same commit.
+
+mod attempt;
+mod enqueue;
+pub mod event;
+mod forward;
+mod gauge;
+pub mod message;
+mod open;
+mod operator;
+mod purge;
+mod room;
+mod rows;
+mod sql;
+pub mod telemetry;
+pub mod tracking;
+mod wake;
+
+pub use event::{SiteEvent, What};
+pub use forward::Handed;
+pub use gauge::Depth;
+pub use message::{
+    Acted, Attempted, Count, End, Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Origin,
+    Recorded, Start, Step, TargetDue, Ticket, Tombstone,
+};
+pub use purge::Purged;
+pub use tracking::Tracking;
+pub use wake::Wake;
+
+use crate::{
+    Result,
+    sqlite::{
+        readers::Readers,
+        writer::{Session, Writer},
+    },
+};
+use domain::{Clock, Timestamp};
+use gauge::Gauge;
+use room::Room;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+use tokio::sync::watch;
+
+/// How a buffer is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub path: PathBuf,
+    /// What this machine is called in tracking and telemetry.
+    pub node: String,
+    /// About how many bytes may wait; 0: no limit.
+    pub max_bytes: u64,
+    /// Everything runs where it is asked for, without threads and without syncing: for simulations.
+    pub inline: bool,
+}
+
+impl Options {
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            node: String::new(),
+            max_bytes: 0,
+            inline: false,
+        }
+    }
+}
+
+/// The file, open. Cheap to share.
+#[derive(Debug)]
+pub struct Buffer {
+    clock: Arc<dyn Clock>,
+    writer: Writer,
+    readers: Readers,
+    shared: Arc<Shared>,
+    /// The damaged file that was set aside for this fresh one, if that happened.
+    set_aside: Option<PathBuf>,
+}
+
+/// What commands on the writer need besides the connection.
+#[derive(Debug)]
+struct Shared {
+    gauge: Gauge,
+    room: Room,
+    wake: Wake,
+    node: String,
+    ops: AtomicI64,
+}
+
+impl Shared {
+    /// The number of the next change.
+    fn op(&self) -> i64 {
+        self.ops.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+impl Buffer {
+    /// Where a damaged file was put, if one was found when this was opened.
+    pub fn set_aside(&self) -> Option<&PathBuf> {
+        self.set_aside.as_ref()
+    }
+
+    /// How full it is, without asking the file.
+    pub fn depth(&self) -> Depth {
+        self.shared.gauge.depth()
+    }
+
+    /// How full it is, by counting every row: for tests and for whoever doubts the gauge.
+    pub async fn recount(&self) -> Result<Depth> {
+        self.read(|conn| Ok(open::count(conn)?.depth())).await
+    }
+
+    /// Who wants to know when there is something to do.
+    pub fn wake(&self) -> &Wake {
+        &self.shared.wake
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Turns true when the disk failed: nothing is acknowledged after that, and the process should end.
+    pub fn poisoned(&self) -> watch::Receiver<bool> {
+        self.writer.poisoned()
+    }
+
+    pub fn check(&self) -> Result<()> {
+        self.writer.check()
+    }
+
+    /// Finishes what was asked for and closes the file.
+    pub async fn close(&self) {
+        // The writer last: it leaves the log moved into the file behind it.
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+
+    /// Runs a command on the writer; `weight` is about how many rows it touches.
+    async fn write<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let shared = self.shared.clone();
+        let done = self.writer.write(weight, move |s| work(s, &shared)).await;
+        self.shared.room.learn(&done);
+        done
+    }
+
+    /// Runs a query on a snapshot of the last commit.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&rusqlite::Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.readers.read(work).await
+    }
+}

@@ -1,0 +1,127 @@
+//! What a person can do with parked messages. Each statement names the state it expects; what it did not find, it
+//! lost.
+
+use super::{
+    Buffer, Shared,
+    attempt::{leaves, one},
+    enqueue::by_id,
+    event::{self, About, What},
+    message::{Acted, Message, MessageId, MessageStatus},
+    rows, sql,
+    telemetry::{self, News},
+    tracking::{self, Change},
+};
+use crate::{Result, sqlite::writer::Session};
+use domain::{
+    Actor,
+    site::{Category, OperationEvent, OperationStatus},
+};
+use rusqlite::params;
+use std::sync::Arc;
+
+impl Buffer {
+    /// Parked messages behind this place, oldest first.
+    pub async fn parked(&self, category: Option<Category>, after: i64, limit: u32) -> Result<Vec<Message>> {
+        self.read(move |conn| {
+            let category = category.map(rows::category_number);
+            let mut statement = conn.prepare_cached(sql::parked_page)?;
+            let mut found = statement.query(params![after, category, limit])?;
+            let mut messages = vec![];
+            while let Some(row) = found.next()? {
+                messages.push(rows::message(row)?);
+            }
+            Ok(messages)
+        })
+        .await
+    }
+
+    /// Sends a parked message round again: due at once, with a whole budget.
+    pub async fn requeue(&self, id: MessageId, actor: &Actor) -> Result<Acted> {
+        let actor = actor.clone();
+        self.write(1, move |s, shared| requeue(s, shared, id, &actor))
+            .await
+    }
+
+    /// Gives a parked message up. What it was and who did it stay in tracking and in the event log.
+    pub async fn discard(&self, id: MessageId, actor: &Actor) -> Result<Acted> {
+        let actor = actor.clone();
+        self.write(1, move |s, shared| discard(s, shared, id, &actor))
+            .await
+    }
+}
+
+fn requeue(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Actor) -> Result<Acted> {
+    let op = shared.op();
+    let params = params![id.to_string(), s.now.as_millis(), op];
+    let Some(message) = one(s, sql::requeue, params)? else {
+        return lost(s, id);
+    };
+    tell(s, shared, &message, What::Retry, actor, op)?;
+    let (shared, category) = (shared.clone(), message.category);
+    s.after_commit(move || {
+        shared
+            .gauge
+            .moved(category, MessageStatus::Parked, MessageStatus::Pending);
+        match category {
+            Category::Notification => shared.wake.ring_rewind(),
+            _ => shared.wake.ring_due(),
+        }
+    });
+    Ok(Acted::Done)
+}
+
+fn discard(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Actor) -> Result<Acted> {
+    let op = shared.op();
+    let buried = params![id.to_string(), s.now.as_millis(), actor.as_str(), op];
+    s.conn.prepare_cached(sql::bury_discarded)?.execute(buried)?;
+    let Some(message) = one(s, sql::discard, [id.to_string()])? else {
+        return lost(s, id);
+    };
+    tell(s, shared, &message, What::Discard, actor, op)?;
+    leaves(s, shared, &message, MessageStatus::Parked);
+    Ok(Acted::Done)
+}
+
+fn tell(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    message: &Message,
+    what: What,
+    actor: &Actor,
+    op: i64,
+) -> Result<()> {
+    let about = About {
+        actor: Some(actor.as_str()),
+        detail: message.last_error.as_deref(),
+        ..About::one(message.id)
+    };
+    event::write(s, what, message.category, &message.target, about)?;
+    if message.category == Category::Notification {
+        return Ok(());
+    }
+    let (event, status) = match what {
+        What::Discard => (OperationEvent::Discard, OperationStatus::Discarded),
+        _ => (OperationEvent::Retry, OperationStatus::Retrying),
+    };
+    let change = Change {
+        status,
+        error: message.last_error.as_deref(),
+        http_status: None,
+    };
+    tracking::update(s, message, change, op)?;
+    let news = News {
+        actor: Some(actor.as_str()),
+        error: message.last_error.as_deref(),
+        ..News::of(message, event, status)
+    };
+    telemetry::write(s, shared, op, news);
+    Ok(())
+}
+
+/// What the message is instead.
+fn lost(s: &Session<'_>, id: MessageId) -> Result<Acted> {
+    Ok(match by_id(s.conn, id)? {
+        Some(message) => Acted::WrongState(message.status),
+        None => Acted::NotFound,
+    })
+}

@@ -1,0 +1,1 @@
+insert into site_events (at, what, message_id, category, target, n, actor, detail) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)

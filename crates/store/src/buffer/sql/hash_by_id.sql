@@ -1,0 +1,1 @@
+select content_hash from sf_messages where id = ?1

@@ -1,0 +1,1 @@
+select * from sf_messages where id = ?1

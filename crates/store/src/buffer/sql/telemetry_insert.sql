@@ -1,0 +1,1 @@
+insert into telemetry (body_json) values (?1)

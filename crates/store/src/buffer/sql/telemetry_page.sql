@@ -1,0 +1,1 @@
+select seq, body_json from telemetry order by seq limit ?1

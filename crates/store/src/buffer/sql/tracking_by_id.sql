@@ -1,0 +1,1 @@
+select * from operation_tracking where tracked_operation_id = ?1

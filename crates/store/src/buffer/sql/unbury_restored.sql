@@ -1,0 +1,1 @@
+delete from tombstones where payload_json is not null

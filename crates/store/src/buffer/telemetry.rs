@@ -1,0 +1,166 @@
+//! News for central about cached calls and writes: written with what it tells of, kept until central has it.
+//!
+//! Always true: a failure here never undoes what it was to tell of.
+
+use super::{
+    Buffer, Shared,
+    event::cut,
+    message::{Message, MessageId},
+    sql,
+};
+use crate::{
+    Result,
+    sqlite::{rows as columns, writer::Session},
+};
+use domain::{
+    Timestamp, TrackedOperationId,
+    site::{OperationEvent, OperationStatus, Telemetry},
+    submission::limit,
+};
+use rusqlite::params;
+use std::{sync::Arc, time::Duration};
+use tracing::warn;
+use uuid::Uuid;
+
+/// More than this is not kept for a central that does not come back.
+pub const KEPT: u64 = 500_000;
+
+impl Buffer {
+    /// The oldest news, each with its place. A piece that cannot be read is dropped, and that is said.
+    pub async fn telemetry(&self, limit: u32) -> Result<Vec<(i64, Telemetry)>> {
+        let found = self
+            .read(move |conn| {
+                let mut statement = conn.prepare_cached(sql::telemetry_page)?;
+                let rows = statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                Ok(rows.collect::<Result<Vec<(i64, String)>, _>>()?)
+            })
+            .await?;
+        let mut news = Vec::with_capacity(found.len());
+        let mut unreadable = vec![];
+        for (seq, body) in found {
+            match columns::from_json("telemetry", &body) {
+                Ok(telemetry) => news.push((seq, telemetry)),
+                Err(_) => unreadable.push(seq),
+            }
+        }
+        if !unreadable.is_empty() {
+            warn!(
+                n = unreadable.len(),
+                "news for central cannot be read and is dropped"
+            );
+            self.telemetry_done(unreadable).await?;
+        }
+        Ok(news)
+    }
+
+    /// Central has these.
+    pub async fn telemetry_done(&self, seqs: Vec<i64>) -> Result<()> {
+        self.write(seqs.len(), move |s, _| {
+            let mut done = s.conn.prepare_cached(sql::telemetry_done)?;
+            for seq in &seqs {
+                done.execute([seq])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// How much news waits.
+    pub async fn telemetry_waiting(&self) -> Result<u64> {
+        self.read(|conn| {
+            let mut count = conn.prepare_cached(sql::telemetry_count)?;
+            Ok(count.query_row([], |row| columns::count(row, 0))?)
+        })
+        .await
+    }
+
+    /// Lets the oldest go where more than `kept` wait; how many went.
+    pub async fn telemetry_drop_beyond(&self, kept: u64) -> Result<u64> {
+        let waiting = self.telemetry_waiting().await?;
+        let Some(excess) = waiting.checked_sub(kept).filter(|n| *n > 0) else {
+            return Ok(0);
+        };
+        self.write(1, move |s, _| {
+            let dropped = s
+                .conn
+                .prepare_cached(sql::telemetry_drop)?
+                .execute(params![excess as i64])?;
+            Ok(dropped as u64)
+        })
+        .await
+    }
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct News<'a> {
+    pub message: &'a Message,
+    pub event: OperationEvent,
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    pub error: Option<&'a str>,
+    pub http_status: Option<u16>,
+    pub occurred_at: Option<Timestamp>,
+    pub took: Option<Duration>,
+    pub actor: Option<&'a str>,
+}
+
+impl<'a> News<'a> {
+    pub(super) fn of(message: &'a Message, event: OperationEvent, status: OperationStatus) -> Self {
+        Self {
+            message,
+            event,
+            status,
+            retry_count: message.retry_count,
+            error: None,
+            http_status: None,
+            occurred_at: None,
+            took: None,
+            actor: None,
+        }
+    }
+}
+
+/// Writes the news down, or says that it could not and goes on.
+pub(super) fn write(s: &mut Session<'_>, shared: &Arc<Shared>, op: i64, news: News<'_>) {
+    let MessageId(id) = news.message.id;
+    let message = news.message;
+    let telemetry = Telemetry {
+        id: Uuid::now_v7(),
+        operation: TrackedOperationId(id),
+        revision: op,
+        category: message.category,
+        target: message.target.clone(),
+        summary: message.summary.clone(),
+        event: news.event,
+        status: news.status,
+        retry_count: news.retry_count,
+        error: news.error.map(|e| cut(e, limit::ERROR).to_owned()),
+        http_status: news.http_status,
+        created_at: message.created_at,
+        occurred_at: news.occurred_at.unwrap_or(s.now),
+        duration_ms: news
+            .took
+            .map(|t| u32::try_from(t.as_millis()).unwrap_or(u32::MAX)),
+        instance: message.origin.instance.clone(),
+        script: message.origin.script.clone(),
+        node: (!shared.node.is_empty()).then(|| shared.node.clone()),
+        execution: message.origin.execution.clone(),
+        parent_execution: message.origin.parent_execution.clone(),
+        actor: news.actor.map(Into::into),
+    };
+    let written = s
+        .conn
+        .prepare_cached(sql::telemetry_insert)
+        .and_then(|mut insert| insert.execute([columns::json(&telemetry)]));
+    match written {
+        Ok(_) => {
+            let shared = shared.clone();
+            s.after_commit(move || shared.wake.ring_telemetry());
+        }
+        Err(error) => {
+            metrics::counter!("waypost_site_telemetry_failed_total").increment(1);
+            warn!(operation.id = %id, error = %error, "news for central could not be written; the message goes on without it");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A PostgreSQL that belongs to somebody else. Values travel as text and take the type the statement gives them, so
+//! that every type of the server can be written to.
+
+use super::Written;
+use crate::postgres::tls;
+use bytes::BytesMut;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use domain::{Failure, Scope};
+use serde_json::Value;
+use std::{error::Error, str::FromStr, time::Duration};
+use tokio_postgres::{
+    Config,
+    config::{SslMode, TargetSessionAttrs},
+    error::DbError,
+    types::{Format, IsNull, ToSql, Type, to_sql_checked},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// At most so many at once: it is somebody else's server.
+const CONNECTIONS: usize = 4;
+const CONNECT: Duration = Duration::from_secs(5);
+
+pub(super) struct Postgres {
+    pool: Pool,
+}
+
+impl Postgres {
+    pub(super) fn new(url: &str, timeout: Duration) -> Result<Self, String> {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut trust = tls::Trust::default();
+        let mut rest = vec![];
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("sslrootcert", path)) => trust.roots = Some(path.into()),
+                Some(("sslmode", "verify-full" | "verify-ca")) => rest.push("sslmode=require"),
+                _ => rest.push(pair),
+            }
+        }
+        let text = match rest.is_empty() {
+            true => base.to_owned(),
+            false => format!("{base}?{}", rest.join("&")),
+        };
+        // The parser's own words may hold the password.
+        let mut config = Config::from_str(&text)
+            .map_err(|_| "is not a PostgreSQL URL like postgres://user:password@host/database".to_owned())?;
+        trust.required = config.get_ssl_mode() == SslMode::Require;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("waypost site");
+        }
+        if config.get_hosts().len() > 1 {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let own = format!("-c statement_timeout={}", timeout.as_millis());
+        let options = match config.get_options() {
+            Some(given) => format!("{own} {given}"),
+            None => own,
+        };
+        config.options(options);
+        let tls = MakeRustlsConnect::new(tls::client(&trust).map_err(|e| e.to_string())?);
+        let fast = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let pool = Pool::builder(Manager::from_config(config, tls, fast))
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(timeout))
+            .create_timeout(Some(CONNECT * 2))
+            .build()
+            .map_err(|e| e.to_string())?;
+        Ok(Self { pool })
+    }
+
+    pub(super) async fn execute(
+        &self,
+        statement: &str,
+        params: &[Value],
+        timeout: Duration,
+    ) -> Result<Written, Failure> {
+        let client = self.pool.get().await.map_err(|e| unreachable(&e))?;
+        // The server ends the statement first; this is for a server that no longer answers at all.
+        let done = tokio::time::timeout(timeout + CONNECT, run(&client, statement, params)).await;
+        let done = done.unwrap_or_else(|_| {
+            Err(Failure::ambiguous(
+                Scope::Lane,
+                "TIMEOUT",
+                "the database did not answer in time",
+            ))
+        });
+        if matches!(&done, Err(failure) if failure.scope == Scope::Lane) {
+            drop(Object::take(client));
+        }
+        done
+    }
+}
+
+async fn run(client: &Object, statement: &str, params: &[Value]) -> Result<Written, Failure> {
+    let prepared = client.prepare(statement).await.map_err(|e| classify(&e, false))?;
+    let wanted = prepared.params().len();
+    if wanted != params.len() {
+        let words = format!(
+            "the statement takes {wanted} parameters, {} were given",
+            params.len()
+        );
+        return Err(Failure::permanent(Scope::Message, "STATEMENT", words));
+    }
+    let rows = client
+        .execute_raw(&prepared, params.iter().map(Param))
+        .await
+        .map_err(|e| classify(&e, true))?;
+    Ok(Written { rows })
+}
+
+#[derive(Debug)]
+struct Param<'a>(&'a Value);
+
+impl ToSql for Param<'_> {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self.0 {
+            Value::Null => return Ok(IsNull::Yes),
+            Value::String(text) => out.extend_from_slice(text.as_bytes()),
+            other => out.extend_from_slice(other.to_string().as_bytes()),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    fn encode_format(&self, _: &Type) -> Format {
+        Format::Text
+    }
+
+    to_sql_checked!();
+}
+
+fn unreachable(error: &PoolError) -> Failure {
+    match error {
+        PoolError::Backend(cause) => classify(cause, false),
+        PoolError::Timeout(_) => Failure::transient(
+            Scope::Lane,
+            "CONNECT",
+            "no connection to the database came free in time",
+        ),
+        other => Failure::transient(Scope::Lane, "CONNECT", other.to_string()),
+    }
+}
+
+/// `sent`: the statement may have reached the server.
+fn classify(error: &tokio_postgres::Error, sent: bool) -> Failure {
+    let Some(said) = error.as_db_error() else {
+        let words = cause(error);
+        // The values were refused before anything was sent.
+        if error.to_string().starts_with("error serializing") {
+            return Failure::permanent(Scope::Message, "STATEMENT", words);
+        }
+        return match sent {
+            true => Failure::ambiguous(Scope::Lane, "CONNECTION_LOST", words),
+            false => Failure::transient(Scope::Lane, "CONNECT", words),
+        };
+    };
+    let code = format!("PG_{}", said.code().code());
+    let words = describe(said);
+    match said.code().code() {
+        // A standby that is not (yet) the primary.
+        "25006" => Failure::transient(Scope::Lane, code, words),
+        text => match &text[..2] {
+            // Data, constraint, cardinality, syntax or access rule, feature, PL/pgSQL: the statement itself.
+            "0A" | "21" | "22" | "23" | "42" | "44" | "P0" | "20" | "27" | "2F" | "38" | "39" => {
+                Failure::permanent(Scope::Message, code, words)
+            }
+            // Somebody else's lock or transaction.
+            "40" | "55" => Failure::transient(Scope::Message, code, words),
+            _ => Failure::transient(Scope::Lane, code, words),
+        },
+    }
+}
+
+fn describe(said: &DbError) -> String {
+    match said.detail() {
+        Some(detail) => format!("{}: {detail}", said.message()),
+        None => said.message().to_owned(),
+    }
+}
+
+fn cause(error: &tokio_postgres::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,7 @@
+-- $1 now, $2 how long they are kept, in milliseconds, $3 where counting stops.
+select count(*) from (
+  select from site_calls
+  where heard_at < coalesce($1::timestamptz, date_trunc('milliseconds', now())) - $2::float8 * interval '1 millisecond'
+    and status in ('Delivered','Parked','Failed','Discarded')
+  limit $3::bigint
+) old

@@ -1,0 +1,1 @@
+update meta set value = ?1 where key = 'epoch'

@@ -1,0 +1,1 @@
+update site_relays set answer = ?2 where relay = ?1

@@ -1,0 +1,15 @@
+-- An older session that is still being written down does not come back over a newer one.
+insert into sites (tenant, site, created_at, central_node, session, connected_at, last_contact_at, agent_node, agent_version, peer, report)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+on conflict (tenant, site) do update set
+  central_node = excluded.central_node,
+  session = excluded.session,
+  connected_at = case when sites.session = excluded.session then sites.connected_at else excluded.connected_at end,
+  last_contact_at = excluded.last_contact_at,
+  offline_since = null,
+  offline_why = null,
+  agent_node = excluded.agent_node,
+  agent_version = excluded.agent_version,
+  peer = excluded.peer,
+  report = coalesce(excluded.report, sites.report)
+where sites.session is null or sites.session = excluded.session or sites.connected_at <= excluded.connected_at

@@ -1,0 +1,1 @@
+select * from sites where tenant = ?1 order by site

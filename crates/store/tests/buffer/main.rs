@@ -1,0 +1,11 @@
+//! A site's file: what it keeps, what it refuses, and what it makes of a damaged one. And other people's databases.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod commit;
+mod external;
+mod file;
+mod harness;
+mod model;
+mod room;
+mod statements;

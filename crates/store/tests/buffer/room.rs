@@ -1,0 +1,130 @@
+//! No room: refused in words, nothing half-written, and over by itself.
+
+use crate::harness::*;
+use domain::site::Category;
+use std::time::Duration;
+use store::buffer::{Enqueued, Start, Step};
+
+#[tokio::test]
+async fn a_limit_refuses_in_words_and_takes_messages_again_when_some_have_gone() {
+    let mut place = Place::new();
+    place.options.max_bytes = 10_000;
+    let buffer = place.open();
+    let mut taken = 0;
+    let why = loop {
+        let message = a_message(Category::ExternalSystem, "erp");
+        match buffer.enqueue(message, Start::Queued).await.unwrap() {
+            Enqueued::New(_) => taken += 1,
+            Enqueued::NoRoom(why) => break why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(taken > 5);
+    assert!(
+        why.contains("10000") && why.contains("site.max_buffer_bytes"),
+        "{why}"
+    );
+    assert!(buffer.refusing().is_some());
+    assert_eq!(buffer.recount().await.unwrap().waiting(), taken);
+    assert_eq!(
+        buffer.events(None, 1_000).await.unwrap().len() as u64,
+        taken,
+        "nothing of the refused one"
+    );
+    let claimed = buffer
+        .claim_due(Category::ExternalSystem, "erp", 3)
+        .await
+        .unwrap();
+    let attempted = claimed.iter().map(|message| store::buffer::Attempted {
+        ticket: message.ticket(),
+        step: Step::Delivered,
+        started_at: buffer.now(),
+        took: Duration::ZERO,
+        http_status: None,
+    });
+    buffer.record(attempted.collect()).await.unwrap();
+    assert_eq!(buffer.refusing(), None);
+    put(&buffer, a_message(Category::ExternalSystem, "erp")).await;
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_and_is_over_by_itself() {
+    let place = Place::new();
+    let buffer = place.open();
+    put(&buffer, a_message(Category::Notification, "ops")).await;
+    buffer.limit_pages(Some(60)).await.unwrap();
+    let mut taken = 1;
+    let large = || {
+        let mut message = a_message(Category::Notification, "ops");
+        message.payload = "x".repeat(20_000);
+        message
+    };
+    let why = loop {
+        match buffer.enqueue(large(), Start::Queued).await.unwrap() {
+            Enqueued::New(_) => taken += 1,
+            Enqueued::NoRoom(why) => break why,
+            other => panic!("{other:?}"),
+        }
+        assert!(taken < 100, "60 pages hold less");
+    };
+    assert!(why.contains("no room on the disk"), "{why}");
+    assert!(buffer.refusing().is_some());
+    buffer.check().expect("a full disk is no broken one");
+    assert_eq!(buffer.recount().await.unwrap(), buffer.depth());
+    assert_eq!(buffer.depth().waiting(), taken);
+    buffer.limit_pages(None).await.unwrap();
+    buffer.look_for_room().await.unwrap();
+    assert_eq!(buffer.refusing(), None);
+    let again = buffer.enqueue(large(), Start::Queued).await.unwrap();
+    assert!(matches!(again, Enqueued::New(_)));
+}
+
+#[tokio::test]
+async fn neighbours_in_a_commit_that_found_no_room_are_refused_in_the_same_words() {
+    let place = Place::new();
+    let buffer = std::sync::Arc::new(place.open());
+    buffer.limit_pages(Some(60)).await.unwrap();
+    let sends = (0..60).map(|_| {
+        let buffer = buffer.clone();
+        tokio::spawn(async move {
+            let mut message = a_message(Category::Notification, "ops");
+            message.payload = "x".repeat(20_000);
+            buffer.enqueue(message, Start::Queued).await.unwrap()
+        })
+    });
+    let answers = futures_util::future::join_all(sends).await;
+    let taken = answers
+        .iter()
+        .filter(|a| matches!(a, Ok(Enqueued::New(_))))
+        .count();
+    let refused = answers
+        .iter()
+        .filter(|a| matches!(a, Ok(Enqueued::NoRoom(_))))
+        .count();
+    assert_eq!(taken + refused, 60);
+    assert!(refused > 0);
+    assert_eq!(buffer.recount().await.unwrap().waiting(), taken as u64);
+    assert_eq!(buffer.depth().waiting(), taken as u64);
+}
+
+#[tokio::test]
+async fn many_senders_at_once_never_pass_the_limit_together() {
+    let mut place = Place::new();
+    place.options.max_bytes = 1_000_000;
+    let buffer = std::sync::Arc::new(place.open());
+    let sends = (0..60).map(|_| {
+        let buffer = buffer.clone();
+        tokio::spawn(async move {
+            let mut message = a_message(Category::Notification, "ops");
+            message.payload = "x".repeat(100_000);
+            buffer.enqueue(message, Start::Queued).await.unwrap()
+        })
+    });
+    let answers = futures_util::future::join_all(sends).await;
+    let taken = answers
+        .iter()
+        .filter(|a| matches!(a, Ok(Enqueued::New(_))))
+        .count();
+    assert_eq!(taken, 9);
+    assert!(buffer.depth().bytes <= 1_000_000);
+}

@@ -1,0 +1,83 @@
+//! Every statement fits the schema, and none that runs often walks the buffer.
+
+use crate::harness::Place;
+use rusqlite::Connection;
+
+fn statements() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/buffer/sql");
+    let mut found: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Statements that walk a table on purpose.
+const WALKS: &[(&str, &str)] = &[
+    ("counts", "once, when the file is opened"),
+    ("highest_op", "once, when the file is opened"),
+    ("restore_acked", "all that is remembered, through its own index"),
+    ("unbury_restored", "all that is remembered, through its own index"),
+    ("events_page", "ends at its limit"),
+    ("telemetry_page", "ends at its limit"),
+    ("telemetry_drop", "ends at its limit"),
+    ("telemetry_count", "once a day, and for whoever asks"),
+    ("interrupted", "what is under way, through its own index"),
+    ("targets_due", "a step of the index per target"),
+];
+
+#[test]
+fn every_statement_is_one_and_none_walks_the_buffer_unannounced() {
+    let place = Place::new();
+    drop(place.open());
+    let conn = Connection::open(place.file()).unwrap();
+    for (name, sql) in statements() {
+        assert!(!sql.trim_end().ends_with(';') && !sql.contains(";\n"), "{name}");
+        let mut explain = conn
+            .prepare(&format!("explain query plan {sql}"))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            let walks =
+                step.starts_with("SCAN ") && !step.contains("CONSTANT ROW") && !step.starts_with("SCAN (");
+            let sorts = step.contains("TEMP B-TREE");
+            let allowed = WALKS.iter().any(|(n, _)| *n == name);
+            assert!(!(walks || sorts) || allowed, "{name}: {step}");
+        }
+    }
+}
+
+#[test]
+fn the_hot_statements_use_the_index_made_for_them() {
+    let place = Place::new();
+    drop(place.open());
+    let conn = Connection::open(place.file()).unwrap();
+    let all = statements();
+    for (name, index) in [
+        ("claim_due", "idx_sf_messages_due"),
+        ("targets_due", "idx_sf_messages_due"),
+        ("count_of_target", "idx_sf_messages_due"),
+        ("forwardable", "idx_sf_messages_category"),
+        ("parked_page", "idx_sf_messages_status"),
+        ("oldest_waiting", "idx_sf_messages_status"),
+        ("interrupted", "idx_sf_messages_attempting"),
+        ("forget_acked", "idx_tombstones_remembered"),
+        ("restore_acked", "idx_tombstones_remembered"),
+        ("purge_tracking", "ix_operation_tracking_terminal"),
+    ] {
+        let sql = &all.iter().find(|(n, _)| n == name).unwrap().1;
+        let mut explain = conn.prepare(&format!("explain query plan {sql}")).unwrap();
+        let mut steps = explain.raw_query();
+        let mut plan = vec![];
+        while let Some(step) = steps.next().unwrap() {
+            plan.push(step.get::<_, String>("detail").unwrap());
+        }
+        assert!(plan.iter().any(|step| step.contains(index)), "{name}: {plan:#?}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Two site agents of the demo. The link of `plant-south` has a plug that is pulled now and then.
+
+use super::world::World;
+use crate::{
+    config::{server::Server, site::Site as Config, site_targets::System},
+    wiring::{
+        links::{self, Links},
+        site::{self as wired, RunningSite},
+    },
+};
+use central::Central;
+use client::site::{Notify, Site};
+use domain::{Actor, SiteId, TenantId};
+use simulator::HttpReceiver;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Answers 503 twice, then takes what it is sent.
+pub const ERP_PATH: &str = "/erp";
+
+pub struct Sites {
+    pub north: Site,
+    pub south: Site,
+    running: Vec<RunningSite>,
+    central: Central,
+    link: Links,
+    stop: CancellationToken,
+    plug: Plug,
+}
+
+/// Where `plant-south` connects, while it can.
+struct Plug {
+    address: SocketAddr,
+    stop: CancellationToken,
+    server: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
+}
+
+impl Sites {
+    pub async fn start(central: &Central, folder: &Path, http: &HttpReceiver) -> anyhow::Result<Self> {
+        let stop = CancellationToken::new();
+        let link = links::start(&any_port(), central, stop.clone()).await?;
+        let plugged = CancellationToken::new();
+        let other = links::listen(&any_port(), central, plugged.clone())?;
+        let mut running = vec![];
+        for (id, address) in [("plant-north", link.address), ("plant-south", other.address)] {
+            let key = central
+                .sites
+                .register(TenantId::DEFAULT, &SiteId::new(id), &Actor::system())
+                .await?
+                .key;
+            let config = config(id, address, key, folder, http);
+            running.push(wired::start(&config, None, stop.clone()).await?);
+        }
+        let client = |i: usize| Site::new(&format!("http://{}", running[i].address), "");
+        Ok(Self {
+            north: client(0)?,
+            south: client(1)?,
+            running,
+            central: central.clone(),
+            link,
+            stop,
+            plug: Plug {
+                address: other.address,
+                stop: plugged,
+                server: Some(other.server),
+            },
+        })
+    }
+
+    /// `plant-south` loses its link.
+    pub async fn unplug(&mut self) {
+        self.plug.stop.cancel();
+        if let Some(server) = self.plug.server.take() {
+            let _ = server.await;
+        }
+    }
+
+    /// And gets it back.
+    pub fn plug_in(&mut self) -> anyhow::Result<()> {
+        self.plug.stop = CancellationToken::new();
+        let again = Server {
+            link_listen: self.plug.address,
+            ..Server::default()
+        };
+        let link = links::listen(&again, &self.central, self.plug.stop.clone())?;
+        self.plug.server = Some(link.server);
+        Ok(())
+    }
+
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        for site in self.running.drain(..) {
+            if let Err(error) = site.finished().await {
+                tracing::warn!(
+                    error = format!("{error:#}"),
+                    "a site of the demo did not end well"
+                );
+            }
+        }
+        self.unplug().await;
+        let _ = self.link.server.await;
+    }
+}
+
+fn any_port() -> Server {
+    Server {
+        link_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ..Server::default()
+    }
+}
+
+fn config(id: &str, central: SocketAddr, key: String, folder: &Path, http: &HttpReceiver) -> Config {
+    let erp = System::at("erp", http.url(ERP_PATH));
+    Config {
+        id: Some(id.into()),
+        central: vec![format!("http://{central}")],
+        key: Some(crate::config::secret::Secret::new(key)),
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        database: folder.join(format!("{id}.db")),
+        default_retry_interval: Duration::from_secs(1),
+        retry_timer_interval: Duration::from_millis(500),
+        system: vec![erp],
+        ..Config::default()
+    }
+}
+
+/// What the tour shows of sites; whether it went as it should.
+pub async fn tour(world: &mut World) -> anyhow::Result<bool> {
+    let mut well = true;
+    world.sites.unplug().await;
+    let south = world.sites.south.clone();
+    let id = Notify::to("ops")
+        .send(&south, "Crane 7 is idle", "Sent by the demo.")
+        .await?;
+    let waits = south.status(id).await?;
+    println!(
+        "plant-south has lost its link and keeps a notification: {}.",
+        waits.status
+    );
+    well &= waits.status == "Forwarding";
+    let north = world.sites.north.clone();
+    let call = north
+        .call("erp")
+        .post("/orders")
+        .json(&serde_json::json!({"item": 7}))
+        .send()
+        .await?;
+    println!(
+        "plant-north calls a system that answers 503: {}.",
+        call.last_error.as_deref().unwrap_or("delivered at once")
+    );
+    well &= call.was_buffered;
+    world.sites.plug_in()?;
+    let patience = Duration::from_secs(60);
+    let arrived = tokio::time::timeout(patience, async {
+        while south.status(id).await?.status != "Delivered" {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        while north.tracking(call.tracked_operation_id).await?.status
+            != domain::site::OperationStatus::Delivered
+        {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Ok::<_, client::Error>(())
+    })
+    .await;
+    match arrived {
+        Ok(Ok(())) => println!("The link is back: the notification was delivered, and so was the call.\n"),
+        Ok(Err(error)) => return Err(error.into()),
+        Err(_) => {
+            println!("The link is back, but not everything of the sites arrived within a minute.\n");
+            well = false;
+        }
+    }
+    Ok(well)
+}

@@ -1,0 +1,210 @@
+//! A site agent, from its configuration.
+
+use crate::config::{Problem, Problems, site::Site as Config};
+use anyhow::Context;
+use delivery::Outside;
+use domain::{Clock, SiteId, SystemClock, site::Category};
+use link::{Address, ClientTls, LinkClient, Options};
+use metrics_exporter_prometheus::PrometheusHandle;
+use site::{
+    Agent, Commands, Handlers, Settings, Site,
+    api::{self, Access, Api, Listening},
+    handlers::{CachedDbWrites, ExternalSystems},
+};
+use std::{net::SocketAddr, sync::Arc};
+use store::{Buffer, buffer};
+use tokio_util::sync::CancellationToken;
+
+/// A site at work.
+#[derive(Debug)]
+pub struct RunningSite {
+    pub agent: Arc<Agent>,
+    pub address: SocketAddr,
+    http: tokio::task::JoinHandle<std::io::Result<()>>,
+    /// Requests are no longer taken.
+    stop: CancellationToken,
+    /// The link goes last: what was under way may still be answered.
+    unlink: CancellationToken,
+    link: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// Opens the buffer, dials central, listens. Runs until `stop`; see [`RunningSite::finished`].
+pub async fn start(
+    config: &Config,
+    metrics: Option<PrometheusHandle>,
+    stop: CancellationToken,
+) -> anyhow::Result<RunningSite> {
+    let missing = config.missing();
+    if !missing.is_empty() {
+        return Err(Problems(missing).into());
+    }
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let settings = settings(config)?;
+    let (systems, connections) = targets(config, &clock)?;
+    let access = match secret(config.api_token().read())? {
+        Some(token) => Access::token(token),
+        None => Access::local(),
+    };
+    let link = link(config, &settings, &clock)?;
+    let options = buffer::Options {
+        path: config.database.clone(),
+        node: settings.node.clone(),
+        max_bytes: config.max_buffer_bytes,
+        inline: false,
+    };
+    let opening = clock.clone();
+    let buffer = tokio::task::spawn_blocking(move || Buffer::open(&options, opening))
+        .await?
+        .with_context(|| format!("cannot open {} (site.database)", config.database.display()))?;
+    let handlers = Handlers::default()
+        .register(Category::ExternalSystem, systems.clone())
+        .register(Category::CachedDbWrite, connections.clone());
+    let site = Site::new(settings, Arc::new(buffer), handlers, clock);
+    let unlink = CancellationToken::new();
+    let link = link.map(|link| {
+        site.connect(Arc::new(link.clone()));
+        tokio::spawn(link.run(Arc::new(Commands(site.clone())), unlink.clone()))
+    });
+    let agent = Arc::new(Agent::start(site).await.context("the buffer cannot be used")?);
+    let local = Api {
+        agent: agent.clone(),
+        systems,
+        connections,
+        metrics,
+        access,
+    };
+    let Listening { address, server } = api::serve(local, config.listen, stop.clone()).await?;
+    Ok(RunningSite {
+        agent,
+        address,
+        http: server,
+        stop,
+        unlink,
+        link,
+    })
+}
+
+impl RunningSite {
+    /// Completes when the site was stopped and everything is in order, or when something broke.
+    pub async fn finished(mut self) -> anyhow::Result<()> {
+        let mut poisoned = self.agent.site.buffer.poisoned();
+        let broke = tokio::select! {
+            () = self.stop.cancelled() => None,
+            ended = &mut self.http => {
+                let ended = ended.context("the HTTP server broke")?;
+                Some(ended.context("the HTTP server ended"))
+            }
+            _ = poisoned.wait_for(|poisoned| *poisoned) => {
+                Some(Err(anyhow::anyhow!(
+                    "the disk failed under the buffer; nothing was acknowledged after that, start again when it is well"
+                )))
+            }
+        };
+        self.stop.cancel();
+        let patience = self.agent.site.settings.shutdown_wait * 3;
+        let orderly = async {
+            self.agent.stop().await;
+            if broke.is_none() {
+                let _ = (&mut self.http).await;
+            }
+            self.unlink.cancel();
+            if let Some(link) = self.link.take() {
+                let _ = link.await;
+            }
+        };
+        if tokio::time::timeout(patience, orderly).await.is_err() {
+            tracing::warn!("not everything ended in time; what was under way counts as interrupted");
+        }
+        broke.unwrap_or(Ok(()))
+    }
+}
+
+fn settings(config: &Config) -> anyhow::Result<Settings> {
+    let id = SiteId::parse(config.id.as_deref().unwrap_or_default())
+        .map_err(|why| Problems(vec![Problem::new("site.id", format!("the id {why}"))]))?;
+    let host = || gethostname::gethostname().to_string_lossy().into_owned();
+    let node = config.node.clone().filter(|node| !node.trim().is_empty());
+    Ok(Settings {
+        node: node.unwrap_or_else(host),
+        retry_interval: config.default_retry_interval,
+        max_retries: config.default_max_retries,
+        notification_max_retries: config.notification_max_retries,
+        timer: config.retry_timer_interval,
+        tracking_retention: config.tracking_retention,
+        ..Settings::of(id)
+    })
+}
+
+type Targets = (Arc<ExternalSystems>, Arc<CachedDbWrites>);
+
+fn targets(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Targets> {
+    let outside = Outside::new(clock.clone());
+    let bad =
+        |key: &str, name: &str, why: String| Problems(vec![Problem::new(key, format!("{name:?}: {why}"))]);
+    let systems = config
+        .system
+        .iter()
+        .map(|s| {
+            Ok((
+                s.name.clone(),
+                s.build(&outside)
+                    .map_err(|why| bad("site.system", &s.name, why))?,
+            ))
+        })
+        .collect::<Result<_, Problems>>()?;
+    let connections = config
+        .connection
+        .iter()
+        .map(|c| {
+            Ok((
+                c.name.clone(),
+                c.build().map_err(|why| bad("site.connection", &c.name, why))?,
+            ))
+        })
+        .collect::<Result<_, Problems>>()?;
+    Ok((
+        Arc::new(ExternalSystems::new(systems, clock.clone())),
+        Arc::new(CachedDbWrites::new(connections)),
+    ))
+}
+
+fn link(config: &Config, settings: &Settings, clock: &Arc<dyn Clock>) -> anyhow::Result<Option<LinkClient>> {
+    if config.central.is_empty() {
+        return Ok(None);
+    }
+    let central: Vec<Address> = config
+        .central
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<_, _>>()
+        .map_err(|why| Problems(vec![Problem::new("site.central", why)]))?;
+    let key = secret(config.key().read())?.unwrap_or_default();
+    let identity = match (&config.tls_cert_file, &config.tls_key_file) {
+        (Some(cert), Some(key)) => Some((cert.as_path(), key.as_path())),
+        _ => None,
+    };
+    let tls = match central.iter().any(|address| address.tls) {
+        true => {
+            Some(ClientTls::from_files(config.ca_file.as_deref(), identity).context("TLS cannot be set up")?)
+        }
+        false => None,
+    };
+    let options = Options {
+        node: settings.node.clone(),
+        tls,
+        insecure: config.insecure,
+        clock: clock.clone(),
+        ..Options::new(settings.id.clone(), key.into(), central)
+    };
+    let bad = options.problems();
+    if !bad.is_empty() {
+        let named = bad.into_iter().map(|(key, why)| Problem::new(key, why));
+        return Err(Problems(named.collect()).into());
+    }
+    Ok(Some(LinkClient::new(options)))
+}
+
+fn secret(read: Result<Option<crate::config::secret::Secret>, Problem>) -> Result<Option<String>, Problems> {
+    read.map(|found| found.map(|secret| secret.expose().to_owned()))
+        .map_err(|problem| Problems(vec![problem]))
+}

@@ -1,0 +1,138 @@
+//! What people at the machine and at central see of a site, and what they can do: over the command line.
+
+use crate::{
+    node::{KEY, Node, Setup},
+    site_agent::{AgentProcess, SiteSetup},
+};
+use client::site::Notify;
+use domain::site::OperationStatus;
+use serde_json::Value;
+use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
+use std::{
+    process::{Command, Output},
+    time::Duration,
+};
+
+fn waypost(node: &Node, agent: &AgentProcess, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_waypost"))
+        .args(args)
+        .env("WAYPOST_URL", node.client.url())
+        .env("WAYPOST_API_KEY", KEY)
+        .env("WAYPOST_SITE_URL", agent.site.url())
+        .output()
+        .unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while !is_so().await {
+        assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parked_messages_are_seen_and_acted_on_at_the_site_and_through_central() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::start(&Setup::sqlite(folder.path())).await;
+    let key = node.client.register_site("north").await.unwrap().key;
+    let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    erp.on(HttpRule::status(400));
+    let history = folder.path().join("history.db");
+    std::fs::write(&history, b"").unwrap();
+    let setup = SiteSetup {
+        id: "north".into(),
+        folder: folder.path().into(),
+        central: format!("http://{}", node.link),
+        key,
+        more: format!(
+            "[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n[[site.connection]]\nname = \"history\"\nurl = {:?}\n",
+            erp.url("/"),
+            format!("sqlite://{}", history.display())
+        ),
+    };
+    let agent = AgentProcess::start(&setup).await;
+    let mut ids = vec![];
+    for _ in 0..2 {
+        let sent = agent
+            .site
+            .call("erp")
+            .post("/orders")
+            .already_tried()
+            .send()
+            .await
+            .unwrap();
+        ids.push(sent.tracked_operation_id);
+    }
+    until("both to be parked", async || {
+        agent.site.health().await.unwrap().parked == 2
+    })
+    .await;
+    let listed = json(&waypost(&node, &agent, &["parked", "list", "--json"]));
+    assert_eq!(listed["total"], 2);
+    // Central is asked by its own list, and asks the site.
+    until("the site to be online", async || {
+        node.client.site("north").await.unwrap().presence == "Online"
+    })
+    .await;
+    let listed = json(&waypost(
+        &node,
+        &agent,
+        &["parked", "--site", "north", "list", "--json"],
+    ));
+    assert_eq!(listed["items"][0]["messageId"], ids[0].to_string());
+    erp.behave();
+    let plain = ids[0].0.simple().to_string();
+    let retried = waypost(&node, &agent, &["parked", "--site", "north", "retry", &plain]);
+    assert!(
+        retried.status.success(),
+        "{}",
+        String::from_utf8_lossy(&retried.stderr)
+    );
+    let discarded = waypost(&node, &agent, &["parked", "discard", &ids[1].to_string()]);
+    assert!(discarded.status.success());
+    let again = waypost(&node, &agent, &["parked", "discard", &ids[1].to_string()]);
+    assert_eq!(again.status.code(), Some(3), "it is gone");
+    until("the call to be made", async || {
+        agent.site.tracking(ids[0]).await.unwrap().status == OperationStatus::Delivered
+    })
+    .await;
+    assert_eq!(
+        agent.site.tracking(ids[1]).await.unwrap().status,
+        OperationStatus::Discarded
+    );
+    let sites = json(&waypost(&node, &agent, &["sites", "--json"]));
+    assert_eq!(
+        (sites[0]["id"].as_str(), sites[0]["presence"].as_str()),
+        (Some("north"), Some("Online"))
+    );
+    let statement = ["create", "table readings (tag text)"].join(" ");
+    let write = agent.site.write("history", statement).send().await.unwrap();
+    assert!(write.accepted && !write.was_buffered, "{write:?}");
+    let id = Notify::to("ops").send(&agent.site, "full", "98 %").await.unwrap();
+    until("central to have it", async || {
+        agent.site.status(id).await.unwrap().place.as_deref() == Some("central")
+    })
+    .await;
+    drop(agent);
+    until("the site to be missed", async || {
+        node.client.site("north").await.unwrap().presence == "Offline"
+    })
+    .await;
+    let nowhere = node
+        .client
+        .site_parked("north", 10, None)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        nowhere.contains("503") || nowhere.contains("not connected"),
+        "{nowhere}"
+    );
+}

@@ -1,0 +1,279 @@
+//! Sites, what is parked there, and their calls and writes, as they are shown.
+
+use super::names::{CategoryName, Id, OperationStatusName, PresenceName, Time};
+use central::sites::{
+    ParkedAnswer, ParkedMessage, Presence, Registered, SiteEvent, SiteReport, SiteView as Known,
+};
+use domain::{
+    Timestamp, TrackedOperationId,
+    site::{Category, OperationStatus},
+};
+use serde::Serialize;
+use store::sites::SiteCall;
+use utoipa::ToSchema;
+
+/// A site to be made known.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct SiteRequest {
+    /// Letters, digits, `-`, `_` and `.`; what the site's agent has as `site.id`.
+    #[schema(max_length = 100)]
+    pub id: String,
+}
+
+/// A site and whether it is there.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteView {
+    pub id: String,
+    #[schema(value_type = Time)]
+    pub registered_at: Timestamp,
+    #[schema(value_type = PresenceName)]
+    pub presence: &'static str,
+    /// Since when it is online or offline.
+    #[schema(value_type = Option<Time>)]
+    pub since: Option<Timestamp>,
+    /// Why it is offline.
+    pub reason: Option<String>,
+    /// The node of central it talks to.
+    pub central_node: Option<String>,
+    /// The machine its agent runs on.
+    pub node: Option<String>,
+    pub version: Option<String>,
+    pub peer: Option<String>,
+    #[schema(value_type = Option<Time>)]
+    pub last_contact_at: Option<Timestamp>,
+    /// What it said last; of an offline site, what it said before it went.
+    pub report: Option<ReportView>,
+}
+
+/// How a site is doing, in its own words.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportView {
+    pub backlog: Vec<BacklogView>,
+    pub parked: u64,
+    /// When the oldest waiting message was accepted.
+    #[schema(value_type = Option<Time>)]
+    pub oldest_waiting_at: Option<Timestamp>,
+    /// Messages that nothing at the site can deliver.
+    pub without_handler: u64,
+    pub buffer_bytes: u64,
+    /// Why it takes no messages, when it does not.
+    pub refusing: Option<String>,
+    pub events: Vec<EventView>,
+}
+
+/// What waits at a site.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BacklogView {
+    #[schema(value_type = CategoryName)]
+    pub category: Category,
+    pub waiting: u64,
+}
+
+/// A line of the site's event log.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventView {
+    #[schema(value_type = Time)]
+    pub at: Timestamp,
+    pub event: String,
+    pub message_id: String,
+    pub detail: Option<String>,
+}
+
+/// A site that was just made known.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewSiteView {
+    pub id: String,
+    #[schema(value_type = Time)]
+    pub registered_at: Timestamp,
+    /// What its agent gets as `site.key`. It is shown this once and kept nowhere.
+    pub key: String,
+}
+
+impl std::fmt::Debug for NewSiteView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewSiteView")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A page of what is parked at a site.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedPageView {
+    pub items: Vec<ParkedView>,
+    pub next_cursor: Option<String>,
+    /// How many are parked in all.
+    pub total: u64,
+}
+
+/// A message parked at a site. Its payload stays there.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedView {
+    /// Also the tracked operation's id, of a call or a write.
+    pub message_id: String,
+    #[schema(value_type = CategoryName)]
+    pub category: Category,
+    /// The list, system or connection.
+    pub target: String,
+    pub retry_count: u32,
+    pub max_retries: u32,
+    #[schema(value_type = Time)]
+    pub created_at: Timestamp,
+    #[schema(value_type = Option<Time>)]
+    pub last_attempt_at: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    pub parked_at: Option<Timestamp>,
+    pub last_error: Option<String>,
+    pub instance: Option<String>,
+    pub script: Option<String>,
+}
+
+/// What was done to a parked message.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedActedView {
+    pub site_id: String,
+    pub message_id: String,
+    /// `retry` or `discard`.
+    pub action: &'static str,
+}
+
+/// A cached call or write of a site, as its latest news left it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteCallView {
+    pub site_id: String,
+    #[schema(value_type = Id)]
+    pub tracked_operation_id: TrackedOperationId,
+    #[schema(value_type = CategoryName)]
+    pub category: Category,
+    /// The system or connection.
+    pub target: String,
+    pub summary: Option<String>,
+    #[schema(value_type = OperationStatusName)]
+    pub status: OperationStatus,
+    pub retry_count: u32,
+    pub last_error: Option<String>,
+    pub http_status: Option<u16>,
+    #[schema(value_type = Time)]
+    pub created_at: Timestamp,
+    #[schema(value_type = Time)]
+    pub updated_at: Timestamp,
+    pub source_instance_id: Option<String>,
+    pub source_script: Option<String>,
+    pub source_node: Option<String>,
+    pub execution_id: Option<String>,
+    pub parent_execution_id: Option<String>,
+}
+
+impl From<Known> for SiteView {
+    fn from(site: Known) -> Self {
+        let (presence, since, reason, central_node) = match site.presence {
+            Presence::NeverSeen => ("NeverSeen", None, None, None),
+            Presence::Online { since, central_node } => ("Online", Some(since), None, Some(central_node)),
+            Presence::Offline { since, why } => ("Offline", Some(since), Some(why), None),
+        };
+        Self {
+            id: site.id.to_string(),
+            registered_at: site.registered_at,
+            presence,
+            since,
+            reason,
+            central_node,
+            node: site.agent_node,
+            version: site.agent_version,
+            peer: site.peer,
+            last_contact_at: site.last_contact_at,
+            report: site.report.map(ReportView::from),
+        }
+    }
+}
+
+impl From<SiteReport> for ReportView {
+    fn from(report: SiteReport) -> Self {
+        let backlog = |(category, waiting)| BacklogView { category, waiting };
+        let event = |e: SiteEvent| EventView {
+            at: e.at,
+            event: e.what,
+            message_id: e.message,
+            detail: e.detail,
+        };
+        Self {
+            backlog: report.backlog.into_iter().map(backlog).collect(),
+            parked: report.parked,
+            oldest_waiting_at: report.oldest_waiting,
+            without_handler: report.without_handler,
+            buffer_bytes: report.buffer_bytes,
+            refusing: report.refusing,
+            events: report.events.into_iter().map(event).collect(),
+        }
+    }
+}
+
+impl From<Registered> for NewSiteView {
+    fn from(registered: Registered) -> Self {
+        Self {
+            id: registered.site.id.to_string(),
+            registered_at: registered.site.created_at,
+            key: registered.key,
+        }
+    }
+}
+
+impl From<ParkedAnswer> for ParkedPageView {
+    fn from(answer: ParkedAnswer) -> Self {
+        Self {
+            items: answer.messages.into_iter().map(ParkedView::from).collect(),
+            next_cursor: answer.next,
+            total: answer.total,
+        }
+    }
+}
+
+impl From<ParkedMessage> for ParkedView {
+    fn from(m: ParkedMessage) -> Self {
+        Self {
+            message_id: m.id,
+            category: m.category,
+            target: m.target,
+            retry_count: m.retry_count,
+            max_retries: m.max_retries,
+            created_at: m.created_at,
+            last_attempt_at: m.last_attempt_at,
+            parked_at: m.parked_at,
+            last_error: m.last_error,
+            instance: m.instance,
+            script: m.script,
+        }
+    }
+}
+
+impl From<SiteCall> for SiteCallView {
+    fn from(call: SiteCall) -> Self {
+        Self {
+            site_id: call.site.to_string(),
+            tracked_operation_id: call.operation,
+            category: call.category,
+            target: call.target,
+            summary: call.summary,
+            status: call.status,
+            retry_count: call.retry_count,
+            last_error: call.error,
+            http_status: call.http_status,
+            created_at: call.created_at,
+            updated_at: call.updated_at,
+            source_instance_id: call.instance,
+            source_script: call.script,
+            source_node: call.node,
+            execution_id: call.execution,
+            parent_execution_id: call.parent_execution,
+        }
+    }
+}

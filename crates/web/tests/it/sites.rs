@@ -1,0 +1,290 @@
+//! Sites over the API: registered here, asked over a real link.
+
+use crate::world::{MINE, OTHER, World};
+use domain::{Clock, Jitter, SiteId, TenantId};
+use link::{
+    LinkClient, LinkState, Options, Uplink,
+    server::{self, Identity},
+};
+use serde_json::json;
+use std::{sync::Arc, time::Duration};
+use store::directory::Role;
+use testkit::{
+    Network,
+    site::{ASite, a_telemetry},
+};
+use tokio_util::sync::CancellationToken;
+
+struct Linked {
+    network: Network,
+    site: Arc<ASite>,
+    link: LinkClient,
+}
+
+/// Registers `north` over the API and connects it.
+async fn linked(world: &World) -> Linked {
+    let made = world.post("/api/sites", json!({"id": "north"})).await.expect(201);
+    let key = made["key"].as_str().unwrap().to_owned();
+    let desk = &world.central.sites;
+    desk.begin().await.unwrap();
+    let network = Network::default();
+    let identity = Identity {
+        node: "node-1".into(),
+        version: "0.1.0".into(),
+    };
+    let serving = server::serve(
+        network.incoming(),
+        identity,
+        desk.gateway(),
+        CancellationToken::new(),
+    );
+    tokio::spawn(serving);
+    let clock: Arc<dyn Clock> = world.temp.clock.clone();
+    let options = Options {
+        dial: Arc::new(network.clone()),
+        clock,
+        jitter: Arc::new(|| Jitter::NONE),
+        node: "n1".into(),
+        ..Options::new(
+            SiteId::new("north"),
+            key.into(),
+            vec!["http://127.0.0.1:7443".parse().unwrap()],
+        )
+    };
+    let site = Arc::new(ASite::default());
+    let link = LinkClient::new(options);
+    tokio::spawn(link.clone().run(site.clone(), CancellationToken::new()));
+    link.state().wait_for(LinkState::is_up).await.unwrap();
+    Linked { network, site, link }
+}
+
+#[tokio::test]
+async fn a_site_is_registered_once_and_its_key_shown_once() {
+    let world = World::new().await;
+    let made = world.post("/api/sites", json!({"id": "north"})).await.expect(201);
+    let key = made["key"].as_str().unwrap();
+    assert!(key.starts_with("wp_"));
+    let listed = world.get("/api/sites").await;
+    assert!(!listed.text.contains(key));
+    let site = &listed.expect(200)["items"][0];
+    assert_eq!(
+        (&site["id"], &site["presence"]),
+        (&json!("north"), &json!("NeverSeen"))
+    );
+    let again = world.post("/api/sites", json!({"id": "north"})).await;
+    assert_eq!(again.problem(409), "conflict");
+    let over_http = world.ask("GET", "/api/kpis", key, None).await;
+    assert_eq!(over_http.problem(403), "forbidden", "a site speaks over the link");
+}
+
+#[tokio::test]
+async fn a_bad_site_id_is_named() {
+    let world = World::new().await;
+    for bad in [
+        json!({}),
+        json!({"id": " "}),
+        json!({"id": "a/b"}),
+        json!({"id": 7}),
+    ] {
+        assert_eq!(world.post("/api/sites", bad).await.bad_fields(), ["id"]);
+    }
+    let unknown = world.post("/api/sites", json!({"id": "north", "x": 1})).await;
+    assert_eq!(unknown.bad_fields(), ["x"]);
+}
+
+#[tokio::test]
+async fn a_connected_site_shows_how_it_is_doing() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let site = loop {
+        let site = world.get("/api/sites/north").await.expect(200);
+        if site["report"].is_object() {
+            break site;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!(
+        (&site["presence"], &site["centralNode"]),
+        (&json!("Online"), &json!("node-1"))
+    );
+    assert_eq!(site["report"]["parked"], 1);
+    assert_eq!(
+        site["report"]["backlog"],
+        json!([{"category": "Notification", "waiting": 7}])
+    );
+    drop(linked);
+}
+
+#[tokio::test]
+async fn what_is_parked_at_a_site_is_read_and_acted_on() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let page = world
+        .get("/api/sites/north/parked?category=externalsystem&limit=10")
+        .await
+        .expect(200);
+    assert_eq!((&page["total"], &page["nextCursor"]), (&json!(1), &json!(null)));
+    let message = &page["items"][0];
+    assert_eq!(
+        (&message["messageId"], &message["category"]),
+        (&json!("p1"), &json!("ExternalSystem"))
+    );
+    assert_eq!(
+        (&message["target"], &message["lastError"]),
+        (&json!("erp"), &json!("503"))
+    );
+
+    let done = world.act("/api/sites/north/parked/p1/retry").await.expect(200);
+    assert_eq!(
+        done,
+        json!({"siteId": "north", "messageId": "p1", "action": "retry"})
+    );
+    assert_eq!(linked.site.asked.lock().unwrap()[0], "retry p1 by key:operator");
+    assert_eq!(
+        world.act("/api/sites/north/parked/p2/retry").await.problem(404),
+        "not_found"
+    );
+    assert_eq!(
+        world.act("/api/sites/north/parked/p1/discard").await.problem(409),
+        "wrong_state"
+    );
+    let log = world.get("/api/audit?kind=SiteParked").await.expect(200);
+    assert_eq!(log["items"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (&log["items"][0]["actor"], &log["items"][0]["site"]),
+        (&json!("key:operator"), &json!("north"))
+    );
+
+    let bad = world
+        .get("/api/sites/north/parked?category=Pigeon&limit=0&x=1")
+        .await;
+    assert_eq!(bad.bad_fields(), ["category", "limit", "x"]);
+    assert_eq!(
+        world
+            .get("/api/sites/north/parked?cursor=mine")
+            .await
+            .problem(502),
+        "site_failed"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_site_is_404_and_an_offline_one_503_with_since_when() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    for path in [
+        "/api/sites/nowhere",
+        "/api/sites/nowhere/parked",
+        "/api/sites/a%20b/parked",
+    ] {
+        assert_eq!(world.get(path).await.problem(404), "not_found", "{path}");
+    }
+    assert_eq!(
+        world
+            .act("/api/sites/nowhere/parked/p1/discard")
+            .await
+            .problem(404),
+        "not_found"
+    );
+    linked.network.cut();
+    let tenant = TenantId::DEFAULT;
+    while world
+        .central
+        .sites
+        .registry()
+        .find(tenant, &SiteId::new("north"))
+        .is_some()
+    {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let offline = world.get("/api/sites/north/parked").await;
+    assert_eq!(offline.problem(503), "site_offline");
+    assert_eq!(offline.json()["offlineSince"], "2026-01-01T00:00:00.000Z");
+    assert!(
+        offline.json()["detail"]
+            .as_str()
+            .unwrap()
+            .contains("is offline since 2026-01-01")
+    );
+    world
+        .post("/api/sites", json!({"id": "silent"}))
+        .await
+        .expect(201);
+    let never = world.act("/api/sites/silent/parked/p1/retry").await;
+    assert_eq!(never.problem(503), "site_offline");
+    assert!(never.json().get("offlineSince").is_none());
+}
+
+#[tokio::test]
+async fn calls_of_sites_are_listed_filtered_and_found_in_the_log() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let news: Vec<_> = (0..3).map(|_| a_telemetry()).collect();
+    linked.link.telemetry(news.clone()).await.unwrap();
+    let page = world
+        .get("/api/site-calls?site=north&status=Retrying,Parked&limit=2")
+        .await
+        .expect(200);
+    assert_eq!(page["items"].as_array().unwrap().len(), 2);
+    let cursor = page["nextCursor"].as_str().unwrap();
+    let rest = world
+        .get(&format!("/api/site-calls?limit=2&cursor={cursor}"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (rest["items"].as_array().unwrap().len(), &rest["nextCursor"]),
+        (1, &json!(null))
+    );
+    let one = news[0].operation.0.simple();
+    let found = world
+        .get(&format!("/api/site-calls?trackedOperationId={one}"))
+        .await
+        .expect(200);
+    let call = &found["items"][0];
+    assert_eq!(call["trackedOperationId"], json!(news[0].operation));
+    assert_eq!(
+        (&call["status"], &call["category"]),
+        (&json!("Retrying"), &json!("CachedDbWrite"))
+    );
+    assert_eq!(
+        (&call["siteId"], &call["lastError"]),
+        (&json!("north"), &json!("no route"))
+    );
+    let log = world
+        .get(&format!("/api/audit?correlation={one}"))
+        .await
+        .expect(200);
+    assert_eq!(log["items"][0]["trackedOperationId"], json!(news[0].operation));
+    let bad = world
+        .get("/api/site-calls?status=Lost&trackedOperationId=7&from=x")
+        .await;
+    assert_eq!(bad.bad_fields(), ["status", "trackedOperationId", "from"]);
+}
+
+#[tokio::test]
+async fn nobody_sees_or_asks_another_tenants_sites() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    linked.link.telemetry(vec![a_telemetry()]).await.unwrap();
+    let theirs = world.key_of(OTHER, Role::Admin);
+    for path in ["/api/sites/north", "/api/sites/north/parked"] {
+        assert_eq!(
+            world.ask("GET", path, &theirs, None).await.problem(404),
+            "not_found"
+        );
+    }
+    for path in ["/api/sites", "/api/site-calls"] {
+        let page = world.ask("GET", path, &theirs, None).await.expect(200);
+        assert_eq!(page["items"], json!([]), "{path}");
+        let ours = world
+            .ask("GET", path, &world.key_of(MINE, Role::Viewer), None)
+            .await
+            .expect(200);
+        assert_eq!(ours["items"].as_array().unwrap().len(), 1, "{path}");
+    }
+    let act = world
+        .ask("POST", "/api/sites/north/parked/p1/retry", &theirs, None)
+        .await;
+    assert_eq!(act.problem(404), "not_found");
+    assert!(linked.site.asked.lock().unwrap().is_empty());
+}
