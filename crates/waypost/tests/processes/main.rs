@@ -6,6 +6,8 @@
     reason = "a test that cannot set itself up fails where it stands"
 )]
 
+#[cfg(feature = "browser-tests")]
+mod browser;
 mod crash;
 mod demo;
 mod far_end;

@@ -19,6 +19,8 @@ pub struct Setup {
     pub folder: PathBuf,
     pub database: String,
     pub lease: &'static str,
+    /// Further settings, as environment variables.
+    pub env: Vec<(String, String)>,
 }
 
 impl Setup {
@@ -29,6 +31,7 @@ impl Setup {
             folder: folder.into(),
             database,
             lease: "2m",
+            env: vec![],
         }
     }
 
@@ -39,6 +42,7 @@ impl Setup {
             folder: folder.into(),
             database: database.into(),
             lease: "2s",
+            env: vec![],
         }
     }
 }
@@ -77,6 +81,7 @@ impl Node {
             .env("WAYPOST_DELIVERY__ALLOW_ADDRESSES", r#"["127.0.0.0/8"]"#)
             .env("WAYPOST_OUTBOX__LEASE", setup.lease)
             .env("WAYPOST_OUTBOX__DISPATCH_INTERVAL", "500ms")
+            .envs(setup.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(file.try_clone().unwrap())
             .stderr(file)

@@ -121,7 +121,10 @@ pub async fn a_role_is_per_tenant(t: &TestStore) {
     let user = t.store.user(user.id).await.unwrap().unwrap();
     assert_eq!(user.role_in(TENANT), Some(Role::Operator));
     assert_eq!(user.role_in(elsewhere), Some(Role::Admin));
-    assert_eq!(t.store.users(elsewhere).await.unwrap(), std::slice::from_ref(&user));
+    assert_eq!(
+        t.store.users(elsewhere).await.unwrap(),
+        std::slice::from_ref(&user)
+    );
     assert!(
         t.store
             .set_role(user.id, elsewhere, None, &admin())

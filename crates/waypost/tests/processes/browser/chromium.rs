@@ -1,0 +1,261 @@
+//! A Chromium of its own for each test, driven through its driver. Everything waits for what it needs; nothing sleeps
+//! for luck.
+
+use super::{LOOK_AGAIN, PATIENCE, until};
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+use thirtyfour::{
+    By, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver, WebElement, error::WebDriverErrorInner,
+    error::WebDriverResult,
+};
+
+const ARGUMENTS: [&str; 12] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--force-device-scale-factor=1",
+    "--lang=en-GB",
+    "--window-size=1280,900",
+];
+
+/// Whether pages may run script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scripts {
+    On,
+    Off,
+}
+
+/// Ends with its Chromium when dropped.
+pub struct Browser {
+    driver: WebDriver,
+    base: String,
+    pub scripts: Scripts,
+    _process: DriverProcess,
+}
+
+/// The program that drives Chromium. Asked to end, it ends its Chromium too.
+struct DriverProcess(Child);
+
+impl DriverProcess {
+    fn start() -> (Self, String) {
+        let child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut process = Self(child.expect("chromedriver is needed; scripts/test installs it"));
+        let output = BufReader::new(process.0.stdout.take().unwrap());
+        let port = output
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let (_, after) = line.split_once("started successfully on port ")?;
+                after.trim_end_matches('.').parse::<u16>().ok()
+            })
+            .expect("chromedriver says where it listens");
+        (process, format!("http://127.0.0.1:{port}"))
+    }
+}
+
+impl Drop for DriverProcess {
+    fn drop(&mut self) {
+        let asked = Command::new("kill").arg(self.0.id().to_string()).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let _ = self.0.kill();
+        }
+        let _ = self.0.wait();
+    }
+}
+
+impl Browser {
+    /// `folder` is for its profile, `base` is where the console is.
+    pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
+        let (process, address) = DriverProcess::start();
+        let mut wanted = DesiredCapabilities::chrome();
+        for argument in ARGUMENTS {
+            wanted.add_arg(argument).unwrap();
+        }
+        let profile = tempfile::tempdir_in(folder).unwrap().keep();
+        wanted
+            .add_arg(&format!("--user-data-dir={}", profile.display()))
+            .unwrap();
+        let driver = WebDriver::new(address, wanted).await.unwrap();
+        let browser = Self {
+            driver,
+            base: base.trim_end_matches('/').to_owned(),
+            scripts,
+            _process: process,
+        };
+        let off = json!({ "value": scripts == Scripts::Off });
+        browser
+            .devtools("Emulation.setScriptExecutionDisabled", off)
+            .await;
+        browser
+    }
+
+    pub async fn devtools(&self, method: &str, params: Value) -> Value {
+        let answer = self.driver.cdp().send_raw(method, params).await;
+        answer.unwrap_or_else(|e| panic!("{method}: {e}"))
+    }
+
+    /// Runs test code in the page, whether or not the page itself may run any.
+    pub async fn run(&self, script: &str) -> Value {
+        let answer = self.driver.execute(script, vec![]).await.unwrap();
+        answer.json().clone()
+    }
+
+    /// Opens a page by its path.
+    pub async fn open(&self, path: &str) {
+        self.driver.goto(format!("{}{path}", self.base)).await.unwrap();
+    }
+
+    pub async fn reload(&self) {
+        self.driver.refresh().await.unwrap();
+    }
+
+    /// Opens a page in a tab of its own, which is looked at from now on.
+    pub async fn open_beside(&self, path: &str) {
+        let tab = self.driver.new_tab().await.unwrap();
+        self.driver.switch_to_window(tab).await.unwrap();
+        self.open(path).await;
+    }
+
+    /// Looks at a tab again, counted from the first.
+    pub async fn look_at_tab(&self, place: usize) {
+        let tabs = self.driver.windows().await.unwrap();
+        self.driver.switch_to_window(tabs[place].clone()).await.unwrap();
+    }
+
+    /// Path and query of where it is.
+    pub async fn place(&self) -> String {
+        let url = self.driver.current_url().await.unwrap();
+        url.as_str()[url.origin().ascii_serialization().len()..].to_owned()
+    }
+
+    /// What can be read there now, if there is such an element.
+    pub async fn text(&self, css: &str) -> Option<String> {
+        let found = self.driver.find(By::Css(css)).await.ok()?;
+        found.text().await.ok()
+    }
+
+    pub async fn attribute(&self, css: &str, name: &str) -> Option<String> {
+        let found = self.driver.find(By::Css(css)).await.ok()?;
+        found.attr(name).await.ok().flatten()
+    }
+
+    pub async fn count(&self, css: &str) -> usize {
+        let found = self.driver.find_all(By::Css(css)).await;
+        found.map_or(0, |all| all.len())
+    }
+
+    pub async fn source(&self) -> String {
+        self.driver.source().await.unwrap()
+    }
+
+    /// Waits until the text stands there.
+    pub async fn shows(&self, css: &str, text: &str) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let shown = self.text(css).await;
+            if shown.as_deref().is_some_and(|shown| shown.contains(text)) {
+                return;
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "{css} should show {text:?} at {} and shows {shown:?}; the page:\n{}",
+                self.place().await,
+                self.text("body").await.unwrap_or_default()
+            );
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Waits until the text stands there: by itself where the page is live, by reloading where it cannot be.
+    pub async fn comes_to_show(&self, css: &str, text: &str) {
+        if self.scripts == Scripts::On {
+            return self.shows(css, text).await;
+        }
+        until(&format!("{css} to show {text:?}"), async || {
+            self.reload().await;
+            self.text(css).await.is_some_and(|shown| shown.contains(text))
+        })
+        .await;
+    }
+
+    pub async fn shows_nothing_at(&self, css: &str) {
+        until(&format!("{css} to be gone"), async || self.count(css).await == 0).await;
+    }
+
+    pub async fn is_at(&self, path: &str) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let place = self.place().await;
+            if place == path {
+                return;
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "should be at {path} and is at {place}; the page:\n{}",
+                self.text("body").await.unwrap_or_default()
+            );
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    pub async fn click(&self, css: &str) {
+        self.with(css, async |element| element.click().await).await;
+    }
+
+    pub async fn fill(&self, css: &str, text: &str) {
+        self.with(css, async |element| {
+            element.clear().await?;
+            element.send_keys(text).await
+        })
+        .await;
+    }
+
+    /// Picks the option of a select by its value.
+    pub async fn choose(&self, css: &str, value: &str) {
+        self.click(&format!("{css} option[value={value:?}]")).await;
+    }
+
+    /// Does something with an element once it is there and can be used; a live page may replace it meanwhile.
+    async fn with(&self, css: &str, act: impl AsyncFn(&WebElement) -> WebDriverResult<()>) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let done = match self.driver.find(By::Css(css)).await {
+                Ok(element) => act(&element).await,
+                Err(error) => Err(error),
+            };
+            let error = match done {
+                Ok(()) => return,
+                Err(error) => error,
+            };
+            let passes = matches!(
+                error.as_inner(),
+                WebDriverErrorInner::NoSuchElement(_)
+                    | WebDriverErrorInner::StaleElementReference(_)
+                    | WebDriverErrorInner::ElementNotInteractable(_)
+                    | WebDriverErrorInner::ElementClickIntercepted(_)
+            );
+            assert!(
+                passes && tokio::time::Instant::now() < deadline,
+                "cannot use {css} at {}: {error}; the page:\n{}",
+                self.place().await,
+                self.text("body").await.unwrap_or_default()
+            );
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The console in a real browser, against a real `waypost serve`: what the page says is what the store holds. Journeys
+//! are made twice, with script and without, because the console promises to work without.
+//!
+//! Needs Chromium, its driver, and axe-core's file in `WAYPOST_TEST_AXE`; `scripts/test` installs them.
+//! With `WAYPOST_SCREENSHOTS=FOLDER` every page is also pictured there.
+
+mod bulk;
+mod chromium;
+mod lanes;
+mod lists;
+mod notifications;
+mod providers;
+mod sign_in;
+mod sites;
+mod times;
+mod world;
+
+pub use chromium::{Browser, Scripts};
+pub use world::World;
+
+use std::time::Duration;
+
+/// How long anything may take on a machine that does other things as well.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Waits until something is so.
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !is_so().await {
+        assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Each journey as two tests.
+macro_rules! with_and_without_script {
+    ($($journey:ident),* $(,)?) => {
+        mod with_script {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $journey() {
+                super::$journey(crate::browser::Scripts::On).await;
+            }
+        )*}
+        mod without_script {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $journey() {
+                super::$journey(crate::browser::Scripts::Off).await;
+            }
+        )*}
+    };
+}
+pub(crate) use with_and_without_script;
