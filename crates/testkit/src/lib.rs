@@ -2,11 +2,13 @@
 
 pub mod far_end;
 pub mod fixtures;
+pub mod identity;
 pub mod network;
 pub mod site;
 pub mod temp;
 
 pub use far_end::{FarEnd, Reply};
 pub use fixtures::a_notification;
+pub use identity::IdentityProvider;
 pub use network::Network;
 pub use temp::TempStore;

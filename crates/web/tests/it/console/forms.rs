@@ -1,0 +1,81 @@
+//! What a form must carry.
+
+use super::visitor::{Visitor, filled};
+use crate::world::World;
+use axum::http::StatusCode;
+use domain::TenantId;
+use store::directory::Role;
+use web::{access::Access, console::routes};
+
+#[tokio::test]
+async fn a_form_without_the_sessions_secret_changes_nothing() {
+    let mut world = World::new().await;
+    let id = world.parked("something").await;
+    let other = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    for secret in ["", "wrong", other.csrf.as_str()] {
+        for route in routes() {
+            if route.method != "POST" || route.access == Access::Open {
+                continue;
+            }
+            let role = if route.access.allows(Role::Admin) {
+                Role::Admin
+            } else {
+                Role::Ops
+            };
+            let mut visitor = Visitor::new(&world, TenantId::DEFAULT, role).await;
+            let answer = visitor
+                .post_only(&filled(&route, &id), &[("csrf", secret)], &[])
+                .await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{route:?}");
+        }
+    }
+    assert_eq!(world.status(&id).await, "Parked");
+}
+
+#[tokio::test]
+async fn a_form_from_another_site_is_refused_even_with_the_secret() {
+    let mut world = World::new().await;
+    let id = world.parked("something").await;
+    let path = format!("/notifications/{id}/discard");
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let secret = visitor.csrf.clone();
+    for (header, value) in [
+        ("origin", "https://evil.example"),
+        ("sec-fetch-site", "cross-site"),
+        ("origin", "null"),
+    ] {
+        let answer = visitor
+            .post_only(&path, &[("csrf", &secret)], &[(header, value)])
+            .await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{header}: {value}");
+    }
+    assert_eq!(world.status(&id).await, "Parked");
+    let ours = [
+        ("origin", "https://waypost.example"),
+        ("sec-fetch-site", "same-origin"),
+    ];
+    let answer = visitor.post_only(&path, &[("csrf", &secret)], &ours).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+    assert_eq!(world.status(&id).await, "Discarded");
+}
+
+#[tokio::test]
+async fn a_form_that_worked_answers_with_a_redirect_so_that_reloading_does_not_repeat_it() {
+    let mut world = World::new().await;
+    let id = world.parked("something").await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    for (path, fields) in [
+        (format!("/notifications/{id}/retry"), vec![]),
+        ("/lists".to_owned(), vec![("name", "night")]),
+        (
+            "/lists/night/add".to_owned(),
+            vec![("address", "a@example.com"), ("type", "Email")],
+        ),
+        ("/providers/mail/hold".to_owned(), vec![("reason", "because")]),
+        ("/providers/mail/resume".to_owned(), vec![]),
+        ("/theme".to_owned(), vec![("theme", "dark"), ("back", "/lists")]),
+    ] {
+        let answer = visitor.post(&path, &fields).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{path}: {}", answer.text);
+    }
+}

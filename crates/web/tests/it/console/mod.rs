@@ -1,0 +1,9 @@
+//! The console's promises that need no browser: who gets in, who may what, what forms must carry, what pages may
+//! hold.
+
+mod doors;
+mod forms;
+mod openid;
+mod pages;
+mod sign_in;
+mod visitor;

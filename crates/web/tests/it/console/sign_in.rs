@@ -1,0 +1,118 @@
+//! Passwords, throttling, cookies.
+
+use super::visitor::{Visitor, location};
+use crate::world::{Answer, World};
+use axum::http::{StatusCode, header};
+use central::users::UserDraft;
+use domain::{Actor, TenantId};
+use std::time::Duration;
+use store::directory::Role;
+use web::{
+    WebState,
+    console::{ConsoleSettings, SESSION_COOKIE},
+};
+
+const PASSWORD: &str = "a password of several words";
+
+async fn with_ann() -> World {
+    let world = World::new().await;
+    let draft = UserDraft {
+        name: "ann".into(),
+        password: Some(PASSWORD.into()),
+        tenant: TenantId::DEFAULT,
+        role: Role::Admin,
+    };
+    world.central.users.create(draft, &Actor::system()).await.unwrap();
+    world
+}
+
+/// Fills in the form as it was shown.
+async fn try_password(visitor: &mut Visitor, password: &str, next: &str) -> Answer {
+    let page = visitor.get("/sign-in").await.text;
+    let (_, after) = page.split_once("name=\"csrf\" value=\"").unwrap();
+    visitor.csrf = after.split('"').next().unwrap().to_owned();
+    visitor
+        .post(
+            "/sign-in",
+            &[("name", "ann"), ("password", password), ("next", next)],
+        )
+        .await
+}
+
+fn session_cookie(answer: &Answer) -> String {
+    let all = answer.headers.get_all(header::SET_COOKIE).iter();
+    let mut texts = all.map(|value| value.to_str().unwrap().to_owned());
+    texts
+        .find(|text| text.starts_with(&format!("{SESSION_COOKIE}=")))
+        .unwrap()
+}
+
+#[tokio::test]
+async fn the_session_is_out_of_reach_of_script_and_of_other_sites() {
+    let world = with_ann().await;
+    let answer = try_password(&mut Visitor::stranger(&world.router), PASSWORD, "/").await;
+    let cookie = session_cookie(&answer);
+    assert!(
+        cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"),
+        "{cookie}"
+    );
+    assert!(
+        !cookie.contains("Secure"),
+        "on plain HTTP it would never come back"
+    );
+    let settings = ConsoleSettings {
+        secure: true,
+        ..ConsoleSettings::default()
+    };
+    let router = web::router(WebState::new(world.central.clone()).with_console(settings));
+    let answer = try_password(&mut Visitor::stranger(&router), PASSWORD, "/").await;
+    assert!(session_cookie(&answer).contains("; Secure"));
+}
+
+#[tokio::test]
+async fn after_five_wrong_passwords_even_the_right_one_has_to_wait() {
+    let world = with_ann().await;
+    let mut visitor = Visitor::stranger(&world.router);
+    for _ in 0..5 {
+        let answer = try_password(&mut visitor, "wrong password", "/").await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    }
+    let answer = try_password(&mut visitor, PASSWORD, "/").await;
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(answer.text.contains("Wait"), "{}", answer.text);
+    world.temp.clock.advance(Duration::from_secs(5 * 60));
+    let answer = try_password(&mut visitor, PASSWORD, "/").await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn signing_in_leads_on_to_our_own_pages_only() {
+    let world = with_ann().await;
+    for (next, leads_to) in [
+        ("/providers", "/providers"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+    ] {
+        let answer = try_password(&mut Visitor::stranger(&world.router), PASSWORD, next).await;
+        assert_eq!(location(&answer), leads_to, "{next}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_kept_out_is_out_at_once() {
+    let world = with_ann().await;
+    let mut visitor = Visitor::stranger(&world.router);
+    try_password(&mut visitor, PASSWORD, "/").await;
+    assert_eq!(visitor.get("/").await.status, StatusCode::OK);
+    let ann = world.temp.store.user_by_name("ann").await.unwrap().unwrap();
+    world
+        .temp
+        .store
+        .set_disabled(ann.id, true, &Actor::system())
+        .await
+        .unwrap();
+    assert_eq!(visitor.get("/").await.status, StatusCode::SEE_OTHER);
+    let answer = try_password(&mut visitor, PASSWORD, "/").await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+}
