@@ -4,7 +4,7 @@ use super::{
     failure::Result,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{Badge, number},
+    show::{Badge, exact, number},
 };
 use crate::{api::PathText, problem::Problem, state::Shared};
 use askama::Template;
@@ -65,6 +65,32 @@ fn filter_of(job: &Job) -> Vec<(String, String)> {
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     fields
         .iter()
-        .map(|(name, value)| (name.clone(), text(value)))
+        .map(|(name, value)| (label(name).to_owned(), readable(name, text(value))))
         .collect()
+}
+
+/// The filter's name as the list of notifications has it.
+fn label(name: &str) -> &str {
+    match name {
+        "type" => "Type",
+        "site" => "Site",
+        "list" => "List",
+        "provider" => "Provider",
+        "from" => "Created after",
+        "to" => "Created before",
+        "q" => "Words in the subject",
+        "errorCode" => "Error code",
+        "entityType" => "About (kind)",
+        "entityId" => "About",
+        "execution" => "Execution",
+        other => other,
+    }
+}
+
+/// Moments as everywhere else, the rest as it is.
+fn readable(name: &str, text: String) -> String {
+    match text.parse() {
+        Ok(at) if matches!(name, "from" | "to") => exact(at),
+        _ => text,
+    }
 }

@@ -72,6 +72,7 @@ fn what(name: &str) -> &'static str {
         "dispatch" => "looks for notifications that are due, besides being woken by new ones",
         "purge" => "deletes what is past its time",
         "jobs" => "works on bulk actions",
+        "sites" => "writes down which sites are connected, and sends away whose key was revoked",
         "figures" => "keeps the figures of the charts small and fresh",
         _ => "",
     }

@@ -73,11 +73,11 @@ impl Row {
     pub fn of(found: Notification, state: &Shared, now: Timestamp) -> Self {
         let s = found.submission;
         let waiting = !found.status.is_terminal();
+        let held = found.held.filter(|_| waiting).map(|hold| hold.reason.to_string());
         Self {
             id: s.id,
             status: found.status,
             stuck: waiting && is_stuck(found.waiting_since, now, state.central.settings.kpi.stuck_after),
-            held: found.held.filter(|_| waiting).map(|hold| hold.reason.to_string()),
             to: to(&s.target),
             subject: s.subject,
             channel: s.channel,
@@ -87,7 +87,8 @@ impl Row {
             code: found.last_code,
             error: found.last_error,
             created_at: found.created_at,
-            next_at: found.next_attempt_at.filter(|_| waiting),
+            next_at: found.next_attempt_at.filter(|_| waiting && held.is_none()),
+            held,
         }
     }
 

@@ -67,13 +67,14 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         Span::Hour => hour.clone(),
         other => store.series(tenant, other).await?,
     };
-    let lanes: Vec<_> = store.lanes(tenant).await?;
+    let lanes = store.lanes(tenant).await?;
+    let providers = store.providers(tenant).await?;
     let mut failures = store.failures(tenant).await?;
     let more_failures = failures.len().saturating_sub(SHOWN_FAILURES) as u64;
     failures.truncate(SHOWN_FAILURES);
     let mut sites = known_sites(&state, tenant).await?;
     sites.truncate(SHOWN_SITES);
-    let empty = lanes.is_empty();
+    let empty = providers.is_empty();
     let page = Page {
         tiles: tiles(
             &kpis,
@@ -84,7 +85,13 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         charts: charts(&series),
         lanes: lanes
             .into_iter()
-            .filter(|lane| !lane.provider.is_empty() || lane.waiting > 0)
+            .filter(|lane| {
+                // A lane outlives its provider, and some have none.
+                lane.waiting > 0
+                    || providers
+                        .iter()
+                        .any(|one| one.provider.id.as_str() == lane.provider)
+            })
             .map(|lane| {
                 let shown = LaneState::of(&lane, frame.now);
                 (lane, shown)

@@ -9,8 +9,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 use thirtyfour::{
-    By, ChromiumLikeCapabilities, DesiredCapabilities, WebDriver, WebElement, error::WebDriverErrorInner,
-    error::WebDriverResult,
+    By, ChromiumLikeCapabilities, DesiredCapabilities, Key, WebDriver, WebElement,
+    error::WebDriverErrorInner, error::WebDriverResult,
 };
 
 const ARGUMENTS: [&str; 12] = [
@@ -113,6 +113,32 @@ impl Browser {
     pub async fn run(&self, script: &str) -> Value {
         let answer = self.driver.execute(script, vec![]).await.unwrap();
         answer.json().clone()
+    }
+
+    /// The same for code that answers later, by calling its last argument.
+    pub async fn run_async(&self, script: &str) -> Value {
+        let answer = self.driver.execute_async(script, vec![]).await.unwrap();
+        answer.json().clone()
+    }
+
+    /// The words of what has the focus, one after the other, until it leaves the page or comes round.
+    pub async fn tab_through(&self) -> Vec<String> {
+        let mut reached = vec![];
+        for _ in 0..200 {
+            self.driver
+                .action_chain()
+                .send_keys(Key::Tab)
+                .perform()
+                .await
+                .unwrap();
+            let focus = self.run("return document.activeElement.textContent.trim()").await;
+            let focus = focus.as_str().unwrap_or_default().to_owned();
+            if reached.first() == Some(&focus) {
+                break;
+            }
+            reached.push(focus);
+        }
+        reached
     }
 
     /// Opens a page by its path.
@@ -223,11 +249,6 @@ impl Browser {
             element.send_keys(text).await
         })
         .await;
-    }
-
-    /// Picks the option of a select by its value.
-    pub async fn choose(&self, css: &str, value: &str) {
-        self.click(&format!("{css} option[value={value:?}]")).await;
     }
 
     /// Does something with an element once it is there and can be used; a live page may replace it meanwhile.

@@ -4,11 +4,18 @@
 //! Needs Chromium, its driver, and axe-core's file in `WAYPOST_TEST_AXE`; `scripts/test` installs them.
 //! With `WAYPOST_SCREENSHOTS=FOLDER` every page is also pictured there.
 
+mod axe;
 mod bulk;
+mod camera;
 mod chromium;
+mod furnished;
 mod lanes;
 mod lists;
+mod markup;
 mod notifications;
+mod openid;
+mod pages;
+mod past;
 mod providers;
 mod sign_in;
 mod sites;

@@ -41,7 +41,11 @@ impl World {
 
     /// With further settings, as environment variables.
     pub async fn start_with(env: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap(), env).await
+    }
+
+    /// On the database in this folder, if there is one.
+    pub async fn start_in(folder: TempDir, env: &[(&str, &str)]) -> Self {
         let mut setup = Setup::sqlite(folder.path());
         setup.env = env
             .iter()

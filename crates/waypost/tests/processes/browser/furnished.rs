@@ -1,0 +1,243 @@
+//! A world in which every page has something to show: a week of traffic, failures of every kind, sites, people.
+
+use super::{Browser, Scripts, World, past, until};
+use crate::site_agent::{AgentProcess, SiteSetup};
+use client::{List, Notification, NotificationId, ProviderDraft, Recipient};
+use domain::Status;
+use serde_json::{Value, json};
+use simulator::{
+    HttpOptions, HttpReceiver, SmtpOptions, SmtpServer,
+    http::HttpRule,
+    smtp::{Phase, SmtpRule},
+};
+
+/// Who runs the installation.
+pub const OPS: &str = "olga";
+
+pub struct Furnished {
+    pub world: World,
+    /// Refused by one of three recipients.
+    pub parked: NotificationId,
+    /// Delivered at the second attempt.
+    pub delivered: NotificationId,
+    _mail: SmtpServer,
+    _erp: HttpReceiver,
+    _agent: AgentProcess,
+}
+
+/// A page and what it is called.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    pub name: &'static str,
+    pub path: String,
+}
+
+impl Furnished {
+    pub async fn start() -> Self {
+        let mail = SmtpServer::start(SmtpOptions::default()).await.unwrap();
+        mail.on(SmtpRule::at(Phase::Rcpt)
+            .to("gone@plant.example")
+            .reply("550 5.1.1 no such mailbox here"));
+        let folder = tempfile::tempdir().unwrap();
+        past::live_through_a_week(&folder.path().join("waypost.db")).await;
+        let world = World::start_in(folder, &[]).await;
+        set_up(&world, &mail).await;
+        let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+        let agent = site(&world, &erp).await;
+        let parked = world
+            .submit(
+                Notification::to_list("crew")
+                    .subject("Drill at noon")
+                    .body("Meet at the gate.\nBring your badge.")
+                    .body_html("<p>Meet at the <b>gate</b>.</p>")
+                    .about("drill", "2026-11"),
+            )
+            .await;
+        let delivered = wait_for_two_attempts(&world).await;
+        for subject in ["Please call in", "Escalation of alarm 17"] {
+            let notification = Notification::by_provider("pager").subject(subject).body("…");
+            world.submit(notification).await;
+        }
+        world
+            .submit(World::undeliverable("Text message to the guard"))
+            .await;
+        world.comes_to_be(parked, Status::Parked).await;
+        people(&world);
+        until("the pager to be held", async || {
+            let lanes = world.node.client.lanes().await.unwrap();
+            lanes
+                .iter()
+                .any(|lane| lane.provider == "pager" && lane.hold.is_some())
+        })
+        .await;
+        Self {
+            world,
+            parked,
+            delivered,
+            _mail: mail,
+            _erp: erp,
+            _agent: agent,
+        }
+    }
+
+    /// Every page of an admin, by its address.
+    pub fn pages(&self) -> Vec<Shown> {
+        let shown = |name, path: &str| Shown {
+            name,
+            path: path.to_owned(),
+        };
+        vec![
+            shown("overview", "/?span=day"),
+            shown("notifications", "/notifications"),
+            shown("notifications-filtered", "/notifications?status=Parked&range=24h"),
+            shown("notification", &format!("/notifications/{}", self.parked)),
+            shown(
+                "notification-delivered",
+                &format!("/notifications/{}", self.delivered),
+            ),
+            shown("sites", "/sites"),
+            shown("site", "/sites/plant-north"),
+            shown("audit", "/audit"),
+            shown("send", "/send?list=ops"),
+            shown("providers", "/providers"),
+            shown("provider", "/providers/pager"),
+            shown("provider-kinds", "/providers/new"),
+            shown("provider-form", "/providers/mail/edit"),
+            shown("lists", "/lists"),
+            shown("list", "/lists/crew"),
+            shown("keys", "/keys"),
+            shown("users", "/users"),
+            shown("user", "/users/2"),
+            shown("loops", "/loops"),
+            shown("account", "/account"),
+            shown("missing", "/nothing-here"),
+        ]
+    }
+
+    /// Asks for a bulk action and leaves the browser at the question.
+    pub async fn ask_in_bulk(&self, browser: &Browser) {
+        browser.open("/notifications?status=Parked").await;
+        browser.click("#all-match summary").await;
+        browser.click("#retry-all").await;
+        browser.shows("#confirm-yes", "Yes, retry").await;
+    }
+
+    pub async fn ops(&self, scripts: Scripts) -> Browser {
+        self.world.signed_in_as(OPS, scripts).await
+    }
+}
+
+async fn set_up(world: &World, mail: &SmtpServer) {
+    let client = &world.node.client;
+    let at = mail.address();
+    let smtp = json!({
+        "host": at.ip().to_string(), "port": at.port(), "tls": "none", "auth": "none",
+        "from": "Waypost <waypost@plant.example>",
+    });
+    let hook = json!({ "url": world.hook.url("/hook"), "timeout": "10s" });
+    for (id, kind, settings) in [("mail", "smtp", smtp), ("hook", "webhook", hook)] {
+        client
+            .replace_provider(id, &provider(id, kind, settings))
+            .await
+            .unwrap();
+    }
+    let pager =
+        json!({ "url": world.hook.url("/pager"), "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
+    client
+        .create_provider(&provider("pager", "webhook", pager))
+        .await
+        .unwrap();
+    world
+        .hook
+        .on(HttpRule::status(401).body("token expired").path("/pager"));
+    for (name, addresses) in [
+        (
+            "crew",
+            &["dora@plant.example", "gone@plant.example", "emil@plant.example"][..],
+        ),
+        ("night", &[]),
+    ] {
+        let recipients = addresses.iter().map(|address| Recipient {
+            name: None,
+            address: (*address).into(),
+            channel: None,
+            enabled: true,
+        });
+        let list = List {
+            name: name.into(),
+            recipients: recipients.collect(),
+        };
+        client.create_list(&list).await.unwrap();
+    }
+    client.create_key("alarm server", "producer").await.unwrap();
+    let old = client.create_key("old dashboard", "viewer").await.unwrap();
+    client.revoke_key(old.id).await.unwrap();
+}
+
+/// Tries again after a second, so that nobody waits long.
+fn provider(id: &str, kind: &str, settings: Value) -> ProviderDraft {
+    let retry = json!({ "shape": "fixed", "interval": "1s", "cap": "1s", "jitter": 0.0, "maxAttempts": 50 });
+    ProviderDraft {
+        id: Some(id.into()),
+        kind: kind.into(),
+        settings: settings.as_object().cloned().unwrap(),
+        retry: Some(retry),
+        ..ProviderDraft::default()
+    }
+}
+
+/// `plant-north` with an agent, something parked and a call that was made; `plant-south` known, never connected.
+async fn site(world: &World, erp: &HttpReceiver) -> AgentProcess {
+    let client = &world.node.client;
+    client.register_site("plant-south").await.unwrap();
+    let setup = SiteSetup {
+        id: "plant-north".into(),
+        folder: world.folder().into(),
+        central: format!("http://{}", world.node.link),
+        key: client.register_site("plant-north").await.unwrap().key,
+        more: format!("[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n", erp.url("/")),
+    };
+    erp.on(HttpRule::status(400)
+        .body("order 4711 is unknown")
+        .path("/orders"));
+    let agent = AgentProcess::start(&setup).await;
+    for path in ["/stock", "/orders"] {
+        agent
+            .site
+            .call("erp")
+            .post(path)
+            .already_tried()
+            .send()
+            .await
+            .unwrap();
+    }
+    until("central to know of both calls", async || {
+        let calls = client.site_calls("plant-north").await.unwrap();
+        calls.len() == 2 && calls.iter().all(|call| call.status.is_terminal())
+    })
+    .await;
+    until("the site to say what is parked", async || {
+        let site = client.site("plant-north").await.unwrap();
+        site.report.is_some_and(|report| report.parked == 1)
+    })
+    .await;
+    agent
+}
+
+async fn wait_for_two_attempts(world: &World) -> NotificationId {
+    world
+        .hook
+        .on(HttpRule::status(503).body("just a moment").path("/hook").times(1));
+    let notification = Notification::by_provider("hook")
+        .subject("Line 1 runs again")
+        .body("Since 02:14.")
+        .site("plant-north");
+    let id = world.submit(notification).await;
+    world.comes_to_be(id, Status::Delivered).await;
+    id
+}
+
+fn people(world: &World) {
+    world.user(&["add", "bob", "--role", "operator"], "");
+    world.user(&["add", OPS, "--role", "ops"], "");
+}
