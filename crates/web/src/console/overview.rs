@@ -146,6 +146,15 @@ fn spark(hour: &Series, figure: impl Fn(&Point) -> u64) -> Spark {
     Spark(hour.points.iter().map(figure).collect())
 }
 
+/// Of what is sampled once a minute: the minute that has begun ends where things are now.
+fn sampled(hour: &Series, now: u64, figure: impl Fn(&Point) -> u64) -> Spark {
+    let mut line = spark(hour, figure);
+    if let Some(last) = line.0.last_mut() {
+        *last = now;
+    }
+    line
+}
+
 fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) -> Vec<Tile> {
     let oldest = kpis.oldest_pending_age_seconds.map(Duration::from_secs);
     let tile = |id, name, value: String, place| Tile {
@@ -159,7 +168,7 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
     };
     vec![
         Tile {
-            spark: spark(hour, |p| p.depth),
+            spark: sampled(hour, kpis.queue_depth, |p| p.depth),
             note: "pending and retrying".into(),
             ..tile(
                 "waiting",
@@ -169,7 +178,7 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
             )
         },
         Tile {
-            spark: spark(hour, |p| p.stuck),
+            spark: sampled(hour, kpis.stuck_count, |p| p.stuck),
             note: format!("waiting longer than {}", human_age(stuck_after)),
             alarming: kpis.stuck_count > 0,
             ..tile(
@@ -180,7 +189,7 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
             )
         },
         Tile {
-            spark: spark(hour, |p| p.parked_now),
+            spark: sampled(hour, kpis.parked_count, |p| p.parked_now),
             note: "given up until somebody decides".into(),
             alarming: kpis.parked_count > 0,
             ..tile(
@@ -201,7 +210,7 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
             )
         },
         Tile {
-            spark: spark(hour, |p| p.oldest_seconds),
+            spark: sampled(hour, oldest.unwrap_or_default().as_secs(), |p| p.oldest_seconds),
             note: "age of what waits longest".into(),
             alarming: oldest.is_some_and(|age| age > stuck_after),
             ..tile(

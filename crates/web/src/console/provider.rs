@@ -1,4 +1,4 @@
-//! One provider: how it does, its settings, trying it out, holding it, changing it.
+//! One provider: how it does, its settings, trying it out, holding it.
 
 use super::{
     failure::{Result, Trouble},
@@ -6,22 +6,19 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    provider_fields::{Drawn, Fieldsets, to_fields},
     show::{LaneState, cut, number, took},
 };
 use crate::{
     api::{PathText, lists::encode},
-    draft,
     dto::provider::{ProviderView, TestAnswer},
     problem::Problem,
-    query::Params,
     state::Shared,
 };
 use askama::Template;
-use axum::{extract::State, http::StatusCode};
-use central::providers::{PutError, TestError};
+use axum::extract::State;
+use central::providers::TestError;
 use delivery::KindInfo;
-use domain::{FieldError, ProviderId, retry::human, submission::limit};
+use domain::{ProviderId, retry::human, submission::limit};
 use store::{directory::Provider, stats::FailureGroup};
 
 #[derive(Template)]
@@ -45,28 +42,7 @@ struct Page {
 }
 framed!(Page);
 
-#[derive(Template)]
-#[template(path = "provider/kinds.html")]
-struct Kinds {
-    frame: Frame,
-    kinds: Vec<KindInfo>,
-}
-framed!(Kinds);
-
-#[derive(Template)]
-#[template(path = "provider/form.html")]
-struct Edit {
-    frame: Frame,
-    info: KindInfo,
-    fields: Fieldsets,
-    bad: Vec<FieldError>,
-    /// Its id, when it exists.
-    id: Option<String>,
-    version: i64,
-}
-framed!(Edit);
-
-async fn find(state: &Shared, signed: &Signed, id: &str) -> Result<Provider> {
+pub async fn find(state: &Shared, signed: &Signed, id: &str) -> Result<Provider> {
     let found = state
         .central
         .store
@@ -75,13 +51,14 @@ async fn find(state: &Shared, signed: &Signed, id: &str) -> Result<Provider> {
     found.ok_or_else(|| Trouble(Problem::not_found("provider")))
 }
 
-fn kind(state: &Shared, name: &str) -> Result<KindInfo> {
+pub fn kind(state: &Shared, name: &str) -> Result<KindInfo> {
     let kind = state.central.directory.registry().get(name);
     kind.map(|kind| kind.info())
         .ok_or_else(|| Trouble(Problem::not_found("kind of provider")))
 }
 
-fn place(id: &str) -> String {
+/// Where its page is.
+pub fn place(id: &str) -> String {
     format!("/providers/{}", encode(id))
 }
 
@@ -168,139 +145,6 @@ fn limits_in_words(stored: &Provider) -> String {
 
 pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     Ok(show(&state, &signed, &id).await?.show(&state))
-}
-
-/// First which kind, then its form.
-pub async fn new(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let frame = Frame::new(&state, &signed, "Add a provider", Nav::Providers).await?;
-    let Some(name) = params.text("kind") else {
-        let kinds = state
-            .central
-            .directory
-            .registry()
-            .iter()
-            .map(|kind| kind.info())
-            .collect();
-        return Ok(Kinds { frame, kinds }.show(&state));
-    };
-    let info = kind(&state, &name)?;
-    let page = Edit {
-        fields: Fieldsets::of(&info, None),
-        bad: vec![],
-        id: None,
-        version: 0,
-        info,
-        frame,
-    };
-    Ok(page.show(&state))
-}
-
-pub async fn edit(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
-    let stored = find(&state, &signed, &id).await?;
-    let info = kind(&state, &stored.provider.kind)?;
-    let title = format!("Change {}", stored.provider.name);
-    let page = Edit {
-        frame: Frame::new(&state, &signed, title, Nav::Providers).await?,
-        fields: Fieldsets::of(&info, Some(&stored)),
-        bad: vec![],
-        id: Some(id),
-        version: stored.version,
-        info,
-    };
-    Ok(page.show(&state))
-}
-
-pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
-    let info = kind(&state, form.get("kind").unwrap_or_default())?;
-    let draft = draft::read(to_fields(&form, &info), None, state.central.directory.registry());
-    let made = match draft {
-        Ok(draft) => {
-            let desk = &state.central.providers;
-            desk.create(signed.caller.tenant, draft, &signed.caller.actor)
-                .await
-        }
-        Err(problems) => Err(PutError::Fields(problems)),
-    };
-    let problems = match made {
-        Ok(made) => {
-            let said = Flash::good("The provider is added. Send a test to see whether it works.");
-            return Ok(said.at(&place(made.provider.id.as_str()), &state.console));
-        }
-        Err(PutError::Fields(problems)) => problems,
-        Err(PutError::Store(store::Error::Conflict(why))) => vec![FieldError::new("id", why)],
-        Err(PutError::Store(error)) => return Err(error.into()),
-    };
-    let frame = Frame::new(&state, &signed, "Add a provider", Nav::Providers).await?;
-    Ok(again(&state, frame, info, None, None, &form, problems))
-}
-
-pub async fn replace(
-    State(state): State<Shared>,
-    signed: Signed,
-    PathText(id): PathText,
-    form: Form,
-) -> Result {
-    let stored = find(&state, &signed, &id).await?;
-    let info = kind(&state, &stored.provider.kind)?;
-    if form.get("version").and_then(|text| text.parse().ok()) != Some(stored.version) {
-        let why = "Somebody else changed this provider meanwhile, so nothing was saved. Here it is as it stands now.";
-        return Ok(Flash::bad(why).at(&format!("{}/edit", place(&id)), &state.console));
-    }
-    let draft = draft::read(
-        to_fields(&form, &info),
-        Some(&stored),
-        state.central.directory.registry(),
-    );
-    let changed = match draft {
-        Ok(draft) => {
-            state
-                .central
-                .providers
-                .replace(&stored, draft, &signed.caller.actor)
-                .await
-        }
-        Err(problems) => Err(PutError::Fields(problems)),
-    };
-    let problems = match changed {
-        Ok(_) => return Ok(Flash::good("The changes are in force.").at(&place(&id), &state.console)),
-        Err(PutError::Fields(problems)) => problems,
-        Err(PutError::Store(error)) => return Err(error.into()),
-    };
-    let title = format!("Change {}", stored.provider.name);
-    let frame = Frame::new(&state, &signed, title, Nav::Providers).await?;
-    Ok(again(
-        &state,
-        frame,
-        info,
-        Some(id),
-        Some(&stored),
-        &form,
-        problems,
-    ))
-}
-
-/// The form once more, with what was typed and what is wrong with it.
-fn again(
-    state: &Shared,
-    frame: Frame,
-    info: KindInfo,
-    id: Option<String>,
-    stored: Option<&Provider>,
-    form: &Form,
-    problems: Vec<FieldError>,
-) -> axum::response::Response {
-    let mut fields = Fieldsets::of(&info, stored);
-    fields.refill(form);
-    let bad = fields.blame(problems);
-    let page = Edit {
-        version: stored.map_or(0, |stored| stored.version),
-        frame,
-        info,
-        fields,
-        bad,
-        id,
-    };
-    page.show_as(state, StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 /// One real attempt, now; the page answers with what the far end said.

@@ -3,8 +3,8 @@
 use super::{
     account, audit, bulk,
     guard::{self, Guard},
-    jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, providers,
-    recipients, send, sign_in, sites, tenants, theme, users,
+    jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
+    providers, recipients, send, sign_in, sites, tenants, theme, users,
 };
 use crate::{
     access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
@@ -96,11 +96,11 @@ fn setting_up() -> Vec<Route> {
         get("/send", Submit, send::page),
         post("/send", Submit, send::send),
         get("/providers", Read, providers::page),
-        get("/providers/new", Administer, provider::new),
-        post("/providers/new", Administer, provider::create),
+        get("/providers/new", Administer, provider_form::new),
+        post("/providers/new", Administer, provider_form::create),
         get("/providers/{id}", Read, provider::page),
-        get("/providers/{id}/edit", Administer, provider::edit),
-        post("/providers/{id}/edit", Administer, provider::replace),
+        get("/providers/{id}/edit", Administer, provider_form::edit),
+        post("/providers/{id}/edit", Administer, provider_form::replace),
         post("/providers/{id}/test", Operate, provider::test),
         post("/providers/{id}/hold", Operate, provider::hold),
         post("/providers/{id}/resume", Operate, provider::resume),

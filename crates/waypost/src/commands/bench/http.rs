@@ -89,6 +89,19 @@ impl Bare {
         Ok(())
     }
 
+    /// Reads what is at a path, to its end.
+    pub async fn get(&self, path: &str) -> anyhow::Result<()> {
+        let mut request = Request::get(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let answer = self.client.request(request.body(Full::default())?).await?;
+        let status = answer.status();
+        answer.into_body().collect().await?;
+        ensure!(status.is_success(), "{status}");
+        Ok(())
+    }
+
     /// Posts bodies as fast as it goes; requests per second.
     pub async fn blast(&self, requests: u64) -> anyhow::Result<f64> {
         let start = Instant::now();

@@ -6,6 +6,7 @@
 
 mod api;
 mod bad_rows;
+mod console;
 mod context;
 mod database;
 mod drain;

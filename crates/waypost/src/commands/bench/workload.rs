@@ -1,7 +1,7 @@
 //! The questions that can be asked.
 
 use super::{
-    api, bad_rows,
+    api, bad_rows, console,
     context::Bench,
     drain,
     enqueue::{self, Callers},
@@ -43,6 +43,8 @@ pub enum Workload {
     BadRows,
     /// Figures, list and claim as history grows
     Pages,
+    /// Every page of the console with 10,000 and with 1,000,000 notifications
+    Console,
     /// Everything
     All,
 }
@@ -73,7 +75,7 @@ impl Workload {
     /// Those that repeat inside, on a database that takes long to fill, run once.
     pub fn rounds(self, asked: u32) -> u32 {
         match self {
-            Workload::Growth | Workload::Memory | Workload::Reader | Workload::Pages => 1,
+            Workload::Growth | Workload::Memory | Workload::Reader | Workload::Pages | Workload::Console => 1,
             _ => asked,
         }
     }
@@ -95,6 +97,7 @@ impl Workload {
             Workload::Reader => Box::pin(reader::round(bench)).await,
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
+            Workload::Console => Box::pin(console::round(bench)).await,
             Workload::All => Ok(vec![]),
         }
     }

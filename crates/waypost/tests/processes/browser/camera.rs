@@ -3,7 +3,7 @@
 use super::Browser;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colours {
@@ -68,9 +68,10 @@ pub async fn prefer(browser: &Browser, colours: Colours, screen: Screen) {
 
 /// Pictures the page if somebody asked for pictures.
 pub async fn picture(browser: &Browser, name: &str, colours: Colours, screen: Screen) {
-    let Some(folder) = std::env::var_os("WAYPOST_SCREENSHOTS").map(PathBuf::from) else {
+    let Some(folder) = std::env::var_os("WAYPOST_SCREENSHOTS") else {
         return;
     };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let metrics = browser.devtools("Page.getLayoutMetrics", json!({})).await;
     let height = metrics["cssContentSize"]["height"].as_f64().unwrap();
     let (width, least) = screen.size();

@@ -2,7 +2,7 @@
 //! are made twice, with script and without, because the console promises to work without.
 //!
 //! Needs Chromium, its driver, and axe-core's file in `WAYPOST_TEST_AXE`; `scripts/test` installs them.
-//! With `WAYPOST_SCREENSHOTS=FOLDER` every page is also pictured there.
+//! With `WAYPOST_SCREENSHOTS=FOLDER` (as seen from the top of the repository) every page is also pictured there.
 
 mod axe;
 mod bulk;

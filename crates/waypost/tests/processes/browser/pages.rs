@@ -78,6 +78,10 @@ async fn every_page_is_accessible_and_fits_the_screen_in_light_and_dark() {
         .inspect(&browser, "job", async |browser| browser.open(&job).await)
         .await;
     let ops = furnished.ops(Scripts::On).await;
+    ops.open("/tenants").await;
+    ops.fill("#new-tenant #name", "harbour").await;
+    ops.click("#new-tenant button").await;
+    ops.shows("#tenants", "harbour").await;
     inspector
         .inspect(&ops, "tenants", async |browser| browser.open("/tenants").await)
         .await;

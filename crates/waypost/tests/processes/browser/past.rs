@@ -65,7 +65,10 @@ pub async fn live_through_a_week(file: &Path) {
     for (length, times) in STEPS {
         for step in 0..times {
             // More by day than by night, and never the same twice.
-            let many = 2 + (step * 7 + step / 5) % 6 + if step % 24 > 7 { 5 } else { 0 };
+            let many = match length {
+                MINUTE => step % 3,
+                _ => 2 + (step * 7 + step / 5) % 6 + if step % 24 > 7 { 5 } else { 0 },
+            };
             let batch = (0..many).map(|_| {
                 sent += 1;
                 incoming(sent)
