@@ -14,9 +14,10 @@ use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
 use central::loops::LoopReport;
-use domain::{Status, kpi::Kpis};
+use domain::{Status, Timestamp, kpi::Kpis};
 use std::time::Duration;
 use store::{
+    directory::Provider,
     outbox::Lane,
     stats::{FailureGroup, Point, Series, Span},
 };
@@ -83,20 +84,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             central.settings.kpi.stuck_after,
         ),
         charts: charts(&series),
-        lanes: lanes
-            .into_iter()
-            .filter(|lane| {
-                // A lane outlives its provider, and some have none.
-                lane.waiting > 0
-                    || providers
-                        .iter()
-                        .any(|one| one.provider.id.as_str() == lane.provider)
-            })
-            .map(|lane| {
-                let shown = LaneState::of(&lane, frame.now);
-                (lane, shown)
-            })
-            .collect(),
+        lanes: shown_lanes(lanes, &providers, frame.now),
         loops: central.loops.reports().into_iter().collect(),
         spans: Span::ALL
             .map(|one| (span_name(one), span_word(one), one == span))
@@ -108,6 +96,21 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         empty,
     };
     Ok(page.show(&state))
+}
+
+/// Lanes that somebody has to know of. One outlives its provider, and some have none.
+fn shown_lanes(lanes: Vec<Lane>, providers: &[Provider], now: Timestamp) -> Vec<(Lane, LaneState)> {
+    let shown = lanes.into_iter().filter_map(|lane| {
+        let of = providers
+            .iter()
+            .find(|one| one.provider.id.as_str() == lane.provider);
+        if of.is_none() && lane.waiting == 0 {
+            return None;
+        }
+        let state = LaneState::of(&lane, of.map(|one| &one.provider.limits), now);
+        Some((lane, state))
+    });
+    shown.collect()
 }
 
 fn span_named(name: Option<&str>) -> Span {

@@ -88,7 +88,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         kind_title: info
             .as_ref()
             .map_or("a kind this program does not know", |info| info.title),
-        state: LaneState::of(&lane, frame.now),
+        state: LaneState::of(&lane, Some(&stored.provider.limits), frame.now),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
         settings: flat("", &view.settings),

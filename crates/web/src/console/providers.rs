@@ -48,7 +48,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
         let lane = lanes.remove(&stored.lane)?;
         Some(Row {
             waiting: lane.waiting,
-            state: LaneState::of(&lane, frame.now),
+            state: LaneState::of(&lane, Some(&stored.provider.limits), frame.now),
             failing: failing.get(stored.provider.id.as_str()).copied().unwrap_or(0),
             stored,
         })

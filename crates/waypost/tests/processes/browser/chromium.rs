@@ -2,16 +2,23 @@
 //! for luck.
 
 use super::{LOOK_AGAIN, PATIENCE, until};
+use fantoccini::{
+    Client, ClientBuilder, Locator,
+    actions::{InputSource, KeyAction, KeyActions},
+    elements::Element,
+    error::{CmdError, ErrorStatus},
+    key::Key,
+    wd::WebDriverCompatibleCommand,
+};
+use hyper::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
 };
-use thirtyfour::{
-    By, ChromiumLikeCapabilities, DesiredCapabilities, Key, WebDriver, WebElement,
-    error::WebDriverErrorInner, error::WebDriverResult,
-};
+use url::Url;
 
 const ARGUMENTS: [&str; 12] = [
     "--headless=new",
@@ -28,6 +35,35 @@ const ARGUMENTS: [&str; 12] = [
     "--window-size=1280,900",
 ];
 
+/// What is over by itself when the page has settled.
+const PASSING: [ErrorStatus; 4] = [
+    ErrorStatus::NoSuchElement,
+    ErrorStatus::StaleElementReference,
+    ErrorStatus::ElementNotInteractable,
+    ErrorStatus::ElementClickIntercepted,
+];
+
+/// A command of Chromium's own protocol, by way of its driver.
+#[derive(Debug)]
+struct DevTools {
+    method: String,
+    params: Value,
+}
+
+impl WebDriverCompatibleCommand for DevTools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
+        base.join(&format!(
+            "session/{}/goog/cdp/execute",
+            session.unwrap_or_default()
+        ))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.method, "params": self.params });
+        (Method::POST, Some(body.to_string()))
+    }
+}
+
 /// Whether pages may run script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scripts {
@@ -37,7 +73,7 @@ pub enum Scripts {
 
 /// Ends with its Chromium when dropped.
 pub struct Browser {
-    driver: WebDriver,
+    driver: Client,
     base: String,
     pub scripts: Scripts,
     _process: DriverProcess,
@@ -82,15 +118,15 @@ impl Browser {
     /// `folder` is for its profile, `base` is where the console is.
     pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
         let (process, address) = DriverProcess::start();
-        let mut wanted = DesiredCapabilities::chrome();
-        for argument in ARGUMENTS {
-            wanted.add_arg(argument).unwrap();
-        }
         let profile = tempfile::tempdir_in(folder).unwrap().keep();
-        wanted
-            .add_arg(&format!("--user-data-dir={}", profile.display()))
+        let profile = format!("--user-data-dir={}", profile.display());
+        let arguments: Vec<_> = ARGUMENTS.into_iter().chain([profile.as_str()]).collect();
+        let wanted = json!({ "browserName": "chrome", "goog:chromeOptions": { "args": arguments } });
+        let driver = ClientBuilder::new(HttpConnector::new())
+            .capabilities(wanted.as_object().cloned().unwrap())
+            .connect(&address)
+            .await
             .unwrap();
-        let driver = WebDriver::new(address, wanted).await.unwrap();
         let browser = Self {
             driver,
             base: base.trim_end_matches('/').to_owned(),
@@ -105,32 +141,36 @@ impl Browser {
     }
 
     pub async fn devtools(&self, method: &str, params: Value) -> Value {
-        let answer = self.driver.cdp().send_raw(method, params).await;
+        let command = DevTools {
+            method: method.to_owned(),
+            params,
+        };
+        let answer = self.driver.issue_cmd(command).await;
         answer.unwrap_or_else(|e| panic!("{method}: {e}"))
     }
 
     /// Runs test code in the page, whether or not the page itself may run any.
     pub async fn run(&self, script: &str) -> Value {
-        let answer = self.driver.execute(script, vec![]).await.unwrap();
-        answer.json().clone()
+        self.driver.execute(script, vec![]).await.unwrap()
     }
 
     /// The same for code that answers later, by calling its last argument.
     pub async fn run_async(&self, script: &str) -> Value {
-        let answer = self.driver.execute_async(script, vec![]).await.unwrap();
-        answer.json().clone()
+        self.driver.execute_async(script, vec![]).await.unwrap()
     }
 
     /// The words of what has the focus, one after the other, until it leaves the page or comes round.
     pub async fn tab_through(&self) -> Vec<String> {
         let mut reached = vec![];
         for _ in 0..200 {
-            self.driver
-                .action_chain()
-                .send_keys(Key::Tab)
-                .perform()
-                .await
-                .unwrap();
+            let tab = KeyActions::new("keyboard".into())
+                .then(KeyAction::Down {
+                    value: Key::Tab.into(),
+                })
+                .then(KeyAction::Up {
+                    value: Key::Tab.into(),
+                });
+            self.driver.perform_actions(tab).await.unwrap();
             let focus = self.run("return document.activeElement.textContent.trim()").await;
             let focus = focus.as_str().unwrap_or_default().to_owned();
             if reached.first() == Some(&focus) {
@@ -143,7 +183,7 @@ impl Browser {
 
     /// Opens a page by its path.
     pub async fn open(&self, path: &str) {
-        self.driver.goto(format!("{}{path}", self.base)).await.unwrap();
+        self.driver.goto(&format!("{}{path}", self.base)).await.unwrap();
     }
 
     pub async fn reload(&self) {
@@ -152,8 +192,8 @@ impl Browser {
 
     /// Opens a page in a tab of its own, which is looked at from now on.
     pub async fn open_beside(&self, path: &str) {
-        let tab = self.driver.new_tab().await.unwrap();
-        self.driver.switch_to_window(tab).await.unwrap();
+        let tab = self.driver.new_window(true).await.unwrap();
+        self.driver.switch_to_window(tab.handle).await.unwrap();
         self.open(path).await;
     }
 
@@ -171,17 +211,17 @@ impl Browser {
 
     /// What can be read there now, if there is such an element.
     pub async fn text(&self, css: &str) -> Option<String> {
-        let found = self.driver.find(By::Css(css)).await.ok()?;
+        let found = self.driver.find(Locator::Css(css)).await.ok()?;
         found.text().await.ok()
     }
 
     pub async fn attribute(&self, css: &str, name: &str) -> Option<String> {
-        let found = self.driver.find(By::Css(css)).await.ok()?;
+        let found = self.driver.find(Locator::Css(css)).await.ok()?;
         found.attr(name).await.ok().flatten()
     }
 
     pub async fn count(&self, css: &str) -> usize {
-        let found = self.driver.find_all(By::Css(css)).await;
+        let found = self.driver.find_all(Locator::Css(css)).await;
         found.map_or(0, |all| all.len())
     }
 
@@ -252,10 +292,10 @@ impl Browser {
     }
 
     /// Does something with an element once it is there and can be used; a live page may replace it meanwhile.
-    async fn with(&self, css: &str, act: impl AsyncFn(&WebElement) -> WebDriverResult<()>) {
+    async fn with(&self, css: &str, act: impl AsyncFn(&Element) -> Result<(), CmdError>) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
-            let done = match self.driver.find(By::Css(css)).await {
+            let done = match self.driver.find(Locator::Css(css)).await {
                 Ok(element) => act(&element).await,
                 Err(error) => Err(error),
             };
@@ -263,13 +303,7 @@ impl Browser {
                 Ok(()) => return,
                 Err(error) => error,
             };
-            let passes = matches!(
-                error.as_inner(),
-                WebDriverErrorInner::NoSuchElement(_)
-                    | WebDriverErrorInner::StaleElementReference(_)
-                    | WebDriverErrorInner::ElementNotInteractable(_)
-                    | WebDriverErrorInner::ElementClickIntercepted(_)
-            );
+            let passes = matches!(&error, CmdError::Standard(e) if PASSING.contains(&e.error));
             assert!(
                 passes && tokio::time::Instant::now() < deadline,
                 "cannot use {css} at {}: {error}; the page:\n{}",

@@ -8,6 +8,7 @@ mod axe;
 mod bulk;
 mod camera;
 mod chromium;
+mod demo;
 mod furnished;
 mod lanes;
 mod lists;

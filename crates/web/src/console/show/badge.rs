@@ -2,7 +2,7 @@
 
 use super::Icon;
 use askama::filters::HtmlSafe;
-use domain::{HoldReason, Status, Timestamp, site::OperationStatus};
+use domain::{HoldReason, Limits, Status, Timestamp, site::OperationStatus};
 use std::{borrow::Borrow, fmt};
 use store::outbox::Lane;
 
@@ -102,7 +102,8 @@ pub struct LaneState {
 }
 
 impl LaneState {
-    pub fn of(lane: &Lane, now: Timestamp) -> Self {
+    /// `limits` are those of its provider, where there is one.
+    pub fn of(lane: &Lane, limits: Option<&Limits>, now: Timestamp) -> Self {
         let plain = |badge, why: &str| Self {
             badge,
             why: why.into(),
@@ -127,7 +128,13 @@ impl LaneState {
                     "the far end asked for less; it is left alone for a while",
                 )
             },
-            _ if lane.waiting > 0 => plain(Badge::new(Icon::Flow, "Flowing", Tone::Good), ""),
+            _ if lane.waiting > 0 => {
+                let rate = limits.and_then(|limits| limits.per_second);
+                let why = rate.map_or(String::new(), |n| {
+                    format!("at most {n} per second, as its settings say")
+                });
+                plain(Badge::new(Icon::Flow, "Flowing", Tone::Good), &why)
+            }
             _ => plain(Badge::new(Icon::Dot, "Idle", Tone::Quiet), "nothing waits"),
         }
     }
