@@ -27,9 +27,10 @@ async fn the_demos_link_leads_into_a_console_that_has_something_to_show() {
         .spawn()
         .unwrap();
     let mut demo = Demo(child);
-    let output = BufReader::new(demo.0.stdout.take().unwrap());
+    // Kept open to the end: who writes to nobody is stopped.
+    let mut output = BufReader::new(demo.0.stdout.take().unwrap()).lines();
     let link = output
-        .lines()
+        .by_ref()
         .map_while(Result::ok)
         .find_map(|line| {
             Some(line[line.find("http://")?..].to_owned()).filter(|l| l.contains("/sign-in/link/"))

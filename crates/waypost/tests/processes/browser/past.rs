@@ -24,6 +24,9 @@ const STEPS: [(Duration, u32); 3] = [
     (MINUTE, 60),
 ];
 
+/// Looks after that, a minute apart, for what was put off.
+const PUT_OFF: u32 = 5;
+
 const SUBJECTS: [&str; 7] = [
     "Tank 4 is full",
     "Pump 2 restarted",
@@ -37,6 +40,7 @@ const SUBJECTS: [&str; 7] = [
 /// Leaves behind the providers `mail` and `hook`, whose settings are not real, and the list `ops`.
 pub async fn live_through_a_week(file: &Path) {
     let length: Duration = STEPS.iter().map(|(step, times)| *step * *times).sum();
+    let length = length + MINUTE * PUT_OFF;
     let clock = Arc::new(ManualClock::at(SystemClock.now() - length));
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(file, clock.clone()).unwrap());
     let (mail, hook) = (
@@ -80,7 +84,7 @@ pub async fn live_through_a_week(file: &Path) {
         }
     }
     // What was put off comes to its end too.
-    for _ in 0..5 {
+    for _ in 0..PUT_OFF {
         dispatcher.sweep().await.unwrap();
         clock.advance(MINUTE);
     }
