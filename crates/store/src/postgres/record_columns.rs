@@ -71,6 +71,10 @@ impl<'a> Ends<'a> {
         these
     }
 
+    pub fn len(&self) -> usize {
+        self.status.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.status.is_empty()
     }
@@ -173,8 +177,8 @@ impl<'a> Waits<'a> {
         self.code.is_empty()
     }
 
-    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
-        vec![now, &self.leases.seq, &self.leases.token, &self.code, &self.error]
+    pub fn params(&self) -> List<'_> {
+        vec![&self.leases.seq, &self.leases.token, &self.code, &self.error]
     }
 }
 

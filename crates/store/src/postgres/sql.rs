@@ -104,6 +104,7 @@ statements! {
     PURGE_STATS = "purge_stats",
     RECIPIENTS_OF = "recipients_of",
     RECORD_ENDED = "record_ended",
+    RECORD_ENDED_UNLOGGED = "record_ended_unlogged",
     RECORD_KNOWN = "record_known",
     RECORD_RECIPIENT = "record_recipient",
     RECORD_RETRY = "record_retry",

@@ -6,6 +6,7 @@
 //! an I/O error nothing is written or acknowledged any more.
 
 use super::{
+    checkpoint::Log,
     closed, connection,
     error::{self, DiskFull},
     stats::Counts,
@@ -16,7 +17,7 @@ use domain::Clock;
 use rusqlite::Connection;
 use std::{fs::File, sync::Arc};
 use tokio::sync::{oneshot, watch};
-use tracing::error;
+use tracing::{error, warn};
 
 /// What became of the transaction a command ran in.
 pub(super) enum Fate {
@@ -97,6 +98,24 @@ impl Core {
             after.into_iter().for_each(|hook| hook());
         }
         group.into_iter().for_each(|command| command.answer(&fate));
+    }
+
+    /// Moves the log into the file when it has grown enough. What that finds out about the disk, commits are told.
+    pub(super) fn keep_short(&self, log: &mut Log) {
+        if *self.poisoned.borrow() {
+            return;
+        }
+        match log.keep_short(&self.conn) {
+            Ok(()) => {}
+            Err(error) if error::is_disk_failure_of_sqlite(&error) => self.poison(&error.to_string()),
+            Err(error) => {
+                let cause = &error as &dyn std::error::Error;
+                warn!(
+                    error = cause,
+                    "checkpoint failed, will try again after the next commit"
+                );
+            }
+        }
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>], after: &mut Vec<Hook>) -> Fate {

@@ -2,7 +2,7 @@
 //! inline: sends it commands and waits for their answers.
 
 use super::{
-    checkpoint::Checkpointer,
+    checkpoint::Log,
     closed,
     connection::{self, Caches},
     stats::Counts,
@@ -78,7 +78,7 @@ impl Writer {
                 _lock: lock,
             },
             waiting,
-            checkpointer: Checkpointer::start(path, caches, poisoned.clone())?,
+            log: Log::of(path),
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())

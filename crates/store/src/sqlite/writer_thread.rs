@@ -1,7 +1,7 @@
 //! The thread that writes: it takes the commands that have gathered and runs them in one transaction.
 
 use super::{
-    checkpoint::Checkpointer,
+    checkpoint::Log,
     transaction::{Command, Core},
 };
 use tokio::sync::{mpsc, watch};
@@ -18,7 +18,7 @@ pub(super) struct Weighted {
 pub(super) struct Thread {
     pub core: Core,
     pub waiting: mpsc::Receiver<Weighted>,
-    pub checkpointer: Checkpointer,
+    pub log: Log,
 }
 
 impl Thread {
@@ -35,7 +35,7 @@ impl Thread {
                 group.push(next.command);
             }
             self.core.run(group);
-            self.checkpointer.committed();
+            self.core.keep_short(&mut self.log);
         }
     }
 }

@@ -23,14 +23,17 @@ with moment as (
     cross join lateral (
       select d.seq from due d
       where d.lane = wanted.lane and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+        and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
       order by d.due_at, d.seq
       limit wanted.n
       for update skip locked
     ) oldest
-  ) as seqs
+  ) as seqs,
+    (select array_agg(wanted.lane order by wanted.lane) from wanted) as lanes,
+    (select array_agg(wanted.config_version order by wanted.lane) from wanted) as versions
 ), claimed as (
   update due
-  set due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $5::float8 * interval '1 millisecond',
+  set leased_until = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $5::float8 * interval '1 millisecond',
     -- A token that is still there was neither recorded nor released: that attempt was interrupted, and counts.
     attempts = due.attempts + (due.token is not null)::integer,
     claims = due.claims + 1,
@@ -39,13 +42,15 @@ with moment as (
   where due.seq = any ((select seqs from picked)::bigint[])
   returning due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code
 )
+-- Columns are read by their place.
 select
   moment.now, moment.directory_version, (select count(*) from durable) as durable,
-  -- The order in which they are due, once: an update answers in no order, and the old due time is gone.
+  -- The order in which they are due, once: an update answers in no order.
   case when claimed.seq = picked.seqs[1] then picked.seqs end as picked,
+  case when claimed.seq = picked.seqs[1] then picked.lanes end as lanes,
+  case when claimed.seq = picked.seqs[1] then picked.versions end as versions,
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
   claimed.claims, claimed.waiting_since, claimed.code,
-  (select lanes.config_version from lanes where lanes.lane_id = claimed.lane) as config_version,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra
 from moment
 cross join picked

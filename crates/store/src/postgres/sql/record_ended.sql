@@ -1,5 +1,7 @@
 -- $1 now, $2 this node, then arrays: $3 seq, $4 token, $5 status, $6 attempts to add, $7 code, $8 error,
--- $9 resolved targets, $10 the provider's message id. Answers with the rows whose lease was still held.
+-- $9 resolved targets, $10 the provider's message id; then the audit rows: $11 tenant, $12 seq, $13 token, $14 kind,
+-- $15 status, $16 ended_as, $17 actor, $18 target, $19 duration, $20 code, $21 detail.
+-- Answers with the rows whose lease was still held; only for those is anything logged.
 with gone as (
   delete from due
   using unnest(
@@ -17,6 +19,14 @@ with gone as (
   select seq, tenant, site, lane, status, coalesce($1::timestamptz, date_trunc('milliseconds', now())), waiting_since,
     generation, attempts, last_attempt_at, code, error, resolved_targets::jsonb, provider_message_id
   from gone
+), logged as (
+  insert into audit_log (at, tenant, seq, token, kind, status, ended_as, actor, target, duration_ms, code, detail)
+  select coalesce($1::timestamptz, date_trunc('milliseconds', now())), given.*
+  from unnest(
+    $11::integer[], $12::bigint[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
+    $19::integer[], $20::text[], $21::text[]
+  ) as given (tenant, seq, token, kind, status, ended_as, actor, target, duration_ms, code, detail)
+  where given.seq in (select gone.seq from gone)
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)
   select date_bin('10 seconds', coalesce($1::timestamptz, date_trunc('milliseconds', now())), 'epoch'), tenant,
