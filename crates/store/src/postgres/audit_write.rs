@@ -35,6 +35,11 @@ impl<'a> Entry<'a> {
         Self::by(tenant, kind, actor.as_str())
     }
 
+    /// In milliseconds, as the column has it.
+    pub fn duration(&self) -> Option<i32> {
+        self.duration_ms.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX))
+    }
+
     fn by(tenant: TenantId, kind: AuditKind, actor: &'a str) -> Self {
         Self {
             tenant,
@@ -128,8 +133,7 @@ impl<'a> Columns<'a> {
         self.ended_as.push(entry.ended_as.map(AuditStatus::as_str));
         self.actor.push(entry.actor);
         self.target.push(entry.target);
-        self.duration
-            .push(entry.duration_ms.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX)));
+        self.duration.push(entry.duration());
         self.code.push(entry.code);
         self.detail.push(entry.detail);
     }

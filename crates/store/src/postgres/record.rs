@@ -9,7 +9,7 @@ use super::{
     failed::Failed,
     late,
     patience::Patience,
-    record_columns::{Ends, Recipients, Retries, Waits},
+    record_columns::{Ends, LoggedEnds, Recipients, Retries, Waits},
     server::Use,
     session::{Db, Session},
     sql,
@@ -114,31 +114,38 @@ pub(super) fn can_do_without_audit(failed: &Failed, records: usize) -> bool {
 }
 
 async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<HashSet<i64>, Stopped> {
-    let mut session = db.session(Use::Record).await?;
-    let ends = Ends::of(records);
-    if ends.len() == records.len() && records.iter().all(|r| r.recipients.is_empty()) {
-        // Nearly always. One statement is a transaction of its own.
-        let held = end(db, &session, &ends, records, audited).await?;
-        return Ok(held.into_keys().collect());
-    }
     let now = db.now();
-    let tx = session.begin().await?;
-    let mut held = HashMap::new();
-    if !ends.is_empty() {
-        held = end(db, &tx, &ends, records, audited).await?;
+    let mut session = db.session(Use::Record).await?;
+    if audited && let Some(ends) = LoggedEnds::of(records) {
+        // Nearly always. One statement is a transaction of its own.
+        let ended = session
+            .rows(sql::RECORD_ENDED, &ends.params(&now, &db.node))
+            .await;
+        // Which part of it failed is found out by leaving out the one that can be done without.
+        let rows = ended.map_err(Stopped::AtAudit)?;
+        return Ok(rows.iter().map(|row| row.get(0)).collect());
     }
-    let ended = held.len();
+    let tx = session.begin().await?;
+    let mut held: HashMap<i64, i32> = HashMap::new();
+    let mut keep = |rows: Vec<Row>| {
+        held.extend(
+            rows.iter()
+                .map(|row| (row.get::<_, i64>(0), row.get::<_, i32>(1))),
+        )
+    };
+    let ends = Ends::of(records);
+    if !ends.is_empty() {
+        let params = ends.params(&now, &db.node);
+        keep(tx.rows(sql::RECORD_ENDED_UNLOGGED, &params).await?);
+    }
     let retries = Retries::of(records);
     if !retries.is_empty() {
-        let rows = tx
-            .rows(sql::RECORD_RETRY, &retries.params(&now, &db.node))
-            .await?;
-        held.extend(rows.iter().map(of_held));
+        let params = retries.params(&now, &db.node);
+        keep(tx.rows(sql::RECORD_RETRY, &params).await?);
     }
     let waits = Waits::of(records);
     if !waits.is_empty() {
-        let rows = tx.rows(sql::RECORD_WAIT, &waits.params()).await?;
-        held.extend(rows.iter().map(of_held));
+        keep(tx.rows(sql::RECORD_WAIT, &waits.params()).await?);
     }
     let kept = || records.iter().filter(|r| held.contains_key(&r.lease.seq.0));
     let mut recipients = Recipients::default();
@@ -148,44 +155,14 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     if !recipients.is_empty() {
         tx.exec(sql::RECORD_RECIPIENT, &recipients.params(&now)).await?;
     }
-    if audited && held.len() > ended {
-        let waiting = kept().filter(|r| terminal(&r.ended).is_none());
-        audit_write::insert(db, &tx, waiting.flat_map(|r| audit_write::of_attempt(r, None)))
+    if audited {
+        let entries = kept().flat_map(|r| audit_write::of_attempt(r, terminal(&r.ended)));
+        audit_write::insert(db, &tx, entries)
             .await
             .map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;
     Ok(held.into_keys().collect())
-}
-
-/// Ends rows whose lease is held, with their audit rows. Answers with them and their generations.
-async fn end(
-    db: &Db,
-    session: &impl Session,
-    ends: &Ends<'_>,
-    records: &[&AttemptRecord],
-    audited: bool,
-) -> Result<HashMap<i64, i32>, Stopped> {
-    let now = db.now();
-    let mut params = ends.params(&now, &db.node);
-    let rows = if audited {
-        let log: audit_write::Columns<'_> = records
-            .iter()
-            .filter_map(|r| terminal(&r.ended).map(|status| audit_write::of_attempt(r, Some(status))))
-            .flatten()
-            .collect();
-        params.extend(log.params());
-        let ended = session.rows(sql::RECORD_ENDED, &params).await;
-        // Which part of it failed is found out by leaving out the one that can be done without.
-        ended.map_err(Stopped::AtAudit)?
-    } else {
-        session.rows(sql::RECORD_ENDED_UNLOGGED, &params).await?
-    };
-    Ok(rows.iter().map(of_held).collect())
-}
-
-fn of_held(row: &Row) -> (i64, i32) {
-    (row.get(0), row.get(1))
 }
 
 /// The status a row ends with, if it ends.

@@ -30,6 +30,7 @@ statements! {
     HOLD_SET = "hold_set",
     INGEST = "ingest",
     INGEST_KNOWN = "ingest_known",
+    INGEST_PLAIN = "ingest_plain",
     INGEST_SUPERSEDE = "ingest_supersede",
     INGEST_SUPERSEDE_LOCK = "ingest_supersede_lock",
     JOB = "job",

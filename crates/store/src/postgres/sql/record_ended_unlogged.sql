@@ -1,4 +1,4 @@
--- As record_ended, but for the audit rows: when the log takes none, outcomes are still written.
+-- As record_ended, but for the audit rows: where there are others than one for each, or the log takes none.
 -- $1 now, $2 this node, then arrays: $3 seq, $4 token, $5 status, $6 attempts to add, $7 code, $8 error,
 -- $9 resolved targets, $10 the provider's message id. Answers with the rows whose lease was still held.
 with gone as (
