@@ -30,7 +30,7 @@ const BATCH_BYTES: usize = 1 << 20;
 const WINDOW: usize = 4;
 /// How long what central acknowledged is remembered.
 pub const REMEMBERED: Duration = Duration::from_secs(15 * 60);
-/// Notifications with a limit that one sweep counts a try for, per list.
+/// Notifications with a limit for which a try is counted in one commit.
 const COUNTED: u32 = 1_000;
 const TIDY: Duration = Duration::from_secs(60);
 /// The first wait after central said "not now".
@@ -202,17 +202,27 @@ impl Forwarder {
             if due.category != Category::Notification || due.due_at > now {
                 continue;
             }
-            let claimed = self.buffer.claim_due(due.category, &due.target, COUNTED).await?;
-            let attempted = claimed.iter().map(|message| Attempted {
-                ticket: message.ticket(),
-                step: engine::step(message, &failure, Count::Try, now.since(message.created_at)),
-                started_at: now,
-                took: Duration::ZERO,
-                http_status: None,
-            });
-            self.buffer.record(attempted.collect()).await?;
+            while self.count_a_try(&due.target, &failure).await? == COUNTED as usize {}
         }
         Ok(())
+    }
+
+    /// Counts a try for some of those that are due; for how many.
+    async fn count_a_try(&self, target: &str, failure: &Failure) -> Result<usize> {
+        let claimed = self
+            .buffer
+            .claim_due(Category::Notification, target, COUNTED)
+            .await?;
+        let now = self.clock.now();
+        let attempted = claimed.iter().map(|message| Attempted {
+            ticket: message.ticket(),
+            step: engine::step(message, failure, Count::Try, now.since(message.created_at)),
+            started_at: now,
+            took: Duration::ZERO,
+            http_status: None,
+        });
+        self.buffer.record(attempted.collect()).await?;
+        Ok(claimed.len())
     }
 
     async fn submit(&self, seqs: Vec<i64>, batch: Vec<Forward>) -> Answered {

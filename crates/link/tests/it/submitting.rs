@@ -147,6 +147,23 @@ async fn at_the_stop_of_central_batches_under_way_are_answered_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_site_that_is_sent_away_is_gone_also_while_a_batch_of_it_is_stuck() {
+    let world = World::new();
+    let link = world.connected().await;
+    world.central.may_finish.send_replace(false);
+    let working = world.central.working.notified();
+    let submit = tokio::spawn({
+        let link = link.clone();
+        async move { link.submit(vec![a_forward()]).await }
+    });
+    working.await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    remote.dismiss("the key was revoked");
+    assert_eq!(down(&link).await, "the key was revoked");
+    assert_eq!(submit.await.unwrap().unwrap_err().why, "the key was revoked");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_status_of_what_central_has_and_has_not_seen() {
     let world = World::new();
     let link = world.connected().await;

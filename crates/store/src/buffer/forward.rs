@@ -78,24 +78,19 @@ impl Buffer {
     }
 
     /// Central is this database now. When it was another one before, everything that one acknowledged and that is
-    /// still remembered waits again; how many that are.
+    /// still remembered waits again; how many that are. Nothing may be handed over while this runs.
     pub async fn met_central(&self, database: &DatabaseIdentity) -> Result<u64> {
         let database = columns::json(database);
-        self.write(1, move |s, shared| {
-            let before = central(s)?;
-            if before.as_deref() == Some(database.as_str()) {
-                return Ok(0);
+        let mut again = 0;
+        loop {
+            let now = database.clone();
+            let chunk = CHUNK as usize;
+            let (restored, all) = self.write(chunk, move |s, shared| meet(s, shared, &now)).await?;
+            again += restored;
+            if all {
+                return Ok(again);
             }
-            let restored = match before {
-                Some(_) => restore(s, shared)?,
-                None => 0,
-            };
-            s.conn
-                .prepare_cached(sql::meta_set)?
-                .execute([CENTRAL, &database])?;
-            Ok(restored)
-        })
-        .await
+        }
     }
 
     /// Forgets the content of what central acknowledged before this moment. Only to be called while the database
@@ -177,9 +172,29 @@ fn park(s: &mut Session<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Resul
     Ok(())
 }
 
-fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
+/// One step of meeting a database, so that senders get in between: how many wait again, and whether that was all.
+/// Which database it is is written down with the last step; until then a crash only means beginning again.
+fn meet(s: &mut Session<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u64, bool)> {
+    let before = central(s)?;
+    if before.as_deref() == Some(database) {
+        return Ok((0, true));
+    }
+    let (restored, all) = match before {
+        Some(_) => restore(s, shared)?,
+        None => (0, true),
+    };
+    if all {
+        s.conn
+            .prepare_cached(sql::meta_set)?
+            .execute([CENTRAL, database])?;
+    }
+    Ok((restored, all))
+}
+
+/// Takes up to so many back into the buffer; how many were taken, and whether none are left.
+fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
     let mut restore = s.conn.prepare_cached(sql::restore_acked)?;
-    let mut found = restore.query(params![s.now.as_millis(), shared.op()])?;
+    let mut found = restore.query(params![s.now.as_millis(), shared.op(), CHUNK])?;
     let (mut n, mut bytes) = (0i64, 0i64);
     while let Some(row) = found.next()? {
         n += 1;
@@ -187,7 +202,7 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
     }
     drop(found);
     drop(restore);
-    s.conn.prepare_cached(sql::unbury_restored)?.execute([])?;
+    let unburied = s.conn.prepare_cached(sql::unbury_restored)?.execute([CHUNK])?;
     if n > 0 {
         let why =
             "central's database is another one than before; what the earlier one acknowledged is sent again";
@@ -201,5 +216,5 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
             .add(Category::Notification, MessageStatus::Pending, n, bytes);
         shared.wake.ring_rewind();
     });
-    Ok(n.unsigned_abs())
+    Ok((n.unsigned_abs(), unburied < CHUNK as usize))
 }
