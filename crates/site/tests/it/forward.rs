@@ -179,7 +179,10 @@ async fn more_than_one_commit_takes_back_waits_again_as_a_whole_and_in_order() {
     assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 4_500);
     assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 0);
     let waiting = buffer.forwardable(0, 10_000, usize::MAX).await.unwrap();
-    let waiting: Vec<_> = waiting.iter().map(|message| NotificationId(message.id.0)).collect();
+    let waiting: Vec<_> = waiting
+        .iter()
+        .map(|message| NotificationId(message.id.0))
+        .collect();
     assert_eq!(waiting, ids);
     world.assert_counted().await;
 }

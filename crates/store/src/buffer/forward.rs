@@ -78,7 +78,7 @@ impl Buffer {
     }
 
     /// Central is this database now. When it was another one before, everything that one acknowledged and that is
-    /// still remembered waits again; how many that are. Nothing may be handed over while this runs.
+    /// still remembered waits again; how many that are.
     pub async fn met_central(&self, database: &DatabaseIdentity) -> Result<u64> {
         let database = columns::json(database);
         let mut again = 0;

@@ -14,7 +14,13 @@ use super::{
 use crate::{Error, Result};
 use domain::Clock;
 use rusqlite::Connection;
-use std::{fs::File, sync::Arc};
+use std::{
+    fs::File,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 use tokio::sync::{oneshot, watch};
 use tracing::error;
 
@@ -78,6 +84,8 @@ pub(super) struct Core {
     pub conn: Connection,
     pub clock: Arc<dyn Clock>,
     pub poisoned: watch::Sender<bool>,
+    /// How many there have been.
+    pub commits: Arc<AtomicU64>,
     /// Held as long as this may write.
     pub _lock: Option<File>,
 }
@@ -126,7 +134,9 @@ impl Core {
                 true => Fate::Unknown(error.to_string()),
                 false => fate,
             }
-        })
+        })?;
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// None when a command failed and everything is undone.
