@@ -135,8 +135,16 @@ fn missed(address: &Address, status: &Status) -> Missed {
         Code::Unauthenticated | Code::PermissionDenied | Code::FailedPrecondition | Code::InvalidArgument
     );
     Missed {
-        why: format!("{address}: {}", status.message()),
+        why: format!("{address}: {}", words(status)),
         refused,
+    }
+}
+
+/// What central said, or what became of the connection.
+fn words(status: &Status) -> String {
+    match std::error::Error::source(status) {
+        Some(cause) => chain(cause),
+        None => status.message().to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use domain::{NotificationId, Target, site::DatabaseIdentity};
 use link::{Ack, Forward};
 use store::{
     Result,
-    buffer::{Handed, Message},
+    buffer::{Handed, Waiting},
 };
 use tracing::{info, warn};
 
@@ -40,20 +40,21 @@ impl Forwarder {
             last: place,
         };
         while batch.seqs.is_empty() {
-            let messages = self.buffer.forwardable(batch.last, BATCH, BATCH_BYTES).await?;
-            let Some(last) = messages.last() else {
+            let found = self.buffer.forwardable(batch.last, BATCH, BATCH_BYTES).await?;
+            let Some(last) = found.last() else {
                 return Ok(None);
             };
             batch.last = last.seq;
-            for message in messages {
-                match forward(&message) {
+            for waiting in found {
+                let (seq, id) = (waiting.seq, waiting.id);
+                match forward(waiting) {
                     Ok(forward) => {
-                        batch.seqs.push(message.seq);
+                        batch.seqs.push(seq);
                         batch.notifications.push(forward);
                     }
                     Err(why) => {
-                        warn!(notification.id = %message.id, error = why, "a buffered notification cannot be read and is parked");
-                        self.buffer.park_forward(message.seq, &why).await?;
+                        warn!(notification.id = %id, error = why, "a buffered notification cannot be read and is parked");
+                        self.buffer.park_forward(seq, &why).await?;
                     }
                 }
             }
@@ -99,26 +100,26 @@ impl Forwarder {
 
 /// The notification as it travels. The site is stamped by central from the key of the link, the instance from the
 /// row, whatever the payload says.
-fn forward(message: &Message) -> Result<Forward, String> {
+fn forward(waiting: Waiting) -> Result<Forward, String> {
     let payload: NotificationPayload =
-        payload::read(message).map_err(|why| format!("CORRUPT_PAYLOAD: {why}"))?;
+        payload::read(&waiting.payload).map_err(|why| format!("CORRUPT_PAYLOAD: {why}"))?;
     let target = match (payload.list, payload.recipients) {
         (Some(list), _) => Target::List(list),
         (None, Some(to)) => Target::Recipients(to),
         (None, None) => Target::Provider,
     };
     Ok(Forward {
-        id: NotificationId(message.id.0),
+        id: NotificationId(waiting.id.0),
         target,
         channel: payload.channel,
         provider: payload.provider,
         subject: payload.subject,
         body: payload.body,
         type_data: payload.type_data.map(|data| data.to_string()),
-        instance: message.origin.instance.clone(),
-        script: message.origin.script.clone(),
-        execution: message.origin.execution.clone(),
-        parent_execution: message.origin.parent_execution.clone(),
-        site_enqueued_at: message.created_at,
+        instance: waiting.origin.instance,
+        script: waiting.origin.script,
+        execution: waiting.origin.execution,
+        parent_execution: waiting.origin.parent_execution,
+        site_enqueued_at: waiting.created_at,
     })
 }

@@ -4,7 +4,7 @@
 use super::{
     Buffer, Shared,
     event::{self, About, What},
-    message::{Message, MessageStatus},
+    message::{MessageStatus, Waiting},
     rows, sql,
 };
 use crate::{
@@ -35,7 +35,7 @@ pub struct Handed {
 impl Buffer {
     /// Notifications that wait behind this place, oldest first; no more than `limit`, and no further one once their
     /// payloads have come to `bytes`.
-    pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Message>> {
+    pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Waiting>> {
         self.read(move |conn| {
             let mut statement = conn.prepare_cached(sql::forwardable)?;
             let mut found = statement.query(params![after, limit])?;
@@ -44,9 +44,9 @@ impl Buffer {
             while gathered < bytes
                 && let Some(row) = found.next()?
             {
-                let message = rows::message(row)?;
-                gathered += message.payload.len();
-                messages.push(message);
+                let waiting = rows::waiting(row)?;
+                gathered += waiting.payload.len();
+                messages.push(waiting);
             }
             Ok(messages)
         })
@@ -121,18 +121,20 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64]) -> Result<()>
     if acked.is_empty() {
         return Ok(());
     }
-    let mut bury = s.conn.prepare_cached(sql::bury_acked)?;
+    let places = columns::json(&acked);
+    let before = shared.ops(acked.len());
+    s.conn
+        .prepare_cached(sql::bury_acked)?
+        .execute(params![places, s.now.as_millis(), before])?;
     let mut remove = s.conn.prepare_cached(sql::remove_acked)?;
+    let mut removed = remove.query([&places])?;
     let (mut gone, mut bytes) = (0, 0);
-    for seq in acked {
-        bury.execute(params![seq, s.now.as_millis(), shared.op()])?;
-        let removed: Option<i64> = remove.query_row([seq], |row| row.get(0)).optional()?;
-        if let Some(size) = removed {
-            gone += 1;
-            bytes += size;
-        }
+    while let Some(row) = removed.next()? {
+        gone += 1;
+        bytes += row.get::<_, i64>(0)?;
     }
-    drop((bury, remove));
+    drop(removed);
+    drop(remove);
     if gone > 0 {
         event::write(
             s,

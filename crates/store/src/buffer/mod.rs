@@ -30,7 +30,7 @@ pub use forward::Handed;
 pub use gauge::Depth;
 pub use message::{
     Acted, Attempted, Count, End, Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Origin,
-    Recorded, Start, Step, TargetDue, Ticket, Tombstone,
+    Recorded, Start, Step, TargetDue, Ticket, Tombstone, Waiting,
 };
 pub use purge::Purged;
 pub use tracking::Tracking;
@@ -108,7 +108,12 @@ struct Shared {
 impl Shared {
     /// The number of the next change.
     fn op(&self) -> i64 {
-        self.ops.fetch_add(1, Ordering::SeqCst) + 1
+        self.ops(1) + 1
+    }
+
+    /// The number before the next so many changes.
+    fn ops(&self, n: usize) -> i64 {
+        self.ops.fetch_add(n as i64, Ordering::SeqCst)
     }
 }
 
