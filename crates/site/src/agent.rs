@@ -1,7 +1,7 @@
 //! A site at work: the loops around a [`Site`], started and stopped together.
 
 use crate::{forwarder::Forwarder, gauges, site::Site, telemetry::Reporter};
-use domain::Timestamp;
+use domain::{Timestamp, chain};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -179,16 +179,4 @@ async fn purges(site: &Site, stop: CancellationToken) {
             ),
         }
     }
-}
-
-/// An error with its causes, on one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }

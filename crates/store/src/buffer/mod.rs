@@ -55,8 +55,8 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Enough to move the log of the busiest second into the file, and to write down that some thousands have left.
-pub const RESERVE: u64 = 32 << 20;
+/// Enough to move the log of a busy second into the file, and to write down that some thousands have left.
+pub const RESERVE: u64 = 16 << 20;
 
 /// How a buffer is opened.
 #[derive(Debug, Clone)]

@@ -26,31 +26,22 @@ impl Reserve {
         (bytes > 0).then_some(Self { path, bytes })
     }
 
-    /// Keeps the room, unless it is kept already.
+    /// Keeps the room, unless it is kept already. Half of it will do: a buffer that has used some of it to empty
+    /// itself gives that back to new messages, not to the disk.
     pub(super) fn keep(&self) -> io::Result<()> {
-        if fs::metadata(&self.path).is_ok_and(|found| found.len() == self.bytes) {
+        let half = self.bytes / 2;
+        if fs::metadata(&self.path).is_ok_and(|found| found.len() >= half) {
             return Ok(());
         }
-        self.write().inspect_err(|_| self.release())
-    }
-
-    fn write(&self) -> io::Result<()> {
         let mut file = File::create(&self.path)?;
-        let (mut left, mut piece) = (self.bytes, [0u8; PIECE]);
-        let mut noise: u32 = 0x9e37_79b9;
-        while left > 0 {
-            // Nothing that a file system could store in less than its length.
-            for byte in &mut piece {
-                noise ^= noise << 13;
-                noise ^= noise >> 17;
-                noise ^= noise << 5;
-                *byte = noise.to_le_bytes()[0];
-            }
-            let n = left.min(PIECE as u64);
-            file.write_all(&piece[..n as usize])?;
-            left -= n;
+        if let Err(full) = fill(&mut file, half) {
+            self.release();
+            return Err(full);
         }
-        file.sync_all()
+        match fill(&mut file, self.bytes - half) {
+            Ok(()) => Ok(()),
+            Err(_) => file.set_len(half),
+        }
     }
 
     /// Gives the room to whoever needs it.
@@ -62,6 +53,24 @@ impl Reserve {
             Ok(()) | Err(_) => {}
         }
     }
+}
+
+/// Adds so many bytes that no file system could store in fewer.
+fn fill(file: &mut File, bytes: u64) -> io::Result<()> {
+    let (mut left, mut piece) = (bytes, [0u8; PIECE]);
+    let mut noise: u32 = 0x9e37_79b9;
+    while left > 0 {
+        for byte in &mut piece {
+            noise ^= noise << 13;
+            noise ^= noise >> 17;
+            noise ^= noise << 5;
+            *byte = noise.to_le_bytes()[0];
+        }
+        let n = left.min(PIECE as u64);
+        file.write_all(&piece[..n as usize])?;
+        left -= n;
+    }
+    file.sync_all()
 }
 
 #[cfg(test)]
@@ -82,7 +91,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_as_a_whole_takes_no_room() {
+    fn half_of_it_will_do_and_less_is_made_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let reserve = Reserve::beside(&folder.path().join("sf.db"), 100_000).unwrap();
+        for (found, kept) in [(50_000, 50_000), (49_999, 100_000)] {
+            fs::write(&reserve.path, vec![7; found]).unwrap();
+            reserve.keep().unwrap();
+            assert_eq!(fs::metadata(&reserve.path).unwrap().len(), kept);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_at_all_takes_no_room() {
         let folder = tempfile::tempdir().unwrap();
         let nowhere = Reserve::beside(&folder.path().join("gone/sf.db"), 100_000).unwrap();
         assert!(nowhere.keep().is_err());

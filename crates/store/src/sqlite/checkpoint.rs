@@ -40,6 +40,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     dirty: bool,
+    /// The disk is full: the log is to give back its room.
+    shrink: bool,
     stop: bool,
 }
 
@@ -67,6 +69,12 @@ impl Checkpointer {
             self.shared.changed.notify_one();
         }
     }
+
+    /// The disk is full: whatever its size, the log is emptied and gives its room back.
+    pub(crate) fn shrink(&self) {
+        self.shared.lock().shrink = true;
+        self.committed();
+    }
 }
 
 impl Drop for Checkpointer {
@@ -93,7 +101,11 @@ fn run(log: &mut Log, shared: &Shared, poisoned: &watch::Sender<bool>) {
             break;
         }
         state.dirty = false;
+        let shrink = std::mem::take(&mut state.shrink);
         drop(state);
+        if shrink {
+            log.next = 0;
+        }
         match log.checkpoint() {
             Ok(()) => {}
             Err(error) if is_disk_failure_of_sqlite(&error) => {

@@ -18,7 +18,7 @@ use std::{
     fs::File,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 use tokio::sync::{oneshot, watch};
@@ -86,6 +86,8 @@ pub(super) struct Core {
     pub poisoned: watch::Sender<bool>,
     /// How many there have been.
     pub commits: Arc<AtomicU64>,
+    /// No room was found on the disk since somebody last asked.
+    pub full: AtomicBool,
     /// Held as long as this may write.
     pub _lock: Option<File>,
 }
@@ -206,7 +208,13 @@ impl Core {
         })
     }
 
+    /// Whether no room was found on the disk since this was last asked.
+    pub(super) fn was_full(&self) -> bool {
+        self.full.swap(false, Ordering::Relaxed)
+    }
+
     fn unless_disk(&self, failed: &Failed) -> Result<(), Fate> {
+        self.full.fetch_or(failed.full, Ordering::Relaxed);
         if !failed.disk {
             return Ok(());
         }
@@ -221,7 +229,10 @@ impl Core {
             self.poison(&cause);
         }
         match error::is_full_of_sqlite(error) {
-            true => Fate::Full(cause),
+            true => {
+                self.full.store(true, Ordering::Relaxed);
+                Fate::Full(cause)
+            }
             false => Fate::Undone(cause),
         }
     }

@@ -17,7 +17,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
 };
@@ -80,6 +80,7 @@ impl Writer {
                 clock,
                 poisoned: poisoned.clone(),
                 commits: Arc::clone(&commits),
+                full: AtomicBool::default(),
                 _lock: lock,
             },
             waiting,
@@ -107,6 +108,7 @@ impl Writer {
             clock,
             poisoned: poisoned.clone(),
             commits: Arc::clone(&commits),
+            full: AtomicBool::default(),
             _lock: lock,
         };
         Ok(Self {

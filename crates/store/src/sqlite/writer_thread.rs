@@ -35,7 +35,11 @@ impl Thread {
                 group.push(next.command);
             }
             self.core.run(group);
-            self.checkpointer.committed();
+            if self.core.was_full() {
+                self.checkpointer.shrink();
+            } else {
+                self.checkpointer.committed();
+            }
         }
     }
 }
