@@ -183,6 +183,7 @@ async fn receive(
     let Some(received) = Received::read(request, LARGEST_BODY).await else {
         return axum::http::StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
+    shared.record.arrived();
     let decided = shared.dial.decide(|| HttpAt {
         path: received.path.clone(),
         id: received.id.clone(),

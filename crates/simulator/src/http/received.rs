@@ -57,6 +57,8 @@ impl Received {
 pub struct HttpCounts {
     pub connections: u64,
     pub requests: u64,
+    /// Requests that have come in, also those whose answer is still being delayed.
+    pub arrived: u64,
     /// Requests that the far end has taken.
     pub taken: u64,
     /// Requests taken under a `webhook-id` that had been taken already.
@@ -89,6 +91,10 @@ impl Record {
 
     pub fn connected(&self) {
         self.counts.send_modify(|c| c.connections += 1);
+    }
+
+    pub fn arrived(&self) {
+        self.counts.send_modify(|c| c.arrived += 1);
     }
 
     pub fn take(&self, request: Received, taken: bool) {

@@ -62,7 +62,7 @@ async fn a_node_stopped_past_its_lease_in_the_middle_of_a_send_does_not_overwrit
         .await
         .unwrap()
         .notification_id;
-    far_end.wait_until(|counts| counts.requests >= 1).await;
+    far_end.wait_until(|counts| counts.arrived >= 1).await;
     sleeper.signal("STOP");
     let other = Node::start(&Setup::postgres("other", folder.path(), &url)).await;
     drained(&other.client).await;
