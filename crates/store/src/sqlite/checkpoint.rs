@@ -44,6 +44,11 @@ impl Log {
         }
     }
 
+    /// The disk is full: whatever its size, the log is emptied next and gives its room back.
+    pub(super) fn shrink(&mut self) {
+        (self.next_pages, self.next_bound) = (0, 0);
+    }
+
     /// To be called after each commit of this connection.
     pub(super) fn keep_short(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         let pages = connection::pages_in_log();

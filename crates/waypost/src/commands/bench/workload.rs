@@ -5,9 +5,9 @@ use super::{
     context::Bench,
     drain,
     enqueue::{self, Callers},
-    growth, lanes, latency, memory, pages, reader,
+    forward, growth, lanes, latency, memory, pages, reader,
     reading::Reading,
-    smtp,
+    site_memory, site_send, smtp,
 };
 use clap::ValueEnum;
 
@@ -43,6 +43,12 @@ pub enum Workload {
     BadRows,
     /// Figures, list and claim as history grows
     Pages,
+    /// A site's backlog handed over to central, over a real link
+    Forward,
+    /// Sends at a site whose link is down: one sender, a hundred senders
+    SiteSend,
+    /// Memory of a site agent with a million messages, waiting and while it hands them over
+    SiteMemory,
     /// Everything
     All,
 }
@@ -73,7 +79,11 @@ impl Workload {
     /// Those that repeat inside, on a database that takes long to fill, run once.
     pub fn rounds(self, asked: u32) -> u32 {
         match self {
-            Workload::Growth | Workload::Memory | Workload::Reader | Workload::Pages => 1,
+            Workload::Growth
+            | Workload::Memory
+            | Workload::Reader
+            | Workload::Pages
+            | Workload::SiteMemory => 1,
             _ => asked,
         }
     }
@@ -95,6 +105,9 @@ impl Workload {
             Workload::Reader => Box::pin(reader::round(bench)).await,
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
+            Workload::Forward => Box::pin(forward::round(bench)).await,
+            Workload::SiteSend => Box::pin(site_send::round(bench)).await,
+            Workload::SiteMemory => Box::pin(site_memory::round(bench)).await,
             Workload::All => Ok(vec![]),
         }
     }
