@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// How long rate-limited lanes are owned for.
 const OWNED_FOR: Duration = Duration::from_secs(30);
 /// Rows sent and not yet on record, for each attempt that may be under way.
-const UNRECORDED_PER_PERMIT: usize = 8;
+const UNRECORDED_PER_PERMIT: usize = 4;
 
 /// The first wait after a claim that failed.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(100);

@@ -22,8 +22,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// Items in one statement, about; bodies are bounded too, since a message to the server has a largest size.
 const BATCH: usize = 1_000;
 const BATCH_BYTES: usize = 8 << 20;
-/// With so many items waiting a second commit starts beside the first. The disk does one flush after the other, so two
-/// small groups take twice as long as one; only work that is long beside a flush is worth doing at the same time.
+/// With so many items waiting a second commit starts beside the first: the server writes down both with one flush. For
+/// fewer it is not worth the processor.
 const WORTH_ANOTHER: usize = 16;
 
 struct Request {
