@@ -1,5 +1,7 @@
 //! Background loops: one way to run them, and one place to see how they are doing.
 
+pub use domain::chain;
+
 use domain::{Clock, Timestamp};
 use std::{
     collections::BTreeMap,
@@ -76,16 +78,4 @@ impl Loops {
             self.report(name, at, start.elapsed(), every, result);
         }
     }
-}
-
-/// An error with its causes, on one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }

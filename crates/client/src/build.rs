@@ -91,7 +91,7 @@ impl ClientBuilder {
         };
         let http = builder
             .build()
-            .map_err(|e| Error::Setup(format!("no HTTP client: {}", chain(&e))))?;
+            .map_err(|e| Error::Setup(format!("no HTTP client: {}", domain::chain(&e))))?;
         Ok(Client {
             http,
             url: Arc::new(url),
@@ -142,14 +142,4 @@ fn install_crypto() {
     ONCE.call_once(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-}
-
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
 }

@@ -141,6 +141,6 @@ mod tests {
             .await
             .unwrap_err();
         assert!(matches!(error, Error::Unreachable { .. }));
-        assert_eq!(crate::build::chain(&error).matches("127.0.0.1:1").count(), 1);
+        assert_eq!(domain::chain(&error).matches("127.0.0.1:1").count(), 1);
     }
 }

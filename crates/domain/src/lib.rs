@@ -6,6 +6,7 @@
 //! Always true: nothing here does IO, waits, or reads a clock it was not given.
 
 pub mod audit;
+pub mod causes;
 pub mod channel;
 pub mod clock;
 pub mod hold;
@@ -22,6 +23,7 @@ pub mod submission;
 pub mod window;
 
 pub use audit::{AuditKind, AuditStatus};
+pub use causes::chain;
 pub use channel::Channel;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use hold::{Hold, HoldReason};

@@ -1,7 +1,7 @@
 //! A site at work: the loops around a [`Site`], started and stopped together.
 
 use crate::{forwarder::Forwarder, gauges, site::Site, telemetry::Reporter};
-use domain::Timestamp;
+use domain::{Timestamp, chain};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -142,12 +142,13 @@ impl Sweeps {
 
     /// Starts what is due; lanes go on by themselves, so that a slow target holds up no sweep.
     async fn sweep(&self) -> Result<()> {
-        self.site.buffer.look_for_room().await?;
+        // Whether or not there is: what takes messages out has its reserve.
+        let room = self.site.buffer.look_for_room().await;
         drop(self.site.engine.start_due().await?);
-        match &self.forwarder {
-            Some(forwarder) => forwarder.count_tries().await,
-            None => Ok(()),
+        if let Some(forwarder) = &self.forwarder {
+            forwarder.count_tries().await?;
         }
+        room
     }
 }
 
@@ -178,16 +179,4 @@ async fn purges(site: &Site, stop: CancellationToken) {
             ),
         }
     }
-}
-
-/// An error with its causes, on one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::buffer::{Message, Origin};
+use store::buffer::Origin;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,9 +83,9 @@ fn cut(text: &str) -> String {
     delivery::redact::cut(text, 200).to_owned()
 }
 
-/// The payload of a message, or why it cannot be read.
-pub fn read<'a, T: Deserialize<'a>>(message: &'a Message) -> Result<T, String> {
-    serde_json::from_str(&message.payload).map_err(|e| format!("the buffered payload cannot be read: {e}"))
+/// A message's payload, or why it cannot be read.
+pub fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, String> {
+    serde_json::from_str(payload).map_err(|e| format!("the buffered payload cannot be read: {e}"))
 }
 
 pub fn text(payload: &impl Serialize) -> String {

@@ -4,11 +4,16 @@
 use crate::site::Site;
 use domain::{NotificationId, Status, Timestamp};
 use link::RemoteStatus;
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
 use store::buffer::{End, Message, MessageStatus};
 
 /// Answers of central that are remembered.
 const REMEMBERED: usize = 1_000;
+/// How long somebody who asks is kept waiting for central.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The answer to "where is it".
 #[derive(Debug, Clone, PartialEq)]
@@ -70,11 +75,7 @@ impl Site {
             }
             other => other.map(|t| t.at),
         };
-        let asked = match self.uplink() {
-            Some(uplink) => uplink.status(id).await.map_err(|down| down.to_string()),
-            None => Err("no central is configured".to_owned()),
-        };
-        Ok(match asked {
+        Ok(match self.ask_central(id).await {
             Ok(Some(status)) => {
                 self.heard().keep(id, status.clone(), self.clock.now());
                 Whereabouts::Central(status)
@@ -93,6 +94,16 @@ impl Site {
                 }
             }
         })
+    }
+
+    async fn ask_central(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
+        let Some(uplink) = self.uplink() else {
+            return Err("no central is configured".to_owned());
+        };
+        match tokio::time::timeout(PATIENCE, uplink.status(id)).await {
+            Ok(answer) => answer.map_err(|down| down.to_string()),
+            Err(_) => Err(format!("central did not answer within {} s", PATIENCE.as_secs())),
+        }
     }
 
     fn unknown(&self, id: NotificationId, why: &str, handed_over_at: Option<Timestamp>) -> Whereabouts {

@@ -32,7 +32,9 @@ impl Reporter {
                 () = stop.cancelled() => return,
                 up = state.wait_for(LinkState::is_up) => if up.is_err() { return },
             }
-            let told = match self.tell().await {
+            // Not waited for at a stop: what central has heard twice it keeps once.
+            let told = tokio::select! { biased; () = stop.cancelled() => return, told = self.tell() => told };
+            let told = match told {
                 Ok(told) => told,
                 Err(e) => {
                     warn!(

@@ -232,6 +232,8 @@ impl Lanes {
         let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
         let turns = self.ready.len();
         let share = (free / turns.max(1)).max(1);
+        // Each claim costs the store about as much as thirty rows; who is alone need not leave any for others.
+        let batch = if turns == 1 { usize::MAX } else { batch };
         let mut plan = Plan::default();
         for _ in 0..turns {
             if free == 0 || plan.wants.len() >= LANES_PER_CLAIM {

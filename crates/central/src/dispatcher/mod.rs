@@ -41,7 +41,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 pub struct DispatchSettings {
     /// How often to look for due rows nobody told about. A new row also wakes the dispatcher at once.
     pub interval: Duration,
-    /// The most rows claimed from one lane at a time.
+    /// The most rows claimed from one lane at a time while other lanes wait for their turn.
     pub batch: usize,
     /// How long a claimed row is ours; sends that take longer are renewed.
     pub lease: Duration,
@@ -115,9 +115,11 @@ impl Dispatcher {
             blocked: blocked_tx,
             judge: Judge::new(clock.clone()),
         });
-        let finished_rx = Arc::new(AsyncMutex::new(finished_rx));
+        let (concluded_tx, concluded) = mpsc::unbounded_channel();
+        tokio::spawn(recorder.clone().conclude(finished_rx, concluded_tx));
+        let concluded = Arc::new(AsyncMutex::new(concluded));
         for _ in 0..RECORDERS {
-            tokio::spawn(recorder.clone().run(finished_rx.clone()));
+            tokio::spawn(recorder.clone().run(concluded.clone()));
         }
         let renewing = CancellationToken::new();
         tokio::spawn(leases::renew(

@@ -60,18 +60,34 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Records until the senders are gone. Several may run over one channel: while one commits, the next gathers.
-    pub async fn run(self: Arc<Self>, finished: Arc<AsyncMutex<mpsc::UnboundedReceiver<Finished>>>) {
+    /// Draws conclusions as attempts end. Apart from the recording: a place is free when its attempt is over, not when
+    /// the commit before has ended, so that the next commit has more to take.
+    pub async fn conclude(
+        self: Arc<Self>,
+        mut finished: mpsc::UnboundedReceiver<Finished>,
+        concluded: mpsc::UnboundedSender<Conclusion>,
+    ) {
         let mut batch = Vec::with_capacity(BATCH);
+        while finished.recv_many(&mut batch, BATCH).await > 0 {
+            let mut over = Vec::with_capacity(batch.len());
+            for attempt in batch.drain(..) {
+                let conclusion = self.judge.conclude(attempt);
+                over.push((conclusion.lane, conclusion.behaviour));
+                // Without a recorder the process is going; the lease ends by itself.
+                let _ = concluded.send(conclusion);
+            }
+            self.tell(Feedback::Over(over));
+        }
+    }
+
+    /// Records until the senders are gone. Several may run over one channel: while one commits, the next gathers.
+    pub async fn run(self: Arc<Self>, concluded: Arc<AsyncMutex<mpsc::UnboundedReceiver<Conclusion>>>) {
         loop {
-            if finished.lock().await.recv_many(&mut batch, BATCH).await == 0 {
+            let mut batch = Vec::with_capacity(BATCH);
+            if concluded.lock().await.recv_many(&mut batch, BATCH).await == 0 {
                 return;
             }
-            let conclusions: Vec<_> = batch.drain(..).map(|f| self.judge.conclude(f)).collect();
-            self.tell(Feedback::Over(
-                conclusions.iter().map(|c| (c.lane, c.behaviour)).collect(),
-            ));
-            self.write_down(conclusions).await;
+            self.write_down(batch).await;
         }
     }
 

@@ -163,11 +163,20 @@ impl SiteDesk {
             }
         }
         let now = self.clock.now();
-        let seen: Vec<SiteSeen> = connected.iter().map(|site| site.seen(&self.node, now)).collect();
-        if seen.is_empty() {
-            return Ok(());
+        let (gone, there): (Vec<_>, Vec<_>) = connected.iter().partition(|site| site.remote.is_over());
+        let seen: Vec<SiteSeen> = there.iter().map(|site| site.seen(&self.node, now)).collect();
+        if !seen.is_empty() {
+            self.store.sites_seen(seen).await?;
         }
-        self.store.sites_seen(seen).await
+        // Whoever left meanwhile may have been written down as there after that was noted.
+        let gone_since = there.into_iter().filter(|site| site.remote.is_over());
+        for site in gone_since.chain(gone) {
+            let why = site.remote.why();
+            self.store
+                .site_left(site.tenant, &site.site, site.session, &why)
+                .await?;
+        }
+        Ok(())
     }
 
     async fn is_welcome(&self, site: &Connected) -> store::Result<bool> {

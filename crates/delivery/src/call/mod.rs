@@ -123,8 +123,8 @@ impl System {
         if let Err(why) = self.url(&call.path) {
             bad.push(FieldError::new("path", why));
         }
-        if let Err((name, why)) = self.headers(call) {
-            bad.push(FieldError::new(format!("headers.{name}"), why));
+        if let Err(wrong) = self.headers(call) {
+            bad.extend(wrong);
         }
         bad
     }
@@ -148,9 +148,14 @@ impl System {
         };
         let method = method(&call.method).map_err(&unfit)?;
         let url = self.url(&call.path).map_err(&unfit)?;
-        let mut headers = self
-            .headers(call)
-            .map_err(|(name, why)| unfit(format!("{name}: {why}")))?;
+        let named = |bad: Vec<FieldError>| {
+            let each: Vec<_> = bad
+                .iter()
+                .map(|f| format!("{}: {}", f.field, f.problem))
+                .collect();
+            unfit(each.join("; "))
+        };
+        let mut headers = self.headers(call).map_err(named)?;
         if !headers.contains_key("idempotency-key")
             && let Ok(key) = HeaderValue::from_str(key)
         {
@@ -225,19 +230,18 @@ impl System {
         Ok(url)
     }
 
-    fn headers(&self, call: &Call) -> Result<HeaderMap, (String, String)> {
+    /// What is sent with the call, or everything that is wrong with it.
+    fn headers(&self, call: &Call) -> Result<HeaderMap, Vec<FieldError>> {
         let mut headers = HeaderMap::new();
+        let mut bad = vec![];
         for (name, value) in &call.headers {
-            let refuse = |why: &str| (name.clone(), why.to_owned());
-            let header: HeaderName = name.parse().map_err(|_| refuse("is not a header name"))?;
-            if OURS.contains(&header.as_str()) {
-                return Err(refuse("cannot be set"));
+            match self.header(name, value) {
+                Ok((name, value)) => drop(headers.insert(name, value)),
+                Err(why) => bad.push(FieldError::new(format!("headers.{name}"), why)),
             }
-            if self.settings.auth.uses(&header) {
-                return Err(refuse("is set by the system's own configuration"));
-            }
-            let value = value.parse().map_err(|_| refuse("is not a header value"))?;
-            headers.insert(header, value);
+        }
+        if !bad.is_empty() {
+            return Err(bad);
         }
         if let (Some(_), Some(kind)) = (&call.body, call.content_type)
             && !headers.contains_key(CONTENT_TYPE)
@@ -245,6 +249,18 @@ impl System {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
         Ok(headers)
+    }
+
+    fn header(&self, name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
+        let name: HeaderName = name.parse().map_err(|_| "is not a header name")?;
+        if OURS.contains(&name.as_str()) {
+            return Err("cannot be set");
+        }
+        if self.settings.auth.uses(&name) {
+            return Err("is set by the system's own configuration");
+        }
+        let value = value.parse().map_err(|_| "is not a header value")?;
+        Ok((name, value))
     }
 }
 

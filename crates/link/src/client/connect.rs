@@ -7,7 +7,7 @@ use crate::{
     transport::Io,
     wire::v1::{self, from_central::What as Said, from_site::What, link_client},
 };
-use domain::site::DatabaseIdentity;
+use domain::{chain, site::DatabaseIdentity};
 use hyper_util::rt::TokioIo;
 use secrecy::ExposeSecret;
 use std::{io, sync::Arc};
@@ -135,21 +135,15 @@ fn missed(address: &Address, status: &Status) -> Missed {
         Code::Unauthenticated | Code::PermissionDenied | Code::FailedPrecondition | Code::InvalidArgument
     );
     Missed {
-        why: format!("{address}: {}", status.message()),
+        why: format!("{address}: {}", words(status)),
         refused,
     }
 }
 
-/// An error with its causes, once each.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(e) = cause {
-        let more = e.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = e.source();
+/// What central said, or what became of the connection.
+fn words(status: &Status) -> String {
+    match std::error::Error::source(status) {
+        Some(cause) => chain(cause),
+        None => status.message().to_owned(),
     }
-    text
 }

@@ -90,7 +90,8 @@ impl RemoteSite {
         &self.0.ended
     }
 
-    pub(super) fn why(&self) -> String {
+    /// Why it is over, or soon will be.
+    pub fn why(&self) -> String {
         let why = self.0.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
         why.unwrap_or_else(|| "the link broke".into())
     }

@@ -1,6 +1,6 @@
 //! One admitted site, from welcome to end.
 
-use super::{RemoteSite, SiteSession, WINDOW};
+use super::{GRACE, RemoteSite, SiteSession, WINDOW};
 use crate::{
     calls::site_asked,
     message::{Ack, Forward},
@@ -27,9 +27,9 @@ pub(super) async fn run(
 ) {
     let work = TaskTracker::new();
     let why = listen(inbound, &remote, &session, &stop, &work).await;
-    // What was taken is answered before the door closes.
+    // What was taken is answered before the door closes, if somebody still listens.
     work.close();
-    work.wait().await;
+    timeout(GRACE, work.wait()).await.ok();
     let goodbye = Say::Goodbye(v1::Goodbye { reason: why.clone() });
     timeout(GOODBYE, remote.say(0, goodbye)).await.ok();
     remote.close(&why);
@@ -68,8 +68,11 @@ async fn listen(
             Some(Said::Report(report)) if call == 0 => session.reported(report.into()),
             question if site_asked(call) => {
                 // No room: the rest waits on the wire, which slows this site down and nobody else.
-                let Ok(permit) = room.clone().acquire_owned().await else {
-                    return "central is stopping".into();
+                let permit = tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return "central is stopping".into(),
+                    () = remote.dismissed().cancelled() => return remote.why(),
+                    Ok(permit) = room.clone().acquire_owned() => permit,
                 };
                 work.spawn(answer(remote.clone(), session.clone(), call, question, permit));
             }

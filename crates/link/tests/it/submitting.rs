@@ -2,8 +2,18 @@
 
 use crate::world::{World, a_forward, a_telemetry, down, hasty, up};
 use domain::Status;
-use link::{Ack, Forward, Uplink, client::ITEM_BYTES};
+use link::{Ack, Down, Forward, LinkClient, Uplink, client::ITEM_BYTES};
 use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// A batch that central works on and does not finish.
+async fn stuck(world: &World, link: &LinkClient) -> JoinHandle<Result<Vec<Ack>, Down>> {
+    world.central.may_finish.send_replace(false);
+    let (working, link) = (world.central.working.notified(), link.clone());
+    let sending = tokio::spawn(async move { link.submit(vec![a_forward()]).await });
+    working.await;
+    sending
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_is_answered_item_by_item_in_order() {
@@ -102,12 +112,7 @@ async fn no_more_batches_than_the_window_are_under_way() {
 async fn a_link_that_breaks_while_a_batch_is_under_way_says_so_at_once() {
     let world = World::new();
     let link = world.connected().await;
-    world.central.may_finish.send_replace(false);
-    let sending = tokio::spawn({
-        let link = link.clone();
-        async move { link.submit(vec![a_forward()]).await }
-    });
-    world.central.working.notified().await;
+    let sending = stuck(&world, &link).await;
     world.network.cut();
     assert!(sending.await.unwrap().is_err());
     assert!(
@@ -133,17 +138,23 @@ async fn a_central_that_does_not_answer_is_given_up() {
 async fn at_the_stop_of_central_batches_under_way_are_answered_first() {
     let world = World::new();
     let link = world.connected().await;
-    world.central.may_finish.send_replace(false);
-    let sending = tokio::spawn({
-        let link = link.clone();
-        async move { link.submit(vec![a_forward()]).await }
-    });
-    world.central.working.notified().await;
+    let sending = stuck(&world, &link).await;
     world.stop_central.cancel();
     tokio::task::yield_now().await;
     world.central.may_finish.send_replace(true);
     assert_eq!(sending.await.unwrap().unwrap(), [Ack::Accepted]);
     assert!(down(&link).await.contains("central is stopping"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_is_sent_away_is_gone_also_while_a_batch_of_it_is_stuck() {
+    let world = World::new();
+    let link = world.connected().await;
+    let sending = stuck(&world, &link).await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    remote.dismiss("the key was revoked");
+    assert_eq!(down(&link).await, "the key was revoked");
+    assert_eq!(sending.await.unwrap().unwrap_err().why, "the key was revoked");
 }
 
 #[tokio::test(start_paused = true)]

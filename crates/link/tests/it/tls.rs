@@ -99,7 +99,8 @@ async fn where_central_asks_for_a_certificate_a_site_without_one_stays_out() {
     let address = start(&world, papers.server(Some(&ca)));
     let without = ClientTls::from_files(Some(&ca), None).unwrap();
     let link = world.link_with(options(&world, &address, without));
-    down_because(&link, &address).await;
+    let why = down_because(&link, &address).await;
+    assert!(why.contains("CertificateRequired"), "{why}");
     assert!(world.central.site.lock().unwrap().is_none());
 
     let (cert, key) = (papers.path("site.pem"), papers.path("site.key"));

@@ -84,7 +84,7 @@ impl IntoResponse for Problem {
 
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
-        tracing::error!(error = crate::agent::chain(&error), "the buffer cannot be used");
+        tracing::error!(error = domain::chain(&error), "the buffer cannot be used");
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "unavailable",

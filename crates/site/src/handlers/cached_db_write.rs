@@ -33,7 +33,7 @@ impl CachedDbWrites {
 #[async_trait]
 impl Handler for CachedDbWrites {
     async fn deliver(&self, message: &Message) -> Result<Delivered, Failed> {
-        let write: WritePayload = payload::read(message).map_err(unreadable)?;
+        let write: WritePayload = payload::read(&message.payload).map_err(unreadable)?;
         let connection = self
             .connections
             .get(&message.target)

@@ -36,7 +36,7 @@ impl ExternalSystems {
 #[async_trait]
 impl Handler for ExternalSystems {
     async fn deliver(&self, message: &Message) -> Result<Delivered, Failed> {
-        let call: CallPayload = payload::read(message).map_err(unreadable)?;
+        let call: CallPayload = payload::read(&message.payload).map_err(unreadable)?;
         let system = self
             .systems
             .get(&message.target)

@@ -370,8 +370,8 @@ async fn every_bad_field_of_a_call_or_write_is_named() {
         ),
         (
             "/calls",
-            json!({"system": "erp", "headers": {"Host": "x"}}),
-            vec!["headers.Host"],
+            json!({"system": "erp", "headers": {"Host": "x", "fine": "x", "no name": "x"}}),
+            vec!["headers.Host", "headers.no name"],
         ),
         (
             "/calls",

@@ -34,6 +34,8 @@ pub struct Inner {
     pub not_now: usize,
     pub refuse: HashSet<NotificationId>,
     pub no_telemetry: bool,
+    /// Takes questions and news and never answers.
+    pub silent: bool,
     /// Runs when a batch has been stored, before it is acknowledged.
     pub after_commit: Option<Box<dyn FnOnce() + Send>>,
 }
@@ -104,6 +106,13 @@ impl Central {
             .unwrap_or(0)
     }
 
+    async fn unless_silent(&self) {
+        let silent = self.inner.lock().unwrap().silent;
+        if silent {
+            std::future::pending().await
+        }
+    }
+
     fn check(&self) -> Result<(), Down> {
         match &*self.state.borrow() {
             LinkState::Up { .. } => Ok(()),
@@ -155,6 +164,7 @@ impl Uplink for Central {
 
     async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, Down> {
         self.check()?;
+        self.unless_silent().await;
         let inner = self.inner.lock().unwrap();
         let pending = || RemoteStatus {
             status: Status::Pending,
@@ -173,6 +183,7 @@ impl Uplink for Central {
 
     async fn telemetry(&self, batch: Vec<Telemetry>) -> Result<Vec<bool>, Down> {
         self.check()?;
+        self.unless_silent().await;
         let mut inner = self.inner.lock().unwrap();
         if inner.no_telemetry {
             return Ok(vec![false; batch.len()]);

@@ -223,12 +223,7 @@ async fn messages_without_a_handler_stay_and_are_counted() {
 #[tokio::test]
 async fn an_attempt_is_in_the_file_before_the_network_is_touched() {
     let world = World::new();
-    world.systems.always(Reply::Transient);
-    let id = world.call("erp").await.id;
-    world.systems.always(Reply::AtGate);
-    world.advance(30);
-    let lanes = world.site.engine.start_due().await.unwrap();
-    world.systems.waiting(1).await;
+    let (id, lanes) = world.call_at_gate("erp").await;
     let begun = world.site.buffer.interrupted().await.unwrap();
     assert_eq!(begun.len(), 1);
     assert_eq!((begun[0].id, begun[0].attempt), (id, 2));
@@ -318,12 +313,7 @@ async fn a_handler_that_breaks_is_a_failed_try_of_that_message_only() {
 #[tokio::test]
 async fn a_stop_waits_for_attempts_and_lets_go_of_the_rest_uncounted() {
     let world = World::with(|settings| settings.shutdown_wait = secs(0));
-    world.systems.always(Reply::Transient);
-    let id = world.call("erp").await.id;
-    world.systems.always(Reply::AtGate);
-    world.advance(30);
-    let lanes = world.site.engine.start_due().await.unwrap();
-    world.systems.waiting(1).await;
+    let (id, lanes) = world.call_at_gate("erp").await;
     world.site.engine.stop().await;
     for lane in lanes {
         lane.await.unwrap();

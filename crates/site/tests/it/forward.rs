@@ -5,7 +5,7 @@ use crate::{
     world::{World, a_notification, secs, somebody, until},
 };
 use domain::NotificationId;
-use site::forwarder::REMEMBERED;
+use site::forwarder::{Forwarder, REMEMBERED};
 use store::buffer::{MessageStatus, What};
 
 async fn notify_many(world: &World, n: usize) -> Vec<NotificationId> {
@@ -14,6 +14,15 @@ async fn notify_many(world: &World, n: usize) -> Vec<NotificationId> {
         ids.push(world.notify(&format!("n{i}")).await);
     }
     ids
+}
+
+fn forwarder(world: &World) -> Forwarder {
+    Forwarder {
+        buffer: world.site.buffer.clone(),
+        uplink: world.central.clone(),
+        settings: world.site.settings.clone(),
+        clock: world.clock.clone(),
+    }
 }
 
 #[tokio::test]
@@ -157,6 +166,28 @@ async fn another_database_behind_central_is_sent_what_the_earlier_one_acknowledg
 }
 
 #[tokio::test]
+async fn more_than_one_commit_takes_back_waits_again_as_a_whole_and_in_order() {
+    let world = World::new();
+    let agent = world.start().await;
+    futures_util::future::join_all((0..4_500).map(|n| world.site.send(a_notification(&n.to_string())))).await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    agent.stop().await;
+    let ids = world.central.rows();
+    assert_eq!(ids.len(), 4_500);
+    let world = world.crash().await;
+    let buffer = &world.site.buffer;
+    assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 4_500);
+    assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 0);
+    let waiting = buffer.forwardable(0, 10_000, usize::MAX).await.unwrap();
+    let waiting: Vec<_> = waiting
+        .iter()
+        .map(|message| NotificationId(message.id.0))
+        .collect();
+    assert_eq!(waiting, ids);
+    world.assert_counted().await;
+}
+
+#[tokio::test]
 async fn what_was_acknowledged_long_ago_by_a_database_still_there_is_not_sent_again() {
     let world = World::new();
     let old = world.notify("old").await;
@@ -214,12 +245,7 @@ async fn a_notification_with_a_limit_parks_when_central_stays_away_and_one_witho
     let mut limited = a_notification("limited");
     limited.options.max_retries = Some(2);
     let limited = world.site.send(limited).await.unwrap().id;
-    let forwarder = site::forwarder::Forwarder {
-        buffer: world.site.buffer.clone(),
-        uplink: world.central.clone(),
-        settings: world.site.settings.clone(),
-        clock: world.clock.clone(),
-    };
+    let forwarder = forwarder(&world);
     for _ in 0..2 {
         forwarder.count_tries().await.unwrap();
         world.advance(30);
@@ -234,6 +260,23 @@ async fn a_notification_with_a_limit_parks_when_central_stays_away_and_one_witho
         world.events().await,
         [What::Queued, What::Queued, What::Retried, What::Parked]
     );
+    world.assert_counted().await;
+}
+
+#[tokio::test]
+async fn one_sweep_counts_a_try_for_every_notification_with_a_limit() {
+    let world = World::new();
+    world.central.goes_down();
+    let limited: Vec<_> = (0..1_500)
+        .map(|n| {
+            let mut limited = a_notification(&n.to_string());
+            limited.options.max_retries = Some(1);
+            world.site.send(limited)
+        })
+        .collect();
+    futures_util::future::join_all(limited).await;
+    forwarder(&world).count_tries().await.unwrap();
+    assert_eq!(world.parked(), 1_500);
     world.assert_counted().await;
 }
 

@@ -65,3 +65,15 @@ async fn an_operators_retry_wakes_a_running_agent() {
     );
     agent.stop().await;
 }
+
+#[tokio::test]
+async fn a_central_that_does_not_answer_holds_up_no_stop() {
+    let world = World::new();
+    world.central.inner.lock().unwrap().silent = true;
+    let agent = world.start().await;
+    assert!(world.call("erp").await.accepted);
+    // By now the news of it is with central, which says nothing.
+    world.notify("n").await;
+    world.central.has_rows(1).await;
+    agent.stop().await;
+}

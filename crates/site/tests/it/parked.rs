@@ -86,12 +86,7 @@ async fn of_two_who_act_on_one_message_one_wins_and_the_other_is_told() {
 #[tokio::test]
 async fn what_still_waits_cannot_be_discarded_and_a_sweep_under_way_is_not_overwritten() {
     let world = World::new();
-    world.systems.always(Reply::Transient);
-    let id = world.call("erp").await.id;
-    world.systems.always(Reply::AtGate);
-    world.advance(30);
-    let lanes = world.site.engine.start_due().await.unwrap();
-    world.systems.waiting(1).await;
+    let (id, lanes) = world.call_at_gate("erp").await;
     let told = Acted::WrongState(MessageStatus::Pending);
     assert_eq!(world.site.buffer.discard(id, &somebody()).await.unwrap(), told);
     assert_eq!(world.site.buffer.requeue(id, &somebody()).await.unwrap(), told);
@@ -104,12 +99,7 @@ async fn what_still_waits_cannot_be_discarded_and_a_sweep_under_way_is_not_overw
 #[tokio::test]
 async fn a_result_that_comes_after_somebody_acted_changes_nothing() {
     let world = World::new();
-    world.systems.always(Reply::Transient);
-    let id = world.call("erp").await.id;
-    world.systems.always(Reply::AtGate);
-    world.advance(30);
-    let lanes = world.site.engine.start_due().await.unwrap();
-    world.systems.waiting(1).await;
+    let (id, lanes) = world.call_at_gate("erp").await;
     // As if somebody else had come to an end with the same attempt first.
     let first = store::buffer::Attempted {
         ticket: world.message(id).await.unwrap().ticket(),

@@ -61,3 +61,13 @@ async fn what_was_given_up_here_is_told_with_who_did_it() {
     };
     assert_eq!(by.as_deref(), Some("user:anna"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_central_that_does_not_answer_keeps_nobody_waiting() {
+    let world = World::new();
+    world.central.inner.lock().unwrap().silent = true;
+    let Whereabouts::CannotSay { why } = world.site.whereabouts(NotificationId::mint()).await.unwrap() else {
+        panic!("central said nothing")
+    };
+    assert_eq!(why, "central did not answer within 10 s");
+}

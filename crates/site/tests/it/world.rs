@@ -1,16 +1,20 @@
 //! What every test here starts from.
 
-use crate::{central::Central, script::Scripted};
+use crate::{
+    central::Central,
+    script::{Reply, Scripted},
+};
 use domain::{
     Actor, ManualClock, NotificationId, SiteId, TrackedOperationId,
     site::{Category, OperationStatus},
 };
-use site::{Agent, Handlers, Outgoing, SendOptions, Sent, Settings, Site, payload};
+use site::{Agent, Handlers, Outgoing, SendOptions, Sent, Settings, Site, engine::Swept, payload};
 use std::{sync::Arc, time::Duration};
 use store::{
     Buffer,
     buffer::{Message, MessageId, Options, Origin, Tracking, What},
 };
+use tokio::task::JoinHandle;
 
 pub fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
@@ -100,7 +104,18 @@ impl World {
         self.site.send(a_call(system)).await.unwrap()
     }
 
-    pub async fn sweep(&self) -> site::engine::Swept {
+    /// A call that failed at once, and whose next try is at the gate of its system.
+    pub async fn call_at_gate(&self, system: &str) -> (MessageId, Vec<JoinHandle<Swept>>) {
+        self.systems.always(Reply::Transient);
+        let id = self.call(system).await.id;
+        self.systems.always(Reply::AtGate);
+        self.advance(30);
+        let lanes = self.site.engine.start_due().await.unwrap();
+        self.systems.waiting(1).await;
+        (id, lanes)
+    }
+
+    pub async fn sweep(&self) -> Swept {
         self.site.engine.sweep().await.unwrap()
     }
 

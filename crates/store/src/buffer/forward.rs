@@ -4,7 +4,7 @@
 use super::{
     Buffer, Shared,
     event::{self, About, What},
-    message::{Message, MessageStatus},
+    message::{MessageStatus, Waiting},
     rows, sql,
 };
 use crate::{
@@ -35,7 +35,7 @@ pub struct Handed {
 impl Buffer {
     /// Notifications that wait behind this place, oldest first; no more than `limit`, and no further one once their
     /// payloads have come to `bytes`.
-    pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Message>> {
+    pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Waiting>> {
         self.read(move |conn| {
             let mut statement = conn.prepare_cached(sql::forwardable)?;
             let mut found = statement.query(params![after, limit])?;
@@ -44,9 +44,9 @@ impl Buffer {
             while gathered < bytes
                 && let Some(row) = found.next()?
             {
-                let message = rows::message(row)?;
-                gathered += message.payload.len();
-                messages.push(message);
+                let waiting = rows::waiting(row)?;
+                gathered += waiting.payload.len();
+                messages.push(waiting);
             }
             Ok(messages)
         })
@@ -81,21 +81,16 @@ impl Buffer {
     /// still remembered waits again; how many that are.
     pub async fn met_central(&self, database: &DatabaseIdentity) -> Result<u64> {
         let database = columns::json(database);
-        self.write(1, move |s, shared| {
-            let before = central(s)?;
-            if before.as_deref() == Some(database.as_str()) {
-                return Ok(0);
+        let mut again = 0;
+        loop {
+            let now = database.clone();
+            let chunk = CHUNK as usize;
+            let (restored, all) = self.write(chunk, move |s, shared| meet(s, shared, &now)).await?;
+            again += restored;
+            if all {
+                return Ok(again);
             }
-            let restored = match before {
-                Some(_) => restore(s, shared)?,
-                None => 0,
-            };
-            s.conn
-                .prepare_cached(sql::meta_set)?
-                .execute([CENTRAL, &database])?;
-            Ok(restored)
-        })
-        .await
+        }
     }
 
     /// Forgets the content of what central acknowledged before this moment. Only to be called while the database
@@ -126,18 +121,20 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64]) -> Result<()>
     if acked.is_empty() {
         return Ok(());
     }
-    let mut bury = s.conn.prepare_cached(sql::bury_acked)?;
+    let places = columns::json(&acked);
+    let before = shared.ops(acked.len());
+    s.conn
+        .prepare_cached(sql::bury_acked)?
+        .execute(params![places, s.now.as_millis(), before])?;
     let mut remove = s.conn.prepare_cached(sql::remove_acked)?;
+    let mut removed = remove.query([&places])?;
     let (mut gone, mut bytes) = (0, 0);
-    for seq in acked {
-        bury.execute(params![seq, s.now.as_millis(), shared.op()])?;
-        let removed: Option<i64> = remove.query_row([seq], |row| row.get(0)).optional()?;
-        if let Some(size) = removed {
-            gone += 1;
-            bytes += size;
-        }
+    while let Some(row) = removed.next()? {
+        gone += 1;
+        bytes += row.get::<_, i64>(0)?;
     }
-    drop((bury, remove));
+    drop(removed);
+    drop(remove);
     if gone > 0 {
         event::write(
             s,
@@ -177,9 +174,29 @@ fn park(s: &mut Session<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Resul
     Ok(())
 }
 
-fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
+/// One step of meeting a database, so that senders get in between: how many wait again, and whether that was all.
+/// Which database it is is written down with the last step; until then a crash only means beginning again.
+fn meet(s: &mut Session<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u64, bool)> {
+    let before = central(s)?;
+    if before.as_deref() == Some(database) {
+        return Ok((0, true));
+    }
+    let (restored, all) = match before {
+        Some(_) => restore(s, shared)?,
+        None => (0, true),
+    };
+    if all {
+        s.conn
+            .prepare_cached(sql::meta_set)?
+            .execute([CENTRAL, database])?;
+    }
+    Ok((restored, all))
+}
+
+/// Takes up to so many back into the buffer; how many were taken, and whether none are left.
+fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
     let mut restore = s.conn.prepare_cached(sql::restore_acked)?;
-    let mut found = restore.query(params![s.now.as_millis(), shared.op()])?;
+    let mut found = restore.query(params![s.now.as_millis(), shared.op(), CHUNK])?;
     let (mut n, mut bytes) = (0i64, 0i64);
     while let Some(row) = found.next()? {
         n += 1;
@@ -187,7 +204,7 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
     }
     drop(found);
     drop(restore);
-    s.conn.prepare_cached(sql::unbury_restored)?.execute([])?;
+    let unburied = s.conn.prepare_cached(sql::unbury_restored)?.execute([CHUNK])?;
     if n > 0 {
         let why =
             "central's database is another one than before; what the earlier one acknowledged is sent again";
@@ -201,5 +218,5 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<u64> {
             .add(Category::Notification, MessageStatus::Pending, n, bytes);
         shared.wake.ring_rewind();
     });
-    Ok(n.unsigned_abs())
+    Ok((n.unsigned_abs(), unburied < CHUNK as usize))
 }

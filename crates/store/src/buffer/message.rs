@@ -159,6 +159,16 @@ impl Message {
     }
 }
 
+/// A notification that waits, as much of it as central is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    pub seq: i64,
+    pub id: MessageId,
+    pub payload: String,
+    pub created_at: Timestamp,
+    pub origin: Origin,
+}
+
 /// Whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetDue {

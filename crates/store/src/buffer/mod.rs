@@ -17,6 +17,7 @@ pub mod message;
 mod open;
 mod operator;
 mod purge;
+mod reserve;
 mod room;
 mod rows;
 mod sql;
@@ -29,7 +30,7 @@ pub use forward::Handed;
 pub use gauge::Depth;
 pub use message::{
     Acted, Attempted, Count, End, Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Origin,
-    Recorded, Start, Step, TargetDue, Ticket, Tombstone,
+    Recorded, Start, Step, TargetDue, Ticket, Tombstone, Waiting,
 };
 pub use purge::Purged;
 pub use tracking::Tracking;
@@ -54,6 +55,9 @@ use std::{
 };
 use tokio::sync::watch;
 
+/// Enough to move the log of a busy second into the file, and to write down that some thousands have left.
+pub const RESERVE: u64 = 16 << 20;
+
 /// How a buffer is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -62,6 +66,8 @@ pub struct Options {
     pub node: String,
     /// About how many bytes may wait; 0: no limit.
     pub max_bytes: u64,
+    /// Room on the disk that is kept for getting messages out when there is no other left; see [`RESERVE`].
+    pub reserve_bytes: u64,
     /// Everything runs where it is asked for, without threads and without syncing: for simulations.
     pub inline: bool,
 }
@@ -72,6 +78,7 @@ impl Options {
             path: path.into(),
             node: String::new(),
             max_bytes: 0,
+            reserve_bytes: 0,
             inline: false,
         }
     }
@@ -101,7 +108,12 @@ struct Shared {
 impl Shared {
     /// The number of the next change.
     fn op(&self) -> i64 {
-        self.ops.fetch_add(1, Ordering::SeqCst) + 1
+        self.ops(1) + 1
+    }
+
+    /// The number before the next so many changes.
+    fn ops(&self, n: usize) -> i64 {
+        self.ops.fetch_add(n as i64, Ordering::SeqCst)
     }
 }
 
@@ -133,6 +145,11 @@ impl Buffer {
     /// Turns true when the disk failed: nothing is acknowledged after that, and the process should end.
     pub fn poisoned(&self) -> watch::Receiver<bool> {
         self.writer.poisoned()
+    }
+
+    /// How often the disk was written to since this was opened. Those who write at the same time share a commit.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
     }
 
     pub fn check(&self) -> Result<()> {

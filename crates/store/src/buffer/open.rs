@@ -2,7 +2,7 @@
 //!
 //! Always true: a damaged file is put aside under another name and never deleted; the site goes on with a fresh one.
 
-use super::{Buffer, Options, Shared, Wake, gauge::Gauge, room::Room, rows, sql};
+use super::{Buffer, Options, Shared, Wake, gauge::Gauge, reserve::Reserve, room::Room, rows, sql};
 use crate::{
     Error, Result,
     sqlite::{
@@ -45,7 +45,7 @@ impl Buffer {
         let conn = migrate(path)?;
         let shared = Arc::new(Shared {
             gauge: count(&conn)?,
-            room: Room::new(options.max_bytes),
+            room: Room::new(options.max_bytes, Reserve::beside(path, options.reserve_bytes)),
             wake: Wake::default(),
             node: options.node.clone(),
             ops: AtomicI64::new(conn.query_row(sql::highest_op, [], |row| row.get(0))?),

@@ -2,11 +2,11 @@
 
 use super::{
     gauge,
-    message::{End, Message, MessageId, MessageStatus, Origin, Tombstone},
+    message::{End, Message, MessageId, MessageStatus, Origin, Tombstone, Waiting},
 };
 use crate::{
     Error, Result,
-    sqlite::rows::{count, optional_time, parse, time},
+    sqlite::rows::{Columns, count, optional_time, parse, time},
 };
 use domain::site::Category;
 use rusqlite::Row;
@@ -68,6 +68,22 @@ pub(super) fn message(row: &Row<'_>) -> Result<Message> {
         attempt: row.get("attempt")?,
         interruptions: row.get("interruptions")?,
         parked_at: optional_time(row, "parked_at")?,
+    })
+}
+
+pub(super) fn waiting(row: &Row<'_>) -> Result<Waiting> {
+    let mut columns = Columns::of(row);
+    Ok(Waiting {
+        seq: columns.next()?,
+        id: parse(TABLE, columns.text()?.unwrap_or_default())?,
+        payload: columns.next()?,
+        created_at: columns.time()?,
+        origin: Origin {
+            instance: columns.next()?,
+            script: columns.next()?,
+            execution: columns.next()?,
+            parent_execution: columns.next()?,
+        },
     })
 }
 

@@ -8,6 +8,7 @@ use super::{
 use crate::outbox::{AttemptRecord, Ended};
 use domain::{Actor, AuditKind, AuditStatus, Seq, Status, TenantId};
 use std::borrow::Cow;
+use tokio_postgres::types::ToSql;
 
 /// The code of the row for an attempt that was cut off.
 const INTERRUPTED: &str = "INTERRUPTED";
@@ -32,6 +33,11 @@ pub(super) struct Entry<'a> {
 impl<'a> Entry<'a> {
     pub fn new(tenant: TenantId, kind: AuditKind, actor: &'a Actor) -> Self {
         Self::by(tenant, kind, actor.as_str())
+    }
+
+    /// In milliseconds, as the column has it.
+    pub fn duration(&self) -> Option<i32> {
+        self.duration_ms.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX))
     }
 
     fn by(tenant: TenantId, kind: AuditKind, actor: &'a str) -> Self {
@@ -101,46 +107,80 @@ pub(super) fn of_attempt(record: &AttemptRecord, ended_as: Option<Status>) -> Ve
     entries
 }
 
-pub(super) async fn insert(db: &Db, session: &impl Session, entries: &[Entry<'_>]) -> Result<(), Failed> {
-    if entries.is_empty() {
+/// Rows of the log turned on their side.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    tenant: Vec<i32>,
+    seq: Vec<Option<i64>>,
+    token: Vec<Option<i64>>,
+    kind: Vec<&'static str>,
+    status: Vec<&'static str>,
+    ended_as: Vec<Option<&'static str>>,
+    actor: Vec<&'a str>,
+    target: Vec<Option<&'a str>>,
+    duration: Vec<Option<i32>>,
+    code: Vec<Option<Cow<'a, str>>>,
+    detail: Vec<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Columns<'a> {
+    pub fn add(&mut self, entry: Entry<'a>) {
+        self.tenant.push(entry.tenant.0);
+        self.seq.push(entry.seq.map(|seq| seq.0));
+        self.token.push(entry.token);
+        self.kind.push(entry.kind.as_str());
+        self.status.push(entry.status.as_str());
+        self.ended_as.push(entry.ended_as.map(AuditStatus::as_str));
+        self.actor.push(entry.actor);
+        self.target.push(entry.target);
+        self.duration.push(entry.duration());
+        self.code.push(entry.code);
+        self.detail.push(entry.detail);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tenant.is_empty()
+    }
+
+    /// In the order of the files' `$…`.
+    pub fn params(&self) -> [&(dyn ToSql + Sync); 11] {
+        [
+            &self.tenant,
+            &self.seq,
+            &self.token,
+            &self.kind,
+            &self.status,
+            &self.ended_as,
+            &self.actor,
+            &self.target,
+            &self.duration,
+            &self.code,
+            &self.detail,
+        ]
+    }
+}
+
+impl<'a> FromIterator<Entry<'a>> for Columns<'a> {
+    fn from_iter<T: IntoIterator<Item = Entry<'a>>>(entries: T) -> Self {
+        let mut columns = Self::default();
+        entries.into_iter().for_each(|entry| columns.add(entry));
+        columns
+    }
+}
+
+pub(super) async fn insert<'a>(
+    db: &Db,
+    session: &impl Session,
+    entries: impl IntoIterator<Item = Entry<'a>>,
+) -> Result<(), Failed> {
+    let columns: Columns<'a> = entries.into_iter().collect();
+    if columns.is_empty() {
         return Ok(());
     }
-    let tenant: Vec<i32> = entries.iter().map(|e| e.tenant.0).collect();
-    let seq: Vec<Option<i64>> = entries.iter().map(|e| e.seq.map(|seq| seq.0)).collect();
-    let token: Vec<Option<i64>> = entries.iter().map(|e| e.token).collect();
-    let kind: Vec<&str> = entries.iter().map(|e| e.kind.as_str()).collect();
-    let status: Vec<&str> = entries.iter().map(|e| e.status.as_str()).collect();
-    let ended_as: Vec<Option<&str>> = entries
-        .iter()
-        .map(|e| e.ended_as.map(AuditStatus::as_str))
-        .collect();
-    let actor: Vec<&str> = entries.iter().map(|e| e.actor).collect();
-    let target: Vec<Option<&str>> = entries.iter().map(|e| e.target).collect();
-    let duration: Vec<Option<i32>> = entries
-        .iter()
-        .map(|e| e.duration_ms.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX)))
-        .collect();
-    let code: Vec<Option<&str>> = entries.iter().map(|e| e.code.as_deref()).collect();
-    let detail: Vec<Option<&str>> = entries.iter().map(|e| e.detail.as_deref()).collect();
-    session
-        .exec(
-            sql::AUDIT_INSERT,
-            &[
-                &db.now(),
-                &tenant,
-                &seq,
-                &token,
-                &kind,
-                &status,
-                &ended_as,
-                &actor,
-                &target,
-                &duration,
-                &code,
-                &detail,
-            ],
-        )
-        .await?;
+    let now = db.now();
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![&now];
+    params.extend(columns.params());
+    session.exec(sql::AUDIT_INSERT, &params).await?;
     Ok(())
 }
 

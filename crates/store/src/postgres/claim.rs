@@ -5,11 +5,12 @@
 
 use super::{
     failed::Failed,
-    record, rows,
+    record,
+    rows::{self, Columns},
     server::Use,
     session::{Db, Params, Session},
     sql,
-    types::{millis, small},
+    types::{At, millis, small},
 };
 use crate::{
     Result,
@@ -19,6 +20,9 @@ use domain::{LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Target, T
 use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;
 use tokio_postgres::Row;
+
+/// More rows of a lane than all nodes together ever have claimed at once.
+const LOOKED_AT: i64 = 20_000;
 
 pub(super) async fn claim_due(
     db: &Db,
@@ -39,15 +43,7 @@ pub(super) async fn claim_due(
         }
         found => found?,
     };
-    let mut claims = claims(db, &session, &found, token).await?;
-    let picked = found
-        .iter()
-        .find_map(|row| row.get::<_, Option<Vec<i64>>>("picked"));
-    let place: HashMap<i64, usize> = picked.into_iter().flatten().zip(0..).collect();
-    claims
-        .rows
-        .sort_by_key(|row| place.get(&row.lease.seq.0).copied());
-    Ok(claims)
+    claims(db, &session, &found, token).await
 }
 
 pub(super) async fn claim_probe(
@@ -75,7 +71,7 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
         tokio::time::sleep(Duration::from_secs(1)).await;
         if let Ok(session) = db.session(Use::Claim).await
             && session
-                .exec(sql::CLAIM_UNDO, &[&db.now(), &lanes, &token.0])
+                .exec(sql::CLAIM_UNDO, &[&lanes, &token.0, &LOOKED_AT])
                 .await
                 .is_ok()
         {
@@ -84,16 +80,42 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
     }
 }
 
+/// The place of `seq` among the columns of a claim.
+const SEQ: usize = 6;
+
+/// What a claim says once, not with every row.
+#[derive(Default)]
+struct Once {
+    /// The order in which rows are due.
+    place: HashMap<i64, usize>,
+    config_versions: HashMap<i64, i64>,
+}
+
+impl Once {
+    fn of(row: &Row) -> Option<Self> {
+        let picked = row.get::<_, Option<Vec<Option<i64>>>>("picked")?;
+        let lanes = row.get::<_, Option<Vec<Option<i64>>>>("lanes")?;
+        let versions = row.get::<_, Option<Vec<Option<i64>>>>("versions")?;
+        let of_lane = lanes.into_iter().zip(versions);
+        Some(Self {
+            place: picked.into_iter().flatten().zip(0..).collect(),
+            config_versions: of_lane.filter_map(|(lane, version)| lane.zip(version)).collect(),
+        })
+    }
+}
+
 async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToken) -> Result<Claims, Failed> {
     let mut claims = Claims::default();
     let (mut asked, mut unreadable) = (vec![], vec![]);
+    let once = found.iter().find_map(Once::of).unwrap_or_default();
+    claims.rows.reserve(found.len());
     for row in found {
         claims.now = Some(rows::time(row, "now"));
         claims.directory_version = row.get("directory_version");
-        if let Some(seq) = row.get::<_, Option<i64>>("seq") {
-            match claimed(row, Seq(seq), token) {
-                Ok(claimed) => {
-                    if may_have_results(row, &claimed) {
+        if let Some(seq) = row.get::<_, Option<i64>>(SEQ) {
+            match claimed(row, &once, Seq(seq), token) {
+                Ok((claimed, code)) => {
+                    if may_have_results(&claimed, code) {
                         asked.push(seq);
                     }
                     claims.rows.push(claimed);
@@ -102,6 +124,9 @@ async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToke
             }
         }
     }
+    claims
+        .rows
+        .sort_by_cached_key(|row| once.place.get(&row.lease.seq.0).copied());
     if !asked.is_empty() {
         let mut known: HashMap<Seq, Vec<RecipientResult>> = HashMap::new();
         for row in session.rows(sql::CLAIM_KNOWN, &[&asked]).await? {
@@ -141,42 +166,50 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
 
 /// Results are kept where there is more than one recipient, and only an attempt leaves any: one that was counted,
 /// one in an earlier generation, one that was cut off, or one that ended in a wait (which leaves its code).
-fn may_have_results(row: &Row, claimed: &Claimed) -> bool {
+fn may_have_results(claimed: &Claimed, code: Option<&str>) -> bool {
     let several = match &claimed.target {
         Target::List(_) => true,
         Target::Recipients(to) => to.len() > 1,
         Target::Provider => false,
     };
-    several
-        && (claimed.attempts > 0
-            || claimed.generation > 0
-            || claimed.interruptions > 0
-            || row.get::<_, Option<&str>>("code").is_some())
+    several && (claimed.attempts > 0 || claimed.generation > 0 || claimed.interruptions > 0 || code.is_some())
 }
 
-fn claimed(row: &Row, seq: Seq, token: LeaseToken) -> Result<Claimed> {
-    Ok(Claimed {
+/// A row's columns in their order: looking for each by its name costs more than what is in it. With the code of its
+/// last attempt.
+fn claimed<'r>(row: &'r Row, once: &Once, seq: Seq, token: LeaseToken) -> Result<(Claimed, Option<&'r str>)> {
+    let mut column = Columns::after(row, SEQ);
+    let lane: i64 = column.next();
+    let site = column.next();
+    let generation = column.next();
+    let attempts = small(column.next());
+    let unknowns = small(column.next());
+    let interruptions = small(column.next::<i32>() - 1);
+    let waiting_since = column.time();
+    let code = column.next();
+    let claimed = Claimed {
         lease: Lease { seq, token },
-        tenant: TenantId(row.get("tenant")),
-        id: NotificationId(row.get("id")),
-        lane: LaneId(row.get("lane")),
-        config_version: row.get::<_, Option<i64>>("config_version").unwrap_or_default(),
-        generation: row.get("generation"),
-        attempts: small(row.get("attempts")),
-        unknowns: small(row.get("unknowns")),
-        interruptions: small(row.get::<_, i32>("claims") - 1),
-        waiting_since: rows::time(row, "waiting_since"),
-        created_at: rows::time(row, "created_at"),
-        expires_at: rows::time_opt(row, "expires_at"),
-        channel: rows::channel(row)?,
-        target: rows::target(row)?,
-        subject: row.get("subject"),
-        body: row.get("body"),
-        type_data: row.get("type_data"),
-        extra: rows::extra(row)?,
-        site: row.get("site"),
+        lane: LaneId(lane),
+        config_version: once.config_versions.get(&lane).copied().unwrap_or_default(),
+        site,
+        generation,
+        attempts,
+        unknowns,
+        interruptions,
+        waiting_since,
+        tenant: TenantId(column.next()),
+        id: NotificationId(column.next()),
+        created_at: column.time(),
+        expires_at: column.next::<Option<At>>().map(|at| at.0),
+        channel: rows::parsed("notifications", column.next())?,
+        target: rows::target_of(column.next(), column.json("notifications", "recipients")?),
+        subject: column.next(),
+        body: column.next(),
+        type_data: column.next(),
+        extra: column.json("notifications", "extra")?.unwrap_or_default(),
         known: vec![],
-    })
+    };
+    Ok((claimed, code))
 }
 
 pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
@@ -214,7 +247,7 @@ fn columns(leases: &[Lease]) -> (Vec<i64>, Vec<i64>) {
 pub(super) async fn release(db: &Db, leases: &[Lease]) -> Result<(), Failed> {
     let (seqs, tokens) = columns(leases);
     let session = db.session(Use::Claim).await?;
-    session.exec(sql::RELEASE, &[&db.now(), &seqs, &tokens]).await?;
+    session.exec(sql::RELEASE, &[&seqs, &tokens]).await?;
     Ok(())
 }
 

@@ -278,7 +278,7 @@ pub(super) async fn log(
         detail: Some(detail.into()),
         ..Entry::new(tenant, kind, actor)
     };
-    audit_write::insert(db, tx, &[entry]).await
+    audit_write::insert(db, tx, [entry]).await
 }
 
 fn tenant(row: &Row) -> Tenant {

@@ -22,9 +22,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// Items in one statement, about; bodies are bounded too, since a message to the server has a largest size.
 const BATCH: usize = 1_000;
 const BATCH_BYTES: usize = 8 << 20;
-/// With so many items waiting a second commit starts beside the first. The disk does one flush after the other, so two
-/// small groups take twice as long as one; only work that is long beside a flush is worth doing at the same time.
-const WORTH_ANOTHER: usize = 128;
+/// With so many items waiting a second commit starts beside the first: the server writes down both with one flush. For
+/// fewer it is not worth the processor.
+const WORTH_ANOTHER: usize = 16;
 
 struct Request {
     items: Vec<Item>,
@@ -97,7 +97,8 @@ struct Grouping {
     writer: Writer,
     waiting: mpsc::Receiver<Request>,
     group: Group,
-    under_way: JoinSet<()>,
+    /// Commits, each with how many waited for it.
+    under_way: JoinSet<usize>,
 }
 
 impl Grouping {
@@ -109,7 +110,11 @@ impl Grouping {
                     Some(request) => self.group.add(request),
                     None => break,
                 },
-                Some(_) = self.under_way.join_next() => {}
+                Some(over) = self.under_way.join_next() => {
+                    if over.is_ok_and(|callers| callers > 1) {
+                        callers_come_back().await;
+                    }
+                }
                 () = stop.cancelled(), if !self.waiting.is_closed() => self.waiting.close(),
             }
             while !self.group.is_full()
@@ -137,7 +142,16 @@ impl Grouping {
     }
 }
 
-async fn commit(writer: Writer, requests: Vec<Request>) {
+/// Who was just answered often has more to send. The first one back would have the next commit to itself, and all the
+/// others would wait for it; a turn later they share it.
+async fn callers_come_back() {
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn commit(writer: Writer, requests: Vec<Request>) -> usize {
+    let callers = requests.len();
     let (items, answers): (Vec<_>, Vec<_>) = requests.into_iter().map(|r| (r.items, r.answer)).unzip();
     let sizes: Vec<usize> = items.iter().map(Vec::len).collect();
     let items: Vec<Item> = items.into_iter().flatten().collect();
@@ -156,6 +170,7 @@ async fn commit(writer: Writer, requests: Vec<Request>) {
             }
         }
     }
+    callers
 }
 
 /// The same failure for everybody who waited for this commit.

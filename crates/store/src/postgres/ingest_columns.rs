@@ -1,6 +1,6 @@
 //! Items turned on their side: `unnest` takes one array per column.
 
-use super::types::At;
+use super::{sql, types::At};
 use crate::outbox::NewNotification;
 use domain::{ExecutionId, ProviderId, Target, Timestamp};
 use tokio_postgres::types::ToSql;
@@ -96,6 +96,9 @@ fn texts(item: &Item) -> [Option<&str>; 18] {
     ]
 }
 
+/// Those of [`texts`] that most items leave empty.
+const RARE: [usize; 10] = [7, 8, 9, 10, 11, 12, 13, 14, 16, 17];
+
 fn times(item: &Item) -> [Option<Timestamp>; 3] {
     let s = &item.new.submission;
     [s.site_enqueued_at, s.send_at, s.expires_at]
@@ -124,8 +127,46 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// The statement for these items, and its parameters.
+    pub fn statement<'p>(
+        &'p self,
+        now: &'p Option<At>,
+        node: &'p String,
+    ) -> (&'static str, Vec<&'p (dyn ToSql + Sync)>) {
+        match self.is_plain() {
+            true => (sql::INGEST_PLAIN, self.plain_params(now, node)),
+            false => (sql::INGEST, self.params(now, node)),
+        }
+    }
+
+    /// Whether the columns that most items leave empty are empty in all of them.
+    fn is_plain(&self) -> bool {
+        let empty = |column: &usize| self.text[*column].iter().all(Option::is_none);
+        RARE.iter().all(empty) && self.time.iter().flatten().all(Option::is_none)
+    }
+
+    fn plain_params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> Vec<&'p (dyn ToSql + Sync)> {
+        let t = &self.text;
+        vec![
+            now,
+            node,
+            &self.tenant,
+            &self.id,
+            &t[0],
+            &self.content_hash,
+            &t[1],
+            &self.lane,
+            &t[2],
+            &t[3],
+            &t[4],
+            &t[5],
+            &t[6],
+            &t[15],
+        ]
+    }
+
     /// In the order of the file's `$1…`.
-    pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> Vec<&'p (dyn ToSql + Sync)> {
+    fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> Vec<&'p (dyn ToSql + Sync)> {
         let t = &self.text;
         vec![
             now,

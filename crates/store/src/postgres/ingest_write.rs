@@ -140,18 +140,18 @@ async fn commit(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
 async fn once(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
     let columns = Columns::of(items);
     let now = db.now();
-    let params = columns.params(&now, &db.node);
+    let (statement, params) = columns.statement(&now, &db.node);
     let mut session = db.session(Use::Ingest).await?;
     let replacing = columns.superseding();
     let mut found = Found::default();
     if replacing.is_empty() {
-        found.accept(&session.rows(sql::INGEST, &params).await?);
+        found.accept(&session.rows(statement, &params).await?);
     } else {
         let tx = session.begin().await?;
         let (tenants, keys): (Vec<i32>, Vec<&str>) =
             replacing.iter().map(|i| (i.key().0, i.supersede_key())).unzip();
         tx.rows(sql::INGEST_SUPERSEDE_LOCK, &[&tenants, &keys]).await?;
-        found.accept(&tx.rows(sql::INGEST, &params).await?);
+        found.accept(&tx.rows(statement, &params).await?);
         let newest = found.newest_per_key(&replacing);
         let (mut tenants, mut keys, mut seqs, mut ids) = (vec![], vec![], vec![], vec![]);
         for ((tenant, key), (seq, id)) in newest {

@@ -70,7 +70,7 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
             detail: ask.detail.as_deref().map(Into::into),
             ..Entry::new(lane.tenant, AuditKind::LaneHeld, &ask.actor)
         };
-        audit_write::insert(db, &tx, &[entry]).await?;
+        audit_write::insert(db, &tx, [entry]).await?;
     }
     tx.commit().await?;
     Ok(true)
@@ -96,7 +96,7 @@ pub(super) async fn resume(
         code: Some(held.as_str().into()),
         ..Entry::new(lane.tenant, AuditKind::LaneResumed, actor)
     };
-    audit_write::insert(db, &tx, &[entry]).await?;
+    audit_write::insert(db, &tx, [entry]).await?;
     tx.commit().await?;
     Ok(true)
 }

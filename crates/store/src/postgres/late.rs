@@ -75,7 +75,7 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     let completed = complete(db, &tx, record, &place).await?;
     if audited {
         let entries = audit_write::of_attempt(record, completed.then_some(Status::Delivered));
-        audit_write::insert(db, &tx, &entries)
+        audit_write::insert(db, &tx, entries)
             .await
             .map_err(Stopped::AtAudit)?;
     }

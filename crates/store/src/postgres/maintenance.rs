@@ -117,7 +117,7 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
             ..Entry::new(TenantId(tenant), AuditKind::Purged, &actor)
         })
         .collect();
-    audit_write::insert(db, tx, &entries).await?;
+    audit_write::insert(db, tx, entries).await?;
     Ok(seqs.len() as u64)
 }
 

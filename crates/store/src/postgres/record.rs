@@ -9,7 +9,7 @@ use super::{
     failed::Failed,
     late,
     patience::Patience,
-    record_columns::{Ends, Recipients, Retries, Waits},
+    record_columns::{Ends, LoggedEnds, Recipients, Retries, Waits},
     server::Use,
     session::{Db, Session},
     sql,
@@ -116,6 +116,15 @@ pub(super) fn can_do_without_audit(failed: &Failed, records: usize) -> bool {
 async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<HashSet<i64>, Stopped> {
     let now = db.now();
     let mut session = db.session(Use::Record).await?;
+    if audited && let Some(ends) = LoggedEnds::of(records) {
+        // Nearly always. One statement is a transaction of its own.
+        let ended = session
+            .rows(sql::RECORD_ENDED, &ends.params(&now, &db.node))
+            .await;
+        // Which part of it failed is found out by leaving out the one that can be done without.
+        let rows = ended.map_err(Stopped::AtAudit)?;
+        return Ok(rows.iter().map(|row| row.get(0)).collect());
+    }
     let tx = session.begin().await?;
     let mut held: HashMap<i64, i32> = HashMap::new();
     let mut keep = |rows: Vec<Row>| {
@@ -126,18 +135,17 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     };
     let ends = Ends::of(records);
     if !ends.is_empty() {
-        keep(tx.rows(sql::RECORD_ENDED, &ends.params(&now, &db.node)).await?);
+        let params = ends.params(&now, &db.node);
+        keep(tx.rows(sql::RECORD_ENDED_UNLOGGED, &params).await?);
     }
     let retries = Retries::of(records);
     if !retries.is_empty() {
-        keep(
-            tx.rows(sql::RECORD_RETRY, &retries.params(&now, &db.node))
-                .await?,
-        );
+        let params = retries.params(&now, &db.node);
+        keep(tx.rows(sql::RECORD_RETRY, &params).await?);
     }
     let waits = Waits::of(records);
     if !waits.is_empty() {
-        keep(tx.rows(sql::RECORD_WAIT, &waits.params(&now)).await?);
+        keep(tx.rows(sql::RECORD_WAIT, &waits.params()).await?);
     }
     let kept = || records.iter().filter(|r| held.contains_key(&r.lease.seq.0));
     let mut recipients = Recipients::default();
@@ -148,10 +156,8 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         tx.exec(sql::RECORD_RECIPIENT, &recipients.params(&now)).await?;
     }
     if audited {
-        let entries: Vec<_> = kept()
-            .flat_map(|r| audit_write::of_attempt(r, terminal(&r.ended)))
-            .collect();
-        audit_write::insert(db, &tx, &entries)
+        let entries = kept().flat_map(|r| audit_write::of_attempt(r, terminal(&r.ended)));
+        audit_write::insert(db, &tx, entries)
             .await
             .map_err(Stopped::AtAudit)?;
     }

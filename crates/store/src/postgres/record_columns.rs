@@ -1,12 +1,13 @@
 //! Records turned on their side: `unnest` takes one array per column. Words from far ends lose their NULs here.
 
 use super::{
-    audit_write::without_nul,
+    audit_write::{self, without_nul},
+    record::terminal,
     rows,
     types::{At, millis},
 };
 use crate::outbox::{AttemptRecord, Ended};
-use domain::{Seq, settle::RecipientUpdate};
+use domain::{AuditStatus, Seq, settle::RecipientUpdate};
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
 
@@ -88,6 +89,56 @@ impl<'a> Ends<'a> {
             &self.targets,
             &self.provider_message_id,
         ]
+    }
+}
+
+/// Records that end their row, each with its one row in the audit log.
+#[derive(Default)]
+pub(super) struct LoggedEnds<'a> {
+    ends: Ends<'a>,
+    status: Vec<&'static str>,
+    ended_as: Vec<Option<&'static str>>,
+    target: Vec<Option<&'a str>>,
+    duration: Vec<Option<i32>>,
+    code: Vec<Text<'a>>,
+    detail: Vec<Text<'a>>,
+}
+
+impl<'a> LoggedEnds<'a> {
+    /// None when there is more to be written about any of them.
+    pub fn of(records: &[&'a AttemptRecord]) -> Option<Self> {
+        let mut these = Self {
+            ends: Ends::of(records),
+            ..Self::default()
+        };
+        for record in records {
+            let ended = terminal(&record.ended)?;
+            let mut entries = audit_write::of_attempt(record, Some(ended));
+            if entries.len() != 1 || !record.recipients.is_empty() {
+                return None;
+            }
+            let entry = entries.pop()?;
+            these.status.push(entry.status.as_str());
+            these.ended_as.push(entry.ended_as.map(AuditStatus::as_str));
+            these.target.push(entry.target);
+            these.duration.push(entry.duration());
+            these.code.push(entry.code);
+            these.detail.push(entry.detail);
+        }
+        Some(these)
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> List<'p> {
+        let mut params = self.ends.params(now, node);
+        params.extend::<List<'p>>(vec![
+            &self.status,
+            &self.ended_as,
+            &self.target,
+            &self.duration,
+            &self.code,
+            &self.detail,
+        ]);
+        params
     }
 }
 
@@ -173,8 +224,8 @@ impl<'a> Waits<'a> {
         self.code.is_empty()
     }
 
-    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
-        vec![now, &self.leases.seq, &self.leases.token, &self.code, &self.error]
+    pub fn params(&self) -> List<'_> {
+        vec![&self.leases.seq, &self.leases.token, &self.code, &self.error]
     }
 }
 

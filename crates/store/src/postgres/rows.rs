@@ -5,7 +5,11 @@ use crate::{Error, Result};
 use domain::{Channel, Hold, RecipientResult, RecipientState, Status, Target, Timestamp, submission::Extra};
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
-use tokio_postgres::{Row, types::Json};
+use tokio_postgres::{
+    Row,
+    row::RowIndex,
+    types::{FromSql, Json},
+};
 
 pub(super) fn parsed<T: FromStr>(table: &'static str, text: &str) -> Result<T>
 where
@@ -33,13 +37,51 @@ pub(super) fn channel(row: &Row) -> Result<Channel> {
 
 /// Of the columns `list_name` and `recipients`.
 pub(super) fn target(row: &Row) -> Result<Target> {
-    if let Some(name) = row.get("list_name") {
-        return Ok(Target::List(name));
+    Ok(target_of(
+        row.get("list_name"),
+        json(row, "notifications", "recipients")?,
+    ))
+}
+
+pub(super) fn target_of(list: Option<String>, recipients: Option<Vec<String>>) -> Target {
+    match (list, recipients) {
+        (Some(name), _) => Target::List(name),
+        (None, Some(to)) => Target::Recipients(to),
+        (None, None) => Target::Provider,
     }
-    Ok(match json(row, "notifications", "recipients")? {
-        Some(to) => Target::Recipients(to),
-        None => Target::Provider,
-    })
+}
+
+/// Reads a row's columns one after the other.
+pub(super) struct Columns<'r> {
+    row: &'r Row,
+    next: usize,
+}
+
+impl<'r> Columns<'r> {
+    /// From the one behind this.
+    pub fn after(row: &'r Row, column: usize) -> Self {
+        Self {
+            row,
+            next: column + 1,
+        }
+    }
+
+    pub fn next<T: FromSql<'r>>(&mut self) -> T {
+        let value = self.row.get(self.next);
+        self.next += 1;
+        value
+    }
+
+    pub fn time(&mut self) -> Timestamp {
+        self.next::<At>().0
+    }
+
+    /// A `jsonb` column. What is in it may have been written by another version.
+    pub fn json<T: DeserializeOwned>(&mut self, table: &'static str, column: &str) -> Result<Option<T>> {
+        let value = json_at(self.row, table, column, self.next);
+        self.next += 1;
+        value
+    }
 }
 
 pub(super) fn extra(row: &Row) -> Result<Extra> {
@@ -48,7 +90,16 @@ pub(super) fn extra(row: &Row) -> Result<Extra> {
 
 /// A `jsonb` column. What is in it may have been written by another version.
 pub(super) fn json<T: DeserializeOwned>(row: &Row, table: &'static str, column: &str) -> Result<Option<T>> {
-    match row.try_get::<_, Option<Json<T>>>(column) {
+    json_at(row, table, column, column)
+}
+
+fn json_at<T: DeserializeOwned>(
+    row: &Row,
+    table: &'static str,
+    column: &str,
+    at: impl RowIndex + std::fmt::Display,
+) -> Result<Option<T>> {
+    match row.try_get::<_, Option<Json<T>>>(at) {
         Ok(value) => Ok(value.map(|json| json.0)),
         Err(e) => Err(Error::corrupt(table, format!("{column}: {}", root(&e)))),
     }

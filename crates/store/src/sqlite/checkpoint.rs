@@ -1,157 +1,67 @@
-//! Moves the write-ahead log into the database file, on a thread and a connection of its own, so that commits do
-//! not wait for it. Only when the log has grown past a bound do they, briefly, while it is emptied.
+//! Moves the write-ahead log into the database file, by the writer itself between two commits.
 //!
-//! Always true: a disk that fails here stops the writer too. The system forgets what it could not write, so a later
+//! The log is kept short on purpose. Once all of it has been moved, the next commit writes over it from the start, and
+//! what is written over costs half of what makes a file grow: there is nothing to allocate, and a sync has no sizes to
+//! record. A thread that moves the log beside a busy writer never catches up with it, and the log grows.
+//!
+//! Always true: a disk that fails here stops the writer. The system forgets what it could not write, so a later
 //! checkpoint would seem to succeed and let go of a log that is still needed.
 
-use super::{
-    connection::{self, Caches},
-    error::is_disk_failure_of_sqlite,
-};
-use crate::Result;
+use super::connection;
 use rusqlite::Connection;
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    thread::JoinHandle,
-    time::Duration,
-};
-use tokio::sync::watch;
-use tracing::{error, warn};
+use std::path::{Path, PathBuf};
 
-/// At most this often; what a crash then has to replay is about this much work.
-const PACE: Duration = Duration::from_millis(500);
-const LOG_BOUND: u64 = 64 << 20;
-/// How long commits may be kept waiting for a reader.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Pages in the log (4 MiB) before it is moved: few enough that nobody notices the wait.
+const PAGES: u32 = 1_000;
+/// How far the log may grow behind a reader that stays, before commits wait for that reader a moment.
+const BOUND: u64 = 64 << 20;
 
+/// The log, and when it is moved.
 #[derive(Debug)]
-pub(crate) struct Checkpointer {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    dirty: bool,
-    stop: bool,
-}
-
-impl Checkpointer {
-    pub(crate) fn start(path: &Path, caches: Caches, poisoned: watch::Sender<bool>) -> Result<Self> {
-        let mut log = Log::new(path, LOG_BOUND)?;
-        connection::keep_pages(&log.conn, caches.reader)?;
-        let shared = Arc::new(Shared::default());
-        let seen = shared.clone();
-        let thread = std::thread::Builder::new()
-            .name("waypost-checkpoint".into())
-            .spawn(move || run(&mut log, &seen, &poisoned))
-            .map_err(crate::Error::unavailable)?;
-        Ok(Self {
-            shared,
-            thread: Some(thread),
-        })
-    }
-
-    /// There is something new in the log.
-    pub(crate) fn committed(&self) {
-        let mut state = self.shared.lock();
-        if !state.dirty {
-            state.dirty = true;
-            self.shared.changed.notify_one();
-        }
-    }
-}
-
-impl Drop for Checkpointer {
-    fn drop(&mut self) {
-        self.shared.lock().stop = true;
-        self.shared.changed.notify_one();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn run(log: &mut Log, shared: &Shared, poisoned: &watch::Sender<bool>) {
-    loop {
-        let waited = shared.changed.wait_while(shared.lock(), |s| !s.dirty && !s.stop);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        if state.stop {
-            break;
-        }
-        state.dirty = false;
-        drop(state);
-        match log.checkpoint() {
-            Ok(()) => {}
-            Err(error) if is_disk_failure_of_sqlite(&error) => {
-                let cause = &error as &dyn std::error::Error;
-                error!(
-                    error = cause,
-                    "the disk failed at a checkpoint; nothing is acknowledged from here on"
-                );
-                poisoned.send_replace(true);
-                break;
-            }
-            Err(error) => {
-                let cause = &error as &dyn std::error::Error;
-                warn!(
-                    error = cause,
-                    "checkpoint failed, will try again after the next commit"
-                );
-            }
-        }
-        let _ = shared
-            .changed
-            .wait_timeout_while(shared.lock(), PACE, |s| !s.stop);
-    }
-    if *poisoned.borrow() {
-        connection::leave_log(&log.conn);
-    }
-}
-
-/// The log, and when it is emptied at the expense of commits.
-struct Log {
-    conn: Connection,
+pub(super) struct Log {
     path: PathBuf,
+    pages: u32,
     bound: u64,
-    next: u64,
+    next_pages: u32,
+    next_bound: u64,
 }
 
 impl Log {
-    fn new(path: &Path, bound: u64) -> Result<Self> {
-        let conn = connection::read_write(path)?;
-        // While the log is emptied commits wait, so a reader that stays must not be waited for.
-        conn.busy_timeout(PATIENCE)?;
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        Ok(Self {
-            conn,
-            path: log.into(),
-            bound,
-            next: bound,
-        })
+    /// Of the database at this path.
+    pub(super) fn of(path: &Path) -> Self {
+        Self::within(path, PAGES, BOUND)
     }
 
-    fn checkpoint(&mut self) -> rusqlite::Result<()> {
-        connection::checkpoint_passive(&self.conn)?;
+    fn within(path: &Path, pages: u32, bound: u64) -> Self {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        Self {
+            path: log.into(),
+            pages,
+            bound,
+            next_pages: pages,
+            next_bound: bound,
+        }
+    }
+
+    /// The disk is full: whatever its size, the log is emptied next and gives its room back.
+    pub(super) fn shrink(&mut self) {
+        (self.next_pages, self.next_bound) = (0, 0);
+    }
+
+    /// To be called after each commit of this connection.
+    pub(super) fn keep_short(&mut self, conn: &Connection) -> rusqlite::Result<()> {
+        let pages = connection::pages_in_log();
+        if pages < self.next_pages {
+            return Ok(());
+        }
+        let moved = connection::checkpoint_passive(conn)?;
+        // Somebody reads an old state, a backup perhaps: not again before the log has grown as much once more.
+        self.next_pages = if moved { self.pages } else { pages + self.pages };
         let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
-        if size > self.next {
-            let emptied = connection::checkpoint_truncate(&self.conn)?;
-            // Somebody reads an old state, a backup perhaps: not again before the log has grown as much once more.
-            self.next = if emptied { self.bound } else { size + self.bound };
+        if size > self.next_bound {
+            let emptied = connection::checkpoint_truncate(conn)?;
+            self.next_bound = if emptied { self.bound } else { size + self.bound };
         }
         Ok(())
     }
@@ -160,33 +70,73 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::SqliteStore;
-    use domain::ManualClock;
+    use crate::sqlite::connection::Caches;
 
-    #[tokio::test]
-    async fn a_reader_that_stays_keeps_the_log_but_stops_nobody() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("waypost.db");
-        let store = SqliteStore::open(&path, Arc::new(ManualClock::default())).unwrap();
-        let mut log = Log::new(&path, 1).unwrap();
-        let reader = connection::reader(&path, Caches::CENTRAL).unwrap();
+    fn size(log: &Log) -> u64 {
+        std::fs::metadata(&log.path).unwrap().len()
+    }
+
+    struct World {
+        _folder: tempfile::TempDir,
+        path: PathBuf,
+        writer: Connection,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("waypost.db");
+            crate::sqlite::open::migrate(&path).unwrap();
+            Self {
+                writer: connection::writer(&path, Caches::CENTRAL).unwrap(),
+                path,
+                _folder: folder,
+            }
+        }
+
+        fn commit(&self) {
+            connection::begin(&self.writer).unwrap();
+            self.writer
+                .execute_batch(crate::sqlite::sql::directory_bump)
+                .unwrap();
+            connection::commit(&self.writer).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_log_does_not_grow_with_what_is_written() {
+        let world = World::new();
+        let mut log = Log::within(&world.path, 10, BOUND);
+        for _ in 0..200 {
+            world.commit();
+            log.keep_short(&world.writer).unwrap();
+        }
+        let short = size(&log);
+        for _ in 0..2_000 {
+            world.commit();
+            log.keep_short(&world.writer).unwrap();
+        }
+        assert_eq!(size(&log), short);
+    }
+
+    #[test]
+    fn a_reader_that_stays_keeps_the_log_but_stops_nobody() {
+        let world = World::new();
+        let mut log = Log::within(&world.path, 1, 1);
+        let reader = connection::reader(&world.path, Caches::CENTRAL).unwrap();
         connection::begin_read(&reader).unwrap();
         crate::sqlite::open::schema_version(&reader).unwrap();
-        let change = async |name: &str| {
-            use crate::Directory;
-            store.create_tenant(name, &domain::Actor::system()).await.unwrap();
-        };
-        change("a").await;
-        log.checkpoint().unwrap();
+        world.commit();
+        log.keep_short(&world.writer).unwrap();
         assert!(
-            log.next > 1,
+            log.next_bound > 1,
             "it could not be emptied and is left alone for a while"
         );
-        change("b").await;
+        world.commit();
         connection::rollback(&reader).unwrap();
-        log.next = 1;
-        log.checkpoint().unwrap();
-        assert_eq!(std::fs::metadata(&log.path).unwrap().len(), 0);
-        change("c").await;
+        (log.next_pages, log.next_bound) = (1, 1);
+        log.keep_short(&world.writer).unwrap();
+        assert_eq!(size(&log), 0);
+        world.commit();
     }
 }

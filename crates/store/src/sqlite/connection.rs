@@ -2,10 +2,12 @@
 
 use crate::Result;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
-use std::{path::Path, time::Duration};
+use std::{cell::Cell, path::Path, time::Duration};
 
 /// How long a connection waits for another process's write (a command beside the server) before it gives up.
 const BUSY: Duration = Duration::from_secs(10);
+/// How long commits may be kept waiting for a reader.
+const PATIENCE: Duration = Duration::from_millis(100);
 const STATEMENTS_CACHED: usize = 128;
 
 /// How much memory connections keep pages in, in KiB.
@@ -28,17 +30,25 @@ impl Caches {
     };
 }
 
-/// The connection of the writer thread. It never checkpoints by itself: that would stop everybody's commits.
-pub(crate) fn writer(path: &Path, caches: Caches) -> Result<Connection> {
-    let conn = read_write(path)?;
-    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
-    conn.pragma_update(None, "cache_size", -caches.writer)?;
-    Ok(conn)
+thread_local! {
+    /// Pages in the log after the last commit of the connection that this thread writes with.
+    static IN_LOG: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How much memory this connection keeps pages in.
-pub(crate) fn keep_pages(conn: &Connection, kib: i64) -> Result<()> {
-    Ok(conn.pragma_update(None, "cache_size", -kib)?)
+/// Pages in the log after the last commit of a [`writer`] on this thread.
+pub(crate) fn pages_in_log() -> u32 {
+    IN_LOG.get()
+}
+
+/// The connection of the writer thread. It does not checkpoint by itself: an error there would not be told to anybody.
+pub(crate) fn writer(path: &Path, caches: Caches) -> Result<Connection> {
+    let conn = read_write(path)?;
+    conn.wal_hook(Some(|_, pages| {
+        IN_LOG.set(pages.unsigned_abs());
+        Ok(())
+    }));
+    conn.pragma_update(None, "cache_size", -caches.writer)?;
+    Ok(conn)
 }
 
 /// For simulations, where a crash is one of the process and never of the machine: nothing is synced.
@@ -105,15 +115,21 @@ fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
     conn.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-/// Moves what the log holds into the database file, as far as no reader is in the way.
-pub(crate) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<()> {
-    conn.query_row("pragma wal_checkpoint(passive)", [], |_| Ok(()))
+/// Moves what the log holds into the database file, as far as no reader is in the way. Answers whether that was all.
+pub(crate) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.query_row("pragma wal_checkpoint(passive)", [], |row| {
+        let (in_log, moved): (i64, i64) = (row.get(1)?, row.get(2)?);
+        Ok(in_log == moved)
+    })
 }
 
-/// The same to the end, and empties the log. Commits wait for it. Answers whether no reader was in the way.
+/// The same to the end, and empties the log. Waits for readers, but not long: commits wait meanwhile. Answers whether
+/// none was in the way.
 pub(crate) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<bool> {
-    let busy: bool = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
-    Ok(!busy)
+    conn.busy_timeout(PATIENCE)?;
+    let busy = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, bool>(0));
+    conn.busy_timeout(BUSY)?;
+    Ok(!busy?)
 }
 
 /// Closing this connection leaves the log to the next process: it alone can be believed after a disk failed.

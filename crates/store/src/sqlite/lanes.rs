@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting> {
     let mut statement = conn.prepare_cached(sql::lanes_waiting)?;
     let lanes = statement
-        .query_map([], |row| {
+        .query_map([now.as_millis()], |row| {
             let time = |at: Option<i64>| at.map(Timestamp::from_millis);
             Ok(LaneWaiting {
                 lane: LaneId(row.get(0)?),
@@ -40,7 +40,7 @@ pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting>
 pub(super) fn release(s: &Session<'_>, leases: &[Lease]) -> Result<()> {
     let mut release = s.conn.prepare_cached(sql::release)?;
     for lease in leases {
-        release.execute(params![lease.seq.0, lease.token.0, s.now.as_millis()])?;
+        release.execute(params![lease.seq.0, lease.token.0])?;
     }
     Ok(())
 }
@@ -159,10 +159,9 @@ pub(super) fn own(s: &Session<'_>, lane: LaneId, node: &str, ttl: Duration) -> R
 
 /// `all`: nothing was claimed since the file was opened, so whatever is claimed is from before.
 pub(super) fn void_stale(s: &Session<'_>, all: bool, opened_at: Timestamp) -> Result<u64> {
-    let voided = s.conn.prepare_cached(sql::void_stale_leases)?.execute(params![
-        s.now.as_millis(),
-        all,
-        opened_at.as_millis()
-    ])?;
+    let voided = s
+        .conn
+        .prepare_cached(sql::void_stale_leases)?
+        .execute(params![all, opened_at.as_millis()])?;
     Ok(voided as u64)
 }

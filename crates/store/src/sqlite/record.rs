@@ -150,12 +150,13 @@ fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     let lease = attempt.lease;
     let left = s
         .conn
-        .prepare_cached(sql::record_ended)?
+        .prepare_cached(sql::record_left)?
         .query_row(params![lease.seq.0, lease.token.0], Left::from_row)
         .optional()?;
     let (Some(left), Some(outcome)) = (left, Outcome::of(&attempt.ended)) else {
         return Ok(None);
     };
+    s.conn.prepare_cached(sql::record_ended)?.execute([lease.seq.0])?;
     let attempts = left.attempts + u32::from(attempt.attempt.is_some());
     end(s, &left, attempts, &outcome)?;
     Ok(Some(left.generation))
@@ -202,10 +203,9 @@ fn waits(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     let generation = s
         .conn
         .prepare_cached(sql::record_wait)?
-        .query_row(
-            params![lease.seq.0, lease.token.0, s.now.as_millis(), code, error],
-            |row| row.get("generation"),
-        )
+        .query_row(params![lease.seq.0, lease.token.0, code, error], |row| {
+            row.get("generation")
+        })
         .optional()?;
     Ok(generation)
 }

@@ -42,24 +42,24 @@ pub(super) fn id(row: &Row<'_>, column: &str) -> rusqlite::Result<NotificationId
 }
 
 /// The columns of a row in the order the statement selects them: where it matters how long a look takes.
-pub(super) struct Columns<'a>(&'a Row<'a>, usize);
+pub(crate) struct Columns<'a>(&'a Row<'a>, usize);
 
 impl<'a> Columns<'a> {
-    pub(super) fn of(row: &'a Row<'a>) -> Self {
+    pub(crate) fn of(row: &'a Row<'a>) -> Self {
         Self(row, 0)
     }
 
-    pub(super) fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+    pub(crate) fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
         self.1 += 1;
         self.0.get(self.1 - 1)
     }
 
-    pub(super) fn text(&mut self) -> rusqlite::Result<Option<&'a str>> {
+    pub(crate) fn text(&mut self) -> rusqlite::Result<Option<&'a str>> {
         self.1 += 1;
         Ok(self.0.get_ref(self.1 - 1)?.as_str_or_null()?)
     }
 
-    pub(super) fn time(&mut self) -> rusqlite::Result<Timestamp> {
+    pub(crate) fn time(&mut self) -> rusqlite::Result<Timestamp> {
         self.next().map(Timestamp::from_millis)
     }
 }

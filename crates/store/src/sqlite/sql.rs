@@ -117,6 +117,7 @@ statements!(
     recipients_of,
     record_ended,
     record_known,
+    record_left,
     record_outcome,
     record_recipient,
     record_retry,

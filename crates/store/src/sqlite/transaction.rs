@@ -6,6 +6,7 @@
 //! an I/O error nothing is written or acknowledged any more.
 
 use super::{
+    checkpoint::Log,
     closed, connection,
     error::{self, DiskFull},
     stats::Counts,
@@ -14,9 +15,15 @@ use super::{
 use crate::{Error, Result};
 use domain::Clock;
 use rusqlite::Connection;
-use std::{fs::File, sync::Arc};
+use std::{
+    fs::File,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
 use tokio::sync::{oneshot, watch};
-use tracing::error;
+use tracing::{error, warn};
 
 /// What became of the transaction a command ran in.
 pub(super) enum Fate {
@@ -78,6 +85,10 @@ pub(super) struct Core {
     pub conn: Connection,
     pub clock: Arc<dyn Clock>,
     pub poisoned: watch::Sender<bool>,
+    /// How many there have been.
+    pub commits: Arc<AtomicU64>,
+    /// No room was found on the disk since somebody last asked.
+    pub full: AtomicBool,
     /// Held as long as this may write.
     pub _lock: Option<File>,
 }
@@ -97,6 +108,27 @@ impl Core {
             after.into_iter().for_each(|hook| hook());
         }
         group.into_iter().for_each(|command| command.answer(&fate));
+    }
+
+    /// Moves the log into the file when it has grown enough. What that finds out about the disk, commits are told.
+    pub(super) fn keep_short(&self, log: &mut Log) {
+        if *self.poisoned.borrow() {
+            return;
+        }
+        if self.was_full() {
+            log.shrink();
+        }
+        match log.keep_short(&self.conn) {
+            Ok(()) => {}
+            Err(error) if error::is_disk_failure_of_sqlite(&error) => self.poison(&error.to_string()),
+            Err(error) => {
+                let cause = &error as &dyn std::error::Error;
+                warn!(
+                    error = cause,
+                    "checkpoint failed, will try again after the next commit"
+                );
+            }
+        }
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>], after: &mut Vec<Hook>) -> Fate {
@@ -126,7 +158,9 @@ impl Core {
                 true => Fate::Unknown(error.to_string()),
                 false => fate,
             }
-        })
+        })?;
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// None when a command failed and everything is undone.
@@ -196,7 +230,13 @@ impl Core {
         })
     }
 
+    /// Whether no room was found on the disk since this was last asked.
+    fn was_full(&self) -> bool {
+        self.full.swap(false, Ordering::Relaxed)
+    }
+
     fn unless_disk(&self, failed: &Failed) -> Result<(), Fate> {
+        self.full.fetch_or(failed.full, Ordering::Relaxed);
         if !failed.disk {
             return Ok(());
         }
@@ -211,7 +251,10 @@ impl Core {
             self.poison(&cause);
         }
         match error::is_full_of_sqlite(error) {
-            true => Fate::Full(cause),
+            true => {
+                self.full.store(true, Ordering::Relaxed);
+                Fate::Full(cause)
+            }
             false => Fate::Undone(cause),
         }
     }

@@ -2,7 +2,7 @@
 //! inline: sends it commands and waits for their answers.
 
 use super::{
-    checkpoint::Checkpointer,
+    checkpoint::Log,
     closed,
     connection::{self, Caches},
     stats::Counts,
@@ -15,7 +15,10 @@ use rusqlite::Connection;
 use std::{
     fs::File,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     thread::JoinHandle,
 };
 use tokio::sync::{mpsc, oneshot, watch};
@@ -49,6 +52,7 @@ impl Session<'_> {
 pub(crate) struct Writer {
     mode: Mode,
     poisoned: watch::Sender<bool>,
+    commits: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -69,16 +73,18 @@ impl Writer {
         caches: Caches,
     ) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(WAITING);
-        let poisoned = watch::Sender::new(false);
+        let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
         let thread = Thread {
             core: Core {
                 conn: connection::writer(path, caches)?,
                 clock,
                 poisoned: poisoned.clone(),
+                commits: Arc::clone(&commits),
+                full: AtomicBool::default(),
                 _lock: lock,
             },
             waiting,
-            checkpointer: Checkpointer::start(path, caches, poisoned.clone())?,
+            log: Log::of(path),
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
@@ -90,26 +96,35 @@ impl Writer {
                 thread: Mutex::new(Some(thread)),
             },
             poisoned,
+            commits,
         })
     }
 
     /// A writer without a thread of its own.
     pub(crate) fn inline(path: &Path, clock: Arc<dyn Clock>, lock: Option<File>) -> Result<Self> {
-        let poisoned = watch::Sender::new(false);
+        let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
         let core = Core {
             conn: connection::simulated(path)?,
             clock,
             poisoned: poisoned.clone(),
+            commits: Arc::clone(&commits),
+            full: AtomicBool::default(),
             _lock: lock,
         };
         Ok(Self {
             mode: Mode::Inline(Mutex::new(Some(core))),
             poisoned,
+            commits,
         })
     }
 
     pub(crate) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
+    }
+
+    /// How often something was written since this was opened; many commands may have shared one.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Commands that nobody has begun.

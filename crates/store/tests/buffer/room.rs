@@ -80,6 +80,35 @@ async fn a_full_disk_refuses_and_is_over_by_itself() {
 }
 
 #[tokio::test]
+async fn on_a_full_disk_the_reserve_is_for_what_gets_messages_out() {
+    let mut place = Place::new();
+    place.options.reserve_bytes = 100_000;
+    let reserve = place.options.path.with_extension("db.reserve");
+    let buffer = place.open();
+    assert!(reserve.exists());
+    put(&buffer, a_message(Category::ExternalSystem, "erp")).await;
+    buffer.limit_pages(Some(60)).await.unwrap();
+    let mut large = a_message(Category::ExternalSystem, "erp");
+    large.payload = "x".repeat(1_000_000);
+    let refused = buffer.enqueue(large, Start::Queued).await.unwrap();
+    assert!(matches!(refused, Enqueued::NoRoom(_)), "{refused:?}");
+    assert!(!reserve.exists(), "its room is free now");
+    // The page limit stands for what others took; this is what is free now.
+    buffer.limit_pages(None).await.unwrap();
+    let small = || a_message(Category::ExternalSystem, "erp");
+    let refused = buffer.enqueue(small(), Start::Queued).await.unwrap();
+    assert!(matches!(refused, Enqueued::NoRoom(_)), "it is not for new ones");
+    let claimed = buffer
+        .claim_due(Category::ExternalSystem, "erp", 3)
+        .await
+        .unwrap();
+    assert_eq!(claimed.len(), 1);
+    buffer.look_for_room().await.unwrap();
+    assert!(reserve.exists());
+    put(&buffer, small()).await;
+}
+
+#[tokio::test]
 async fn neighbours_in_a_commit_that_found_no_room_are_refused_in_the_same_words() {
     let place = Place::new();
     let buffer = std::sync::Arc::new(place.open());

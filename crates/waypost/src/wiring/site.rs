@@ -50,6 +50,7 @@ pub async fn start(
         path: config.database.clone(),
         node: settings.node.clone(),
         max_bytes: config.max_buffer_bytes,
+        reserve_bytes: buffer::RESERVE,
         inline: false,
     };
     let opening = clock.clone();

@@ -71,16 +71,23 @@ async fn calls_are_made_at_least_once_and_never_more_often_than_attempts_are_on_
         *made.entry(id).or_default() += 1;
     }
     let accepted = accepted.lock().unwrap().clone();
-    println!("{} accepted, {} called", accepted.len(), made.len());
     for id in &accepted {
         assert!(made.contains_key(&id.to_string()), "{id} was never called");
     }
+    let mut attempts = 0;
     for (id, calls) in &made {
         let tracking = agent.site.tracking(id.parse().unwrap()).await.unwrap();
         assert_eq!(tracking.status, OperationStatus::Delivered);
         let begun = tracking.attempts;
         assert!(*calls <= begun, "{id}: {calls} calls, {begun} attempts on record");
+        attempts += begun;
     }
+    println!(
+        "{} accepted, {} called, {} calls received, {attempts} attempts on record",
+        accepted.len(),
+        made.len(),
+        made.values().sum::<u64>()
+    );
     told(&node, &made).await;
     assert_eq!(agent.stop().await, 0);
 }

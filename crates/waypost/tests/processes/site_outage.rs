@@ -109,19 +109,23 @@ async fn what_a_site_took_while_central_was_away_survives_three_kills_and_arrive
     proxy.lead_to(node.link);
     agent.drained().await;
     let rows = at_central(&node).await;
+    println!("{total} accepted over three kills, {} at central", rows.len());
     assert_once(&accepted, &rows);
     assert_eq!(rows.len(), total);
     in_order(&ordered, &rows);
     assert_eq!(agent.stop().await, 0, "an orderly stop ends with 0");
 }
 
-/// Within what several batches under way can mix up.
+/// Notifications that may be on the link at once.
+const UNDER_WAY: usize = 6 * 500;
+
+/// Within what batches under way can mix up.
 fn in_order(sent: &[NotificationId], rows: &[NotificationId]) {
     let place: HashMap<_, _> = rows.iter().enumerate().map(|(i, id)| (*id, i)).collect();
     let mut furthest = 0;
     for id in sent {
         let at = place[id];
-        assert!(at + 4 * 500 >= furthest, "{id} came far too late");
+        assert!(at + UNDER_WAY >= furthest, "{id} came far too late");
         furthest = furthest.max(at);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Linked, north, options, refused, serve};
 use crate::world::{TENANT, somebody};
+use central::sites::Presence;
 use domain::Clock;
 use link::{Ack, LinkClient, LinkState, Uplink};
 use std::sync::Arc;
@@ -47,6 +48,10 @@ async fn a_revoked_key_ends_the_session_at_the_next_look() {
     let mut state = linked.link.state();
     let told = |s: &LinkState| matches!(s, LinkState::Down { why, .. } if why.contains("revoked"));
     state.wait_for(told).await.unwrap();
+    let Presence::Offline { why, .. } = linked.presence().await else {
+        panic!("it is gone")
+    };
+    assert_eq!(why, "the key of site north was revoked");
     // A new key opens it again.
     let again = central
         .sites

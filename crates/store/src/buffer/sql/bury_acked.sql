@@ -1,7 +1,10 @@
+-- All of a batch in one statement: for each statement of its own SQLite would set every page aside that it changes.
+-- ?1 is a JSON list of places, ?3 the number before the first of these changes.
 insert into tombstones (
   seq, id, target, ended_as, ended_at, created_at, payload_json, max_retries, retry_interval_ms,
   origin_instance, execution_id, source_script, parent_execution_id, content_hash, op
 )
-select seq, id, target, 'Delivered', ?2, created_at, payload_json, max_retries, retry_interval_ms,
-  origin_instance, execution_id, source_script, parent_execution_id, content_hash, ?3
-from sf_messages where seq = ?1 and category = 1 and status = 0
+select m.seq, m.id, m.target, 'Delivered', ?2, m.created_at, m.payload_json, m.max_retries, m.retry_interval_ms,
+  m.origin_instance, m.execution_id, m.source_script, m.parent_execution_id, m.content_hash, ?3 + 1 + acked.key
+from json_each(?1) acked cross join sf_messages m on m.seq = acked.value
+where m.category = 1 and m.status = 0

@@ -15,6 +15,7 @@ with moment as (
     and exists (
       select from due d
       where d.lane = $2::bigint and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+        and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
     )
   returning lane_id, hold_reason, hold_detail, hold_since, next_probe, probes
 ), durable as materialized (
@@ -22,7 +23,7 @@ with moment as (
   select set_config('synchronous_commit', 'on', true) from probing limit 1
 ), claimed as (
   update due
-  set due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $4::float8 * interval '1 millisecond',
+  set leased_until = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $4::float8 * interval '1 millisecond',
     attempts = due.attempts + (due.token is not null)::integer,
     claims = due.claims + 1,
     token = $3::bigint,
@@ -33,6 +34,7 @@ with moment as (
     cross join lateral (
       select d.seq from due d
       where d.lane = probing.lane_id and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+        and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
       order by d.due_at, d.seq
       limit 1
       for update skip locked
@@ -42,9 +44,10 @@ with moment as (
 )
 select
   moment.now, moment.directory_version, (select count(*) from durable) as durable,
+  array[claimed.seq] as picked, array[claimed.lane] as lanes,
+  array[(select lanes.config_version from lanes where lanes.lane_id = claimed.lane)] as versions,
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
   claimed.claims, claimed.waiting_since, claimed.code,
-  (select lanes.config_version from lanes where lanes.lane_id = claimed.lane) as config_version,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra,
   probing.hold_reason, probing.hold_detail, probing.hold_since, probing.next_probe, probing.probes
 from moment

@@ -1,14 +1,15 @@
--- $1 now, $2 lanes, $3 token. A claim whose answer was lost: nobody will send these rows, so they are not counted.
+-- $1 lanes, $2 token, $3 how far to look. A claim whose answer was lost: nobody will send these rows, so they are not
+-- counted. What is claimed is what has been due longest.
 update due
-set due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())), claims = greatest(claims - 1, 0), token = null
+set leased_until = null, claims = greatest(claims - 1, 0), token = null
 where seq = any (array(
   select d.seq
-  from unnest($2::bigint[]) as given (lane)
+  from unnest($1::bigint[]) as given (lane)
   cross join lateral (
-    select candidate.seq from due candidate
-    -- A claimed row is never due.
+    select candidate.seq, candidate.token from due candidate
     where candidate.lane = given.lane
-      and candidate.due_at > coalesce($1::timestamptz, date_trunc('milliseconds', now()))
-      and candidate.token = $3::bigint
+    order by candidate.due_at, candidate.seq
+    limit $3::bigint
   ) d
+  where d.token = $2::bigint
 ))

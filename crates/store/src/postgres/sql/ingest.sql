@@ -1,5 +1,8 @@
 -- $1 now, $2 this node; then one array per column, in the order in which the items came.
-with arrived as (
+with moment as materialized (
+  -- Once, not for every row.
+  select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
+), arrived as (
   -- Numbered before they are sorted, so that `seq` is the order of arrival.
   select nextval('notifications_seq_seq') as seq, given.*
   from unnest(
@@ -24,7 +27,7 @@ with arrived as (
     seq, tenant, id, idempotency_key, content_hash, channel, lane, provider, list_name,
     recipients::jsonb, subject, body, type_data, site, instance, script, execution,
     parent_execution, entity_type, entity_id, submitted_by, extra::jsonb, site_enqueued_at,
-    coalesce($1::timestamptz, date_trunc('milliseconds', now())), send_at,
+    (select now from moment), send_at,
     expires_at, supersede_key
   from arrived
   -- A scalar subselect and not `not exists`: that would become a join, and with it a scan of every id ever purged.

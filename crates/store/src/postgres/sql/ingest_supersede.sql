@@ -4,7 +4,7 @@ with replaced as (
   using unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
   where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
     -- Somebody who still holds a lease may be sending right now.
-    and (d.token is null or d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
+    and (d.token is null or d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
   returning d.seq, d.tenant, d.site, d.lane, d.waiting_since, d.generation, d.attempts, d.last_attempt_at, given.id,
     coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
 ), ended as (

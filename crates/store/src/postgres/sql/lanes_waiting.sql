@@ -1,4 +1,5 @@
--- $1 now. One index probe per lane, whatever the backlog. Always one row at least, for the clock.
+-- $1 now. One index probe per lane, whatever the backlog: only rows that are being sent are stepped over. Always one row
+-- at least, for the clock.
 with moment as (
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
     (select value::bigint from meta where key = 'directory_version') as directory_version
@@ -7,9 +8,15 @@ select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, wa
   waiting.next_probe, waiting.not_before
 from moment
 left join (
-  select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, earliest.due_at
+  select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, coalesce(
+    (
+      select d.due_at from due d
+      where d.lane = lanes.lane_id and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
+      order by d.due_at, d.seq
+      limit 1
+    ),
+    -- All of it is being sent.
+    (select min(d.leased_until) from due d where d.lane = lanes.lane_id)
+  ) as due_at
   from lanes
-  cross join lateral (
-    select d.due_at from due d where d.lane = lanes.lane_id order by d.due_at, d.seq limit 1
-  ) earliest
-) waiting on true
+) waiting on waiting.due_at is not null

@@ -6,7 +6,7 @@ select
   d.seq is not null as waits,
   coalesce(d.attempts, o.attempts, 0) as attempts, coalesce(d.generation, o.generation, 0) as generation,
   coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
-  coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, d.due_at,
+  coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, greatest(d.due_at, d.leased_until) as due_at,
   case when d.seq is null then o.code else d.code end as code,
   case when d.seq is null then o.error else d.error end as error,
   o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,

@@ -1,7 +1,7 @@
 -- $1 now, $2 this node, then arrays: $3 seq, $4 token, $5 wait in milliseconds, $6 unknown answers to add, $7 code, $8 error.
 with kept as (
   update due
-  set attempts = due.attempts + 1, unknowns = due.unknowns + given.unknowns, claims = 0, token = null,
+  set attempts = due.attempts + 1, unknowns = due.unknowns + given.unknowns, claims = 0, token = null, leased_until = null,
     due_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + given.wait * interval '1 millisecond',
     code = given.code, error = given.error
   from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::integer[], $7::text[], $8::text[])

@@ -5,6 +5,6 @@ select
   exists (select 1 from recipient_results r where r.seq = d.seq)
 from due d
 join notifications n on n.seq = d.seq
-where d.lane = ?1 and d.due_at <= ?2
+where d.lane = ?1 and d.due_at <= ?2 and (d.leased_until is null or d.leased_until <= ?2)
 order by d.due_at, d.seq
 limit ?3

@@ -1,1 +1,1 @@
-update due set due_at = ?3 where seq = ?1 and token = ?2
+update due set leased_until = ?3 where seq = ?1 and token = ?2

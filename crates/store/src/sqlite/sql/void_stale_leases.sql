@@ -1,3 +1,3 @@
 -- Nobody holds token 0: the old one no longer fences anything, and the next claim still counts an interruption.
-update due set due_at = ?1, token = 0
-where token is not null and token <> 0 and (?2 or last_attempt_at < ?3)
+update due set leased_until = null, token = 0
+where token is not null and token <> 0 and (?1 or last_attempt_at < ?2)

@@ -53,8 +53,9 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 ];
 
 /// Statements whose session plans once and must be right at any size.
-const HOT: [&str; 17] = [
+const HOT: [&str; 19] = [
     "ingest",
+    "ingest_plain",
     "ingest_known",
     "ingest_supersede",
     "claim_due",
@@ -65,6 +66,7 @@ const HOT: [&str; 17] = [
     "release",
     "renew",
     "record_ended",
+    "record_ended_unlogged",
     "record_retry",
     "record_wait",
     "record_recipient",

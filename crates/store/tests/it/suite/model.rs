@@ -63,6 +63,8 @@ struct Row {
     attempts: u32,
     generation: i32,
     due: u64,
+    /// 0 when nobody is sending it.
+    leased_until: u64,
     claims: u32,
     /// The claim that holds it, or held it last.
     token: Option<usize>,
@@ -76,6 +78,11 @@ struct Claim {
 }
 
 impl Row {
+    /// When it can be claimed.
+    fn next(&self) -> u64 {
+        self.due.max(self.leased_until)
+    }
+
     fn waits(&self) -> bool {
         !self.status.is_terminal()
     }
@@ -144,6 +151,7 @@ impl Model {
                     attempts: 0,
                     generation: 0,
                     due: now,
+                    leased_until: 0,
                     claims: 0,
                     token: None,
                     on_record: 0,
@@ -160,19 +168,20 @@ impl Model {
                 if let Some(row) = self.held(*claim) {
                     row.claims -= 1;
                     row.token = None;
-                    row.due = now;
+                    row.leased_until = 0;
                 }
                 Answer::Nothing
             }
             Step::Renew(claim) => match self.held(*claim) {
                 Some(row) => {
-                    row.due = now + LEASE.as_secs();
+                    row.leased_until = now + LEASE.as_secs();
                     Answer::Held(true)
                 }
                 None => Answer::Held(false),
             },
             Step::Requeue(row) => self.act(*row, Change::Requeue, |row| {
                 (row.attempts, row.claims, row.token) = (0, 0, None);
+                row.leased_until = 0;
                 row.generation += 1;
                 row.due = now;
             }),
@@ -183,7 +192,7 @@ impl Model {
 
     fn claim(&mut self, n: usize) -> Answer {
         let mut due: Vec<usize> = (0..self.rows.len())
-            .filter(|i| self.rows[*i].waits() && self.rows[*i].due <= self.now)
+            .filter(|i| self.rows[*i].waits() && self.rows[*i].next() <= self.now)
             .collect();
         due.sort_by_key(|i| (self.rows[*i].due, *i));
         due.truncate(n);
@@ -196,7 +205,7 @@ impl Model {
             }
             given.push((i, row.attempts, row.claims));
             row.claims += 1;
-            row.due = self.now + LEASE.as_secs();
+            row.leased_until = self.now + LEASE.as_secs();
             row.token = Some(self.claims.len());
             self.claims.push(Claim {
                 row: i,
@@ -221,10 +230,7 @@ impl Model {
         if let Some(row) = self.held(number) {
             row.on_record += 1;
             match end {
-                End::Wait => {
-                    row.claims -= 1;
-                    row.due = now;
-                }
+                End::Wait => row.claims -= 1,
                 End::Retry(after) => {
                     row.change(Change::Retry);
                     (row.attempts, row.claims) = (row.attempts + 1, 0);
@@ -240,6 +246,7 @@ impl Model {
                 }
             }
             row.token = None;
+            row.leased_until = 0;
             self.claims[number].recorded = true;
             return Answer::Recorded(Recorded::Done);
         }
@@ -351,7 +358,7 @@ impl Real<'_> {
                 (row.attempts, row.generation),
                 "{row:?}"
             );
-            let due = row.waits().then(|| self.start + Duration::from_secs(row.due));
+            let due = row.waits().then(|| self.start + Duration::from_secs(row.next()));
             assert_eq!(real.next_attempt_at, due, "{row:?}");
             let log = self.t.store.attempts(TENANT, *id).await.unwrap().unwrap();
             let attempts = log

@@ -1,14 +1,15 @@
 //! What every workload is given: where to measure, how much, and the far end that takes bodies.
 
 use super::{
-    database::{Database, Location},
+    database::{Database, Location, fresh_folder},
     far_end::Sink,
 };
 use indicatif::ProgressBar;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
+use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-/// How much is measured.
+/// How much is measured, and where files go.
 #[derive(Debug, Clone)]
 pub struct Scale {
     /// How long an enqueue runs.
@@ -19,6 +20,8 @@ pub struct Scale {
     pub kept: Vec<u64>,
     /// How long a reader keeps its transaction open.
     pub hold: Duration,
+    /// Where files are made; the system's temporary folder if there is none.
+    pub folder: Option<PathBuf>,
 }
 
 pub struct Bench {
@@ -48,6 +51,11 @@ impl Bench {
     /// A new, empty place to measure in.
     pub async fn fresh(&self) -> anyhow::Result<Location> {
         self.database.fresh().await
+    }
+
+    /// A new folder for files of another part than the database.
+    pub fn folder(&self) -> std::io::Result<TempDir> {
+        fresh_folder(self.scale.folder.as_deref())
     }
 
     /// The receiver that bodies are posted to: a process of its own, as any far end is.

@@ -69,12 +69,7 @@ impl Database {
     pub async fn fresh(&self) -> anyhow::Result<Location> {
         Ok(match self {
             Self::Sqlite { folder } => {
-                let mut builder = tempfile::Builder::new();
-                builder.prefix("waypost-bench-");
-                let made = match folder {
-                    Some(folder) => builder.tempdir_in(folder)?,
-                    None => builder.tempdir()?,
-                };
+                let made = fresh_folder(folder.as_deref())?;
                 Location::Folder(made.path().to_owned(), Some(made))
             }
             Self::Postgres { admin } => Location::Database(admin.create().await?),
@@ -87,6 +82,16 @@ impl Database {
             (Self::Postgres { admin }, Location::Database(url)) => Ok(admin.drop(&url).await?),
             (Self::Given { .. } | Self::Postgres { .. } | Self::Sqlite { .. }, _) => Ok(()),
         }
+    }
+}
+
+/// A new folder, in this one or where the system keeps temporary ones.
+pub fn fresh_folder(inside: Option<&Path>) -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("waypost-bench-");
+    match inside {
+        Some(folder) => builder.tempdir_in(folder),
+        None => builder.tempdir(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     database::Location,
     drain,
     load::Load,
+    peak,
     reading::{Reading, Target, Unit},
     rig::Rig,
 };
@@ -69,17 +70,7 @@ pub async fn deliver(args: Args) -> anyhow::Result<()> {
     super::start()?;
     let rig = Rig::on(&Location::named(&args.place)).await?;
     drain::sweep(&mut rig.dispatcher(), args.rows).await?;
-    output::line(peak_so_far()?)?;
+    output::line(peak::of(std::process::id())?)?;
     rig.close().await;
     Ok(())
-}
-
-fn peak_so_far() -> anyhow::Result<f64> {
-    let status =
-        std::fs::read_to_string("/proc/self/status").context("this system does not tell its memory")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line
-        .and_then(|line| line.split_whitespace().next())
-        .context("no peak of memory was told")?;
-    Ok(kib.parse::<f64>()? / 1024.0)
 }

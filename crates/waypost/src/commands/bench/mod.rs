@@ -12,6 +12,7 @@ mod database;
 mod drain;
 mod enqueue;
 mod far_end;
+mod forward;
 mod growth;
 mod http;
 mod lanes;
@@ -21,11 +22,16 @@ mod machine;
 mod memory;
 mod noop;
 mod pages;
+mod peak;
 mod peer;
 mod reader;
 mod reading;
 mod report;
 mod rig;
+mod site_load;
+mod site_memory;
+mod site_rig;
+mod site_send;
 mod smtp;
 mod stopwatch;
 mod workload;
@@ -95,6 +101,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         rows: args.rows,
         kept: args.kept,
         hold: Duration::from_secs(args.hold),
+        folder: args.folder.clone(),
     };
     let mut benches = vec![];
     for name in &args.database {

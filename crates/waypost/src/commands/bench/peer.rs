@@ -13,7 +13,7 @@ use super::{
 };
 use crate::output;
 use clap::ValueEnum;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -41,16 +41,17 @@ enum Peer {
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     super::start()?;
+    let folder: Option<PathBuf> = std::env::var_os("SQLITE_DIR").map(Into::into);
     let scale = Scale {
         run_for: Duration::from_secs(number("SECS", 4)),
         rows: number("N", 20_000),
         kept: vec![number("KEPT", 1_000_000)],
         hold: Duration::from_secs(60),
+        folder: folder.clone(),
     };
     if let Ok(url) = std::env::var("DATABASE_URL") {
         measure("waypost", args.workload, Database::Given { url }, scale.clone()).await?;
     }
-    let folder = std::env::var_os("SQLITE_DIR").map(Into::into);
     measure(
         "waypost-sqlite",
         args.workload,

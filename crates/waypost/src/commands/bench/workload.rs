@@ -5,9 +5,9 @@ use super::{
     context::Bench,
     drain,
     enqueue::{self, Callers},
-    growth, lanes, latency, memory, pages, reader,
+    forward, growth, lanes, latency, memory, pages, reader,
     reading::Reading,
-    smtp,
+    site_memory, site_send, smtp,
 };
 use clap::ValueEnum;
 
@@ -45,6 +45,12 @@ pub enum Workload {
     Pages,
     /// Every page of the console with 10,000 and with 1,000,000 notifications
     Console,
+    /// A site's backlog handed over to central, over a real link
+    Forward,
+    /// Sends at a site whose link is down: one sender, a hundred senders
+    SiteSend,
+    /// Memory of a site agent with a million messages, waiting and while it hands them over
+    SiteMemory,
     /// Everything
     All,
 }
@@ -75,7 +81,12 @@ impl Workload {
     /// Those that repeat inside, on a database that takes long to fill, run once.
     pub fn rounds(self, asked: u32) -> u32 {
         match self {
-            Workload::Growth | Workload::Memory | Workload::Reader | Workload::Pages | Workload::Console => 1,
+            Workload::Growth
+            | Workload::Memory
+            | Workload::Reader
+            | Workload::Pages
+            | Workload::Console
+            | Workload::SiteMemory => 1,
             _ => asked,
         }
     }
@@ -98,6 +109,9 @@ impl Workload {
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
             Workload::Console => Box::pin(console::round(bench)).await,
+            Workload::Forward => Box::pin(forward::round(bench)).await,
+            Workload::SiteSend => Box::pin(site_send::round(bench)).await,
+            Workload::SiteMemory => Box::pin(site_memory::round(bench)).await,
             Workload::All => Ok(vec![]),
         }
     }

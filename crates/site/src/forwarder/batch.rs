@@ -1,0 +1,125 @@
+//! One batch: out of the buffer, over the link, and what central said written down.
+
+use super::Forwarder;
+use crate::{payload, payload::NotificationPayload};
+use domain::{NotificationId, Target, site::DatabaseIdentity};
+use link::{Ack, Forward};
+use store::{
+    Result,
+    buffer::{Handed, Waiting},
+};
+use tracing::{info, warn};
+
+/// Notifications in a batch, and about how many bytes.
+const BATCH: u32 = 500;
+const BATCH_BYTES: usize = 1 << 20;
+
+/// Rows on their way, by their place in the buffer.
+pub(super) struct Batch {
+    seqs: Vec<i64>,
+    notifications: Vec<Forward>,
+    /// The place of the last row that was looked at.
+    pub(super) last: i64,
+}
+
+/// What central's answers to a batch come to.
+pub(super) enum Settled {
+    All,
+    /// Central wants to be asked again about the others.
+    Some,
+    /// Nothing is known.
+    None,
+}
+
+impl Forwarder {
+    /// The next batch behind this place. What cannot be read is parked on the way.
+    pub(super) async fn next_batch(&self, place: i64) -> Result<Option<Batch>> {
+        let mut batch = Batch {
+            seqs: vec![],
+            notifications: vec![],
+            last: place,
+        };
+        while batch.seqs.is_empty() {
+            let found = self.buffer.forwardable(batch.last, BATCH, BATCH_BYTES).await?;
+            let Some(last) = found.last() else {
+                return Ok(None);
+            };
+            batch.last = last.seq;
+            for waiting in found {
+                let (seq, id) = (waiting.seq, waiting.id);
+                match forward(waiting) {
+                    Ok(forward) => {
+                        batch.seqs.push(seq);
+                        batch.notifications.push(forward);
+                    }
+                    Err(why) => {
+                        warn!(notification.id = %id, error = why, "a buffered notification cannot be read and is parked");
+                        self.buffer.park_forward(seq, &why).await?;
+                    }
+                }
+            }
+        }
+        Ok(Some(batch))
+    }
+
+    /// Hands a batch over and writes down what central said about it.
+    pub(super) async fn carry(&self, central: &DatabaseIdentity, batch: Batch) -> Result<Settled> {
+        let acks = match self.uplink.submit(batch.notifications).await {
+            Ok(acks) => acks,
+            Err(down) => {
+                info!(
+                    why = down.why,
+                    "the link broke; what was under way is sent again when it is back"
+                );
+                return Ok(Settled::None);
+            }
+        };
+        let mut handed = Handed::default();
+        let mut waiting = batch.seqs.len();
+        for (seq, ack) in batch.seqs.into_iter().zip(acks) {
+            match ack {
+                Ack::Accepted | Ack::Duplicate => handed.acked.push(seq),
+                Ack::Refused(why) => handed
+                    .refused
+                    .push((seq, format!("REFUSED: central refused it: {why}"))),
+                Ack::NotNow(why) => {
+                    tracing::debug!(why, "central cannot take it now");
+                    continue;
+                }
+            }
+            waiting -= 1;
+        }
+        if (!handed.acked.is_empty() || !handed.refused.is_empty())
+            && !self.buffer.handed_over(central, handed).await?
+        {
+            return Ok(Settled::None);
+        }
+        Ok(if waiting == 0 { Settled::All } else { Settled::Some })
+    }
+}
+
+/// The notification as it travels. The site is stamped by central from the key of the link, the instance from the
+/// row, whatever the payload says.
+fn forward(waiting: Waiting) -> Result<Forward, String> {
+    let payload: NotificationPayload =
+        payload::read(&waiting.payload).map_err(|why| format!("CORRUPT_PAYLOAD: {why}"))?;
+    let target = match (payload.list, payload.recipients) {
+        (Some(list), _) => Target::List(list),
+        (None, Some(to)) => Target::Recipients(to),
+        (None, None) => Target::Provider,
+    };
+    Ok(Forward {
+        id: NotificationId(waiting.id.0),
+        target,
+        channel: payload.channel,
+        provider: payload.provider,
+        subject: payload.subject,
+        body: payload.body,
+        type_data: payload.type_data.map(|data| data.to_string()),
+        instance: waiting.origin.instance,
+        script: waiting.origin.script,
+        execution: waiting.origin.execution,
+        parent_execution: waiting.origin.parent_execution,
+        site_enqueued_at: waiting.created_at,
+    })
+}

@@ -1,0 +1,55 @@
+//! What a link that stays down costs notifications that may not wait for ever.
+
+use super::Forwarder;
+use crate::engine;
+use domain::{Failure, Scope, site::Category};
+use link::LinkState;
+use std::time::Duration;
+use store::{
+    Result,
+    buffer::{Attempted, Count},
+};
+
+/// Notifications with a limit for which a try is counted in one commit.
+const COUNTED: u32 = 1_000;
+
+impl Forwarder {
+    /// While the link is down, notifications with a limit use up their tries like any other message; those without
+    /// (the default) just wait. Called by every sweep.
+    pub async fn count_tries(&self) -> Result<()> {
+        let LinkState::Down { since, why } = self.uplink.state().borrow().clone() else {
+            return Ok(());
+        };
+        let failure = Failure::transient(
+            Scope::Lane,
+            "LINK_DOWN",
+            format!("central is not reachable since {since}: {why}"),
+        );
+        let now = self.clock.now();
+        for due in self.buffer.targets_due().await? {
+            if due.category != Category::Notification || due.due_at > now {
+                continue;
+            }
+            while self.count_a_try(&due.target, &failure).await? == COUNTED as usize {}
+        }
+        Ok(())
+    }
+
+    /// Counts a try for some of those that are due; for how many.
+    async fn count_a_try(&self, target: &str, failure: &Failure) -> Result<usize> {
+        let claimed = self
+            .buffer
+            .claim_due(Category::Notification, target, COUNTED)
+            .await?;
+        let now = self.clock.now();
+        let attempted = claimed.iter().map(|message| Attempted {
+            ticket: message.ticket(),
+            step: engine::step(message, failure, Count::Try, now.since(message.created_at)),
+            started_at: now,
+            took: Duration::ZERO,
+            http_status: None,
+        });
+        self.buffer.record(attempted.collect()).await?;
+        Ok(claimed.len())
+    }
+}
