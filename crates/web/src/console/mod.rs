@@ -7,7 +7,7 @@
 //! forbid both; what came from outside is shown as text.
 //!
 //! To add a page: a module here with its query, its template struct and its handlers, a folder of the same name in
-//! `templates`, an entry in [`routes`].
+//! `templates`, an entry in [`mod@routes`].
 
 mod account;
 mod assets;
