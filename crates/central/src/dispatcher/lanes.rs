@@ -55,8 +55,17 @@ impl Lane {
     }
 
     fn room(&self) -> usize {
+        self.size().saturating_sub(self.sending)
+    }
+
+    fn size(&self) -> usize {
         let concurrency = self.limits.as_ref().map_or(1, |l| l.concurrency);
-        self.window.size(concurrency).saturating_sub(self.sending)
+        self.window.size(concurrency)
+    }
+
+    /// Not worth a claim: it costs the store as much as thirty rows do. A quarter of the window is free soon enough.
+    fn is_nearly_full(&self) -> bool {
+        self.room() < (self.size() / 4).max(1)
     }
 }
 
@@ -229,10 +238,14 @@ impl Lanes {
     /// What to claim now, at most `most` rows. Room is reserved; [`Lanes::claimed`] gives back what was not used.
     pub fn plan(&mut self, now: Timestamp, batch: usize, most: usize) -> Plan {
         let mut free = self.permits.saturating_sub(self.sending).min(most);
+        if free < self.permits / 8 {
+            // As with a lane that is nearly full: what is under way makes room soon.
+            return Plan::default();
+        }
         let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
         let turns = self.ready.len();
         let share = (free / turns.max(1)).max(1);
-        // Each claim costs the store about as much as thirty rows; who is alone need not leave any for others.
+        // Who is alone need not leave any for others.
         let batch = if turns == 1 { usize::MAX } else { batch };
         let mut plan = Plan::default();
         for _ in 0..turns {
@@ -257,11 +270,11 @@ impl Lanes {
                 self.at(id, until);
                 continue;
             }
-            let mut room = lane.room();
-            if room == 0 {
+            if lane.is_nearly_full() {
                 lane.wants_room = true;
                 continue;
             }
+            let mut room = lane.room();
             if let Some(rate) = &mut lane.rate {
                 room = room.min(rate.available(now));
                 if room == 0 {
@@ -371,12 +384,13 @@ impl Lanes {
         let lane = self.lane(id);
         lane.sending = lane.sending.saturating_sub(n);
         let silent = !lane.window.is_healthy();
-        let wants_room = std::mem::take(&mut lane.wants_room);
+        let ready = lane.wants_room && !lane.is_nearly_full();
+        lane.wants_room &= !ready;
         self.sending = self.sending.saturating_sub(n);
         if silent {
             self.silent_sending = self.silent_sending.saturating_sub(n);
         }
-        if wants_room {
+        if ready {
             self.enqueue(id);
         }
         // Somebody who was crowded out may fit now; the plan decides.

@@ -140,3 +140,43 @@ fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
     lanes.fire_timers(next);
     assert_eq!(wanted(&lanes.plan(next, 100, 1000)), 1);
 }
+
+#[test]
+fn a_busy_lane_is_asked_again_when_a_quarter_of_its_window_is_free() {
+    let mut lanes = lanes(1_000, 0..1);
+    warm(&mut lanes, 0);
+    assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 100);
+    let want = LaneWant {
+        lane: LaneId(0),
+        n: 100,
+    };
+    lanes.claimed(want, 100);
+    for freed in 1..=25 {
+        assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 0, "{freed}");
+        lanes.finished(LaneId(0), Behaviour::Answered);
+    }
+    assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 25);
+}
+
+#[test]
+fn a_lane_of_one_goes_on_after_each_attempt() {
+    let mut lanes = Lanes::new(100);
+    let limits = Limits {
+        concurrency: 1,
+        per_second: None,
+    };
+    lanes.set_limits(LaneId(0), &limits, NOW);
+    lanes.enqueue(LaneId(0));
+    for _ in 0..3 {
+        assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 1);
+        lanes.claimed(
+            LaneWant {
+                lane: LaneId(0),
+                n: 1,
+            },
+            1,
+        );
+        assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 0);
+        lanes.finished(LaneId(0), Behaviour::Answered);
+    }
+}

@@ -31,7 +31,7 @@ use recorder::{Feedback, Recorder};
 use std::{sync::Arc, time::Duration};
 use store::Store;
 use tokio::{
-    sync::{Mutex as AsyncMutex, mpsc, watch},
+    sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -94,9 +94,6 @@ impl std::fmt::Debug for Dispatcher {
     }
 }
 
-/// Results are recorded over this many calls at once: while one commits, the next gathers.
-const RECORDERS: usize = 2;
-
 impl Dispatcher {
     /// Must be called inside a runtime: the recorder and the renewing of leases start here.
     pub(crate) fn new(central: &Central) -> Self {
@@ -117,10 +114,7 @@ impl Dispatcher {
         });
         let (concluded_tx, concluded) = mpsc::unbounded_channel();
         tokio::spawn(recorder.clone().conclude(finished_rx, concluded_tx));
-        let concluded = Arc::new(AsyncMutex::new(concluded));
-        for _ in 0..RECORDERS {
-            tokio::spawn(recorder.clone().run(concluded.clone()));
-        }
+        tokio::spawn(recorder.run(concluded));
         let renewing = CancellationToken::new();
         tokio::spawn(leases::renew(
             central.store.clone(),

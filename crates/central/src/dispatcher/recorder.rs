@@ -17,7 +17,10 @@ use store::{
     Store,
     outbox::{AttemptRecord, Ended, Recorded},
 };
-use tokio::sync::{Mutex as AsyncMutex, mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
 
 /// What the recorder tells the dispatcher.
 #[derive(Debug)]
@@ -47,6 +50,10 @@ pub(super) enum Feedback {
 
 /// The most rows one commit records.
 const BATCH: usize = 1000;
+/// Commits at once: while one waits for the disk, the next is prepared.
+const AT_ONCE: usize = 2;
+/// Fewer results than this wait for the commit that is under way; a commit has a price of its own.
+const WORTH_ANOTHER: usize = 64;
 
 pub(super) struct Recorder {
     pub store: Arc<dyn Store>,
@@ -80,15 +87,33 @@ impl Recorder {
         }
     }
 
-    /// Records until the senders are gone. Several may run over one channel: while one commits, the next gathers.
-    pub async fn run(self: Arc<Self>, concluded: Arc<AsyncMutex<mpsc::UnboundedReceiver<Conclusion>>>) {
+    /// Records until the senders are gone: what has gathered, when nothing is being recorded; beside a commit that is
+    /// under way only when that is worth it.
+    pub async fn run(self: Arc<Self>, mut concluded: mpsc::UnboundedReceiver<Conclusion>) {
+        let mut gathered = vec![];
+        let mut under_way = JoinSet::new();
         loop {
-            let mut batch = Vec::with_capacity(BATCH);
-            if concluded.lock().await.recv_many(&mut batch, BATCH).await == 0 {
-                return;
+            let room = BATCH - gathered.len();
+            tokio::select! {
+                n = concluded.recv_many(&mut gathered, room), if room > 0 => if n == 0 { break },
+                Some(over) = under_way.join_next() => {
+                    if let Err(error) = over {
+                        tracing::error!(error = &error as &dyn std::error::Error, "recording stopped; leases will end");
+                    }
+                }
             }
-            self.write_down(batch).await;
+            let due = match under_way.len() {
+                0 => !gathered.is_empty(),
+                others => others < AT_ONCE && gathered.len() >= WORTH_ANOTHER,
+            };
+            if due {
+                let batch = std::mem::take(&mut gathered);
+                let recorder = self.clone();
+                under_way.spawn(async move { recorder.write_down(batch).await });
+            }
         }
+        self.write_down(gathered).await;
+        under_way.join_all().await;
     }
 
     fn tell(&self, feedback: Feedback) {
