@@ -83,7 +83,15 @@ pub struct Browser {
 struct DriverProcess(Child);
 
 impl DriverProcess {
+    /// It takes a port that is free for one address family and gives up when another one has it for the other, which
+    /// happens when several start at once.
     fn start() -> (Self, String) {
+        (0..20)
+            .find_map(|_| Self::try_start())
+            .expect("chromedriver says where it listens")
+    }
+
+    fn try_start() -> Option<(Self, String)> {
         let child = Command::new("chromedriver")
             .arg("--port=0")
             .stdin(Stdio::null())
@@ -92,15 +100,11 @@ impl DriverProcess {
             .spawn();
         let mut process = Self(child.expect("chromedriver is needed; scripts/test installs it"));
         let output = BufReader::new(process.0.stdout.take().unwrap());
-        let port = output
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, after) = line.split_once("started successfully on port ")?;
-                after.trim_end_matches('.').parse::<u16>().ok()
-            })
-            .expect("chromedriver says where it listens");
-        (process, format!("http://127.0.0.1:{port}"))
+        let port = output.lines().map_while(Result::ok).find_map(|line| {
+            let (_, after) = line.split_once("started successfully on port ")?;
+            after.trim_end_matches('.').parse::<u16>().ok()
+        })?;
+        Some((process, format!("http://127.0.0.1:{port}")))
     }
 }
 
