@@ -68,17 +68,16 @@ impl Linked {
         }
     }
 
-    /// Central has noticed that the site is gone.
+    /// Central has noticed that the site is gone, and has written that down.
     async fn gone(&self) {
         self.network.cut();
-        while self
-            .world
-            .central
-            .sites
-            .registry()
-            .find(TENANT, &north())
-            .is_some()
-        {
+        let store = &self.world.temp.store;
+        loop {
+            let site = store.site(TENANT, &north()).await.unwrap().unwrap();
+            let here = self.world.central.sites.registry().find(TENANT, &north());
+            if here.is_none() && site.session.is_none() {
+                return;
+            }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
