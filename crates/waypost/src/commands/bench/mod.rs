@@ -40,7 +40,7 @@ use crate::output::{self, Format};
 use context::{Bench, Scale};
 use database::Database;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{path::PathBuf, time::Duration};
+use std::{io::IsTerminal, path::PathBuf, time::Duration};
 use workload::Workload;
 
 #[derive(Debug, clap::Args)]
@@ -151,6 +151,7 @@ fn start() -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     crate::wiring::metrics::install().map(drop)
 }
