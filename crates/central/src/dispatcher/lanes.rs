@@ -11,6 +11,7 @@ use domain::{
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap, VecDeque},
+    time::Duration,
 };
 use store::outbox::{LaneWaiting, LaneWant};
 
@@ -20,8 +21,10 @@ pub(super) struct Lane {
     /// Claimed and not yet finished.
     sending: usize,
     queued: bool,
-    /// Had no room when its turn came: queue it again when one of its attempts is over.
+    /// Had no room when its turn came, or little: queue it again when one of its attempts is over.
     wants_room: bool,
+    /// Until then it is not claimed from for a few places only.
+    patient_until: Option<Timestamp>,
     limits: Option<Limits>,
     rate: Option<Rate>,
     /// For rate-limited lanes: until when this node is the one that claims.
@@ -42,6 +45,7 @@ impl Lane {
             sending: 0,
             queued: false,
             wants_room: false,
+            patient_until: None,
             limits: None,
             rate: None,
             owned_until: None,
@@ -63,7 +67,7 @@ impl Lane {
         self.window.size(concurrency)
     }
 
-    /// Not worth a claim: it costs the store as much as thirty rows do. A quarter of the window is free soon enough.
+    /// Hardly worth a claim, which costs the store as much as thirty rows do.
     fn is_nearly_full(&self) -> bool {
         self.room() < (self.size() / 4).max(1)
     }
@@ -94,6 +98,8 @@ pub(super) enum Behaviour {
 
 /// The most lanes one claim asks for.
 const LANES_PER_CLAIM: usize = 256;
+/// How long a lane with little room waits for more of it.
+const A_MOMENT: Duration = Duration::from_millis(5);
 
 impl Lanes {
     pub fn new(permits: usize) -> Self {
@@ -238,10 +244,6 @@ impl Lanes {
     /// What to claim now, at most `most` rows. Room is reserved; [`Lanes::claimed`] gives back what was not used.
     pub fn plan(&mut self, now: Timestamp, batch: usize, most: usize) -> Plan {
         let mut free = self.permits.saturating_sub(self.sending).min(most);
-        if free < self.permits / 8 {
-            // As with a lane that is nearly full: what is under way makes room soon.
-            return Plan::default();
-        }
         let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
         let turns = self.ready.len();
         let share = (free / turns.max(1)).max(1);
@@ -270,11 +272,21 @@ impl Lanes {
                 self.at(id, until);
                 continue;
             }
-            if lane.is_nearly_full() {
+            let mut room = lane.room();
+            if room == 0 {
                 lane.wants_room = true;
                 continue;
             }
-            let mut room = lane.room();
+            if lane.is_nearly_full() {
+                // A far end that is quick makes more room at once; one that is slow must not keep back what could go.
+                let until = *lane.patient_until.get_or_insert(now + A_MOMENT);
+                if now < until {
+                    lane.wants_room = true;
+                    self.at(id, until);
+                    continue;
+                }
+            }
+            lane.patient_until = None;
             if let Some(rate) = &mut lane.rate {
                 room = room.min(rate.available(now));
                 if room == 0 {
@@ -384,13 +396,12 @@ impl Lanes {
         let lane = self.lane(id);
         lane.sending = lane.sending.saturating_sub(n);
         let silent = !lane.window.is_healthy();
-        let ready = lane.wants_room && !lane.is_nearly_full();
-        lane.wants_room &= !ready;
+        let wants_room = std::mem::take(&mut lane.wants_room);
         self.sending = self.sending.saturating_sub(n);
         if silent {
             self.silent_sending = self.silent_sending.saturating_sub(n);
         }
-        if ready {
+        if wants_room {
             self.enqueue(id);
         }
         // Somebody who was crowded out may fit now; the plan decides.

@@ -159,6 +159,35 @@ fn a_busy_lane_is_asked_again_when_a_quarter_of_its_window_is_free() {
 }
 
 #[test]
+fn a_slow_far_end_keeps_back_what_could_go_for_a_moment_only() {
+    let mut lanes = lanes(1_000, 0..1);
+    warm(&mut lanes, 0);
+    let want = LaneWant {
+        lane: LaneId(0),
+        n: 100,
+    };
+    assert_eq!(lanes.plan(NOW, 100, 1000).wants, [want]);
+    lanes.claimed(want, 100);
+    assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 0);
+    lanes.finished(LaneId(0), Behaviour::Answered);
+    assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 0, "one place is little");
+    let later = lanes.next_timer().expect("it is looked at again by itself");
+    assert!(later.since(NOW) <= A_MOMENT, "{later}");
+    lanes.fire_timers(later);
+    assert_eq!(wanted(&lanes.plan(later, 100, 1000)), 1);
+}
+
+#[test]
+fn a_lane_that_is_alone_takes_more_than_its_share_of_a_claim() {
+    let mut alone = lanes(1_000, 0..1);
+    warm(&mut alone, 0);
+    assert_eq!(wanted(&alone.plan(NOW, 10, 1000)), 100);
+    let mut two = lanes(1_000, 0..2);
+    (0..2).for_each(|id| warm(&mut two, id));
+    assert_eq!(wanted(&two.plan(NOW, 10, 1000)), 20);
+}
+
+#[test]
 fn a_lane_of_one_goes_on_after_each_attempt() {
     let mut lanes = Lanes::new(100);
     let limits = Limits {
