@@ -7,10 +7,14 @@ use domain::{Actor, AuditKind, AuditStatus, SiteId, TrackedOperationId};
 use link::{Ack, LinkClient, LinkState, ParkedActed, ParkedPage, SiteCommands, SiteReport, Uplink};
 use std::{sync::Arc, time::Duration};
 use testkit::site::{ASite, a_forward, a_parked_message};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// A site that takes for ever to answer.
-struct Stuck;
+#[derive(Default)]
+struct Stuck {
+    asked: Notify,
+}
 
 #[async_trait::async_trait]
 impl SiteCommands for Stuck {
@@ -21,6 +25,7 @@ impl SiteCommands for Stuck {
         std::future::pending().await
     }
     async fn discard(&self, _: &str, _: &str) -> Result<ParkedActed, String> {
+        self.asked.notify_one();
         std::future::pending().await
     }
     async fn report(&self) -> SiteReport {
@@ -145,15 +150,16 @@ async fn the_newest_of_two_connections_is_asked_and_both_are_served() {
 async fn a_site_that_does_not_answer_is_not_waited_for_and_the_action_is_on_record() {
     let linked = Linked::new().await;
     linked.world.advance(secs(1));
+    let silent = Arc::new(Stuck::default());
     let stuck = LinkClient::new(options(&linked.world, &linked.network, "north", &linked.key));
-    tokio::spawn(stuck.clone().run(Arc::new(Stuck), CancellationToken::new()));
+    tokio::spawn(stuck.clone().run(silent.clone(), CancellationToken::new()));
     stuck.state().wait_for(LinkState::is_up).await.unwrap();
     let desk = &linked.world.central.sites;
     let operation = TrackedOperationId::mint().to_string();
     let (site, actor) = (north(), somebody());
     let asking = desk.act_on_parked(TENANT, &site, &operation, ParkedAction::Discard, &actor);
     let cutting = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        silent.asked.notified().await;
         linked.network.cut();
     };
     let (answer, ()) = tokio::join!(asking, cutting);
