@@ -194,6 +194,17 @@ pub struct AttemptRecord {
     pub after_interruption: bool,
 }
 
+impl AttemptRecord {
+    /// The attempt that delivered it, when that is all there is to tell. It is kept with the notification's outcome;
+    /// every other attempt is a row of the audit log.
+    pub(crate) fn delivery(&self) -> Option<&AttemptAudit> {
+        let delivered = matches!(self.ended, Ended::Delivered { .. });
+        self.attempt
+            .as_ref()
+            .filter(|_| delivered && !self.after_interruption)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Delivered {

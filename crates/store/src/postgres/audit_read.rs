@@ -1,5 +1,5 @@
-//! Reading the audit log. What was accepted is not in it: `NotifySend` rows are read from the notifications and
-//! merged by time. A row of an attempt that ended its notification is read as two.
+//! Reading the audit log. What was accepted is not in it, nor the attempt that delivered: those rows are read from the
+//! notifications and their outcomes, and merged by time. A row of an attempt that ended its notification is read as two.
 //!
 //! Always true: all rows have one total order, `(at, number)`, whatever they were read from, so that a page can end
 //! between any two of them.
@@ -7,7 +7,7 @@
 use super::{
     failed::Failed,
     rows,
-    session::{Db, Session, Tx},
+    session::{Db, Params, Session, Tx},
     sql,
     types::{At, small},
 };
@@ -21,6 +21,8 @@ use tokio_postgres::Row;
 
 /// Accepted notifications are numbered below everything else: at the same moment they came first.
 const SENDS: i64 = -(1 << 62);
+/// Deliveries come next: to the number of a notification this is added, twice.
+const DELIVERIES: i64 = -(1 << 60);
 /// Rows read from each source after the first step was not enough.
 const STEP: usize = 1_000;
 
@@ -145,7 +147,7 @@ fn newest(to: Option<Timestamp>, after: Option<Cursor>) -> Cursor {
     after.map_or(before, |cursor| before.min(cursor))
 }
 
-/// The next rows of both sources, newest first. With a place: one of them has more below it.
+/// The next rows of all sources, newest first. With a place: one of them has more below it.
 async fn read(
     tx: &Tx<'_>,
     tenant: TenantId,
@@ -163,14 +165,18 @@ async fn read(
         let number = start.seq.div_euclid(2);
         // One more than asked for, because the first may be the half that the last page has shown.
         let n = step as i64 + 1;
-        let found = tx
-            .rows(sql::AUDIT_PAGE, &[&tenant.0, &from, &At(start.at), &number, &n])
-            .await?;
-        for row in &found {
-            rows.extend(from_log(row)?.into_iter().filter(|(place, _)| *place < start));
-        }
-        if found.len() as i64 == n {
-            full(rows.last().map(|(place, _)| *place));
+        let delivered = number.saturating_sub(DELIVERIES);
+        let (tenant, start_at) = (tenant.0, At(start.at));
+        let log: Params<'_> = &[&tenant, &from, &start_at, &number, &n];
+        let deliveries: Params<'_> = &[&tenant, &from, &start_at, &delivered, &n, &DELIVERIES];
+        for (source, params) in [(sql::AUDIT_PAGE, log), (sql::AUDIT_DELIVERIES, deliveries)] {
+            let found = tx.rows(source, params).await?;
+            for row in &found {
+                rows.extend(from_log(row)?.into_iter().filter(|(place, _)| *place < start));
+            }
+            if found.len() as i64 == n {
+                full(rows.last().map(|(place, _)| *place));
+            }
         }
     }
     if wants_sends {
@@ -195,7 +201,7 @@ async fn read(
     Ok((rows, known_until))
 }
 
-/// Which of log and notifications can have a row the filter asks for.
+/// Which of the log (with the deliveries) and the notifications can have a row the filter asks for.
 fn sources(filter: &AuditFilter) -> (bool, bool) {
     let is_send = filter.kind.map(|kind| kind == AuditKind::NotifySend);
     let is_submitted = filter.status.map(|status| status == AuditStatus::Submitted);
@@ -214,8 +220,12 @@ async fn of_notification(
     };
     let seq: i64 = row.get("seq");
     let mut rows = vec![from_send(&row)];
-    for row in tx.rows(sql::AUDIT_BY_SEQ, &[&seq]).await? {
-        rows.extend(from_log(&row)?);
+    let of_row: Params<'_> = &[&seq];
+    let delivery: Params<'_> = &[&seq, &DELIVERIES];
+    for (source, params) in [(sql::AUDIT_BY_SEQ, of_row), (sql::AUDIT_DELIVERY_OF, delivery)] {
+        for row in tx.rows(source, params).await? {
+            rows.extend(from_log(&row)?);
+        }
     }
     rows.sort_by_key(|(place, _)| Reverse(*place));
     Ok(Some(rows))

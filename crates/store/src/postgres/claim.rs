@@ -43,6 +43,14 @@ pub(super) async fn claim_due(
         }
         found => found?,
     };
+    if found.is_empty() {
+        let nothing = session.one(sql::CLAIM_NOTHING, &[&db.now()]).await?;
+        return Ok(Claims {
+            now: Some(rows::time(&nothing, "now")),
+            directory_version: nothing.get("directory_version"),
+            ..Claims::default()
+        });
+    }
     claims(db, &session, &found, token).await
 }
 
@@ -80,40 +88,40 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
     }
 }
 
-/// The place of `seq` among the columns of a claim.
+/// The places of some columns of a claim.
+const LANES: usize = 3;
+const VERSIONS: usize = 4;
+const DUE_AT: usize = 5;
 const SEQ: usize = 6;
 
-/// What a claim says once, not with every row.
-#[derive(Default)]
-struct Once {
-    /// The order in which rows are due.
-    place: HashMap<i64, usize>,
-    config_versions: HashMap<i64, i64>,
-}
+/// The version of each lane's configuration. A claim says it once, not with every row.
+type ConfigVersions = HashMap<i64, i64>;
 
-impl Once {
-    fn of(row: &Row) -> Option<Self> {
-        let picked = row.get::<_, Option<Vec<Option<i64>>>>("picked")?;
-        let lanes = row.get::<_, Option<Vec<Option<i64>>>>("lanes")?;
-        let versions = row.get::<_, Option<Vec<Option<i64>>>>("versions")?;
-        let of_lane = lanes.into_iter().zip(versions);
-        Some(Self {
-            place: picked.into_iter().flatten().zip(0..).collect(),
-            config_versions: of_lane.filter_map(|(lane, version)| lane.zip(version)).collect(),
-        })
-    }
+fn config_versions(row: &Row) -> Option<ConfigVersions> {
+    let lanes = row.get::<_, Option<Vec<Option<i64>>>>(LANES)?;
+    let versions = row.get::<_, Option<Vec<Option<i64>>>>(VERSIONS)?;
+    let of_lane = lanes.into_iter().zip(versions);
+    Some(of_lane.filter_map(|(lane, version)| lane.zip(version)).collect())
 }
 
 async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToken) -> Result<Claims, Failed> {
     let mut claims = Claims::default();
     let (mut asked, mut unreadable) = (vec![], vec![]);
-    let once = found.iter().find_map(Once::of).unwrap_or_default();
+    let versions = found.iter().find_map(config_versions).unwrap_or_default();
     claims.rows.reserve(found.len());
-    for row in found {
-        claims.now = Some(rows::time(row, "now"));
-        claims.directory_version = row.get("directory_version");
-        if let Some(seq) = row.get::<_, Option<i64>>(SEQ) {
-            match claimed(row, &once, Seq(seq), token) {
+    if let Some(any) = found.first() {
+        claims.now = Some(rows::time(any, "now"));
+        claims.directory_version = any.get("directory_version");
+    }
+    // In the order in which they are due.
+    let mut found: Vec<(Option<At>, Option<i64>, &Row)> = found
+        .iter()
+        .map(|row| (row.get(DUE_AT), row.get(SEQ), row))
+        .collect();
+    found.sort_unstable_by_key(|(due_at, seq, _)| (due_at.map(|at| at.0), *seq));
+    for (_, seq, row) in found {
+        if let Some(seq) = seq {
+            match claimed(row, &versions, Seq(seq), token) {
                 Ok((claimed, code)) => {
                     if may_have_results(&claimed, code) {
                         asked.push(seq);
@@ -124,9 +132,6 @@ async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToke
             }
         }
     }
-    claims
-        .rows
-        .sort_by_cached_key(|row| once.place.get(&row.lease.seq.0).copied());
     if !asked.is_empty() {
         let mut known: HashMap<Seq, Vec<RecipientResult>> = HashMap::new();
         for row in session.rows(sql::CLAIM_KNOWN, &[&asked]).await? {
@@ -177,7 +182,12 @@ fn may_have_results(claimed: &Claimed, code: Option<&str>) -> bool {
 
 /// A row's columns in their order: looking for each by its name costs more than what is in it. With the code of its
 /// last attempt.
-fn claimed<'r>(row: &'r Row, once: &Once, seq: Seq, token: LeaseToken) -> Result<(Claimed, Option<&'r str>)> {
+fn claimed<'r>(
+    row: &'r Row,
+    versions: &ConfigVersions,
+    seq: Seq,
+    token: LeaseToken,
+) -> Result<(Claimed, Option<&'r str>)> {
     let mut column = Columns::after(row, SEQ);
     let lane: i64 = column.next();
     let site = column.next();
@@ -190,7 +200,7 @@ fn claimed<'r>(row: &'r Row, once: &Once, seq: Seq, token: LeaseToken) -> Result
     let claimed = Claimed {
         lease: Lease { seq, token },
         lane: LaneId(lane),
-        config_version: once.config_versions.get(&lane).copied().unwrap_or_default(),
+        config_version: versions.get(&lane).copied().unwrap_or_default(),
         site,
         generation,
         attempts,

@@ -9,7 +9,7 @@ use super::{
     failed::Failed,
     late,
     patience::Patience,
-    record_columns::{Ends, LoggedEnds, Recipients, Retries, Waits},
+    record_columns::{Deliveries, Ends, Recipients, Retries, Waits},
     server::Use,
     session::{Db, Session},
     sql,
@@ -116,13 +116,11 @@ pub(super) fn can_do_without_audit(failed: &Failed, records: usize) -> bool {
 async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<HashSet<i64>, Stopped> {
     let now = db.now();
     let mut session = db.session(Use::Record).await?;
-    if audited && let Some(ends) = LoggedEnds::of(records) {
+    let deliveries = Deliveries::of(records);
+    if deliveries.len() == records.len() && records.iter().all(|record| record.recipients.is_empty()) {
         // Nearly always. One statement is a transaction of its own.
-        let ended = session
-            .rows(sql::RECORD_ENDED, &ends.params(&now, &db.node))
-            .await;
-        // Which part of it failed is found out by leaving out the one that can be done without.
-        let rows = ended.map_err(Stopped::AtAudit)?;
+        let params = deliveries.params(&now, &db.node);
+        let rows = session.rows(sql::RECORD_DELIVERED, &params).await?;
         return Ok(rows.iter().map(|row| row.get(0)).collect());
     }
     let tx = session.begin().await?;
@@ -133,10 +131,14 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
                 .map(|row| (row.get::<_, i64>(0), row.get::<_, i32>(1))),
         )
     };
+    if deliveries.len() > 0 {
+        let params = deliveries.params(&now, &db.node);
+        keep(tx.rows(sql::RECORD_DELIVERED, &params).await?);
+    }
     let ends = Ends::of(records);
     if !ends.is_empty() {
         let params = ends.params(&now, &db.node);
-        keep(tx.rows(sql::RECORD_ENDED_UNLOGGED, &params).await?);
+        keep(tx.rows(sql::RECORD_ENDED, &params).await?);
     }
     let retries = Retries::of(records);
     if !retries.is_empty() {
@@ -156,7 +158,9 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         tx.exec(sql::RECORD_RECIPIENT, &recipients.params(&now)).await?;
     }
     if audited {
-        let entries = kept().flat_map(|r| audit_write::of_attempt(r, terminal(&r.ended)));
+        let entries = kept()
+            .filter(|r| r.delivery().is_none())
+            .flat_map(|r| audit_write::of_attempt(r, terminal(&r.ended)));
         audit_write::insert(db, &tx, entries)
             .await
             .map_err(Stopped::AtAudit)?;

@@ -1,13 +1,12 @@
 //! Records turned on their side: `unnest` takes one array per column. Words from far ends lose their NULs here.
 
 use super::{
-    audit_write::{self, without_nul},
-    record::terminal,
+    audit_write::without_nul,
     rows,
     types::{At, millis},
 };
 use crate::outbox::{AttemptRecord, Ended};
-use domain::{AuditStatus, Seq, settle::RecipientUpdate};
+use domain::{Seq, settle::RecipientUpdate};
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
 
@@ -27,7 +26,7 @@ impl Leases {
     }
 }
 
-/// Records that end their row.
+/// Records that end their row otherwise.
 #[derive(Default)]
 pub(super) struct Ends<'a> {
     leases: Leases,
@@ -42,7 +41,7 @@ pub(super) struct Ends<'a> {
 impl<'a> Ends<'a> {
     pub fn of(records: &[&'a AttemptRecord]) -> Self {
         let mut these = Self::default();
-        for record in records {
+        for record in records.iter().filter(|record| record.delivery().is_none()) {
             let (status, code, error, targets, message_id) = match &record.ended {
                 Ended::Delivered {
                     provider_message_id,
@@ -92,53 +91,64 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Records that end their row, each with its one row in the audit log.
+/// Records that say no more than that an attempt delivered.
 #[derive(Default)]
-pub(super) struct LoggedEnds<'a> {
-    ends: Ends<'a>,
-    status: Vec<&'static str>,
-    ended_as: Vec<Option<&'static str>>,
-    target: Vec<Option<&'a str>>,
-    duration: Vec<Option<i32>>,
+pub(super) struct Deliveries<'a> {
+    leases: Leases,
+    targets: Vec<Option<String>>,
+    provider_message_id: Vec<Text<'a>>,
+    target: Vec<&'a str>,
+    duration: Vec<i32>,
     code: Vec<Text<'a>>,
     detail: Vec<Text<'a>>,
 }
 
-impl<'a> LoggedEnds<'a> {
-    /// None when there is more to be written about any of them.
-    pub fn of(records: &[&'a AttemptRecord]) -> Option<Self> {
-        let mut these = Self {
-            ends: Ends::of(records),
-            ..Self::default()
-        };
+impl<'a> Deliveries<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
         for record in records {
-            let ended = terminal(&record.ended)?;
-            let mut entries = audit_write::of_attempt(record, Some(ended));
-            if entries.len() != 1 || !record.recipients.is_empty() {
-                return None;
-            }
-            let entry = entries.pop()?;
-            these.status.push(entry.status.as_str());
-            these.ended_as.push(entry.ended_as.map(AuditStatus::as_str));
-            these.target.push(entry.target);
-            these.duration.push(entry.duration());
-            these.code.push(entry.code);
-            these.detail.push(entry.detail);
+            let (
+                Some(attempt),
+                Ended::Delivered {
+                    provider_message_id,
+                    resolved_targets,
+                },
+            ) = (record.delivery(), &record.ended)
+            else {
+                continue;
+            };
+            these.leases.add(record);
+            these.targets.push(resolved(resolved_targets));
+            these
+                .provider_message_id
+                .push(provider_message_id.as_deref().map(without_nul));
+            these.target.push(&attempt.target);
+            these
+                .duration
+                .push(i32::try_from(attempt.duration_ms).unwrap_or(i32::MAX));
+            these.code.push(attempt.code.as_deref().map(without_nul));
+            these.detail.push(attempt.detail.as_deref().map(without_nul));
         }
-        Some(these)
+        these
+    }
+
+    pub fn len(&self) -> usize {
+        self.target.len()
     }
 
     pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> List<'p> {
-        let mut params = self.ends.params(now, node);
-        params.extend::<List<'p>>(vec![
-            &self.status,
-            &self.ended_as,
+        vec![
+            now,
+            node,
+            &self.leases.seq,
+            &self.leases.token,
+            &self.targets,
+            &self.provider_message_id,
             &self.target,
             &self.duration,
             &self.code,
             &self.detail,
-        ]);
-        params
+        ]
     }
 }
 

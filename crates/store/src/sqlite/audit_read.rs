@@ -1,5 +1,5 @@
-//! Reading the audit log. What was accepted is not in it: `NotifySend` rows are read from the notifications and
-//! merged by time. A row of an attempt that ended its notification is read as two.
+//! Reading the audit log. What was accepted is not in it, nor the attempt that delivered: those rows are read from the
+//! notifications and their outcomes, and merged by time. A row of an attempt that ended its notification is read as two.
 //!
 //! Always true: all rows have one total order, `(at, number)`, whatever they were read from, so that a page can end
 //! between any two of them.
@@ -16,6 +16,8 @@ use uuid::Uuid;
 
 /// Accepted notifications are numbered below everything else: at the same moment they came first.
 const SENDS: i64 = -(1 << 62);
+/// Deliveries come next: to the number of a notification this is added, twice.
+const DELIVERIES: i64 = -(1 << 60);
 
 type Numbered = Result<(Cursor, AuditRow)>;
 
@@ -47,6 +49,7 @@ pub(super) fn page(
         return take(rows.into_iter().filter(wanted).map(Ok), filter, page.limit);
     }
     let mut log = conn.prepare_cached(sql::audit_page)?;
+    let mut deliveries = conn.prepare_cached(sql::audit_deliveries)?;
     let mut sends = conn.prepare_cached(sql::audit_sends)?;
     let (wants_log, wants_sends) = sources(filter);
     let bound = |wanted: bool| if wanted { SCAN_BOUND + 1 } else { 0 };
@@ -58,18 +61,31 @@ pub(super) fn page(
     } else {
         i64::MAX
     };
-    let logged = log
-        .query_and_then(params![tenant.0, from, at, log_from, bound(wants_log)], from_log)?
-        .flat_map(|rows| match rows {
-            Ok(rows) => rows.into_iter().flatten().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
-        })
-        .filter(|row| row.as_ref().map_or(true, |(place, _)| *place < start));
+    let logged = log.query_and_then(params![tenant.0, from, at, log_from, bound(wants_log)], from_log)?;
+    let delivered_from = log_from.saturating_sub(DELIVERIES);
+    let delivered = deliveries.query_and_then(
+        params![tenant.0, from, at, delivered_from, bound(wants_log), DELIVERIES],
+        from_log,
+    )?;
     let sent = sends.query_and_then(
         params![tenant.0, from, at, sends_from, bound(wants_sends)],
         from_send,
     )?;
-    take(merge(logged.peekable(), sent.peekable()), filter, page.limit)
+    let attempts = merge(each(logged, start), each(delivered, start));
+    take(merge(attempts.peekable(), sent.peekable()), filter, page.limit)
+}
+
+/// Row by row what was read as two, from a place on.
+fn each(
+    rows: impl Iterator<Item = Result<[Option<(Cursor, AuditRow)>; 2]>>,
+    start: Cursor,
+) -> Peekable<impl Iterator<Item = Numbered>> {
+    rows.flat_map(|rows| match rows {
+        Ok(rows) => rows.into_iter().flatten().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    })
+    .filter(move |row| row.as_ref().map_or(true, |(place, _)| *place < start))
+    .peekable()
 }
 
 fn newest(to: Option<Timestamp>, after: Option<Cursor>) -> Cursor {
@@ -84,7 +100,7 @@ fn newest(to: Option<Timestamp>, after: Option<Cursor>) -> Cursor {
     after.map_or(before, |cursor| before.min(cursor))
 }
 
-/// Which of log and notifications can have a row the filter asks for.
+/// Which of the log (with the deliveries) and the notifications can have a row the filter asks for.
 fn sources(filter: &AuditFilter) -> (bool, bool) {
     let asks_send = |yes: bool| {
         filter
@@ -113,7 +129,8 @@ fn of_notification(
         return Ok(None);
     };
     let seq = sent.0.seq - SENDS;
-    let logged = all(conn, sql::audit_by_seq, [seq], from_log)?;
+    let mut logged = all(conn, sql::audit_by_seq, [seq], from_log)?;
+    logged.extend(all(conn, sql::audit_delivery_of, [seq, DELIVERIES], from_log)?);
     let mut rows: Vec<_> = logged.into_iter().flatten().flatten().collect();
     rows.push(sent);
     rows.sort_by_key(|(place, _)| std::cmp::Reverse(*place));

@@ -6,9 +6,9 @@
 use super::{audit_write, late, rows, sql, stats::What, writer::Session};
 use crate::{
     Result,
-    outbox::{AttemptRecord, Ended, Recorded},
+    outbox::{AttemptAudit, AttemptRecord, Ended, Recorded},
 };
-use domain::{LaneId, Seq, Status, TenantId, Timestamp, settle::RecipientUpdate};
+use domain::{LaneId, LeaseToken, Seq, Status, TenantId, Timestamp, settle::RecipientUpdate};
 use rusqlite::{OptionalExtension, Row, params};
 
 pub(super) fn record(s: &mut Session<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
@@ -25,7 +25,9 @@ fn one(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
         return late::record(s, attempt);
     };
     recipients(s, attempt.lease.seq, generation, &attempt.recipients)?;
-    audit_write::attempt(s, attempt, terminal(&attempt.ended))?;
+    if attempt.delivery().is_none() {
+        audit_write::attempt(s, attempt, terminal(&attempt.ended))?;
+    }
     Ok(Recorded::Done)
 }
 
@@ -74,6 +76,8 @@ pub(super) struct Outcome<'a> {
     pub error: Option<&'a str>,
     pub resolved_targets: &'a [String],
     pub provider_message_id: Option<&'a str>,
+    /// The attempt that is told with it, not in the log, and the token it was made under.
+    pub attempt: Option<(LeaseToken, &'a AttemptAudit)>,
 }
 
 impl<'a> Outcome<'a> {
@@ -84,6 +88,7 @@ impl<'a> Outcome<'a> {
             error: None,
             resolved_targets: &[],
             provider_message_id: None,
+            attempt: None,
         }
     }
 
@@ -115,6 +120,7 @@ impl<'a> Outcome<'a> {
 
 /// The other half of leaving `due`: the row's place in `outcome`.
 pub(super) fn end(s: &mut Session<'_>, left: &Left, attempts: u32, end: &Outcome<'_>) -> Result<()> {
+    let (token, attempt) = end.attempt.unzip();
     let mut insert = s.conn.prepare_cached(sql::record_outcome)?;
     insert.execute(params![
         left.seq.0,
@@ -131,6 +137,11 @@ pub(super) fn end(s: &mut Session<'_>, left: &Left, attempts: u32, end: &Outcome
         end.error,
         resolved(end.resolved_targets),
         end.provider_message_id,
+        token.map(|token| token.0),
+        attempt.map(|attempt| &attempt.target),
+        attempt.map(|attempt| attempt.duration_ms),
+        attempt.and_then(|attempt| attempt.code.as_deref()),
+        attempt.and_then(|attempt| attempt.detail.as_deref()),
     ])?;
     let what = match end.status {
         Status::Delivered => What::Delivered,
@@ -153,9 +164,10 @@ fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
         .prepare_cached(sql::record_left)?
         .query_row(params![lease.seq.0, lease.token.0], Left::from_row)
         .optional()?;
-    let (Some(left), Some(outcome)) = (left, Outcome::of(&attempt.ended)) else {
+    let (Some(left), Some(mut outcome)) = (left, Outcome::of(&attempt.ended)) else {
         return Ok(None);
     };
+    outcome.attempt = attempt.delivery().map(|went_out| (lease.token, went_out));
     s.conn.prepare_cached(sql::record_ended)?.execute([lease.seq.0])?;
     let attempts = left.attempts + u32::from(attempt.attempt.is_some());
     end(s, &left, attempts, &outcome)?;

@@ -16,6 +16,8 @@ statements!(
     all_providers,
     audit_by_operation,
     audit_by_seq,
+    audit_deliveries,
+    audit_delivery_of,
     audit_insert,
     audit_insert_site,
     audit_page,

@@ -213,12 +213,12 @@ async fn an_outcome_is_written_even_when_its_audit_row_cannot_be() {
              begin select raise(abort, 'no'); end",
         )
         .unwrap();
-    assert_eq!(t.record(delivered(&claimed[0])).await, Recorded::Done);
-    assert_eq!(t.status(id).await, Status::Delivered);
+    assert_eq!(t.record(park(&claimed[0])).await, Recorded::Done);
+    assert_eq!(t.status(id).await, Status::Parked);
     outside.execute_batch("drop trigger broken").unwrap();
-    assert_eq!(t.record(delivered(&claimed[1])).await, Recorded::Done);
+    assert_eq!(t.record(park(&claimed[1])).await, Recorded::Done);
     let log = t.store.attempts(TENANT, next).await.unwrap().unwrap();
-    assert_eq!(log.last().unwrap().status, AuditStatus::Delivered);
+    assert_eq!(log.last().unwrap().status, AuditStatus::Parked);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use domain::LaneId;
 /// Rows written by one statement.
 const STEP: u64 = 100_000;
 
-/// Adds `rows` delivered notifications of a lane of the default tenant, with outcome, audit row and statistics each,
+/// Adds `rows` delivered notifications of a lane of the default tenant, with outcome, attempt and statistics each,
 /// spread over the past at a hundred a second. `progress` is told how many are there.
 pub async fn keep(url: &str, lane: LaneId, rows: u64, progress: impl Fn(u64)) -> Result<()> {
     // Filling may be lazy: the checkpoint that follows makes it durable.
@@ -25,10 +25,6 @@ pub async fn keep(url: &str, lane: LaneId, rows: u64, progress: impl Fn(u64)) ->
         let (low, high): (i64, i64) = (first.get(0), first.get(1));
         client
             .execute(sql::KEEP_OUTCOMES, &[&low, &high])
-            .await
-            .map_err(failed)?;
-        client
-            .execute(sql::KEEP_AUDIT, &[&low, &high])
             .await
             .map_err(failed)?;
         client

@@ -34,7 +34,6 @@ pub async fn keep(
             let high = tx.last_insert_rowid();
             let low = high - (last - n) as i64 + 1;
             tx.execute(sql::KEEP_OUTCOMES, (low, high, lane.0))?;
-            tx.execute(sql::KEEP_AUDIT, (low, high))?;
             tx.execute(sql::KEEP_STATS, (low, high))?;
             tx.commit()?;
             n = last;

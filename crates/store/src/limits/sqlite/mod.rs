@@ -32,7 +32,6 @@ mod sql {
         LOOK = "look",
         KEEP_NOTIFICATIONS = "keep_notifications",
         KEEP_OUTCOMES = "keep_outcomes",
-        KEEP_AUDIT = "keep_audit",
         KEEP_STATS = "keep_stats",
     );
 }

@@ -40,12 +40,12 @@ with moment as (
       for update skip locked
     ) picked
   ))
-  returning due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code
+  returning due.due_at, due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code
 )
 select
   moment.now, moment.directory_version, (select count(*) from durable) as durable,
-  array[claimed.seq] as picked, array[claimed.lane] as lanes,
-  array[(select lanes.config_version from lanes where lanes.lane_id = claimed.lane)] as versions,
+  array[claimed.lane] as lanes, array[(select lanes.config_version from lanes where lanes.lane_id = claimed.lane)] as versions,
+  claimed.due_at,
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
   claimed.claims, claimed.waiting_since, claimed.code,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra,

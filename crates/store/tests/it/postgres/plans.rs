@@ -80,11 +80,12 @@ const HISTORY: &str = "
   insert into notifications (tenant, id, content_hash, channel, lane, subject, body, submitted_by, created_at)
   select 1, gen_random_uuid(), i, 'Email', i % 20 + 1, 's', 'b', 'key:x', now() - i * interval '1 second'
   from generate_series(1, 22000) i;
-  insert into outcome (seq, tenant, lane, status, at, waiting_since, generation, attempts)
-  select seq, tenant, lane, case when seq % 100 = 0 then 'Parked' else 'Delivered' end, created_at, created_at, 0, 1
+  insert into outcome (seq, tenant, lane, status, at, waiting_since, generation, attempts, attempt_token)
+  select seq, tenant, lane, case when seq % 100 = 0 then 'Parked' else 'Delivered' end, created_at, created_at, 0, 1,
+    case when seq % 100 <> 0 then 1 end
   from notifications where seq <= 20000;
   insert into audit_log (at, tenant, seq, token, kind, status, ended_as, actor)
-  select at, tenant, seq, 1, 'NotifyDeliver', 'Attempted', status, 'system' from outcome;
+  select at, tenant, seq, 1, 'NotifyDeliver', 'Attempted', status, 'system' from outcome where status = 'Parked' or seq % 10 = 1;
   insert into due (seq, tenant, lane, waiting_since, due_at)
   select seq, tenant, lane, created_at, created_at from notifications where seq > 20000;";
 
@@ -198,13 +199,19 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
         ("list_parked", "outcome_parked"),
         ("audit_page", "audit_by_time"),
         ("audit_sends", "notifications_by_time"),
+        ("audit_deliveries", "outcome_deliveries"),
         ("record_known", "audit_by_seq"),
-        ("purge_candidates", "outcome_by_time"),
+        ("purge_candidates", "outcome_deliveries"),
+        ("purge_candidates", "outcome_others"),
+        ("purge_oldest_left", "outcome_deliveries"),
+        ("purge_oldest_left", "outcome_others"),
     ] {
         let sql = &all.iter().find(|(n, _)| n == name).unwrap().1;
         let session = if HOT.contains(&name) { &hot } else { &general };
         let plan = plan(session, name, sql).await.to_string();
         assert!(plan.contains(index), "{name}: {plan}");
-        assert!(!plan.contains("\"Sort\""), "{name} sorts: {plan}");
+        // A purge sorts what its limits let through.
+        let may_sort = name == "purge_candidates";
+        assert!(may_sort || !plan.contains("\"Sort\""), "{name} sorts: {plan}");
     }
 }

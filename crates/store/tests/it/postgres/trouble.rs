@@ -217,18 +217,14 @@ async fn an_outcome_is_written_even_if_its_audit_row_cannot_be() {
         .batch_execute("alter table audit_log rename to elsewhere")
         .await
         .unwrap();
-    let answers = t
-        .store
-        .record(claimed.iter().map(delivered).collect())
-        .await
-        .unwrap();
+    let answers = t.store.record(claimed.iter().map(park).collect()).await.unwrap();
     assert_eq!(answers, [Recorded::Done; 3]);
     admin
         .batch_execute("alter table elsewhere rename to audit_log")
         .await
         .unwrap();
     for id in ids {
-        assert_eq!(t.status(id).await, Status::Delivered);
+        assert_eq!(t.status(id).await, Status::Parked);
     }
     t.delivered(lane).await;
 }
@@ -241,7 +237,7 @@ async fn one_audit_row_that_is_refused_costs_only_itself() {
     let claimed = t.claim(lane, 50).await;
     let check = "alter table audit_log add check (detail is distinct from 'poison')";
     admin.batch_execute(check).await.unwrap();
-    let mut records: Vec<_> = claimed.iter().map(delivered).collect();
+    let mut records: Vec<_> = claimed.iter().map(park).collect();
     records[17].attempt.as_mut().unwrap().detail = Some("poison".into());
     let answers = t.store.record(records).await.unwrap();
     assert_eq!(answers, [Recorded::Done; 50]);
@@ -251,7 +247,7 @@ async fn one_audit_row_that_is_refused_costs_only_itself() {
         .unwrap()
         .get(0);
     assert_eq!(rows, 49);
-    assert_eq!(t.status(claimed[17].id).await, Status::Delivered);
+    assert_eq!(t.status(claimed[17].id).await, Status::Parked);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -354,10 +350,10 @@ async fn only_claims_where_a_message_costs_money_wait_for_the_disk() {
     ))
     .unwrap();
     admin.batch_execute("set synchronous_commit = off").await.unwrap();
-    let now: Option<std::time::SystemTime> = None;
+    let now = std::time::SystemTime::now() + Duration::from_secs(86_400);
     for (lane, durable) in [(cheap, 0i64), (costly, 1)] {
         let row = admin
-            .query_one(&claim, &[&now, &vec![lane.0], &vec![0i32], &1i64, &1000f64])
+            .query_one(&claim, &[&now, &vec![lane.0], &vec![1i32], &1i64, &1000f64])
             .await
             .unwrap();
         assert_eq!(row.get::<_, i64>("durable"), durable);
