@@ -1,18 +1,20 @@
 //! What all adapters share: the clock, whom we may connect to, which certificates we trust, and our own name.
 
-use crate::vet::{VetError, VettedNames, Vetting};
+use crate::{
+    http::{Client, Names},
+    vet::{VetError, Vetting},
+};
 use domain::Clock;
 use ipnet::IpNet;
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject},
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use url::Url;
 
 /// The domain of Message-IDs where the installation has not said its own.
 pub const DEFAULT_MESSAGE_ID_DOMAIN: &str = "waypost.invalid";
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The world outside, as seen by one installation.
 #[derive(Debug, Clone)]
@@ -73,23 +75,14 @@ impl Outside {
         )
     }
 
-    /// An HTTP client that connects to vetted addresses only, follows no redirects and uses no proxy (which would
-    /// resolve names for us). Literal addresses never reach a resolver: see [`Outside::vet_literal`].
-    pub fn http(&self) -> Result<reqwest::ClientBuilder, String> {
-        let mut tls = self.tls(None)?;
-        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .dns_resolver(VettedNames(self.vetting.clone()))
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .tcp_nodelay(true)
-            .user_agent(concat!("Waypost/", env!("CARGO_PKG_VERSION"))))
+    /// An HTTP client that connects to vetted addresses only. Literal addresses never reach a resolver: see
+    /// [`Outside::vet_literal`].
+    pub(crate) fn http(&self) -> Result<Client, String> {
+        Ok(Client::new(self.tls(None)?, Names::Vetted(self.vetting.clone())))
     }
 
     /// Refuses a URL whose host is an address we may not connect to. Names are vetted when they are resolved.
-    pub fn vet_literal(&self, url: &reqwest::Url) -> Result<(), VetError> {
+    pub fn vet_literal(&self, url: &Url) -> Result<(), VetError> {
         let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
         match host.parse() {
             Ok(address) => self.vetting.check(host, address).map(drop),

@@ -38,7 +38,7 @@ impl Redactor {
     }
 
     /// Hides what makes a URL secret: user, password, path and query. Host and port stay readable.
-    pub fn hide_url(&mut self, url: &reqwest::Url) {
+    pub fn hide_url(&mut self, url: &url::Url) {
         self.add(url.as_str().to_owned());
         self.hide(url.username());
         if let Some(password) = url.password() {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn of_a_url_only_the_host_stays_readable() {
         let url =
-            reqwest::Url::parse("https://u:pw12@hooks.example.com:8443/api/T0SECRET99?key=abcdefgh").unwrap();
+            url::Url::parse("https://u:pw12@hooks.example.com:8443/api/T0SECRET99?key=abcdefgh").unwrap();
         let mut redactor = Redactor::default();
         redactor.hide_url(&url);
         let text = redactor.scrub(&format!(

@@ -2,7 +2,7 @@
 
 use crate::redact::cut;
 use domain::{Failure, Scope};
-use reqwest::StatusCode;
+use hyper::StatusCode;
 use std::{fmt, str::FromStr};
 
 /// How much of an answer's body is repeated in an error.

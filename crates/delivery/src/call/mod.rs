@@ -11,20 +11,24 @@ mod settings;
 pub use classify::Transient;
 pub use settings::{Auth, SystemSettings};
 
-use crate::{Deadline, http, outside::Outside, redact::Redactor};
-use domain::{Failure, FieldError, Scope, Timestamp};
-use reqwest::{
-    Client, Method, Response, Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+use crate::{
+    Deadline,
+    http::{self, Client, Names, Response},
+    outside::Outside,
+    redact::Redactor,
 };
-use std::{collections::BTreeMap, fmt, time::Duration};
+use bytes::Bytes;
+use domain::{Failure, FieldError, Scope, Timestamp};
+use hyper::{
+    Method, Request,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT},
+};
+use std::{collections::BTreeMap, fmt};
 use tokio::time::timeout_at;
+use url::Url;
 
 /// The most that is given back of an answer's body, in bytes.
 pub const ANSWER: usize = 1 << 20;
-/// Shorter than the shortest keep-alive of common servers, so that we seldom write into a closing connection.
-const IDLE_FOR: Duration = Duration::from_secs(4);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const METHODS: [Method; 6] = [
     Method::GET,
     Method::POST,
@@ -77,6 +81,8 @@ pub struct CallFailed {
 pub struct System {
     settings: SystemSettings,
     base: Url,
+    /// Sent with every call, unless the call says otherwise.
+    own_headers: HeaderMap,
     client: Client,
     redactor: Redactor,
 }
@@ -91,26 +97,19 @@ impl System {
     /// Says what is wrong with the settings, each problem with the key it is about.
     pub fn new(settings: SystemSettings, outside: &Outside) -> Result<Self, FieldError> {
         let base = settings.base()?;
-        let mut tls = outside
+        let tls = outside
             .tls(settings.ca_pem.as_deref())
             .map_err(|why| FieldError::new("ca_file", why))?;
-        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls)
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECT_TIMEOUT.min(settings.timeout))
-            .pool_idle_timeout(IDLE_FOR)
-            .tcp_nodelay(true)
-            .default_headers(settings.own_headers()?)
-            .user_agent(concat!("Waypost/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|e| FieldError::new("base_url", e.to_string()))?;
+        let mut own_headers = HeaderMap::new();
+        own_headers.insert(USER_AGENT, http::user_agent());
+        own_headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        own_headers.extend(settings.own_headers()?);
         Ok(Self {
             redactor: settings.redactor(&base),
+            client: Client::new(tls, Names::any()),
+            own_headers,
             settings,
             base,
-            client,
         })
     }
 
@@ -155,26 +154,22 @@ impl System {
                 .collect();
             unfit(each.join("; "))
         };
-        let mut headers = self.headers(call).map_err(named)?;
+        let mut headers = self.own_headers.clone();
+        headers.extend(self.headers(call).map_err(named)?);
         if !headers.contains_key("idempotency-key")
             && let Ok(key) = HeaderValue::from_str(key)
         {
             headers.insert(HeaderName::from_static("idempotency-key"), key);
         }
-        let mut request = self.client.request(method, url).headers(headers);
-        if let Some(body) = &call.body {
-            request = request.body(body.clone());
-        }
+        let mut request = Request::new(call.body.clone().map_or_else(Bytes::new, Bytes::from));
+        *request.method_mut() = method;
+        *request.uri_mut() = url.as_str().parse().map_err(|e| unfit(format!("{e}")))?;
+        *request.headers_mut() = headers;
         let deadline = Deadline::after(self.settings.timeout);
-        match timeout_at(deadline.0, request.send()).await {
-            Ok(Ok(response)) => self.judge(response, deadline, now).await,
-            // A connection that was never made cannot have carried anything.
-            Ok(Err(error)) => Err(CallFailed {
-                failure: http::no_answer(&error, true),
-                status: None,
-            }),
-            Err(_) => Err(CallFailed {
-                failure: Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer in time"),
+        match self.client.send(request, deadline).await {
+            Ok(response) => self.judge(response, deadline, now).await,
+            Err(failure) => Err(CallFailed {
+                failure,
                 status: None,
             }),
         }
@@ -195,16 +190,16 @@ impl System {
             .map(str::to_owned);
         // The status has decided; an answer that breaks off in the middle of its body is still one.
         let mut body = vec![];
-        let cut = timeout_at(deadline.0, read(response, &mut body))
+        let whole = timeout_at(deadline.0, http::read(response, ANSWER, &mut body))
             .await
-            .unwrap_or(true);
+            .unwrap_or(false);
         let body = String::from_utf8_lossy(&body).into_owned();
         match classify::classify(status, &self.settings.transient, &body) {
             None => Ok(Answer {
                 status: status.as_u16(),
                 content_type,
                 body,
-                cut,
+                cut: !whole,
             }),
             Some(failure) => Err(CallFailed {
                 failure: failure.after(retry_after),
@@ -269,21 +264,4 @@ fn method(text: &str) -> Result<Method, String> {
         .into_iter()
         .find(|m| m.as_str().eq_ignore_ascii_case(text))
         .ok_or_else(|| "must be GET, POST, PUT, PATCH, DELETE or HEAD".into())
-}
-
-/// Reads up to [`ANSWER`] bytes; whether there was more, or it broke off.
-async fn read(mut response: Response, body: &mut Vec<u8>) -> bool {
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                let room = ANSWER - body.len();
-                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-                if chunk.len() > room {
-                    return true;
-                }
-            }
-            Ok(None) => return false,
-            Err(_) => return true,
-        }
-    }
 }

@@ -3,12 +3,10 @@
 use super::Transient;
 use crate::redact::Redactor;
 use domain::FieldError;
-use reqwest::{
-    Url,
-    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
-};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use std::{collections::BTreeMap, time::Duration};
+use url::Url;
 
 /// A system, as a site's configuration file names it.
 #[derive(Debug, Clone)]

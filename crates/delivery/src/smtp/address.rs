@@ -45,7 +45,7 @@ fn envelope_form(address: &str) -> Option<String> {
         let sound = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
         return domain.chars().all(sound).then(|| address.to_owned());
     }
-    let url = reqwest::Url::parse(&format!("http://{domain}/")).ok()?;
+    let url = url::Url::parse(&format!("http://{domain}/")).ok()?;
     Some(format!("{local}@{}", url.host_str()?))
 }
 

@@ -1,8 +1,14 @@
 //! Access tokens by the client-credentials grant: fetched once, shared, renewed before they expire.
 
-use crate::{adapter::Deadline, http, outside::Outside, redact};
-use domain::{Failure, HoldReason, Scope};
-use reqwest::{Client, StatusCode, Url, header};
+use crate::{
+    adapter::Deadline,
+    http::{self, Client},
+    outside::Outside,
+    redact,
+};
+use bytes::Bytes;
+use domain::{Failure, FailureKind, HoldReason, Scope};
+use hyper::{Request, StatusCode, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::{sync::Arc, time::Duration};
@@ -10,6 +16,7 @@ use tokio::{
     sync::Mutex,
     time::{Instant, timeout_at},
 };
+use url::Url;
 
 /// Tokens are renewed this long before they expire.
 const AHEAD: Duration = Duration::from_secs(5 * 60);
@@ -53,7 +60,7 @@ struct Refused {
 
 impl Tokens {
     pub fn new(settings: OAuthSettings, outside: Arc<Outside>) -> Result<Self, String> {
-        let client = outside.http()?.build().map_err(|e| e.to_string())?;
+        let client = outside.http()?;
         Ok(Self {
             settings,
             client,
@@ -77,7 +84,7 @@ impl Tokens {
             {
                 return Ok(token.secret.clone());
             }
-            let token = self.fetch().await?;
+            let token = self.fetch(deadline).await?;
             Ok(cached.insert(token).secret.clone())
         };
         timeout_at(deadline.0, getting)
@@ -85,19 +92,17 @@ impl Tokens {
             .unwrap_or_else(|_| Err(late()))
     }
 
-    async fn fetch(&self) -> Result<Token, Failure> {
+    async fn fetch(&self, deadline: Deadline) -> Result<Token, Failure> {
         let url = &self.settings.token_url;
         self.outside.vet_literal(url)?;
         let asked = Instant::now();
-        let response = self
-            .client
-            .post(url.clone())
+        let request = Request::post(url.as_str())
+            .header(header::USER_AGENT, http::user_agent())
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(header::ACCEPT, "application/json")
-            .body(form(&self.settings))
-            .send()
-            .await
-            .map_err(|error| prefixed(http::no_answer(&error, false)))?;
+            .body(Bytes::from(form(&self.settings)))
+            .map_err(|e| held("OAUTH_URL", e.to_string()))?;
+        let response = self.client.send(request, deadline).await.map_err(prefixed)?;
         let status = response.status();
         let wait = http::retry_after(response.headers(), self.outside.clock.now());
         let body = http::body_of(response).await;
@@ -170,11 +175,13 @@ fn held(code: impl Into<std::borrow::Cow<'static, str>>, detail: String) -> Fail
     Failure::permanent(Scope::Lane, code, detail).holding(HoldReason::Auth)
 }
 
+/// Asking twice for a token does no harm: no failure to get one is ambiguous.
 fn prefixed(failure: Failure) -> Failure {
     if failure.hold.is_some() {
         return failure;
     }
     Failure {
+        kind: FailureKind::Transient,
         code: format!("OAUTH_{}", failure.code).into(),
         detail: format!("token endpoint: {}", failure.detail),
         ..failure

@@ -228,8 +228,8 @@ fn auth(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Aut
     }
 }
 
-fn http_url(text: &str) -> Option<reqwest::Url> {
-    let url = reqwest::Url::parse(text.trim()).ok()?;
+fn http_url(text: &str) -> Option<url::Url> {
+    let url = url::Url::parse(text.trim()).ok()?;
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 

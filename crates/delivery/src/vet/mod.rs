@@ -14,8 +14,8 @@ use ipnet::{IpNet, Ipv4Net};
 use networks::{is_closed, is_metadata};
 use std::{
     fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::{Arc, OnceLock},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::OnceLock,
 };
 
 /// Why there is no address to connect to.
@@ -172,22 +172,6 @@ impl fmt::Debug for Vetting {
         f.debug_struct("Vetting")
             .field("allow", &self.allow)
             .finish_non_exhaustive()
-    }
-}
-
-/// The resolver of HTTP clients.
-#[derive(Debug, Clone)]
-pub(crate) struct VettedNames(pub Arc<Vetting>);
-
-impl reqwest::dns::Resolve for VettedNames {
-    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        let vetting = self.0.clone();
-        Box::pin(async move {
-            let patience = Deadline::after(std::time::Duration::from_secs(30));
-            let addresses = vetting.resolve(name.as_str(), patience).await?;
-            let sockets = addresses.into_iter().map(|ip| SocketAddr::new(ip, 0));
-            Ok(Box::new(sockets) as reqwest::dns::Addrs)
-        })
     }
 }
 

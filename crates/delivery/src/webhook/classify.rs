@@ -1,7 +1,7 @@
 //! What a receiver's answer means, as one table over the status. A webhook's one destination is its lane.
 
 use domain::{Failure, HoldReason, Scope};
-use reqwest::StatusCode;
+use hyper::StatusCode;
 use std::time::Duration;
 
 /// What of an answer decides.

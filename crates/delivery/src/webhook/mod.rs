@@ -7,7 +7,7 @@ mod sign;
 
 use crate::{
     adapter::{Adapter, Deadline, Message},
-    http,
+    http::{self, Client, Response},
     kind::{Kind, KindInfo, Settings},
     outside::Outside,
 };
@@ -17,24 +17,19 @@ use classify::Answer;
 use domain::{
     Accepted, Channel, Failure, FieldError, Grade, Limits, OnAmbiguous, Outcome, RetryPolicy, Scope,
 };
-use futures_util::stream;
-use reqwest::{
-    Body, Client, Response,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
+use hyper::{
+    HeaderMap, Method, Request, Uri,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT},
 };
+use percent_encoding::percent_decode_str;
 use settings::WebhookSettings;
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, sync::Arc};
 use tokio::time::timeout_at;
+use url::Url;
 
-/// Shorter than the shortest keep-alive of common servers, so that we seldom write into a closing connection.
-const IDLE_FOR: Duration = Duration::from_secs(4);
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 /// The kind `webhook`.
 #[derive(Debug, Clone)]
@@ -70,17 +65,15 @@ impl Kind for WebhookKind {
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         let settings = WebhookSettings::read(settings)?;
+        let wrong = |field: &str, problem: String| vec![FieldError::new(field, problem)];
         let client = self
             .outside
             .http()
-            .and_then(|builder| {
-                builder
-                    .pool_idle_timeout(IDLE_FOR)
-                    .build()
-                    .map_err(|e| e.to_string())
-            })
-            .map_err(|problem| vec![FieldError::new("settings", problem)])?;
+            .map_err(|problem| wrong("settings", problem))?;
+        let uri = address(&settings.url).map_err(|problem| wrong("url", problem))?;
         Ok(Arc::new(WebhookAdapter {
+            headers: headers(&settings),
+            uri,
             settings,
             outside: self.outside.clone(),
             client,
@@ -88,11 +81,52 @@ impl Kind for WebhookKind {
     }
 }
 
-#[derive(Debug)]
+/// What is asked for: a URL without user and fragment, which are not sent.
+fn address(url: &Url) -> Result<Uri, String> {
+    let mut bare = url.clone();
+    bare.set_fragment(None);
+    // Only URLs without a host refuse these.
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    Uri::try_from(bare.as_str()).map_err(|e| e.to_string())
+}
+
+/// What a URL says about who asks.
+fn login(url: &Url) -> Option<HeaderValue> {
+    let plain = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (user, password) = (plain(url.username()), plain(url.password().unwrap_or("")));
+    match (user.as_str(), password.as_str()) {
+        ("", "") => None,
+        (user, password) => http::basic(user, password),
+    }
+}
+
+/// What is the same in each request.
+fn headers(settings: &WebhookSettings) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, http::user_agent());
+    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.extend(login(&settings.url).map(|login| (AUTHORIZATION, login)));
+    headers.extend(settings.headers.clone());
+    headers
+}
+
 struct WebhookAdapter {
     settings: WebhookSettings,
+    uri: Uri,
+    headers: HeaderMap,
     outside: Arc<Outside>,
     client: Client,
+}
+
+/// Paths, queries and headers carry secrets.
+impl fmt::Debug for WebhookAdapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookAdapter")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
@@ -114,24 +148,28 @@ impl WebhookAdapter {
         let body = compose::compose(message).map_err(|e| unfit(e.to_string()))?;
         let id = message.id.to_string();
         let now = self.outside.clock.now().as_millis().div_euclid(1000);
-        let mut request = self
-            .client
-            .post(self.settings.url.clone())
-            .headers(self.settings.headers.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(CONTENT_LENGTH, body.len())
-            .header("webhook-id", &id)
-            .header("webhook-timestamp", now);
-        if let Some(signer) = &self.settings.signer {
-            let signature = signer.sign(&id, now, &body).map_err(unfit)?;
-            request = request.header("webhook-signature", signature);
-        }
-        let sent = Sent::default();
-        let response = match timeout_at(deadline.0, request.body(sent.watched(body)).send()).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(http::no_answer(&error, sent.get())),
-            Err(_) => return Err(timed_out(sent.get())),
+        let mut headers = self.headers.clone();
+        let signed = match &self.settings.signer {
+            Some(signer) => Some(signer.sign(&id, now, &body).map_err(unfit)?),
+            None => None,
         };
+        for (name, value) in [
+            (ID, Some(id)),
+            (TIMESTAMP, Some(now.to_string())),
+            (SIGNATURE, signed),
+        ] {
+            if let Some(value) = value {
+                headers.insert(
+                    name,
+                    HeaderValue::try_from(value).map_err(|e| unfit(e.to_string()))?,
+                );
+            }
+        }
+        let mut request = Request::new(Bytes::from(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = headers;
+        let response = self.client.send(request, deadline).await?;
         self.judge(response, deadline).await
     }
 
@@ -157,32 +195,5 @@ impl WebhookAdapter {
                 detail: Some(answer.words()),
             }),
         }
-    }
-}
-
-fn timed_out(sent: bool) -> Failure {
-    let detail = "no answer in time";
-    if sent {
-        Failure::ambiguous(Scope::Lane, "TIMEOUT", detail)
-    } else {
-        Failure::transient(Scope::Lane, "TIMEOUT", detail)
-    }
-}
-
-/// Whether a request's body has been handed to a connection. From then on the far end may have all of it.
-#[derive(Clone, Default)]
-struct Sent(Arc<AtomicBool>);
-
-impl Sent {
-    fn watched(&self, body: Vec<u8>) -> Body {
-        let sent = self.0.clone();
-        Body::wrap_stream(stream::once(async move {
-            sent.store(true, Ordering::Release);
-            Ok::<_, Infallible>(Bytes::from(body))
-        }))
-    }
-
-    fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
     }
 }

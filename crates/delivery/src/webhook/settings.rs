@@ -7,11 +7,9 @@ use crate::{
     settings::{Problems, Values},
 };
 use domain::FieldError;
-use reqwest::{
-    Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
-};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::{fmt, time::Duration};
+use url::Url;
 
 /// Headers that are ours to set, because requests would break or lie otherwise.
 const OURS: [&str; 6] = [

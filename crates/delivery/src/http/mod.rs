@@ -1,27 +1,39 @@
-//! What HTTP adapters share: reading little, waiting as asked, and telling what went wrong on the way.
+//! What HTTP adapters share: one client, reading little, waiting as asked, and telling what went wrong on the way.
+
+mod body;
+mod client;
+
+pub(crate) use client::{Client, Names, Response, basic, user_agent};
 
 use crate::vet::VetError;
 use domain::{Failure, Scope, Timestamp};
-use reqwest::{
-    Response,
-    header::{HeaderMap, RETRY_AFTER},
-};
-use std::{error::Error, time::Duration};
+use http_body_util::BodyExt;
+use hyper::header::{HeaderMap, RETRY_AFTER};
+use std::{error::Error, io, time::Duration};
 
-/// The most that is read of an answer, in bytes.
+/// The most that is read of an answer where only people read it, in bytes.
 const READ: usize = 64 << 10;
 
 /// The start of an answer's body; what cannot be read is left out.
-pub(crate) async fn body_of(mut response: Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        let room = READ - body.len();
+pub(crate) async fn body_of(response: Response) -> Vec<u8> {
+    let mut body = vec![];
+    read(response, READ, &mut body).await;
+    body
+}
+
+/// Reads up to so many bytes. False if there was more, or it broke off.
+pub(crate) async fn read(response: Response, most: usize, body: &mut Vec<u8>) -> bool {
+    let mut coming = response.into_body();
+    while let Some(frame) = coming.frame().await {
+        let Ok(frame) = frame else { return false };
+        let Some(chunk) = frame.data_ref() else { continue };
+        let room = most - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if body.len() == READ {
-            break;
+        if chunk.len() > room {
+            return false;
         }
     }
-    body
+    true
 }
 
 /// How long the far end asks us to wait: seconds, decimals allowed, or a date. Anything else is ignored.
@@ -36,27 +48,29 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
 }
 
 /// Why no answer came. `sent`: the request may have reached the far end whole.
-pub(crate) fn no_answer(error: &reqwest::Error, sent: bool) -> Failure {
+fn no_answer(error: &hyper_util::client::legacy::Error, sent: bool) -> Failure {
     if let Some(vetted) = cause::<VetError>(error) {
         return vetted.clone().into();
     }
-    let code = if error.is_timeout() {
+    let code = if cause::<io::Error>(error).is_some_and(|e| e.kind() == io::ErrorKind::TimedOut) {
         "TIMEOUT"
     } else if error.is_connect() {
-        if is_tls(error) { "TLS" } else { "CONNECT" }
+        match cause::<rustls::Error>(error) {
+            Some(_) => "TLS",
+            None => "CONNECT",
+        }
     } else {
         "CONNECTION_LOST"
     };
-    let detail = chain(error);
-    if sent && !error.is_connect() {
+    unanswered(sent && !error.is_connect(), code, chain(error))
+}
+
+fn unanswered(sent: bool, code: &'static str, detail: String) -> Failure {
+    if sent {
         Failure::ambiguous(Scope::Lane, code, detail)
     } else {
         Failure::transient(Scope::Lane, code, detail)
     }
-}
-
-fn is_tls(error: &reqwest::Error) -> bool {
-    cause::<rustls::Error>(error).is_some()
 }
 
 /// The first cause of this type.
@@ -78,8 +92,8 @@ fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a
     None
 }
 
-/// The causes after one another; the first link of a reqwest error repeats the URL and says nothing else.
-fn chain(error: &reqwest::Error) -> String {
+/// The causes after one another; the first link says only that the client failed.
+fn chain(error: &dyn Error) -> String {
     let mut words = vec![];
     let mut next = error.source();
     while let Some(error) = next {
