@@ -3,7 +3,7 @@
 use crate::directory::{Directory, LaneEntry, Way};
 use delivery::{Adapter, Deadline, Message};
 use domain::{
-    Failure, OnAmbiguous, Outcome, RecipientResult, Target, Timestamp,
+    Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
     settle::{Step, settle_without_targets},
@@ -38,6 +38,30 @@ pub(super) struct Finished {
     pub entry: Arc<LaneEntry>,
     pub result: Over,
     pub took: Duration,
+}
+
+impl Finished {
+    /// It was claimed and did not get its turn.
+    pub fn let_go(claimed: Claimed, entry: Arc<LaneEntry>, probe: Option<domain::Hold>) -> Self {
+        let (row, _) = Content::split(claimed, probe);
+        Self {
+            row,
+            entry,
+            result: Over::Release,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Others would fare no better now.
+    pub fn is_trouble_of_the_lane(&self) -> bool {
+        match &self.result {
+            Over::Sent {
+                outcome: Outcome::Failed(failure),
+                ..
+            } => failure.scope == Scope::Lane || failure.hold.is_some() || failure.retry_after.is_some(),
+            Over::Sent { .. } | Over::Concluded(_) | Over::Release => false,
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Claiming what is due and starting it.
 //!
-//! Always true: no more is claimed than may start at once; a row that cannot be started goes back uncounted.
+//! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted.
 
-use super::{Dispatcher, lanes::Behaviour};
+use super::{Dispatcher, attempt::Finished, lanes::Behaviour};
 use crate::directory::Way;
 use domain::{LaneId, LeaseToken, retry::slower};
 use std::{collections::HashMap, time::Duration};
@@ -84,7 +84,8 @@ impl Dispatcher {
     async fn learn_limits(&mut self) -> store::Result<()> {
         for lane in self.lanes.unknown_ready() {
             let entry = self.field.directory.lane(lane, None).await?;
-            self.lanes.set_limits(lane, &entry.limits, self.clock.now());
+            self.lanes
+                .set_limits(lane, &entry.limits, entry.on_ambiguous, self.clock.now());
         }
         let now = self.clock.now();
         for lane in self.lanes.unowned_ready(now) {
@@ -145,7 +146,8 @@ impl Dispatcher {
                     }
                 },
             };
-            self.lanes.set_limits(row.lane, &entry.limits, self.clock.now());
+            self.lanes
+                .set_limits(row.lane, &entry.limits, entry.on_ambiguous, self.clock.now());
             if let Way::Sealed(why) = &entry.way {
                 tracing::error!(
                     provider.id = entry.provider.as_ref().map(tracing::field::display),
@@ -162,8 +164,20 @@ impl Dispatcher {
                 probing.clone(),
                 self.clock.now(),
             );
+            let gate = self.lanes.gate(row.lane);
+            gate.open();
             tokio::spawn(async move {
-                let over = field.attempt(row, entry, probe, now, start_by).await;
+                let over = match gate.enter().await {
+                    None => Finished::let_go(row, entry, probe),
+                    Some(_place) => {
+                        let over = field.attempt(row, entry, probe, now, start_by).await;
+                        // Before the place is free.
+                        if over.is_trouble_of_the_lane() {
+                            gate.shut();
+                        }
+                        over
+                    }
+                };
                 // Without a recorder the process is going; the lease ends by itself.
                 let _ = finished.send(over);
             });

@@ -1,16 +1,19 @@
 //! Which lanes may be claimed from, and how much. In memory only; what all nodes must agree on (holds, pauses)
 //! is in the store, and here merely remembered so that it is not asked for in vain.
 //!
-//! Always true: lanes take turns; a lane never has more under way than its window; lanes whose far end does not
-//! answer, or has not answered yet, together never use more than a quarter of the permits.
+//! Always true: lanes take turns; a lane never has more claimed than its window, or twice that when it is wide open and
+//! alone; lanes whose far end does not answer, or has not answered yet, together never use more than a quarter of the
+//! permits.
 
+use super::gate::Gate;
 use domain::{
-    LaneId, Limits, Timestamp,
+    LaneId, Limits, OnAmbiguous, Timestamp,
     window::{Rate, Window},
 };
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap, VecDeque},
+    sync::Arc,
     time::Duration,
 };
 use store::outbox::{LaneWaiting, LaneWant};
@@ -26,6 +29,10 @@ pub(super) struct Lane {
     /// Until then it is not claimed from for a few places only.
     patient_until: Option<Timestamp>,
     limits: Option<Limits>,
+    /// Where its attempts are made.
+    gate: Arc<Gate>,
+    /// A claim that is lost in a crash does no harm, so it may be made before there is a place for the row.
+    may_claim_ahead: bool,
     rate: Option<Rate>,
     /// For rate-limited lanes: until when this node is the one that claims.
     owned_until: Option<Timestamp>,
@@ -47,6 +54,8 @@ impl Lane {
             wants_room: false,
             patient_until: None,
             limits: None,
+            gate: Arc::new(Gate::new(1)),
+            may_claim_ahead: false,
             rate: None,
             owned_until: None,
             held: false,
@@ -58,18 +67,26 @@ impl Lane {
         }
     }
 
-    fn room(&self) -> usize {
-        self.size().saturating_sub(self.sending)
-    }
-
     fn size(&self) -> usize {
         let concurrency = self.limits.as_ref().map_or(1, |l| l.concurrency);
         self.window.size(concurrency)
     }
 
-    /// Hardly worth a claim, which costs the store as much as thirty rows do.
-    fn is_nearly_full(&self) -> bool {
-        self.room() < (self.size() / 4).max(1)
+    /// Rows to have ready for when places come free, so that a far end that is quick does not wait for the store. Not for
+    /// few places: claims are cheap there, and order is kept.
+    fn ahead(&self) -> usize {
+        let concurrency = self.limits.as_ref().map_or(1, |l| l.concurrency) as usize;
+        let wide_open = self.window.is_healthy() && self.size() == concurrency && self.rate.is_none();
+        let worth_it = self.may_claim_ahead && concurrency >= FEW;
+        if wide_open && worth_it { concurrency } else { 0 }
+    }
+
+    /// How much may be claimed, and how much more makes a claim worth its price: it costs the store as much as thirty
+    /// rows do.
+    fn room(&self, alone: bool) -> (usize, usize) {
+        let (size, ahead) = (self.size(), if alone { self.ahead() } else { 0 });
+        let enough = if ahead > 0 { size } else { size / 4 };
+        ((size + ahead).saturating_sub(self.sending), enough.max(1))
     }
 }
 
@@ -96,6 +113,8 @@ pub(super) enum Behaviour {
     NotAsked,
 }
 
+/// With fewer places than this a lane is not claimed from ahead of them.
+const FEW: usize = 16;
 /// The most lanes one claim asks for.
 const LANES_PER_CLAIM: usize = 256;
 /// How long a lane with little room waits for more of it.
@@ -179,13 +198,24 @@ impl Lanes {
         self.lanes.get(&id).is_some_and(|lane| lane.limits.is_some())
     }
 
-    pub fn set_limits(&mut self, id: LaneId, limits: &Limits, now: Timestamp) {
+    pub fn set_limits(&mut self, id: LaneId, limits: &Limits, on_ambiguous: OnAmbiguous, now: Timestamp) {
         let lane = self.lane(id);
+        lane.may_claim_ahead = on_ambiguous == OnAmbiguous::Resend;
         if lane.limits.as_ref() == Some(limits) {
             return;
         }
+        lane.gate.resize(limits.concurrency.max(1) as usize);
         lane.rate = limits.per_second.map(|per_second| Rate::new(per_second, now));
         lane.limits = Some(limits.clone());
+    }
+
+    pub fn gate(&mut self, id: LaneId) -> Arc<Gate> {
+        self.lane(id).gate.clone()
+    }
+
+    /// The process is stopping: what waits for a place goes back.
+    pub fn close_gates(&self) {
+        self.lanes.values().for_each(|lane| lane.gate.close());
     }
 
     /// Lanes whose turn it is but whose limits are not known yet.
@@ -272,12 +302,12 @@ impl Lanes {
                 self.at(id, until);
                 continue;
             }
-            let mut room = lane.room();
+            let (mut room, enough) = lane.room(turns == 1);
             if room == 0 {
                 lane.wants_room = true;
                 continue;
             }
-            if lane.is_nearly_full() {
+            if room < enough {
                 // A far end that is quick makes more room at once; one that is slow must not keep back what could go.
                 let until = *lane.patient_until.get_or_insert(now + A_MOMENT);
                 if now < until {

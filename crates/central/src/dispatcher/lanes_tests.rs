@@ -14,6 +14,7 @@ fn lanes(permits: usize, ids: std::ops::Range<i64>) -> Lanes {
                 concurrency: 100,
                 per_second: None,
             },
+            OnAmbiguous::Park,
             NOW,
         );
         lanes.enqueue(LaneId(id));
@@ -128,6 +129,7 @@ fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
             concurrency: 100,
             per_second: Some(2.0),
         },
+        OnAmbiguous::Park,
         NOW,
     );
     lanes.enqueue(LaneId(1));
@@ -194,7 +196,7 @@ fn a_lane_of_one_goes_on_after_each_attempt() {
         concurrency: 1,
         per_second: None,
     };
-    lanes.set_limits(LaneId(0), &limits, NOW);
+    lanes.set_limits(LaneId(0), &limits, OnAmbiguous::Resend, NOW);
     lanes.enqueue(LaneId(0));
     for _ in 0..3 {
         assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 1);
@@ -208,4 +210,38 @@ fn a_lane_of_one_goes_on_after_each_attempt() {
         assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 0);
         lanes.finished(LaneId(0), Behaviour::Answered);
     }
+}
+
+#[test]
+fn a_lane_that_is_wide_open_and_alone_is_claimed_from_ahead_of_its_places() {
+    let mut lanes = lanes(1_000, 0..2);
+    let limits = Limits {
+        concurrency: 100,
+        per_second: None,
+    };
+    lanes.set_limits(LaneId(0), &limits, OnAmbiguous::Resend, NOW);
+    assert_eq!(
+        lanes.plan(NOW, 1000, 1000).wants[0].n,
+        4,
+        "not before it has answered"
+    );
+    warm(&mut lanes, 0);
+    (0..2).for_each(|id| lanes.enqueue(LaneId(id)));
+    assert_eq!(
+        lanes.plan(NOW, 1000, 1000).wants[0].n,
+        96,
+        "not while another waits"
+    );
+    lanes.unqueue(LaneId(1));
+    lanes.enqueue(LaneId(0));
+    assert_eq!(wanted(&lanes.plan(NOW, 1000, 1000)), 100);
+    for freed in 1..=100 {
+        lanes.enqueue(LaneId(0));
+        assert_eq!(wanted(&lanes.plan(NOW, 1000, 1000)), 0, "{freed}");
+        lanes.finished(LaneId(0), Behaviour::Answered);
+    }
+    assert_eq!(wanted(&lanes.plan(NOW, 1000, 1000)), 100, "half of it at once");
+    lanes.finished(LaneId(0), Behaviour::Silent);
+    lanes.enqueue(LaneId(0));
+    assert_eq!(wanted(&lanes.plan(NOW, 1000, 1000)), 0, "not once it failed");
 }

@@ -30,6 +30,10 @@ impl Leases {
         }
     }
 
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     fn older_than(&self, age: Duration) -> Vec<Lease> {
         let mut old: Vec<_> = self
             .lock()

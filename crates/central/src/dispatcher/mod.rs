@@ -7,12 +7,13 @@
 //!
 //! Leaves to others: classifying replies (`delivery`), delays (`domain::retry`), SQL (`store`).
 //! Always true: nothing is locked in the store while an adapter is on the network; no more rows are claimed than
-//! can be started at once; while results cannot be recorded, nothing is claimed; an orderly stop counts nothing.
+//! can be started at once, or for a quick far end a moment later ([`gate`]); while results cannot be recorded, nothing is claimed; an orderly stop counts nothing.
 
 mod attempt;
 mod claim;
 mod clock;
 mod conclude;
+mod gate;
 mod lanes;
 mod leases;
 mod recorder;
@@ -59,7 +60,7 @@ impl Default for DispatchSettings {
             interval: Duration::from_secs(10),
             batch: 100,
             lease: Duration::from_secs(120),
-            permits: 256,
+            permits: 512,
             attempt_timeout: Duration::from_secs(90),
             grace: Duration::from_secs(10),
         }
@@ -315,6 +316,7 @@ impl Dispatcher {
 
     /// Waits for what is under way; what outlasts the grace period is let go, uncounted.
     async fn finish(mut self) {
+        self.lanes.close_gates();
         let deadline = Instant::now() + self.settings.grace;
         self.wait_recorded(deadline).await;
         if self.unrecorded > 0 {

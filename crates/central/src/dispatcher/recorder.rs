@@ -20,6 +20,7 @@ use store::{
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
+    time::Instant,
 };
 
 /// What the recorder tells the dispatcher.
@@ -52,8 +53,10 @@ pub(super) enum Feedback {
 const BATCH: usize = 1000;
 /// Commits at once: while one waits for the disk, the next is prepared.
 const AT_ONCE: usize = 2;
-/// Fewer results than this wait for the commit that is under way; a commit has a price of its own.
-const WORTH_ANOTHER: usize = 64;
+/// A commit has a price of its own: fewer results than this wait for others, while there are others to come,
+const WORTH_A_COMMIT: usize = 256;
+/// but no longer than this.
+const GATHER_FOR: Duration = Duration::from_millis(5);
 
 pub(super) struct Recorder {
     pub store: Arc<dyn Store>,
@@ -87,29 +90,48 @@ impl Recorder {
         }
     }
 
-    /// Records until the senders are gone: what has gathered, when nothing is being recorded; beside a commit that is
-    /// under way only when that is worth it.
+    /// Records until the senders are gone: what has gathered, when it is worth a commit or nothing else is to come.
     pub async fn run(self: Arc<Self>, mut concluded: mpsc::UnboundedReceiver<Conclusion>) {
-        let mut gathered = vec![];
+        let mut gathered: Vec<Conclusion> = vec![];
+        let mut since = Instant::now();
         let mut under_way = JoinSet::new();
+        let mut recording = 0;
         loop {
             let room = BATCH - gathered.len();
+            let may_record = !gathered.is_empty() && under_way.len() < AT_ONCE;
             tokio::select! {
-                n = concluded.recv_many(&mut gathered, room), if room > 0 => if n == 0 { break },
+                n = concluded.recv_many(&mut gathered, room), if room > 0 => {
+                    if n == 0 {
+                        break;
+                    }
+                    if gathered.len() == n {
+                        since = Instant::now();
+                    }
+                }
+                () = tokio::time::sleep_until(since + GATHER_FOR), if may_record => {}
                 Some(over) = under_way.join_next() => {
-                    if let Err(error) = over {
-                        tracing::error!(error = &error as &dyn std::error::Error, "recording stopped; leases will end");
+                    match over {
+                        Ok(rows) => recording -= rows,
+                        Err(error) => {
+                            tracing::error!(error = &error as &dyn std::error::Error, "recording stopped; leases will end");
+                        }
                     }
                 }
             }
-            let due = match under_way.len() {
-                0 => !gathered.is_empty(),
-                others => others < AT_ONCE && gathered.len() >= WORTH_ANOTHER,
-            };
-            if due {
+            if gathered.is_empty() || under_way.len() >= AT_ONCE {
+                continue;
+            }
+            let others_to_come = || self.leases.count() > gathered.len() + recording;
+            let worth_it = gathered.len() >= WORTH_A_COMMIT || since.elapsed() >= GATHER_FOR;
+            if worth_it || !others_to_come() {
                 let batch = std::mem::take(&mut gathered);
+                let rows = batch.len();
+                recording += rows;
                 let recorder = self.clone();
-                under_way.spawn(async move { recorder.write_down(batch).await });
+                under_way.spawn(async move {
+                    recorder.write_down(batch).await;
+                    rows
+                });
             }
         }
         self.write_down(gathered).await;
