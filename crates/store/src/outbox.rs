@@ -9,7 +9,7 @@ use domain::{
     Actor, Channel, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Status,
     Submission, Target, TenantId, Timestamp, settle::RecipientUpdate, submission::Extra,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 #[async_trait]
 pub trait Outbox: Send + Sync {
@@ -40,7 +40,7 @@ pub trait Outbox: Send + Sync {
     /// A record that names a lost lease never overwrites: it adds its recipients' acceptances and its audit row,
     /// and a success still completes a row that waits or is parked. Recording the same attempt twice (after an
     /// unknown commit) changes nothing the second time.
-    async fn record(&self, batch: Vec<AttemptRecord>) -> Result<Vec<Recorded>>;
+    async fn record(&self, batch: Arc<[AttemptRecord]>) -> Result<Vec<Recorded>>;
 
     /// Gives claimed rows back, due at once and uncounted. Rows whose lease was lost are left alone.
     async fn release(&self, leases: &[Lease]) -> Result<()>;
@@ -178,6 +178,14 @@ pub struct Claimed {
     pub site: Option<String>,
     /// What earlier attempts taught about each recipient; empty where there is only one.
     pub known: Vec<RecipientResult>,
+}
+
+impl Claimed {
+    /// About how many bytes of content came with it.
+    pub fn weight(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.subject.len() + self.body.len() + optional(&self.type_data) + optional(&self.extra.body_html)
+    }
 }
 
 /// What became of one claimed row.

@@ -64,13 +64,16 @@ impl Dispatcher {
                     return Err(error);
                 }
             };
-            let mut got: HashMap<LaneId, usize> = HashMap::with_capacity(plan.wants.len());
+            let mut got: HashMap<LaneId, (usize, usize)> = HashMap::with_capacity(plan.wants.len());
             for row in &claims.rows {
-                *got.entry(row.lane).or_default() += 1;
+                let (rows, bytes) = got.entry(row.lane).or_default();
+                *rows += 1;
+                *bytes += row.weight();
             }
             for want in plan.wants {
-                self.lanes
-                    .claimed(want, got.get(&want.lane).copied().unwrap_or_default());
+                let (rows, bytes) = got.get(&want.lane).copied().unwrap_or_default();
+                self.lanes.claimed(want, rows);
+                self.lanes.weighed(want.lane, rows, bytes);
             }
             started += self.start(claims, since).await;
         }

@@ -31,6 +31,8 @@ pub(super) struct Lane {
     limits: Option<Limits>,
     /// Where its attempts are made.
     gate: Arc<Gate>,
+    /// What its rows have weighed lately, in bytes each.
+    weight: usize,
     /// A claim that is lost in a crash does no harm, so it may be made before there is a place for the row.
     may_claim_ahead: bool,
     rate: Option<Rate>,
@@ -55,6 +57,7 @@ impl Lane {
             patient_until: None,
             limits: None,
             gate: Arc::new(Gate::new(1)),
+            weight: 0,
             may_claim_ahead: false,
             rate: None,
             owned_until: None,
@@ -113,6 +116,9 @@ pub(super) enum Behaviour {
     NotAsked,
 }
 
+/// The most bytes of content one claim is meant to bring. Rows are heavy one by one, not by surprise: a lane's first claims
+/// are small.
+const BYTES_PER_CLAIM: usize = 16 << 20;
 /// With fewer places than this a lane is not claimed from ahead of them.
 const FEW: usize = 16;
 /// The most lanes one claim asks for.
@@ -334,7 +340,8 @@ impl Lanes {
                     continue;
                 }
             }
-            let n = room.min(free).min(batch).min(share.max(1));
+            let light_enough = (BYTES_PER_CLAIM / lane.weight.max(1)).max(1);
+            let n = room.min(free).min(batch).min(share.max(1)).min(light_enough);
             if let Some(rate) = &mut lane.rate {
                 rate.take(n);
             }
@@ -363,6 +370,12 @@ impl Lanes {
         if got >= n {
             self.enqueue(want.lane);
         }
+    }
+
+    /// So many rows came with so many bytes of content.
+    pub fn weighed(&mut self, id: LaneId, rows: usize, bytes: usize) {
+        let lane = self.lane(id);
+        lane.weight = (lane.weight / 2).max(bytes.checked_div(rows).unwrap_or(0));
     }
 
     /// A probe's claim is back.

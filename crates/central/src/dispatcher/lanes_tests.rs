@@ -245,3 +245,19 @@ fn a_lane_that_is_wide_open_and_alone_is_claimed_from_ahead_of_its_places() {
     lanes.enqueue(LaneId(0));
     assert_eq!(wanted(&lanes.plan(NOW, 1000, 1000)), 0, "not once it failed");
 }
+
+#[test]
+fn heavy_rows_are_claimed_a_few_at_a_time() {
+    let mut lanes = lanes(1_000, 0..1);
+    warm(&mut lanes, 0);
+    lanes.weighed(LaneId(0), 4, 4 << 20);
+    let plan = lanes.plan(NOW, 1000, 1000);
+    assert_eq!(wanted(&plan), 16, "sixteen megabytes");
+    lanes.claimed(plan.wants[0], 16);
+    lanes.weighed(LaneId(0), 16, 1_600);
+    assert_eq!(
+        wanted(&lanes.plan(NOW, 1000, 1000)),
+        32,
+        "trust comes back by and by"
+    );
+}

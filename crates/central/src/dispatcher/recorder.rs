@@ -147,11 +147,16 @@ impl Recorder {
         for conclusion in &conclusions {
             self.conclude_lane(conclusion).await;
         }
-        let (mut records, mut released, mut all) = (vec![], vec![], Vec::with_capacity(conclusions.len()));
+        let n = conclusions.len();
+        let (mut lanes, mut records) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let (mut released, mut all) = (vec![], Vec::with_capacity(n));
         for conclusion in conclusions {
             all.push(conclusion.lease);
             match conclusion.record {
-                Some(record) => records.push((conclusion.lane, record)),
+                Some(record) => {
+                    lanes.push(conclusion.lane);
+                    records.push(record);
+                }
                 None => released.push(conclusion.lease),
             }
         }
@@ -162,7 +167,7 @@ impl Recorder {
         if !released.is_empty() {
             self.persist("release", || self.store.release(&released)).await;
         }
-        let again = self.record_all(records, &mut tally).await;
+        let again = self.record_all(&lanes, records.into(), &mut tally).await;
         self.leases.over(&all);
         self.tell(Feedback::Recorded { tally, again });
     }
@@ -220,20 +225,23 @@ impl Recorder {
 
     async fn record_all(
         &self,
-        records: Vec<(LaneId, AttemptRecord)>,
+        lanes: &[LaneId],
+        records: Arc<[AttemptRecord]>,
         tally: &mut Tally,
     ) -> Vec<(LaneId, Timestamp)> {
         let mut again = vec![];
         if records.is_empty() {
             return again;
         }
-        let batch: Vec<_> = records.iter().map(|(_, record)| record.clone()).collect();
-        let Some(answers) = self.persist("record", || self.store.record(batch.clone())).await else {
+        let Some(answers) = self
+            .persist("record", || self.store.record(records.clone()))
+            .await
+        else {
             tally.lost += records.len() as u64;
             return again;
         };
         let now = self.clock.now();
-        for ((lane, record), answer) in records.into_iter().zip(answers) {
+        for ((lane, record), answer) in lanes.iter().zip(&*records).zip(answers) {
             if let Recorded::LostLease { completed } = answer {
                 tracing::warn!(
                     notification.id = %record.id, completed,
@@ -242,7 +250,7 @@ impl Recorder {
                 tally.lost += 1;
                 continue;
             }
-            let (status, code) = match record.ended {
+            let (status, code) = match &record.ended {
                 Ended::Delivered { .. } => {
                     tally.delivered += 1;
                     (Status::Delivered, None)
@@ -253,7 +261,7 @@ impl Recorder {
                 }
                 Ended::Retry { after, code, .. } => {
                     tally.retried += 1;
-                    again.push((lane, now + after));
+                    again.push((*lane, now + *after));
                     (Status::Retrying, Some(code))
                 }
                 Ended::Wait { code, .. } => {
@@ -266,7 +274,7 @@ impl Recorder {
                     tenant: record.tenant,
                     id: record.id,
                     status,
-                    code,
+                    code: code.cloned(),
                 });
             }
         }

@@ -145,7 +145,7 @@ async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToke
         }
     }
     if !unreadable.is_empty() {
-        record::record(db, unreadable).await?;
+        record::record(db, &unreadable).await?;
     }
     Ok(claims)
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{Actor, HoldReason, LaneId, LeaseToken};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 
 #[async_trait]
@@ -31,8 +31,8 @@ impl Outbox for PgStore {
         Ok(claim::claim_probe(&self.db, lane, token, lease).await?)
     }
 
-    async fn record(&self, batch: Vec<AttemptRecord>) -> Result<Vec<Recorded>> {
-        record::record(&self.db, batch).await
+    async fn record(&self, batch: Arc<[AttemptRecord]>) -> Result<Vec<Recorded>> {
+        record::record(&self.db, &batch).await
     }
 
     async fn release(&self, leases: &[Lease]) -> Result<()> {

@@ -37,7 +37,7 @@ impl From<Failed> for Stopped {
     }
 }
 
-pub(super) async fn record(db: &Db, batch: Vec<AttemptRecord>) -> Result<Vec<Recorded>> {
+pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
     let mut answers: Vec<Option<Recorded>> = vec![None; batch.len()];
     // In the order of their rows, as everybody takes locks; a row that comes twice goes the slow way the second time.
     let mut order: Vec<usize> = (0..batch.len()).collect();

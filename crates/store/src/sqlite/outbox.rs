@@ -10,7 +10,10 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{Actor, HoldReason, LaneId, LeaseToken};
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 use tokio::sync::broadcast;
 
 #[async_trait]
@@ -39,7 +42,7 @@ impl Outbox for SqliteStore {
             .await
     }
 
-    async fn record(&self, batch: Vec<AttemptRecord>) -> Result<Vec<Recorded>> {
+    async fn record(&self, batch: Arc<[AttemptRecord]>) -> Result<Vec<Recorded>> {
         self.write(batch.len(), move |s| record::record(s, &batch)).await
     }
 

@@ -126,7 +126,7 @@ impl TestStore {
     }
 
     pub async fn record(&self, record: AttemptRecord) -> Recorded {
-        let answers = self.store.record(vec![record]).await.unwrap();
+        let answers = self.store.record([record].into()).await.unwrap();
         assert_eq!(answers.len(), 1);
         answers[0]
     }

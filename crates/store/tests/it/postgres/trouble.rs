@@ -239,7 +239,7 @@ async fn one_audit_row_that_is_refused_costs_only_itself() {
     admin.batch_execute(check).await.unwrap();
     let mut records: Vec<_> = claimed.iter().map(park).collect();
     records[17].attempt.as_mut().unwrap().detail = Some("poison".into());
-    let answers = t.store.record(records).await.unwrap();
+    let answers = t.store.record(records.into()).await.unwrap();
     assert_eq!(answers, [Recorded::Done; 50]);
     let rows: i64 = admin
         .query_one("select count(*) from audit_log where kind = 'NotifyDeliver'", &[])
@@ -263,7 +263,10 @@ async fn an_outcome_that_is_refused_is_written_without_its_words() {
     if let store::outbox::Ended::Park { error, .. } = &mut records[3].ended {
         *error = "poison".into();
     }
-    assert_eq!(t.store.record(records).await.unwrap(), [Recorded::Done; 50]);
+    assert_eq!(
+        t.store.record(records.into()).await.unwrap(),
+        [Recorded::Done; 50]
+    );
     let row = t.get(claimed[3].id).await;
     assert_eq!(row.status, Status::Parked);
     assert_eq!(row.last_code.as_deref(), Some("SMTP_550"));

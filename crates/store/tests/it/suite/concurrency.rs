@@ -54,7 +54,7 @@ async fn work(store: Arc<dyn Store>, lanes: Vec<LaneId>, left: Arc<AtomicUsize>)
             .iter()
             .map(|r| !matches!(r.ended, store::outbox::Ended::Retry { .. }))
             .collect();
-        let answers = store.record(batch).await.unwrap();
+        let answers = store.record(batch.into()).await.unwrap();
         assert!(
             answers.iter().all(|a| *a == Recorded::Done),
             "no lease is ever lost here"
@@ -107,8 +107,8 @@ pub async fn operators_and_workers_race_without_harm(t: &TestStore) {
             for _ in 0..80 {
                 let want = LaneWant { lane, n: 3 };
                 let claims = store.claim_due(&[want], LeaseToken::mint(), LEASE).await.unwrap();
-                let batch = claims.rows.iter().map(park).collect();
-                store.record(batch).await.unwrap();
+                let batch: Vec<_> = claims.rows.iter().map(park).collect();
+                store.record(batch.into()).await.unwrap();
             }
         })
     };

@@ -304,7 +304,7 @@ pub async fn a_send_at_in_the_past_is_due_now(t: &TestStore) {
 
 pub async fn an_empty_batch_is_no_error(t: &TestStore) {
     assert_eq!(t.store.ingest(vec![]).await.unwrap(), []);
-    assert_eq!(t.store.record(vec![]).await.unwrap(), []);
+    assert_eq!(t.store.record([].into()).await.unwrap(), []);
 }
 
 pub async fn many_callers_at_once_each_get_their_own_answers(t: &TestStore) {

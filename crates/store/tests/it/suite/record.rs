@@ -110,7 +110,7 @@ pub async fn several_records_in_one_call_are_answered_in_order(t: &TestStore) {
         retry(&claimed[4], HOUR),
         park(&claimed[0]),
     ];
-    let answers = t.store.record(batch).await.unwrap();
+    let answers = t.store.record(batch.into()).await.unwrap();
     let done = Recorded::Done;
     assert_eq!(answers, [done, done, LOST, done, done, Recorded::AlreadyRecorded]);
     let mut found = vec![];

@@ -76,7 +76,7 @@ impl Kind for NoopKind {
             settings: vec![Setting::text("dead", "Answers nothing and fails after a while.")],
             retry: RetryPolicy::exponential(),
             limits: Limits {
-                concurrency: 256,
+                concurrency: 1024,
                 per_second: None,
             },
             on_ambiguous: OnAmbiguous::Resend,

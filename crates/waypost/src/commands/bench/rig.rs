@@ -82,7 +82,7 @@ impl Rig {
 
     /// The provider that does nothing.
     pub async fn noop(&self) -> anyhow::Result<LaneId> {
-        self.provider("noop", "noop", Value::Null, 256).await
+        self.provider("noop", "noop", Value::Null, 1024).await
     }
 
     pub fn dispatcher(&self) -> Dispatcher {
