@@ -22,7 +22,11 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return exit::report(&anyhow::Error::new(error).context("no threads to work with")),
     };
-    let result = runtime.block_on(cli.run());
+    // On the workers, where everything else runs: a thread of its own would have to be woken for each turn.
+    let result = match runtime.block_on(runtime.spawn(cli.run())) {
+        Ok(result) => result,
+        Err(died) => Err(anyhow::Error::new(died)),
+    };
     // What still hangs in a blocking call is not waited for: whoever had to finish has been waited for already.
     runtime.shutdown_background();
     match result {
