@@ -17,11 +17,11 @@ pub(super) struct Item {
 impl Item {
     pub fn new(new: NewNotification) -> Item {
         let submission = &new.submission;
+        // Text fields only: always representable as JSON.
         let recipients = match &submission.target {
-            Target::Recipients(to) => Some(serde_json::Value::from(to.clone()).to_string()),
+            Target::Recipients(to) => Some(serde_json::to_string(to).unwrap_or_default()),
             Target::List(_) | Target::Provider => None,
         };
-        // Text fields only: always representable as JSON.
         let extra = (!submission.extra.is_empty())
             .then(|| serde_json::to_string(&submission.extra).unwrap_or_default());
         Item {

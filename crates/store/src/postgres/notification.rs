@@ -48,7 +48,8 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
         next_attempt_at: rows::time_opt(row, "due_at"),
         delivered_at: ended_at.filter(|_| status == Status::Delivered),
         ended_at,
-        resolved_targets: rows::json(row, "outcome", "resolved_targets")?.unwrap_or_default(),
+        resolved_targets: rows::json_text(row, "outcome", "resolved_targets", "resolved_targets")?
+            .unwrap_or_default(),
         provider_message_id: row.get("provider_message_id"),
         receipt: row.get("receipt"),
         provider: provider.filter(|name| !name.is_empty()),

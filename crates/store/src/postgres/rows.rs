@@ -39,7 +39,7 @@ pub(super) fn channel(row: &Row) -> Result<Channel> {
 pub(super) fn target(row: &Row) -> Result<Target> {
     Ok(target_of(
         row.get("list_name"),
-        json(row, "notifications", "recipients")?,
+        json_text(row, "notifications", "recipients", "recipients")?,
     ))
 }
 
@@ -76,33 +76,38 @@ impl<'r> Columns<'r> {
         self.next::<At>().0
     }
 
-    /// A `jsonb` column. What is in it may have been written by another version.
+    /// JSON in a text column.
     pub fn json<T: DeserializeOwned>(&mut self, table: &'static str, column: &str) -> Result<Option<T>> {
-        let value = json_at(self.row, table, column, self.next);
+        let value = json_text(self.row, table, column, self.next);
         self.next += 1;
         value
     }
 }
 
 pub(super) fn extra(row: &Row) -> Result<Extra> {
-    Ok(json(row, "notifications", "extra")?.unwrap_or_default())
+    Ok(json_text(row, "notifications", "extra", "extra")?.unwrap_or_default())
 }
 
 /// A `jsonb` column. What is in it may have been written by another version.
 pub(super) fn json<T: DeserializeOwned>(row: &Row, table: &'static str, column: &str) -> Result<Option<T>> {
-    json_at(row, table, column, column)
+    match row.try_get::<_, Option<Json<T>>>(column) {
+        Ok(value) => Ok(value.map(|json| json.0)),
+        Err(e) => Err(Error::corrupt(table, format!("{column}: {}", root(&e)))),
+    }
 }
 
-fn json_at<T: DeserializeOwned>(
+/// JSON in a text column. What is in it may have been written by another version.
+pub(super) fn json_text<T: DeserializeOwned>(
     row: &Row,
     table: &'static str,
     column: &str,
     at: impl RowIndex + std::fmt::Display,
 ) -> Result<Option<T>> {
-    match row.try_get::<_, Option<Json<T>>>(at) {
-        Ok(value) => Ok(value.map(|json| json.0)),
-        Err(e) => Err(Error::corrupt(table, format!("{column}: {}", root(&e)))),
-    }
+    let Some(text) = row.get::<_, Option<&str>>(at) else {
+        return Ok(None);
+    };
+    let value = serde_json::from_str(text).map_err(|e| Error::corrupt(table, format!("{column}: {e}")))?;
+    Ok(Some(value))
 }
 
 fn root(error: &dyn std::error::Error) -> String {

@@ -25,8 +25,8 @@ with moment as materialized (
   ) overriding system value
   select
     seq, tenant, id, idempotency_key, content_hash, channel, lane, provider, list_name,
-    recipients::jsonb, subject, body, type_data, site, instance, script, execution,
-    parent_execution, entity_type, entity_id, submitted_by, extra::jsonb, site_enqueued_at,
+    recipients, subject, body, type_data, site, instance, script, execution,
+    parent_execution, entity_type, entity_id, submitted_by, extra, site_enqueued_at,
     (select now from moment), send_at,
     expires_at, supersede_key
   from arrived

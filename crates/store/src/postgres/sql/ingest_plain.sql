@@ -19,7 +19,7 @@ with moment as materialized (
   ) overriding system value
   select
     seq, tenant, id, idempotency_key, content_hash, channel, lane, provider, list_name,
-    recipients::jsonb, subject, body, submitted_by, (select now from moment)
+    recipients, subject, body, submitted_by, (select now from moment)
   from arrived
   where (select spent.id from spent_keys spent where spent.tenant = arrived.tenant and spent.id = arrived.id) is null
   order by tenant, id

@@ -3,7 +3,7 @@
 with completed as (
   update outcome
   set status = 'Delivered', at = coalesce($1::timestamptz, date_trunc('milliseconds', now())), attempts = greatest(attempts, 1),
-    code = null, error = null, resolved_targets = $4::text::jsonb, provider_message_id = $5::text
+    code = null, error = null, resolved_targets = $4::text, provider_message_id = $5::text
   where seq = $3::bigint and status = 'Parked'
   returning seq, tenant, site
 ), counted as (

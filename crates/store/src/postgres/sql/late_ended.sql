@@ -16,5 +16,5 @@ insert into outcome (
   resolved_targets, provider_message_id
 )
 select seq, tenant, site, lane, 'Delivered', coalesce($1::timestamptz, date_trunc('milliseconds', now())), waiting_since,
-  generation, greatest(attempts, 1), last_attempt_at, $4::text::jsonb, $5::text
+  generation, greatest(attempts, 1), last_attempt_at, $4::text, $5::text
 from gone

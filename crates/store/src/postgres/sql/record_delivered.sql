@@ -17,7 +17,7 @@ with moment as materialized (
     provider_message_id, attempt_token, attempt_target, attempt_duration_ms, attempt_code, attempt_detail
   )
   select seq, tenant, site, lane, 'Delivered', (select now from moment), waiting_since, generation, attempts + 1,
-    last_attempt_at, resolved_targets::jsonb, provider_message_id, token, target, duration_ms, code, detail
+    last_attempt_at, resolved_targets, provider_message_id, token, target, duration_ms, code, detail
   from gone
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)

@@ -16,7 +16,7 @@ with gone as (
     code, error, resolved_targets, provider_message_id
   )
   select seq, tenant, site, lane, status, coalesce($1::timestamptz, date_trunc('milliseconds', now())), waiting_since,
-    generation, attempts, last_attempt_at, code, error, resolved_targets::jsonb, provider_message_id
+    generation, attempts, last_attempt_at, code, error, resolved_targets, provider_message_id
   from gone
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)

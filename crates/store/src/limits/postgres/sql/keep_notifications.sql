@@ -5,7 +5,7 @@ with made as (
   )
   select
     1, md5($4::text || n)::uuid, $4::text || n, hashtextextended($4::text || n, 0), 'Email', $3::bigint, 'noop',
-    jsonb_build_array('user' || n || '@example.org'), 'Order confirmation', $5::text, 'key:bench',
+    '["user' || n || '@example.org"]', 'Order confirmation', $5::text, 'key:bench',
     date_trunc('milliseconds', now()) - interval '1 day' - n * interval '10 milliseconds'
   from generate_series($1::bigint, $2::bigint) as n
   returning seq
