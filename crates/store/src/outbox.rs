@@ -278,3 +278,18 @@ pub struct Lane {
     pub not_before: Option<Timestamp>,
     pub waiting: u64,
 }
+
+/// The column whose JSON would hold a NUL, which no text column does.
+pub(crate) fn nul_in_json(submission: &Submission) -> Option<&'static str> {
+    let has_nul = |text: &String| text.contains('\0');
+    let recipients = matches!(&submission.target, Target::Recipients(to) if to.iter().any(has_nul));
+    let extra = &submission.extra;
+    let texts = [&extra.body_html, &extra.rule_name, &extra.rule_id, &extra.run_id];
+    if recipients {
+        Some("recipients")
+    } else if texts.into_iter().flatten().any(has_nul) {
+        Some("extra")
+    } else {
+        None
+    }
+}

@@ -1,7 +1,7 @@
 //! Items turned on their side: `unnest` takes one array per column.
 
 use super::{sql, types::At};
-use crate::outbox::NewNotification;
+use crate::outbox::{NewNotification, nul_in_json};
 use domain::{ExecutionId, ProviderId, Target, Timestamp};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -24,6 +24,11 @@ impl Item {
         };
         let extra = (!submission.extra.is_empty())
             .then(|| serde_json::to_string(&submission.extra).unwrap_or_default());
+        // JSON hides a NUL; shown, it is refused as it is in every other text.
+        let recipients = match nul_in_json(submission) {
+            Some(_) => Some("\0".to_owned()),
+            None => recipients,
+        };
         Item {
             content_hash: submission.content_hash(),
             recipients,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    outbox::{Ingested, NewNotification},
+    outbox::{Ingested, NewNotification, nul_in_json},
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
 use rusqlite::{CachedStatement, params};
@@ -137,21 +137,6 @@ fn in_words(refusal: &rusqlite::Error) -> String {
 
 fn unfit(column: &str) -> String {
     format!("{column} is too long or has a NUL character in it")
-}
-
-/// The column whose JSON would hold a NUL, which no text column does.
-fn nul_in_json(submission: &Submission) -> Option<&'static str> {
-    let has_nul = |text: &String| text.contains('\0');
-    let recipients = matches!(&submission.target, Target::Recipients(to) if to.iter().any(has_nul));
-    let extra = &submission.extra;
-    let texts = [&extra.body_html, &extra.rule_name, &extra.rule_id, &extra.run_id];
-    if recipients {
-        Some("recipients")
-    } else if texts.into_iter().flatten().any(has_nul) {
-        Some("extra")
-    } else {
-        None
-    }
 }
 
 /// Lanes are never deleted, so one look per lane and batch is enough.
