@@ -17,14 +17,23 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
+    time::{Duration, Instant},
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{
+    mpsc,
+    oneshot::{self, error::TryRecvError},
+    watch,
+};
 
 /// Commands that may wait; further callers wait to be let in.
 const WAITING: usize = 1024;
+/// How long a commit takes on a disk that is quick.
+const NEAR: Duration = Duration::from_micros(400);
+/// Who came so often without meeting anybody is taken to be the only one.
+const ALONE: usize = 16;
 
 /// What a command works with.
 pub(crate) struct Session<'a> {
@@ -53,6 +62,58 @@ pub(crate) struct Writer {
     mode: Mode,
     poisoned: watch::Sender<bool>,
     commits: Arc<AtomicU64>,
+    callers: Callers,
+}
+
+/// Who waits for an answer.
+#[derive(Debug, Default)]
+struct Callers {
+    now: AtomicUsize,
+    /// How many in a row came while nobody else waited.
+    alone: AtomicUsize,
+}
+
+/// One who waits, for as long as it does.
+struct Caller<'a>(&'a Callers);
+
+impl Callers {
+    fn one_more(&self) -> Caller<'_> {
+        if self.now.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.alone.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.alone.store(0, Ordering::Relaxed);
+        }
+        Caller(self)
+    }
+}
+
+impl Caller<'_> {
+    fn is_alone(&self) -> bool {
+        self.0.alone.load(Ordering::Relaxed) >= ALONE
+    }
+
+    /// An answer that is probably near. Who is alone with the writer looks for it, giving way to everybody else, instead of
+    /// going to sleep: to be woken takes a good part of a commit.
+    async fn answer<T>(&self, mut answer: oneshot::Receiver<T>) -> Result<T, oneshot::error::RecvError> {
+        let until = Instant::now() + NEAR;
+        while self.is_alone() && Instant::now() < until {
+            match answer.try_recv() {
+                Err(TryRecvError::Empty) => {
+                    std::thread::yield_now();
+                    tokio::task::yield_now().await;
+                }
+                Ok(answer) => return Ok(answer),
+                Err(TryRecvError::Closed) => break,
+            }
+        }
+        answer.await
+    }
+}
+
+impl Drop for Caller<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug)]
@@ -97,6 +158,7 @@ impl Writer {
             },
             poisoned,
             commits,
+            callers: Callers::default(),
         })
     }
 
@@ -115,6 +177,7 @@ impl Writer {
             mode: Mode::Inline(Mutex::new(Some(core))),
             poisoned,
             commits,
+            callers: Callers::default(),
         })
     }
 
@@ -153,6 +216,7 @@ impl Writer {
         work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.check()?;
+        let caller = self.callers.one_more();
         let (reply, answer) = oneshot::channel();
         let command = Box::new(Task {
             work,
@@ -171,7 +235,8 @@ impl Writer {
             }
         }
         // The thread answers everything it has taken, unless it died in between.
-        answer
+        caller
+            .answer(answer)
             .await
             .unwrap_or_else(|_| Err(Error::UnknownCommit("the writer stopped".into())))
     }
