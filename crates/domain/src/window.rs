@@ -2,12 +2,23 @@
 
 use crate::Timestamp;
 
-/// A lane's window over its far end. Starts small, doubles with success up to the lane's concurrency, halves on
-/// a failure of the far end as a whole.
+/// A lane's window over its far end. One message makes the acquaintance; then it starts small, doubles with success up to
+/// the lane's concurrency, and halves on a failure of the far end as a whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     size: f64,
-    healthy: bool,
+    standing: Standing,
+}
+
+/// What is known of a far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing yet.
+    New,
+    /// It answered last time.
+    Answering,
+    /// It did not.
+    Failing,
 }
 
 const FIRST: f64 = 4.0;
@@ -16,28 +27,32 @@ impl Default for Window {
     fn default() -> Self {
         Self {
             size: FIRST,
-            healthy: false,
+            standing: Standing::New,
         }
     }
 }
 
 impl Window {
     pub fn size(&self, concurrency: u32) -> usize {
-        (self.size as usize).clamp(1, concurrency.max(1) as usize)
+        match self.standing {
+            Standing::New => 1,
+            Standing::Answering | Standing::Failing => {
+                (self.size as usize).clamp(1, concurrency.max(1) as usize)
+            }
+        }
     }
 
-    /// Whether the far end answered last time. What has not answered yet is treated like what has failed.
-    pub fn is_healthy(&self) -> bool {
-        self.healthy
+    pub fn standing(&self) -> Standing {
+        self.standing
     }
 
     pub fn answered(&mut self, concurrency: u32) {
-        self.healthy = true;
+        self.standing = Standing::Answering;
         self.size = (self.size + 1.0).min(f64::from(concurrency.max(1)));
     }
 
     pub fn did_not_answer(&mut self) {
-        self.healthy = false;
+        self.standing = Standing::Failing;
         self.size = (self.size / 2.0).max(1.0);
     }
 }
@@ -97,7 +112,9 @@ mod tests {
     #[test]
     fn a_window_grows_with_answers_and_halves_without() {
         let mut window = Window::default();
-        assert_eq!(window.size(32), 4);
+        assert_eq!(window.size(32), 1, "one makes the acquaintance");
+        window.answered(32);
+        assert_eq!(window.size(32), 5);
         (0..100).for_each(|_| window.answered(32));
         assert_eq!(window.size(32), 32);
         window.did_not_answer();

@@ -2,13 +2,13 @@
 //! is in the store, and here merely remembered so that it is not asked for in vain.
 //!
 //! Always true: lanes take turns; a lane never has more claimed than its window, or twice that when it is wide open and
-//! alone; lanes whose far end does not answer, or has not answered yet, together never use more than a quarter of the
-//! permits.
+//! alone; lanes whose far end fails together never use more than a quarter of the permits, and those that have not been
+//! heard of yet, each with one attempt, never more than half.
 
 use super::gate::Gate;
 use domain::{
     LaneId, Limits, OnAmbiguous, Timestamp,
-    window::{Rate, Window},
+    window::{Rate, Standing, Window},
 };
 use std::{
     cmp::Reverse,
@@ -79,7 +79,8 @@ impl Lane {
     /// few places: claims are cheap there, and order is kept.
     fn ahead(&self) -> usize {
         let concurrency = self.limits.as_ref().map_or(1, |l| l.concurrency) as usize;
-        let wide_open = self.window.is_healthy() && self.size() == concurrency && self.rate.is_none();
+        let answering = self.window.standing() == Standing::Answering;
+        let wide_open = answering && self.size() == concurrency && self.rate.is_none();
         let worth_it = self.may_claim_ahead && concurrency >= FEW;
         if wide_open && worth_it { concurrency } else { 0 }
     }
@@ -98,11 +99,13 @@ pub(super) struct Lanes {
     permits: usize,
     lanes: HashMap<LaneId, Lane>,
     ready: VecDeque<LaneId>,
-    /// Wait for a place in the quarter that lanes without an answer share.
+    /// Wait for a place among those that failing or new lanes share.
     crowded_out: VecDeque<LaneId>,
     timers: BinaryHeap<Reverse<(Timestamp, LaneId)>>,
     sending: usize,
-    silent_sending: usize,
+    /// Of those, what lanes have under way whose far end fails, and that have not been heard of yet.
+    failing: usize,
+    new: usize,
 }
 
 /// How the far end behaved in one attempt.
@@ -135,7 +138,17 @@ impl Lanes {
             crowded_out: VecDeque::new(),
             timers: BinaryHeap::new(),
             sending: 0,
-            silent_sending: 0,
+            failing: 0,
+            new: 0,
+        }
+    }
+
+    /// What lanes of this standing have under way, and the most they may have; none if nothing bounds them.
+    fn shared(&mut self, standing: Standing) -> Option<(&mut usize, usize)> {
+        match standing {
+            Standing::Answering => None,
+            Standing::Failing => Some((&mut self.failing, (self.permits / 4).max(1))),
+            Standing::New => Some((&mut self.new, (self.permits / 2).max(1))),
         }
     }
 
@@ -280,7 +293,6 @@ impl Lanes {
     /// What to claim now, at most `most` rows. Room is reserved; [`Lanes::claimed`] gives back what was not used.
     pub fn plan(&mut self, now: Timestamp, batch: usize, most: usize) -> Plan {
         let mut free = self.permits.saturating_sub(self.sending).min(most);
-        let mut quarter = (self.permits / 4).max(1).saturating_sub(self.silent_sending);
         let turns = self.ready.len();
         let share = (free / turns.max(1)).max(1);
         // Who is alone need not leave any for others.
@@ -331,26 +343,26 @@ impl Lanes {
                     continue;
                 }
             }
-            let healthy = lane.window.is_healthy();
-            if !healthy {
-                room = room.min(quarter);
+            let standing = lane.window.standing();
+            let light_enough = (BYTES_PER_CLAIM / lane.weight.max(1)).max(1);
+            if let Some((under_way, most)) = self.shared(standing) {
+                room = room.min(most.saturating_sub(*under_way));
                 if room == 0 {
-                    lane.queued = true;
+                    self.lane(id).queued = true;
                     self.crowded_out.push_back(id);
                     continue;
                 }
             }
-            let light_enough = (BYTES_PER_CLAIM / lane.weight.max(1)).max(1);
             let n = room.min(free).min(batch).min(share.max(1)).min(light_enough);
+            let lane = self.lane(id);
             if let Some(rate) = &mut lane.rate {
                 rate.take(n);
             }
             lane.sending += n;
             self.sending += n;
             free -= n;
-            if !healthy {
-                self.silent_sending += n;
-                quarter -= n;
+            if let Some((under_way, _)) = self.shared(standing) {
+                *under_way += n;
             }
             plan.wants.push(LaneWant {
                 lane: id,
@@ -384,9 +396,11 @@ impl Lanes {
         lane.probing = got;
         if got {
             lane.sending += 1;
-            let silent = !lane.window.is_healthy();
+            let standing = lane.window.standing();
             self.sending += 1;
-            self.silent_sending += usize::from(silent);
+            if let Some((under_way, _)) = self.shared(standing) {
+                *under_way += 1;
+            }
         }
     }
 
@@ -394,17 +408,18 @@ impl Lanes {
     pub fn finished(&mut self, id: LaneId, behaviour: Behaviour) {
         let lane = self.lane(id);
         let concurrency = lane.limits.as_ref().map_or(1, |l| l.concurrency);
-        let was_healthy = lane.window.is_healthy();
+        let before = lane.window.standing();
         match behaviour {
             Behaviour::Answered => lane.window.answered(concurrency),
             Behaviour::Silent => lane.window.did_not_answer(),
             Behaviour::NotAsked => {}
         }
-        let (is_healthy, sending) = (lane.window.is_healthy(), lane.sending);
-        match (was_healthy, is_healthy) {
-            (true, false) => self.silent_sending += sending,
-            (false, true) => self.silent_sending = self.silent_sending.saturating_sub(sending),
-            _ => {}
+        let (now, sending) = (lane.window.standing(), lane.sending);
+        if let Some((under_way, _)) = self.shared(before) {
+            *under_way = under_way.saturating_sub(sending);
+        }
+        if let Some((under_way, _)) = self.shared(now) {
+            *under_way += sending;
         }
         self.give_back(id, 1);
     }
@@ -438,11 +453,11 @@ impl Lanes {
         }
         let lane = self.lane(id);
         lane.sending = lane.sending.saturating_sub(n);
-        let silent = !lane.window.is_healthy();
+        let standing = lane.window.standing();
         let wants_room = std::mem::take(&mut lane.wants_room);
         self.sending = self.sending.saturating_sub(n);
-        if silent {
-            self.silent_sending = self.silent_sending.saturating_sub(n);
+        if let Some((under_way, _)) = self.shared(standing) {
+            *under_way = under_way.saturating_sub(n);
         }
         if wants_room {
             self.enqueue(id);

@@ -30,19 +30,31 @@ fn warm(lanes: &mut Lanes, id: i64) {
     for _ in 0..200 {
         lanes.lane(LaneId(id)).sending += 1;
         lanes.sending += 1;
-        if !lanes.lane(LaneId(id)).window.is_healthy() {
-            lanes.silent_sending += 1;
+        if lanes.lane(LaneId(id)).window.standing() == Standing::New {
+            lanes.new += 1;
         }
         lanes.finished(LaneId(id), Behaviour::Answered);
     }
 }
 
 #[test]
-fn lanes_without_an_answer_share_a_quarter_of_the_permits() {
+fn new_lanes_get_one_attempt_each_and_together_half_of_the_permits() {
     let mut lanes = lanes(100, 0..200);
     let plan = lanes.plan(NOW, 100, 1000);
-    assert_eq!(wanted(&plan), 25);
-    assert_eq!(lanes.silent_sending, 25);
+    assert_eq!((wanted(&plan), plan.wants.len()), (50, 50));
+    assert_eq!(lanes.new, 50);
+}
+
+#[test]
+fn failing_lanes_share_a_quarter_of_the_permits() {
+    let mut lanes = lanes(100, 0..50);
+    for id in 0..50 {
+        warm(&mut lanes, id);
+        lanes.finished(LaneId(id), Behaviour::Silent);
+        lanes.enqueue(LaneId(id));
+    }
+    assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 25);
+    assert_eq!((lanes.failing, lanes.new), (25, 0));
 }
 
 #[test]
@@ -65,12 +77,15 @@ fn a_healthy_lane_is_not_held_up_by_dead_ones() {
             }
         }
     }
-    assert!(lanes.silent_sending <= 25);
-    assert_eq!(healthy, 75, "everything but the quarter is the healthy lane's");
+    assert!(lanes.new <= 50);
+    assert_eq!(
+        healthy, 50,
+        "everything but what the new ones share is the healthy lane's"
+    );
 }
 
 #[test]
-fn silent_accounting_returns_to_zero_when_everything_is_over() {
+fn the_accounts_return_to_zero_when_everything_is_over() {
     let mut lanes = lanes(64, 0..10);
     let plan = lanes.plan(NOW, 100, 1000);
     for want in &plan.wants {
@@ -86,7 +101,7 @@ fn silent_accounting_returns_to_zero_when_everything_is_over() {
             lanes.finished(want.lane, behaviour);
         }
     }
-    assert_eq!((lanes.sending, lanes.silent_sending), (0, 0));
+    assert_eq!((lanes.sending, lanes.failing, lanes.new), (0, 0, 0));
 }
 
 #[test]
@@ -132,6 +147,7 @@ fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
         OnAmbiguous::Park,
         NOW,
     );
+    warm(&mut lanes, 1);
     lanes.enqueue(LaneId(1));
     let plan = lanes.plan(NOW, 100, 1000);
     assert_eq!(wanted(&plan), 2);
@@ -222,14 +238,14 @@ fn a_lane_that_is_wide_open_and_alone_is_claimed_from_ahead_of_its_places() {
     lanes.set_limits(LaneId(0), &limits, OnAmbiguous::Resend, NOW);
     assert_eq!(
         lanes.plan(NOW, 1000, 1000).wants[0].n,
-        4,
+        1,
         "not before it has answered"
     );
     warm(&mut lanes, 0);
     (0..2).for_each(|id| lanes.enqueue(LaneId(id)));
     assert_eq!(
         lanes.plan(NOW, 1000, 1000).wants[0].n,
-        96,
+        99,
         "not while another waits"
     );
     lanes.unqueue(LaneId(1));

@@ -28,8 +28,8 @@ async fn a_dead_lane_does_not_slow_a_healthy_one() {
     };
     let (_, stuck_in_mail) = tokio::join!(world.dispatcher.sweep(), watch);
     assert!(
-        stuck_in_mail <= 64,
-        "the dead lane held {stuck_in_mail} of 256 permits"
+        stuck_in_mail <= 1,
+        "the dead lane had {stuck_in_mail} under way before it was heard of"
     );
     assert_eq!(world.hook.received().len(), 400);
 }
@@ -67,6 +67,9 @@ async fn no_more_than_the_lanes_concurrency_is_under_way_at_once() {
             });
         })
         .await;
+    // A lane that has not been heard of has one attempt under way at most.
+    world.send(a_notification().by(Channel::Webhook)).await;
+    world.sweep().await;
     world
         .hook
         .script(|_, _| Reply::AtGate(domain::Outcome::Delivered(Default::default())));
@@ -79,7 +82,7 @@ async fn no_more_than_the_lanes_concurrency_is_under_way_at_once() {
         for _ in 0..1000 {
             tokio::task::yield_now().await;
         }
-        let under_way = hook.received().len();
+        let under_way = hook.received().len() - 1;
         hook.open_gate();
         under_way
     };
