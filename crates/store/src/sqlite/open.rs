@@ -82,33 +82,3 @@ fn known_version() -> i64 {
         .max()
         .unwrap_or(0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use refinery::Target;
-
-    #[test]
-    fn what_was_being_sent_before_an_upgrade_stays_leased_and_keeps_its_place() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("waypost.db");
-        let mut conn = connection::read_write(&path).unwrap();
-        embedded::migrations::runner()
-            .set_target(Target::Version(3))
-            .run(&mut conn)
-            .unwrap();
-        let before = "insert into due (seq, tenant, lane, waiting_since, due_at, token, last_attempt_at)
-            values (1, 1, 1, 10, 20, null, null), (2, 1, 1, 10, 900, 7, 30)";
-        conn.execute_batch(before).unwrap();
-        migrate(&path).unwrap();
-        let mut rows = conn
-            .prepare("select due_at, leased_until from due order by seq")
-            .unwrap();
-        let rows: Vec<(i64, Option<i64>)> = rows
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap();
-        assert_eq!(rows, [(20, None), (30, Some(900))]);
-    }
-}

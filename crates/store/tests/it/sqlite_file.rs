@@ -265,3 +265,30 @@ async fn the_log_is_moved_into_the_file_beside_the_writer() {
         .await
         .unwrap();
 }
+
+#[test]
+fn what_was_being_sent_before_an_upgrade_stays_leased_and_keeps_its_place() {
+    let step = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+        std::fs::read_to_string(format!("{folder}/{name}.sql")).unwrap()
+    };
+    let conn = Connection::open_in_memory().unwrap();
+    for before in ["V1__outbox", "V2__sites", "V3__users"] {
+        conn.execute_batch(&step(before)).unwrap();
+    }
+    conn.execute_batch(
+        "insert into due (seq, tenant, lane, waiting_since, due_at, token, last_attempt_at)
+         values (1, 1, 1, 10, 20, null, null), (2, 1, 1, 10, 900, 7, 30)",
+    )
+    .unwrap();
+    conn.execute_batch(&step("V4__leases")).unwrap();
+    let mut rows = conn
+        .prepare("select due_at, leased_until from due order by seq")
+        .unwrap();
+    let rows: Vec<(i64, Option<i64>)> = rows
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(rows, [(20, None), (30, Some(900))]);
+}
