@@ -124,7 +124,8 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
     let opener = {
         let far_end = far_end.clone();
         async move {
-            far_end.waiting(8).await;
+            // One of each node: a lane that has not been heard of has no more under way.
+            far_end.waiting(2).await;
             // Four times the lease: without renewal the other node would have taken these over.
             tokio::time::sleep(Duration::from_secs(4)).await;
             far_end.open_gate();
