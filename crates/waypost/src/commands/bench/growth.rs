@@ -14,7 +14,7 @@ use domain::{Channel, Clock, SystemClock};
 use store::limits::{postgres, sqlite};
 
 /// Messages of each drain.
-const ROWS: u64 = 5_000;
+const ROWS: u64 = 20_000;
 /// Drains of each size, turn by turn.
 const TURNS: usize = 5;
 
