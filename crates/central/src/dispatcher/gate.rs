@@ -1,7 +1,7 @@
 //! The places in which a lane's attempts are made. Rows may be claimed before there is a place for them; those wait here.
 //!
-//! Always true: no more attempts are under way than there are, or until a moment ago were, places; a row that waited does not go out to a far end
-//! that failed meanwhile, nor once the process is stopping.
+//! Always true: no more attempts are under way than there are, or until a moment ago were, places; a row that waited
+//! does not go out to a far end that failed meanwhile, nor once the process is stopping.
 
 use std::sync::{
     Arc,

@@ -7,7 +7,8 @@
 //!
 //! Leaves to others: classifying replies (`delivery`), delays (`domain::retry`), SQL (`store`).
 //! Always true: nothing is locked in the store while an adapter is on the network; no more rows are claimed than
-//! can be started at once, or for a quick far end a moment later ([`gate`]); while results cannot be recorded, nothing is claimed; an orderly stop counts nothing.
+//! can be started at once, or for a quick far end a moment later ([`gate`]); while results cannot be recorded, nothing
+//! is claimed; an orderly stop counts nothing.
 
 mod attempt;
 mod claim;

@@ -57,6 +57,8 @@ const AT_ONCE: usize = 2;
 const WORTH_A_COMMIT: usize = 256;
 /// but no longer than this.
 const GATHER_FOR: Duration = Duration::from_millis(5);
+/// After this a lane is looked at again from which rows went back: whatever was in their way is not asked about at once.
+const RELEASED: Duration = Duration::from_secs(1);
 
 pub(super) struct Recorder {
     pub store: Arc<dyn Store>,
@@ -149,7 +151,7 @@ impl Recorder {
         }
         let n = conclusions.len();
         let (mut lanes, mut records) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let (mut released, mut all) = (vec![], Vec::with_capacity(n));
+        let (mut released, mut again, mut all) = (vec![], vec![], Vec::with_capacity(n));
         for conclusion in conclusions {
             all.push(conclusion.lease);
             match conclusion.record {
@@ -157,7 +159,10 @@ impl Recorder {
                     lanes.push(conclusion.lane);
                     records.push(record);
                 }
-                None => released.push(conclusion.lease),
+                None => {
+                    again.push((conclusion.lane, self.clock.now() + RELEASED));
+                    released.push(conclusion.lease);
+                }
             }
         }
         let mut tally = Tally {
@@ -167,7 +172,7 @@ impl Recorder {
         if !released.is_empty() {
             self.persist("release", || self.store.release(&released)).await;
         }
-        let again = self.record_all(&lanes, records.into(), &mut tally).await;
+        again.extend(self.record_all(&lanes, records.into(), &mut tally).await);
         self.leases.over(&all);
         self.tell(Feedback::Recorded { tally, again });
     }

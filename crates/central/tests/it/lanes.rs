@@ -92,6 +92,51 @@ async fn no_more_than_the_lanes_concurrency_is_under_way_at_once() {
 }
 
 #[tokio::test]
+async fn what_was_claimed_ahead_goes_back_uncounted_when_the_far_end_fails() {
+    let mut world = World::new().await;
+    world
+        .provider("hook", "test-hook", |draft| {
+            draft.limits = Some(Limits {
+                concurrency: 16,
+                per_second: None,
+            });
+        })
+        .await;
+    for _ in 0..32 {
+        world.send(a_notification().by(Channel::Webhook)).await;
+    }
+    assert_eq!(world.sweep().await.delivered, 32, "the window is wide open");
+    let busy = || Failure::transient(Scope::Lane, "HTTP_503", "busy");
+    world.hook.script(move |_, _| Reply::AtGate(busy().into()));
+    let mut ids = vec![];
+    for _ in 0..32 {
+        ids.push(world.send(a_notification().by(Channel::Webhook)).await);
+    }
+    let hook = world.hook.clone();
+    let watch = async {
+        hook.waiting(16).await;
+        hook.open_gate();
+    };
+    let (tally, ()) = tokio::join!(world.dispatcher.sweep(), watch);
+    assert_eq!(tally.unwrap().released, 16, "those that waited for a place");
+    assert_eq!(world.hook.received().len(), 32 + 16, "and were not sent");
+    let mut attempts = vec![];
+    for id in &ids {
+        attempts.push(world.get(*id).await.retry_count);
+    }
+    attempts.sort_unstable();
+    assert_eq!(attempts[..16], [0; 16]);
+    world.hook.accepts();
+    for _ in 0..40 {
+        world.advance(secs(60));
+        world.sweep().await;
+    }
+    for id in ids {
+        assert_eq!(world.status(id).await, domain::Status::Delivered);
+    }
+}
+
+#[tokio::test]
 async fn the_oldest_goes_first_within_a_lane() {
     let mut world = World::new().await;
     world
