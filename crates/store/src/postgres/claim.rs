@@ -4,6 +4,7 @@
 //! forgotten in a crash, which only makes its rows due again.
 
 use super::{
+    compact,
     failed::Failed,
     record,
     rows::{self, Columns},
@@ -35,7 +36,8 @@ pub(super) async fn claim_due(
         .map(|want| (want.lane.0, i32::try_from(want.n).unwrap_or(i32::MAX)))
         .unzip();
     let session = db.session(Use::Claim).await?;
-    let params: Params<'_> = &[&db.now(), &lanes, &counts, &token.0, &millis(lease)];
+    let (since, begin_at) = (db.passed.since(), db.passed.places(&lanes));
+    let params: Params<'_> = &[&db.now(), &lanes, &counts, &token.0, &millis(lease), &begin_at];
     let found = match session.rows(sql::CLAIM_DUE, params).await {
         Err(Failed::Lost(cause)) => {
             tokio::spawn(undo(db.clone(), lanes, token, lease));
@@ -51,7 +53,14 @@ pub(super) async fn claim_due(
             ..Claims::default()
         });
     }
-    claims(db, &session, &found, token).await
+    let claims = claims(db, &session, &found, token).await?;
+    if let Some(now) = claims.now {
+        let reached = found
+            .iter()
+            .map(|row| (row.get(LANE), row.get::<_, At>(DUE_AT).0));
+        db.passed.claimed(since, now, reached);
+    }
+    Ok(claims)
 }
 
 pub(super) async fn claim_probe(
@@ -83,6 +92,7 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
                 .await
                 .is_ok()
         {
+            db.passed.came_back();
             return;
         }
     }
@@ -93,6 +103,7 @@ const LANES: usize = 3;
 const VERSIONS: usize = 4;
 const DUE_AT: usize = 5;
 const SEQ: usize = 6;
+const LANE: usize = 7;
 
 /// The version of each lane's configuration. A claim says it once, not with every row.
 type ConfigVersions = HashMap<i64, i64>;
@@ -224,6 +235,7 @@ fn claimed<'r>(
 
 pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
     let session = db.session(Use::Claim).await?;
+    let since = db.passed.since();
     let found = session.rows(sql::LANES_WAITING, &[&db.now()]).await?;
     let first = found
         .first()
@@ -244,6 +256,9 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
             });
         }
     }
+    let lanes = waiting.lanes.iter().map(|lane| (lane.lane.0, lane.next_due));
+    db.passed.looked(since, first.get("gone"), waiting.now, lanes);
+    compact::if_worth_it(db, first.get("size"), first.get("left"));
     Ok(waiting)
 }
 
@@ -257,8 +272,9 @@ fn columns(leases: &[Lease]) -> (Vec<i64>, Vec<i64>) {
 pub(super) async fn release(db: &Db, leases: &[Lease]) -> Result<(), Failed> {
     let (seqs, tokens) = columns(leases);
     let session = db.session(Use::Claim).await?;
-    session.exec(sql::RELEASE, &[&seqs, &tokens]).await?;
-    Ok(())
+    let released = session.exec(sql::RELEASE, &[&seqs, &tokens]).await;
+    db.passed.came_back();
+    released.map(drop)
 }
 
 pub(super) async fn renew(db: &Db, leases: &[Lease], lease: Duration) -> Result<Vec<Lease>, Failed> {

@@ -17,7 +17,7 @@ use domain::Status;
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use uuid::Uuid;
 
@@ -124,10 +124,11 @@ async fn store_distinct(
 
 /// Commits a part. A connection that breaks meanwhile is asked about by sending the same again.
 async fn commit(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
-    let mut patience = Patience::new("ingest");
+    let (mut patience, started) = (Patience::new("ingest"), Instant::now());
     loop {
         match once(db, items).await {
             Ok(mut found) => {
+                db.passed.stored(started.elapsed());
                 // Rows that are younger than the first try were committed by it.
                 found.ours_since = patience.maybe_committed().map(|age| age + Duration::from_secs(1));
                 return Ok(found);

@@ -10,6 +10,7 @@
 mod audit_read;
 mod audit_write;
 mod claim;
+mod compact;
 mod directory;
 mod failed;
 mod figures;
@@ -28,6 +29,7 @@ mod migrate;
 mod notification;
 mod operator;
 mod outbox;
+mod passed;
 mod patience;
 mod providers;
 mod query;

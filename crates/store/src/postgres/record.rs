@@ -166,6 +166,9 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
             .map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;
+    if !waits.is_empty() {
+        db.passed.came_back();
+    }
     Ok(held.into_keys().collect())
 }
 

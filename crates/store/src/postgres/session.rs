@@ -4,8 +4,11 @@
 //! connection that failed is never handed out again.
 
 use super::{
+    compact::Compacting,
     failed::Failed,
+    passed::Passed,
     server::{STATEMENT, Server, Use},
+    sql,
     types::At,
 };
 use crate::{Error, Result};
@@ -60,6 +63,8 @@ pub(super) struct Db {
     time: StoreTime,
     /// Names this node in `stats` and in signals.
     pub node: String,
+    pub passed: Arc<Passed>,
+    pub compacting: Arc<Compacting>,
 }
 
 /// Connections that write ingest batches; more were slower.
@@ -88,6 +93,8 @@ impl Db {
             record: pool(Use::Record, 4)?,
             time,
             node: node.to_owned(),
+            passed: Arc::default(),
+            compacting: Arc::default(),
         })
     }
 
@@ -155,7 +162,10 @@ impl Conn {
 
     /// Everything read in it is of one moment.
     pub async fn snapshot(&mut self) -> Result<Tx<'_>, Failed> {
-        self.begin_as(IsolationLevel::RepeatableRead, true).await
+        let tx = self.begin_as(IsolationLevel::RepeatableRead, true).await?;
+        // The moment comes after this: a queue that is compacted later than that would look empty.
+        tx.exec(sql::LOCK_DUE, &[]).await?;
+        Ok(tx)
     }
 
     async fn begin_as(&mut self, level: IsolationLevel, read_only: bool) -> Result<Tx<'_>, Failed> {

@@ -15,6 +15,11 @@ use std::path::{Path, PathBuf};
 const PAGES: u32 = 1_000;
 /// How far the log may grow behind a reader that stays, before commits wait for that reader a moment.
 const BOUND: u64 = 64 << 20;
+/// Behind a reader that stays on, the next try comes when the log has grown by this part of itself: a try costs time in
+/// proportion to the log.
+const PART: u8 = 4;
+/// A log of this size is told of.
+const LARGE: u64 = 512 << 20;
 
 /// The log, and when it is moved.
 #[derive(Debug)]
@@ -56,12 +61,24 @@ impl Log {
             return Ok(());
         }
         let moved = connection::checkpoint_passive(conn)?;
-        // Somebody reads an old state, a backup perhaps: not again before the log has grown as much once more.
-        self.next_pages = if moved { self.pages } else { pages + self.pages };
+        // Somebody reads an old state, a backup perhaps: not again before the log has grown some more.
+        self.next_pages = match moved {
+            true => self.pages,
+            false => pages + self.pages.max(pages / u32::from(PART)),
+        };
         let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
         if size > self.next_bound {
             let emptied = connection::checkpoint_truncate(conn)?;
-            self.next_bound = if emptied { self.bound } else { size + self.bound };
+            self.next_bound = match emptied {
+                true => self.bound,
+                false => size + self.bound.max(size / u64::from(PART)),
+            };
+            if !emptied && size >= LARGE {
+                tracing::warn!(
+                    log.bytes = size,
+                    "somebody has been reading the database for long; until they are done its log grows by all that is written"
+                );
+            }
         }
         Ok(())
     }

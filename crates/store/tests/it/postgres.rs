@@ -3,6 +3,7 @@
 //! Below are the promises that only PostgreSQL makes: several nodes, broken connections, plans.
 
 mod link;
+mod long_reader;
 mod nodes;
 mod plans;
 mod statements;

@@ -1,11 +1,12 @@
--- $1 now, $2 lanes, $3 how many from each, $4 token, $5 lease in milliseconds. Answers with nothing when nothing is due.
+-- $1 now, $2 lanes, $3 how many from each, $4 token, $5 lease in milliseconds, $6 where to begin in each lane (none: at its
+-- start). Answers with nothing when nothing is due.
 with moment as materialized (
   -- Once, not for every row.
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
     (select value::bigint from meta where key = 'directory_version') as directory_version
 ), wanted as materialized (
-  select given.lane, given.n, lanes.config_version, providers.on_ambiguous
-  from unnest($2::bigint[], $3::integer[]) as given (lane, n)
+  select given.lane, given.n, coalesce(given.begin_at, '-infinity') as begin_at, lanes.config_version, providers.on_ambiguous
+  from unnest($2::bigint[], $3::integer[], $6::timestamptz[]) as given (lane, n, begin_at)
   join lanes on lanes.lane_id = given.lane
   left join providers on providers.lane_id = lanes.lane_id
   where lanes.hold_reason is null
@@ -21,7 +22,7 @@ with moment as materialized (
   from wanted
   cross join lateral (
     select d.ctid as place, d.seq from due d
-    where d.lane = wanted.lane and d.due_at <= (select now from moment)
+    where d.lane = wanted.lane and d.due_at >= wanted.begin_at and d.due_at <= (select now from moment)
       and (d.leased_until is null or d.leased_until <= (select now from moment))
     order by d.due_at, d.seq
     limit wanted.n

@@ -1,11 +1,13 @@
 -- $1 now. One index probe per lane, whatever the backlog: only rows that are being sent are stepped over. Always one row
--- at least, for the clock.
+-- at least, for the clock, and with it the state of the queue.
 with moment as (
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
     (select value::bigint from meta where key = 'directory_version') as directory_version
 )
 select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, waiting.hold_reason is not null as held,
-  waiting.next_probe, waiting.not_before
+  waiting.next_probe, waiting.not_before,
+  pg_stat_get_dead_tuples('due'::regclass) as gone, pg_stat_get_live_tuples('due'::regclass) as left,
+  pg_relation_size('due'::regclass) as size
 from moment
 left join (
   select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, coalesce(

@@ -13,8 +13,10 @@ async fn every_postgres_statement_is_one_and_fits_the_schema() {
     for (name, sql) in statements("src/postgres/sql") {
         let prepared = admin.prepare(&sql).await;
         assert!(prepared.is_ok(), "{name}: {:?}", prepared.unwrap_err());
+        // The body of a block is a text to the server.
+        let outside = sql.split("$$").step_by(2).collect::<String>();
         assert!(
-            !sql.trim_end().ends_with(';') && !sql.contains(";\n"),
+            !outside.trim_end().ends_with(';') && !outside.contains(";\n"),
             "{name}: one statement, no semicolon"
         );
     }

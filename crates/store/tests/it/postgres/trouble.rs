@@ -357,7 +357,17 @@ async fn only_claims_where_a_message_costs_money_wait_for_the_disk() {
     let now = std::time::UNIX_EPOCH + Duration::from_secs(4_102_444_800);
     for (lane, durable) in [(cheap, 0i64), (costly, 1)] {
         let row = admin
-            .query_one(&claim, &[&now, &vec![lane.0], &vec![1i32], &1i64, &1000f64])
+            .query_one(
+                &claim,
+                &[
+                    &now,
+                    &vec![lane.0],
+                    &vec![1i32],
+                    &1i64,
+                    &1000f64,
+                    &vec![None::<std::time::SystemTime>],
+                ],
+            )
             .await
             .unwrap();
         assert_eq!(row.get::<_, i64>("durable"), durable);

@@ -4,18 +4,23 @@ use super::{
     bar,
     context::Bench,
     database::Location,
-    drain,
     load::Load,
     reading::{Reading, Target},
     rig::Rig,
 };
-use central::dispatcher::Dispatcher;
+use anyhow::ensure;
 use domain::Channel;
 use std::time::{Duration, Instant};
 use store::limits::{per_second, postgres, sqlite};
 
 /// Messages that come in and go out in each turn.
 const TURN: u64 = 5_000;
+/// An embedded database's log grows by everything that is written while somebody reads, so turns are kept apart there: this is
+/// about a thousand messages a second, and ten minutes of it fit on a disk.
+const APART: Duration = Duration::from_secs(5);
+/// The time with the reader is cut into so many parts; the last quarter of them counts.
+const PARTS: u32 = 20;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 enum Open {
     Postgres(postgres::Reader),
@@ -24,59 +29,113 @@ enum Open {
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let location = bench.fresh().await?;
-    let rig = Rig::on(&location).await?;
+    let mut rig = Rig::on(&location).await?;
     rig.noop().await?;
-    let (load, mut dispatcher) = (Load::new("noop", Channel::Email), rig.dispatcher());
-    let part = bench.scale.hold / 4;
-    turns(&rig, &load, &mut dispatcher, Duration::from_secs(2)).await?;
-    let before = turns(&rig, &load, &mut dispatcher, part).await?;
+    rig.start();
+    let mut traffic = Traffic {
+        rig: &rig,
+        load: Load::new("noop", Channel::Email),
+        sent: 0,
+        apart: match &location {
+            Location::Folder(..) => APART,
+            Location::Database(_) => Duration::ZERO,
+        },
+    };
+    let hold = bench.scale.hold;
+    traffic.flows_for(Duration::from_secs(2)).await?;
+    let before = traffic.flows_for(hold / 4).await?;
     let small = sizes(&location).await?;
     let open = match &location {
         Location::Database(url) => Open::Postgres(postgres::Reader::open(url).await?),
         Location::Folder(folder, _) => Open::Sqlite(sqlite::Reader::open(&folder.join("waypost.db"))?),
     };
-    let bar = bar(4, "a reader stays");
-    let mut rates = vec![];
-    for _ in 0..4 {
-        rates.push(turns(&rig, &load, &mut dispatcher, part).await?);
+    let bar = bar(u64::from(PARTS), "a reader stays");
+    let (mut flows, mut large) = (vec![], small);
+    for _ in 0..PARTS {
+        flows.push(traffic.flows_for(hold / PARTS).await?);
+        let now = sizes(&location).await?;
+        large = (large.0.max(now.0), large.1.max(now.1));
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let large = sizes(&location).await?;
     match open {
         Open::Postgres(reader) => reader.close().await?,
         Open::Sqlite(reader) => drop(reader),
     }
-    let after = turns(&rig, &load, &mut dispatcher, part).await?;
+    let after = traffic.flows_for(hold / 4).await?;
+    let end = sizes(&location).await?;
     rig.close().await;
     bench.database.remove(location).await?;
-    let last = rates.last().copied().unwrap_or_default();
-    let held = bench.scale.hold.as_secs();
+    let last: Flow = flows.iter().rev().take(flows.len() / 4).copied().sum();
+    let without: Flow = [before, after].into_iter().sum();
     Ok(vec![
-        Reading::rate(format!("reader, in and out, last quarter of {held} s"), last)
-            .beside("no reader", before)
-            .aiming(Target::Share(0.8))
-            .note(format!(
-                "queue {} → {} KiB, log {} → {} KiB; {after:.0}/s after it left",
-                small.0, large.0, small.1, large.1
-            )),
+        Reading::rate(
+            format!("reader, in and out, last quarter of {} s", hold.as_secs()),
+            last.rate(),
+        )
+        .beside("before and after it", without.rate())
+        .aiming(Target::Share(0.8))
+        .note(format!(
+            "queue {} → at most {} KiB → {} after it left, log {} → {} → {} KiB; {:.0}/s before, {:.0}/s after",
+            small.0,
+            large.0,
+            end.0,
+            small.1,
+            large.1,
+            end.1,
+            before.rate(),
+            after.rate()
+        )),
     ])
 }
 
-/// Submits and delivers, turn by turn; messages per second.
-async fn turns(
-    rig: &Rig,
-    load: &Load,
-    dispatcher: &mut Dispatcher,
-    run_for: Duration,
-) -> anyhow::Result<f64> {
-    let (start, mut rows) = (Instant::now(), 0);
-    while start.elapsed() < run_for {
-        load.fill(&rig.central, TURN, |_| {}).await?;
-        drain::sweep(dispatcher, TURN).await?;
-        rows += TURN;
+/// So many messages, in so much time in which there were any.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flow {
+    messages: u64,
+    took: Duration,
+}
+
+impl Flow {
+    fn rate(self) -> f64 {
+        per_second(self.messages, self.took)
     }
-    Ok(per_second(rows, start.elapsed()))
+}
+
+impl std::iter::Sum for Flow {
+    fn sum<I: Iterator<Item = Self>>(flows: I) -> Self {
+        flows.fold(Self::default(), |sum, flow| Self {
+            messages: sum.messages + flow.messages,
+            took: sum.took + flow.took,
+        })
+    }
+}
+
+struct Traffic<'a> {
+    rig: &'a Rig,
+    load: Load,
+    sent: u64,
+    apart: Duration,
+}
+
+impl Traffic<'_> {
+    /// Submits to a node that delivers meanwhile, turn by turn.
+    async fn flows_for(&mut self, run_for: Duration) -> anyhow::Result<Flow> {
+        let (start, mut flow) = (Instant::now(), Flow::default());
+        while start.elapsed() < run_for {
+            let turn = Instant::now();
+            self.load.fill(&self.rig.central, TURN, |_| {}).await?;
+            self.sent += TURN;
+            while self.rig.seen.delivered() < self.sent {
+                ensure!(turn.elapsed() < PATIENCE, "messages were not delivered");
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            flow.messages += TURN;
+            flow.took += turn.elapsed();
+            tokio::time::sleep(self.apart.saturating_sub(turn.elapsed())).await;
+        }
+        Ok(flow)
+    }
 }
 
 /// The queue table and the write-ahead log, in KiB. Of an embedded store only the log is a file of its own.

@@ -1,1 +1,2 @@
-select seq from waypost.due order by seq limit 1
+-- A report over what was delivered, not over what waits.
+select seq from waypost.notifications order by seq limit 1

@@ -1,0 +1,1 @@
+lock table due in access share mode
