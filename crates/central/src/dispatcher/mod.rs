@@ -61,7 +61,7 @@ impl Default for DispatchSettings {
             interval: Duration::from_secs(10),
             batch: 100,
             lease: Duration::from_secs(120),
-            permits: 1024,
+            permits: 2048,
             attempt_timeout: Duration::from_secs(90),
             grace: Duration::from_secs(10),
         }

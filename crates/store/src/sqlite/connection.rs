@@ -18,9 +18,10 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// A server of its own.
+    /// A server of its own. Not more for the writer: the system keeps the file's pages as well, and after many a commit
+    /// SQLite goes through all that it keeps itself.
     pub(crate) const CENTRAL: Self = Self {
-        writer: 65_536,
+        writer: 16_384,
         reader: 16_384,
     };
     /// Beside somebody's scripts on a small machine.

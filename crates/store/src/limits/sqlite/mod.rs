@@ -12,7 +12,7 @@ pub use history::keep;
 pub use latency::latency;
 pub use reader::Reader;
 
-use crate::{Error, Result};
+use crate::{Error, Result, sqlite::connection};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
@@ -66,6 +66,12 @@ fn begin(conn: &Connection) -> Result<Transaction<'_>> {
 /// A snapshot that lasts until the connection goes.
 fn begin_read(conn: &Connection) -> Result<()> {
     Ok(conn.execute_batch("begin deferred")?)
+}
+
+/// What was written is in the file itself when this returns, and on the disk: what follows does not pay for it.
+pub async fn settle(path: &Path) -> Result<()> {
+    let path = path.to_owned();
+    on_thread(move || Ok(connection::checkpoint_passive(&open(&path)?).map(drop)?)).await
 }
 
 /// Runs on a thread that may wait for the disk.

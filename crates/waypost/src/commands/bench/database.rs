@@ -145,8 +145,7 @@ impl Location {
     /// Nothing is left to be done for what was written so far when the clock starts.
     pub async fn settle(&self) -> anyhow::Result<()> {
         match self {
-            // The store's own checkpoints have a pace of their own; nothing to do from outside.
-            Self::Folder(..) => Ok(()),
+            Self::Folder(folder, _) => Ok(sqlite::settle(&folder.join("waypost.db")).await?),
             Self::Database(url) => Ok(postgres::settle(url).await?),
         }
     }
