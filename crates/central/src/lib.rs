@@ -21,6 +21,7 @@ pub mod sites;
 pub mod users;
 pub mod wake;
 
+mod chores;
 mod node;
 
 pub use node::{Central, Settings};

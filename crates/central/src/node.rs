@@ -2,6 +2,7 @@
 
 use crate::{
     changes::Changes,
+    chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
     figures,
@@ -20,7 +21,10 @@ use crate::{
 };
 use delivery::Registry;
 use domain::Clock;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use store::{Store, maintenance::Retention, outbox::Signal, query::KpiAsk};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -75,6 +79,7 @@ pub struct Central {
     pub loops: Loops,
     pub changes: Changes,
     pub wake: Arc<Wake>,
+    pub(crate) chores: Arc<Chores>,
 }
 
 impl std::fmt::Debug for Central {
@@ -123,6 +128,7 @@ impl Central {
             operator,
             changes,
             wake,
+            chores: Arc::default(),
         }
     }
 
@@ -181,8 +187,14 @@ impl Central {
     async fn figures_loop(self, stop: CancellationToken) {
         let (loops, clock) = (self.loops.clone(), self.clock.clone());
         let sweep = || async {
+            if !self.chores.take_counts() {
+                return Ok("nothing was counted".to_owned());
+            }
             let done = figures::sweep(&self.store, self.settings.kpi).await;
-            done.map_err(|e| crate::loops::chain(&e))
+            done.map_err(|e| {
+                self.chores.are_counts();
+                crate::loops::chain(&e)
+            })
         };
         loops.run("figures", figures::EVERY, clock, stop, sweep).await;
     }
@@ -195,17 +207,22 @@ impl Central {
 
     async fn job_loop(self, stop: CancellationToken) {
         let every = self.settings.dispatch.interval;
+        // What an earlier run left behind.
+        let mut there_may_be_one = true;
         loop {
-            let (at, start) = (self.clock.now(), std::time::Instant::now());
-            let result = self.jobs.sweep().await;
-            let result = result
-                .map(|n| format!("{n} rows"))
-                .map_err(|e| crate::loops::chain(&e));
+            let (at, start) = (self.clock.now(), Instant::now());
+            let result = match there_may_be_one {
+                true => self.jobs.sweep().await.map(|n| format!("{n} rows")),
+                false => Ok("no bulk action waits".to_owned()),
+            };
+            there_may_be_one = result.is_err();
+            let result = result.map_err(|e| crate::loops::chain(&e));
             self.loops.report("jobs", at, start.elapsed(), every, result);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                () = self.jobs.woken() => {}
+                () = self.jobs.woken() => there_may_be_one = true,
+                () = self.chores.jobs() => there_may_be_one = true,
                 () = tokio::time::sleep(every) => {}
             }
         }

@@ -22,7 +22,7 @@ pub trait Outbox: Send + Sync {
     async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>>;
 
     /// For each lane with anything waiting, when its earliest row is due (claimed rows count with the end of
-    /// their lease). Costs one index probe per lane, whatever the backlog.
+    /// their lease), and what else is to be done. Costs one index probe per lane, whatever the backlog.
     async fn lanes_waiting(&self) -> Result<LanesWaiting>;
 
     /// Claims due rows, oldest first within each lane, at most `n` per lane, none from a lane that is held or
@@ -112,6 +112,16 @@ pub struct LanesWaiting {
     /// Goes up with every change of providers, lists, keys or tenants.
     pub directory_version: i64,
     pub lanes: Vec<LaneWaiting>,
+    pub chores: Chores,
+}
+
+/// What else is to be done by some node. Told along with the lanes, so that a node with nothing to do asks one question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Chores {
+    /// There is a bulk action that nobody works on.
+    pub jobs: bool,
+    /// There are counts that have not been condensed.
+    pub counts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

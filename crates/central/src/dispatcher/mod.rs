@@ -22,7 +22,7 @@ mod tally;
 
 pub use tally::Tally;
 
-use crate::{loops::Loops, node::Central, wake::Wake};
+use crate::{chores::Chores, loops::Loops, node::Central, wake::Wake};
 use attempt::{Field, Finished};
 use claim::FIRST_WAIT;
 use clock::StoreClock;
@@ -68,11 +68,18 @@ impl Default for DispatchSettings {
     }
 }
 
+/// A look at all lanes takes at most about a twentieth of the time: nothing is claimed meanwhile. It takes long when the
+/// store is slow, or where somebody keeps many rows from being cleaned away.
+fn next_look(interval: Duration, took: Duration) -> Duration {
+    interval.max(took * 20)
+}
+
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     settings: DispatchSettings,
     node: String,
     wake: Arc<Wake>,
+    chores: Arc<Chores>,
     loops: Loops,
     clock: Arc<StoreClock>,
     field: Arc<Field>,
@@ -128,6 +135,7 @@ impl Dispatcher {
             store: central.store.clone(),
             node: central.settings.node.clone(),
             wake: central.wake.clone(),
+            chores: central.chores.clone(),
             loops: central.loops.clone(),
             field: Arc::new(Field {
                 directory: central.directory.clone(),
@@ -203,7 +211,10 @@ impl Dispatcher {
                     self.take_feedback();
                 }
                 () = self.wake.notified() => {}
-                _ = poll.tick() => self.poll().await,
+                _ = poll.tick() => {
+                    let next = self.poll().await;
+                    poll.reset_after(next);
+                }
                 () = tokio::time::sleep(timer) => {}
                 Ok(()) = self.blocked.changed() => {}
             }
@@ -226,7 +237,8 @@ impl Dispatcher {
             .max(Duration::from_millis(1))
     }
 
-    async fn poll(&mut self) {
+    /// Answers when to come again.
+    async fn poll(&mut self) -> Duration {
         let (at, start) = (self.clock.now(), std::time::Instant::now());
         let delivered = self.total.delivered;
         let result = self.look().await.map(|lanes| {
@@ -242,9 +254,11 @@ impl Dispatcher {
             );
         }
         let result = result.map_err(|e| crate::loops::chain(&e));
-        self.loops
-            .report("dispatch", at, start.elapsed(), self.settings.interval, result);
+        let took = start.elapsed();
+        let next = next_look(self.settings.interval, took);
+        self.loops.report("dispatch", at, took, next, result);
         metrics::gauge!("waypost_sending").set(self.lanes.sending() as f64);
+        next
     }
 
     /// Looks at every lane once. Answers how many have anything waiting.
@@ -252,6 +266,7 @@ impl Dispatcher {
         let waiting = self.store.lanes_waiting().await?;
         self.clock.saw(waiting.now);
         self.saw_directory(waiting.directory_version);
+        self.chores.found(waiting.chores);
         for lane in &waiting.lanes {
             self.lanes.seen(lane, waiting.now);
         }
@@ -337,5 +352,17 @@ impl Dispatcher {
                 Ok(None) | Err(_) => return,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_that_takes_long_is_made_less_often() {
+        let ten = Duration::from_secs(10);
+        assert_eq!(next_look(ten, Duration::from_millis(3)), ten);
+        assert_eq!(next_look(ten, Duration::from_secs(2)), Duration::from_secs(40));
     }
 }

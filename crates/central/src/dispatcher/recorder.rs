@@ -60,6 +60,11 @@ const GATHER_FOR: Duration = Duration::from_millis(5);
 /// After this a lane is looked at again from which rows went back: whatever was in their way is not asked about at once.
 const RELEASED: Duration = Duration::from_secs(1);
 
+/// Whether so many results are recorded now, the first of which has waited so long, while so many others are to come.
+fn worth_a_commit(gathered: usize, waited: Duration, to_come: usize) -> bool {
+    gathered >= WORTH_A_COMMIT || waited >= GATHER_FOR || to_come == 0
+}
+
 pub(super) struct Recorder {
     pub store: Arc<dyn Store>,
     pub clock: Arc<StoreClock>,
@@ -123,9 +128,8 @@ impl Recorder {
             if gathered.is_empty() || under_way.len() >= AT_ONCE {
                 continue;
             }
-            let others_to_come = || self.leases.count() > gathered.len() + recording;
-            let worth_it = gathered.len() >= WORTH_A_COMMIT || since.elapsed() >= GATHER_FOR;
-            if worth_it || !others_to_come() {
+            let to_come = self.leases.count().saturating_sub(gathered.len() + recording);
+            if worth_a_commit(gathered.len(), since.elapsed(), to_come) {
                 let batch = std::mem::take(&mut gathered);
                 let rows = batch.len();
                 recording += rows;
@@ -321,5 +325,27 @@ impl Recorder {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alone_is_recorded_at_once() {
+        assert!(worth_a_commit(1, Duration::ZERO, 0));
+    }
+
+    #[test]
+    fn a_few_wait_for_the_others_but_not_for_long() {
+        assert!(!worth_a_commit(1, Duration::ZERO, 1));
+        assert!(!worth_a_commit(WORTH_A_COMMIT - 1, GATHER_FOR / 2, 1));
+        assert!(worth_a_commit(1, GATHER_FOR, 1_000));
+    }
+
+    #[test]
+    fn many_wait_for_nobody() {
+        assert!(worth_a_commit(WORTH_A_COMMIT, Duration::ZERO, 1_000));
     }
 }

@@ -142,11 +142,16 @@ impl SiteDesk {
         Ok(())
     }
 
-    /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one.
+    /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one. Asks
+    /// nothing of the store while nobody is there.
     pub async fn sweep(&self) -> Result<String, String> {
+        let connected = self.registry.all();
+        if connected.is_empty() {
+            metrics::gauge!("waypost_sites_connected").set(0.0);
+            return Ok("0 sites connected".to_owned());
+        }
         // What a lost signal did not tell.
         self.answer_relays().await;
-        let connected = self.registry.all();
         let result = self.try_sweep(&connected).await;
         metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);
         result

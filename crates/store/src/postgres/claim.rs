@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Result,
-    outbox::{AttemptRecord, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease},
+    outbox::{AttemptRecord, Chores, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease},
 };
 use domain::{LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Target, TenantId};
 use std::{collections::HashMap, time::Duration};
@@ -244,6 +244,10 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
         now: rows::time(first, "now"),
         directory_version: first.get("directory_version"),
         lanes: vec![],
+        chores: Chores {
+            jobs: first.get("jobs"),
+            counts: first.get("counts"),
+        },
     };
     for row in &found {
         if let Some(lane) = row.get::<_, Option<i64>>("lane_id") {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Result,
-    outbox::{HoldLane, LaneWaiting, LanesWaiting, Lease},
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease},
 };
 use domain::{Actor, AuditKind, HoldReason, LaneId, TenantId, Timestamp};
 use rusqlite::{Connection, params};
@@ -30,10 +30,20 @@ pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting>
     let directory_version = conn
         .prepare_cached(sql::directory_version)?
         .query_row([], |row| row.get(0))?;
+    let bucket = now.bucket(domain::kpi::BUCKET);
+    let chores =
+        conn.prepare_cached(sql::chores)?
+            .query_row([now.as_millis(), bucket.as_millis()], |row| {
+                Ok(Chores {
+                    jobs: row.get(0)?,
+                    counts: row.get(1)?,
+                })
+            })?;
     Ok(LanesWaiting {
         now,
         directory_version,
         lanes,
+        chores,
     })
 }
 

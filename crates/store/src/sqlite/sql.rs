@@ -25,6 +25,7 @@ statements!(
     audit_sends,
     begin_epoch,
     cancel_waiting,
+    chores,
     claim_due,
     claim_row,
     database,

@@ -170,6 +170,7 @@ store_suite! {
     }
     figures::{
         figures_are_exact,
+        a_look_at_the_lanes_tells_of_counts_until_they_are_condensed,
         figures_of_all_tenants_add_up,
         figures_by_site,
         the_delivered_window_slides,
@@ -216,6 +217,7 @@ store_suite! {
         a_job_is_kept_as_asked,
         a_job_is_worked_on_by_one_node,
         a_dead_nodes_job_is_taken_over,
+        a_look_at_the_lanes_tells_of_a_job_that_nobody_works_on,
         progress_is_written_down_and_a_finished_job_is_not_taken_again,
         a_job_is_its_tenants,
     }

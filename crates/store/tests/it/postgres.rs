@@ -8,6 +8,7 @@ mod nodes;
 mod plans;
 mod statements;
 mod trouble;
+mod upgrade;
 
 use crate::harness::TestStore;
 use domain::ManualClock;
@@ -33,6 +34,10 @@ impl Schema {
             name: format!("t_{}", uuid::Uuid::new_v4().simple()),
             server: server(),
         }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sessions carry the schema's name, so that a test can find its own.

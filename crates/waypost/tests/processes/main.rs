@@ -11,6 +11,8 @@ mod browser;
 mod crash;
 mod demo;
 mod far_end;
+#[cfg(feature = "postgres-tests")]
+mod idle;
 mod link;
 mod load;
 mod node;

@@ -2,12 +2,21 @@
 -- at least, for the clock, and with it the state of the queue.
 with moment as (
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
-    (select value::bigint from meta where key = 'directory_version') as directory_version
+    (select value::bigint from meta where key = 'directory_version') as directory_version,
+    (select value::bigint from meta where key = 'stats_rolled_up_to') as condensed_to
 )
 select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, waiting.hold_reason is not null as held,
   waiting.next_probe, waiting.not_before,
   pg_stat_get_dead_tuples('due'::regclass) as gone, pg_stat_get_live_tuples('due'::regclass) as left,
-  pg_relation_size('due'::regclass) as size
+  pg_relation_size('due'::regclass) as size,
+  exists (
+    select from jobs where not finished and (owner_until is null or owner_until <= moment.now)
+  ) as jobs,
+  exists (
+    select from stats
+    where bucket >= 'epoch'::timestamptz + coalesce(moment.condensed_to, 0) * interval '1 millisecond'
+      and bucket < date_bin('10 seconds', moment.now, 'epoch')
+  ) as counts
 from moment
 left join (
   select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, coalesce(

@@ -156,3 +156,17 @@ pub async fn a_late_success_moves_the_figures(t: &TestStore) {
     let after = kpis(t, Some(TENANT)).await;
     assert_eq!((after.parked_count, after.delivered_last_interval), (0, 1));
 }
+
+pub async fn a_look_at_the_lanes_tells_of_counts_until_they_are_condensed(t: &TestStore) {
+    let told = async || t.store.lanes_waiting().await.unwrap().chores.counts;
+    assert!(!told().await);
+    let lane = t.lane("mail").await;
+    for _ in 0..2 {
+        t.send(lane).await;
+        assert!(!told().await, "more may be counted in this bucket");
+        t.clock.advance(domain::kpi::BUCKET);
+        assert!(told().await);
+        assert!(!t.store.roll_up(ASK).await.unwrap().behind);
+        assert!(!told().await);
+    }
+}

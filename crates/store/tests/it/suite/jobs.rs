@@ -111,3 +111,22 @@ pub async fn a_job_is_its_tenants(t: &TestStore) {
     let elsewhere = t.tenant("elsewhere").await;
     assert_eq!(t.store.job(elsewhere, made.id).await.unwrap(), None);
 }
+
+pub async fn a_look_at_the_lanes_tells_of_a_job_that_nobody_works_on(t: &TestStore) {
+    let told = async || t.store.lanes_waiting().await.unwrap().chores.jobs;
+    assert!(!told().await);
+    let made = t.store.create_job(job()).await.unwrap();
+    assert!(told().await);
+    t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();
+    assert!(!told().await);
+    t.clock.advance(MINUTE);
+    assert!(told().await, "its node has been silent");
+    let done = Progress {
+        finished: true,
+        ..Progress::default()
+    };
+    t.store.claim_job("n2", MINUTE).await.unwrap().unwrap();
+    t.store.job_progress(made.id, "n2", &done, MINUTE).await.unwrap();
+    t.clock.advance(MINUTE);
+    assert!(!told().await);
+}

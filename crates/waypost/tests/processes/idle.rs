@@ -1,0 +1,81 @@
+//! What a node with nothing to do asks of the database: one question per poll.
+
+use crate::postgres;
+use central::{Central, Settings, secrets::Sealer};
+use delivery::Registry;
+use domain::{Channel, SystemClock};
+use std::{sync::Arc, time::Duration};
+use testkit::FarEnd;
+use tokio_postgres::{Client, NoTls};
+use tokio_util::sync::CancellationToken;
+
+/// Runs a node until it has polled so often. Answers how many transactions it took from start to stop.
+async fn transactions(admin: &Client, url: &str, polls: u64) -> i64 {
+    let name = url.rsplit_once('/').unwrap().1.to_owned();
+    let before = count(admin, &name).await;
+    let mut settings = Settings::named("idle");
+    settings.dispatch.interval = Duration::from_millis(20);
+    let store = Arc::new(postgres::open(url, "idle").await);
+    let registry = Registry::new(vec![FarEnd::new("test-hook", Channel::Webhook).kind()]).unwrap();
+    let node = Central::new(
+        store,
+        registry,
+        Sealer::ephemeral(),
+        Arc::new(SystemClock),
+        settings,
+    );
+    let stop = CancellationToken::new();
+    let tasks = node.start(&stop);
+    let polled = || {
+        node.loops
+            .reports()
+            .get("dispatch")
+            .map_or(0, |report| report.runs)
+    };
+    while polled() < polls {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    stop.cancel();
+    tasks.wait().await;
+    node.store.close().await;
+    count(admin, &name).await - before
+}
+
+/// A session counts what it did at its end at the latest, so nobody may be connected any more.
+async fn count(admin: &Client, database: &str) -> i64 {
+    loop {
+        let row = admin
+            .query_one(
+                "select (select count(*) from pg_stat_activity where datname = $1),
+                   pg_stat_get_db_xact_commit(oid) + pg_stat_get_db_xact_rollback(oid)
+                 from pg_database where datname = $1",
+                &[&database],
+            )
+            .await
+            .unwrap();
+        if row.get::<_, i64>(0) == 0 {
+            return row.get(1);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_node_asks_one_question_per_poll() {
+    let url = postgres::database().await;
+    let (admin, connection) = tokio_postgres::connect(&postgres::server(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    // Migrates, and makes what is made once.
+    transactions(&admin, &url, 1).await;
+    let mut seen = vec![];
+    // The server's own housekeeping counts as well, when it comes by.
+    for _ in 0..3 {
+        let few = transactions(&admin, &url, 10).await;
+        let many = transactions(&admin, &url, 110).await;
+        seen.push(many - few);
+        if (90..=120).contains(&(many - few)) {
+            return;
+        }
+    }
+    panic!("transactions in 100 polls: {seen:?}");
+}
