@@ -1,4 +1,5 @@
-//! Group commit: whoever ingests puts items into a queue; what has gathered there is committed at once.
+//! Group commit: whoever ingests puts items into a queue; what has gathered there is committed at once. Who is alone commits
+//! without the queue: there is nobody to share with, and every hand that a message goes through costs some microseconds.
 //!
 //! Always true: an item is answered `Accepted` only after the commit that holds it; nobody waits for others to come,
 //! only for a commit that is under way.
@@ -12,7 +13,10 @@ use crate::{
     Error, Result,
     outbox::{Ingested, NewNotification},
 };
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
@@ -26,6 +30,10 @@ const BATCH_BYTES: usize = 8 << 20;
 /// fewer it is not worth the processor.
 const WORTH_ANOTHER: usize = 16;
 
+/// After so many commits in a row that were one caller's, that caller is taken to be alone. Among many, one commit now and then
+/// is a single one by chance.
+const SINGLES: u32 = 4;
+
 struct Request {
     items: Vec<Item>,
     answer: oneshot::Sender<Result<Vec<Ingested>>>,
@@ -34,19 +42,53 @@ struct Request {
 #[derive(Debug)]
 pub(super) struct Ingest {
     queue: mpsc::Sender<Request>,
+    writer: Writer,
+    alone: Arc<Alone>,
+}
+
+/// Whether the last commits were one caller's, and nobody has come since.
+#[derive(Debug, Default)]
+struct Alone {
+    quiet: AtomicBool,
+    /// Goes up with everybody who queues.
+    queued: AtomicU64,
+}
+
+impl Alone {
+    /// Whether this caller may commit by itself; the next one has to queue until it says it is over.
+    fn begin(&self) -> Option<u64> {
+        let queued = self.queued.load(Ordering::Acquire);
+        self.quiet.swap(false, Ordering::AcqRel).then_some(queued)
+    }
+
+    /// A commit for one caller is over, which began when so many had queued.
+    fn over(&self, queued: u64) {
+        if self.queued.load(Ordering::Acquire) == queued {
+            self.quiet.store(true, Ordering::Release);
+        }
+    }
+
+    fn queue(&self) {
+        self.queued.fetch_add(1, Ordering::AcqRel);
+        self.quiet.store(false, Ordering::Release);
+    }
 }
 
 impl Ingest {
     pub fn start(db: &Db, tasks: &TaskTracker, stop: &CancellationToken) -> Ingest {
         let (queue, waiting) = mpsc::channel(4_096);
+        let (writer, alone) = (Writer::new(db.clone()), Arc::<Alone>::default());
         let grouping = Grouping {
-            writer: Writer::new(db.clone()),
+            writer: writer.clone(),
+            alone: alone.clone(),
             waiting,
             group: Group::default(),
             under_way: JoinSet::new(),
+            received: 0,
+            singles: 0,
         };
         tasks.spawn(grouping.run(stop.clone()));
-        Ingest { queue }
+        Ingest { queue, writer, alone }
     }
 
     pub async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>> {
@@ -60,6 +102,13 @@ impl Ingest {
                 bytes += item.bytes();
                 items.push(item);
             }
+            let all = asked.is_empty() && rest.peek().is_none();
+            if all && let Some(queued) = self.alone.begin() {
+                let answers = self.writer.store(&items).await;
+                self.alone.over(queued);
+                return answers;
+            }
+            self.alone.queue();
             let (answer, answered) = oneshot::channel();
             let request = Request { items, answer };
             self.queue.send(request).await.map_err(|_| super::closed())?;
@@ -95,10 +144,15 @@ impl Group {
 
 struct Grouping {
     writer: Writer,
+    alone: Arc<Alone>,
     waiting: mpsc::Receiver<Request>,
     group: Group,
     /// Commits, each with how many waited for it.
     under_way: JoinSet<usize>,
+    /// Everybody who has queued so far.
+    received: u64,
+    /// Commits in a row that were one caller's.
+    singles: u32,
 }
 
 impl Grouping {
@@ -107,12 +161,18 @@ impl Grouping {
         loop {
             tokio::select! {
                 request = self.waiting.recv(), if !self.group.is_full() => match request {
-                    Some(request) => self.group.add(request),
+                    Some(request) => self.add(request),
                     None => break,
                 },
                 Some(over) = self.under_way.join_next() => {
                     if over.is_ok_and(|callers| callers > 1) {
+                        self.singles = 0;
                         callers_come_back().await;
+                    } else if self.under_way.is_empty() && self.group.requests.is_empty() {
+                        self.singles += 1;
+                        if self.singles >= SINGLES {
+                            self.alone.over(self.received);
+                        }
                     }
                 }
                 () = stop.cancelled(), if !self.waiting.is_closed() => self.waiting.close(),
@@ -120,7 +180,7 @@ impl Grouping {
             while !self.group.is_full()
                 && let Ok(request) = self.waiting.try_recv()
             {
-                self.group.add(request);
+                self.add(request);
             }
             self.commit_if_due();
         }
@@ -128,6 +188,11 @@ impl Grouping {
             self.commit_if_due();
             self.under_way.join_next().await;
         }
+    }
+
+    fn add(&mut self, request: Request) {
+        self.received += 1;
+        self.group.add(request);
     }
 
     fn commit_if_due(&mut self) {
@@ -178,5 +243,34 @@ fn shared(error: &Arc<Error>) -> Error {
     match &**error {
         Error::UnknownCommit(_) => Error::UnknownCommit(Box::new(error.clone())),
         _ => Error::Unavailable(Box::new(error.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_is_alone_commits_without_the_queue() {
+        let alone = Alone::default();
+        assert_eq!(alone.begin(), None, "nobody knows yet");
+        alone.over(0);
+        let begun = alone.begin();
+        assert_eq!(begun, Some(0));
+        assert_eq!(alone.begin(), None, "another one while that commit is under way");
+        alone.over(0);
+        assert!(alone.begin().is_some());
+    }
+
+    #[test]
+    fn whoever_queued_meanwhile_ends_it() {
+        let alone = Alone::default();
+        alone.over(0);
+        let begun = alone.begin().unwrap();
+        alone.queue();
+        alone.over(begun);
+        assert_eq!(alone.begin(), None);
+        alone.over(1);
+        assert_eq!(alone.begin(), Some(1), "until that one is answered and alone");
     }
 }

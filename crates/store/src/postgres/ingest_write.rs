@@ -21,7 +21,7 @@ use std::{
 };
 use uuid::Uuid;
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Writer {
     db: Db,
     /// The lanes that are known to be there; lanes are never deleted.
