@@ -5,12 +5,12 @@ use central::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
 use domain::{Channel, SystemClock};
 use std::{sync::Arc, time::Duration};
+use store::limits::postgres::Admin;
 use testkit::FarEnd;
-use tokio_postgres::{Client, NoTls};
 use tokio_util::sync::CancellationToken;
 
 /// Runs a node until it has polled so often. Answers how many transactions it took from start to stop.
-async fn transactions(admin: &Client, url: &str, polls: u64) -> i64 {
+async fn transactions(admin: &Admin, url: &str, polls: u64) -> i64 {
     let name = url.rsplit_once('/').unwrap().1.to_owned();
     let before = count(admin, &name).await;
     let mut settings = Settings::named("idle");
@@ -41,20 +41,11 @@ async fn transactions(admin: &Client, url: &str, polls: u64) -> i64 {
     count(admin, &name).await - before
 }
 
-/// A session counts what it did at its end at the latest, so nobody may be connected any more.
-async fn count(admin: &Client, database: &str) -> i64 {
+/// Once the node's sessions are gone.
+async fn count(admin: &Admin, database: &str) -> i64 {
     loop {
-        let row = admin
-            .query_one(
-                "select (select count(*) from pg_stat_activity where datname = $1),
-                   pg_stat_get_db_xact_commit(oid) + pg_stat_get_db_xact_rollback(oid)
-                 from pg_database where datname = $1",
-                &[&database],
-            )
-            .await
-            .unwrap();
-        if row.get::<_, i64>(0) == 0 {
-            return row.get(1);
+        if let Some(seen) = admin.transactions(database).await.unwrap() {
+            return seen;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -63,8 +54,7 @@ async fn count(admin: &Client, database: &str) -> i64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_idle_node_asks_one_question_per_poll() {
     let url = postgres::database().await;
-    let (admin, connection) = tokio_postgres::connect(&postgres::server(), NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let admin = Admin::connect(&postgres::server()).await.unwrap();
     // Migrates, and makes what is made once.
     transactions(&admin, &url, 1).await;
     let mut seen = vec![];

@@ -37,6 +37,7 @@ mod sql {
         VERSION = "version",
         SIZES = "sizes",
         LOOK = "look",
+        TRANSACTIONS = "transactions",
         KEEP_NOTIFICATIONS = "keep_notifications",
         KEEP_OUTCOMES = "keep_outcomes",
         KEEP_STATS = "keep_stats",
@@ -88,6 +89,15 @@ impl Admin {
             Some(name) => self.run_on(sql::DROP_DATABASE, &name).await,
             None => Ok(()),
         }
+    }
+
+    /// How many transactions this database has seen. Sessions tell at their end at the latest, so it is only known while nobody
+    /// is connected.
+    pub async fn transactions(&self, database: &str) -> Result<Option<i64>> {
+        let row = self.client.query_one(sql::TRANSACTIONS, &[&database]).await;
+        let row = row.map_err(failed)?;
+        let (connected, seen): (i64, i64) = (row.get(0), row.get(1));
+        Ok((connected == 0).then_some(seen))
     }
 
     /// Names of databases cannot be parameters; these are our own, letters and digits.
