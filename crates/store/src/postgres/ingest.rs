@@ -103,7 +103,10 @@ impl Ingest {
                 items.push(item);
             }
             let all = asked.is_empty() && rest.peek().is_none();
-            if all && let Some(queued) = self.alone.begin() {
+            if all
+                && !self.queue.is_closed()
+                && let Some(queued) = self.alone.begin()
+            {
                 let answers = self.writer.store(&items).await;
                 self.alone.over(queued);
                 return answers;

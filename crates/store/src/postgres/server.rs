@@ -101,6 +101,8 @@ impl Server {
         };
         set("search_path", &self.schema);
         set("timezone", "UTC");
+        // Whatever the server's default: statements count on seeing what was committed before them.
+        set("default_transaction_isolation", "read\\ committed");
         // A node that hangs inside a transaction must not keep its locks.
         set("idle_in_transaction_session_timeout", "30s");
         let statement = if for_use == Use::Migrate {

@@ -4,6 +4,10 @@ do $$
 declare
   waiting due[];
 begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    -- What is committed while this waits for the lock must be seen, or it would be lost.
+    raise exception 'the queue is compacted in a transaction that sees what others commit';
+  end if;
   -- Whoever waits for this lock keeps everybody else waiting.
   set local lock_timeout = '100ms';
   lock table due in access exclusive mode;

@@ -191,11 +191,50 @@ async fn the_queue_is_compacted_beside_a_reader_and_nothing_that_waits_changes()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_comes_in_while_the_queue_is_compacted_is_lost() {
+    let world = World::with_a_reader_that(REPORT).await;
+    world.rows_came_and_went(80_000, 900).await;
+    let compacted = async {
+        world.look().await;
+        world
+            .until("pg_relation_size('due')", |bytes| bytes < 1 << 20)
+            .await;
+    };
+    let sent = async {
+        let mut sent = 0;
+        // Until well after it was.
+        for _ in 0..400 {
+            sent += world.t.send_many(world.lane, 5).await.len();
+        }
+        sent
+    };
+    let ((), sent) = tokio::join!(compacted, sent);
+    world.look().await;
+    assert_eq!(world.claimed(10_000).await.len(), sent);
+    world.t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_queue_is_never_compacted_by_somebody_who_does_not_see_what_others_commit() {
+    let world = World::with_a_reader_that(REPORT).await;
+    let compact = format!("begin isolation level repeatable read; {}", compact());
+    let refused = world.admin.batch_execute(&compact).await.unwrap_err();
+    assert_eq!(
+        refused.code(),
+        Some(&tokio_postgres::error::SqlState::RAISE_EXCEPTION)
+    );
+}
+
+/// The statement.
+fn compact() -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/sql/compact_due.sql");
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_that_somebody_has_read_is_not_compacted_under_their_eyes() {
     let world = World::with_a_reader_that(DUMP).await;
-    let compact = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/sql/compact_due.sql");
-    let compact = std::fs::read_to_string(compact).unwrap();
-    let refused = world.admin.batch_execute(&compact).await.unwrap_err();
+    let refused = world.admin.batch_execute(&compact()).await.unwrap_err();
     assert_eq!(
         refused.code(),
         Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE)
