@@ -6,7 +6,7 @@ use super::{
 };
 use figment::{
     Error, Figment, Metadata, Profile, Provider,
-    providers::{Env, Format, Toml},
+    providers::Env,
     util::nest,
     value::{Dict, Map, Value},
 };
@@ -42,12 +42,14 @@ impl Layer {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|e| Problem::new(&name, format!("the configuration file cannot be read: {e}")))?;
-        let mut data = Toml::string(&text)
-            .data()
-            .map_err(|e| Problem::new(&name, format!("the configuration file is not TOML: {}", e.kind)))?;
+        let wrong = |e: &dyn std::fmt::Display| {
+            Problem::new(&name, format!("the configuration file is not TOML: {e}"))
+        };
+        let table: toml::Table = toml::from_str(&text).map_err(|e| wrong(&e))?;
+        let values = Value::serialize(table).map_err(|e| wrong(&e))?;
         Ok(Self {
+            values: values.into_dict().unwrap_or_default(),
             metadata: Metadata::named(name),
-            values: data.remove(&Profile::Default).unwrap_or_default(),
         })
     }
 
