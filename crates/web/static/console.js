@@ -2,6 +2,8 @@
 "use strict";
 
 const MIN = 60, HOUR = 3600, DAY = 86400;
+// Milliseconds after which a page that was about to be left, and is still here, is live again.
+const STAYED_AFTER = 10000;
 
 function age(seconds) {
   if (seconds < 2 * MIN) return `${Math.floor(seconds)} s`;
@@ -27,16 +29,40 @@ function times(root) {
   }
 }
 
+// Once a form is sent or the page is being left, live updates stop: a reload of theirs would cancel the way to the next
+// page, and what the person did would happen without its answer ever being shown.
+let stay = new AbortController(), sent = false;
+const waiting = new Map();
+function leave() {
+  stay.abort();
+  for (const timer of waiting.values()) clearTimeout(timer);
+  waiting.clear();
+}
+function stayed() {
+  if (!stay.signal.aborted) return;
+  stay = new AbortController();
+  if (document.body.dataset.liveStream) live(document.body.dataset.liveStream);
+}
+addEventListener("submit", (event) => { if (!event.defaultPrevented) { sent = true; leave(); } });
+// A way to another page may also end in a download, and then the page is still here.
+addEventListener("beforeunload", () => { leave(); setTimeout(() => { if (!sent) stayed(); }, STAYED_AFTER); });
+addEventListener("pagehide", leave);
+addEventListener("pageshow", (event) => { if (event.persisted) { sent = false; stayed(); later(refresh, 0); } });
+
 // Replaces the parts of this page that are marked as live by what the server says now.
 let refreshing = false, again = false;
 async function refresh() {
+  if (stay.signal.aborted) return;
   if (refreshing) { again = true; return; }
   refreshing = true;
+  const { signal } = stay;
   try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
-    if (answer.type === "opaqueredirect") { location.reload(); return; }
+    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", signal });
+    if (signal.aborted) return;
+    if (answer.type === "opaqueredirect") { leave(); location.reload(); return; }
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (signal.aborted) return;
     for (const fresh of page.querySelectorAll("[data-live]")) {
       const old = document.querySelector(`[data-live="${CSS.escape(fresh.dataset.live)}"]`);
       // A part somebody is using stays as it is.
@@ -52,9 +78,8 @@ async function refresh() {
   }
 }
 
-const waiting = new Map();
 function later(work, delay) {
-  if (waiting.has(work)) return;
+  if (waiting.has(work) || stay.signal.aborted) return;
   waiting.set(work, setTimeout(() => { waiting.delete(work); work(); }, delay));
 }
 
@@ -67,9 +92,10 @@ async function rows() {
   changed.clear();
   if (!ids.length) return;
   const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
+  const { signal } = stay;
   try {
-    const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual" });
-    if (!answer.ok) return;
+    const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual", signal });
+    if (!answer.ok || signal.aborted) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const fresh of page.querySelectorAll("tr[data-id]")) {
       const old = document.getElementById(fresh.id);
@@ -105,13 +131,14 @@ function announce() {
 function live(place) {
   const state = document.getElementById("live-state");
   const events = new EventSource(place);
-  const say = (words) => { if (state) { state.textContent = words; state.hidden = !words; } };
+  const { signal } = stay;
+  const say = (words) => { if (state && !signal.aborted) { state.textContent = words; state.hidden = !words; } };
   events.addEventListener("open", () => say("Live"));
   events.addEventListener("error", () => say("Reconnecting…"));
   events.addEventListener("change", (event) => onChange(JSON.parse(event.data)));
   events.addEventListener("missed", () => later(refresh, 1000));
   events.addEventListener("kpis", () => { if (document.querySelector("[data-live]")) later(refresh, 200); });
-  addEventListener("pagehide", () => events.close());
+  stay.signal.addEventListener("abort", () => events.close());
 }
 
 // How many rows are selected; a box that selects all on the page.

@@ -143,10 +143,8 @@ async fn any_node_can_ask_a_site_that_another_one_has() {
     let (_link, stop) = connected(&one, &key).await;
     for node in [&one, &two] {
         assert_eq!(node.client.site("north").await.unwrap().presence, "Online");
-        let asked = tokio::time::Instant::now();
         let parked = node.client.site_parked("north", 10, None).await.unwrap();
         assert_eq!(parked.items[0].message_id, "p1");
-        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     }
     two.client.retry_site_parked("north", "p1").await.unwrap();
     let gone = two.client.discard_site_parked("north", "p1").await.unwrap_err();

@@ -10,6 +10,7 @@ mod camera;
 mod chromium;
 mod demo;
 mod furnished;
+mod held_answer;
 mod lanes;
 mod lists;
 mod markup;
