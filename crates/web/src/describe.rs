@@ -7,6 +7,7 @@ use crate::{
     problem::Code,
 };
 use std::collections::BTreeMap;
+use store::directory::Role;
 use utoipa::openapi::{
     ContentBuilder, HttpMethod, ObjectBuilder, Required, ResponseBuilder,
     path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn},
@@ -101,10 +102,11 @@ impl Endpoint {
                 Code::Unavailable,
             ]);
         }
-        if !self.params.is_empty() {
-            codes.push(Code::ValidationFailed);
-        }
-        if path_params(self.path).next().is_some() {
+        // A parameter that a route does not know is refused everywhere.
+        codes.push(Code::ValidationFailed);
+        // Who may choose a tenant may choose one that is not there.
+        let chooses_tenant = self.access.roles().contains(&Role::Ops);
+        if chooses_tenant || path_params(self.path).next().is_some() {
             codes.push(Code::NotFound);
         }
         let mut by_status = BTreeMap::<u16, Vec<&str>>::new();

@@ -120,6 +120,7 @@ impl Endpoint {
         });
         self.refuses(&[
             Code::InvalidJson,
+            Code::Timeout,
             Code::UnsupportedMediaType,
             Code::TooLarge,
             Code::ValidationFailed,
@@ -166,10 +167,13 @@ impl Endpoint {
         self
     }
 
-    /// An answer that is not JSON, or none at all (`media` empty).
+    /// An answer whose shape is another document's, or none at all (`media` empty).
     pub fn answers_as(mut self, status: u16, media: &'static str, what: &'static str) -> Self {
-        let text = || ObjectBuilder::new().schema_type(Type::String).into();
-        let schema = (!media.is_empty()).then(text);
+        let shape = match media {
+            "application/json" => Type::Object,
+            _ => Type::String,
+        };
+        let schema = (!media.is_empty()).then(|| ObjectBuilder::new().schema_type(shape).into());
         self.answers.push(Answer {
             status,
             what,

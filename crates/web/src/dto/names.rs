@@ -10,7 +10,7 @@ use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         ObjectBuilder, RefOr,
-        schema::{KnownFormat, Schema, SchemaFormat, Type},
+        schema::{KnownFormat, Schema, SchemaFormat, SchemaType, Type},
     },
 };
 
@@ -112,5 +112,26 @@ impl PartialSchema for Span {
 impl ToSchema for Span {
     fn name() -> Cow<'static, str> {
         Cow::Borrowed("Duration")
+    }
+}
+
+/// What a setting is when it is left out.
+#[derive(Debug)]
+pub struct SettingDefault;
+
+impl PartialSchema for SettingDefault {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Number, Type::Boolean]))
+            .description(Some(
+                "of the setting's own type; a duration or a choice is a text",
+            ))
+            .into()
+    }
+}
+
+impl ToSchema for SettingDefault {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("SettingDefault")
     }
 }

@@ -18,7 +18,6 @@ pub struct Notification {
     pub summary: Summary,
     pub body: String,
     pub body_html: Option<String>,
-    #[schema(value_type = Option<Object>)]
     pub type_data: Option<Value>,
     /// How each recipient fared; empty where there is only one.
     pub recipients: Vec<RecipientView>,

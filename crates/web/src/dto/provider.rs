@@ -1,7 +1,10 @@
 //! Providers and their kinds, in and out. Secrets go in as ordinary settings and come out masked.
 
 use super::{
-    names::{HoldReasonName, OnAmbiguousName, OutcomeName, SettingTypeName, ShapeName, Span, TypeName},
+    names::{
+        HoldReasonName, OnAmbiguousName, OutcomeName, SettingDefault, SettingTypeName, ShapeName, Span,
+        TypeName,
+    },
     notification::HoldView,
 };
 use central::providers::{ProviderDesk, TestReport};
@@ -236,7 +239,7 @@ pub struct SettingView {
     pub required: bool,
     /// Write-only.
     pub secret: bool,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<SettingDefault>)]
     pub default: Option<Value>,
     pub help: &'static str,
 }

@@ -44,7 +44,6 @@ pub struct SubmitRequest {
     pub body: Option<String>,
     pub body_html: Option<String>,
     /// Also `data`. Fields that only some types know.
-    #[schema(value_type = Option<Object>)]
     pub type_data: Option<Value>,
     pub rule_name: Option<String>,
     pub rule_id: Option<String>,

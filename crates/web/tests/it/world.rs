@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, Method, Request, StatusCode},
 };
 use central::{Central, Settings, dispatcher::Dispatcher, secrets::Sealer};
-use delivery::Registry;
+use delivery::{Kind, Registry};
 use domain::{Actor, Channel, Clock, Failure, Outcome, Scope, TenantId};
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
@@ -78,10 +78,16 @@ pub const OTHER: &str = "other";
 impl World {
     /// In both tenants: a list `ops` and a mail provider `mail`.
     pub async fn new() -> Self {
+        Self::with_kinds(vec![]).await
+    }
+
+    /// The same, with other kinds of provider besides the scripted ones.
+    pub async fn with_kinds(others: Vec<Arc<dyn Kind>>) -> Self {
         let temp = TempStore::open();
         let mail = FarEnd::new("test-mail", Channel::Email);
         let hook = FarEnd::new("test-hook", Channel::Webhook);
-        let registry = Registry::new(vec![mail.kind(), hook.kind()]).unwrap();
+        let kinds = [vec![mail.kind(), hook.kind()], others].concat();
+        let registry = Registry::new(kinds).unwrap();
         let clock: Arc<dyn Clock> = temp.clock.clone();
         let central = Central::new(
             temp.store.clone(),

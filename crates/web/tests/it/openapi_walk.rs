@@ -1,0 +1,403 @@
+//! Every operation of the OpenAPI document, asked with requests made from its own schemas, good and bad: what it
+//! answers must be in the document.
+
+use crate::{
+    openapi::{document, operations},
+    schema::{Schema, any_text, junk, likely},
+    world::World,
+};
+use axum::{
+    body::{Body, to_bytes},
+    http::Request,
+};
+use delivery::{Captured, Outside, Registry};
+use domain::SystemClock;
+use proptest::{
+    collection, option,
+    prelude::*,
+    test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner},
+};
+use serde_json::{Value, json};
+use std::{fmt::Write, sync::Arc};
+use store::directory::Role;
+use tokio::runtime::Runtime;
+use tower::ServiceExt;
+
+/// Requests to each operation, besides those that must be accepted.
+fn requests_each() -> u32 {
+    match std::env::var("WAYPOST_TEST_SIZE").as_deref() {
+        Ok("soak") => 400,
+        _ => 40,
+    }
+}
+
+/// Operations that cannot succeed here: no site is connected.
+const NEEDS_A_SITE: [&str; 3] = [
+    "GET /api/sites/{id}/parked",
+    "POST /api/sites/{id}/parked/{messageId}/retry",
+    "POST /api/sites/{id}/parked/{messageId}/discard",
+];
+
+/// What is asked, as far as it differs.
+#[derive(Debug, Clone)]
+struct Asked {
+    target: String,
+    key: String,
+    accept: &'static str,
+    body: Option<(String, &'static str)>,
+}
+
+/// What is there to be asked about.
+struct Furnished {
+    world: World,
+    notifications: Vec<String>,
+    job: String,
+    key: String,
+    user: String,
+}
+
+#[test]
+fn every_answer_to_generated_requests_is_in_the_document_and_fits_its_schema() {
+    let runtime = Runtime::new().unwrap();
+    let document = document();
+    let mut wrong = String::new();
+    for (method, path, operation) in operations(&document) {
+        let route = format!("{method} {path}");
+        let furnished = runtime.block_on(Furnished::new());
+        let check = |asked: &Asked| -> Result<u16, String> {
+            let answer = runtime.block_on(furnished.ask(&method, asked));
+            answer.misfit(&document, operation).map_or(Ok(answer.status), Err)
+        };
+        let mut accepted = false;
+        for asked in furnished.acceptable(&document, &path, operation) {
+            match check(&asked) {
+                Ok(status) => accepted |= status < 300,
+                Err(why) => _ = writeln!(wrong, "{route}: {why}\n    {asked:?}"),
+            }
+        }
+        if !accepted && !NEEDS_A_SITE.contains(&route.as_str()) {
+            _ = writeln!(wrong, "{route}: not one good request was accepted");
+        }
+        // The same requests in every run: what fails here fails again for whoever looks into it.
+        let config = Config {
+            cases: requests_each(),
+            failure_persistence: None,
+            max_shrink_iters: 200,
+            ..Config::default()
+        };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let tried = runner.run(&furnished.requests(&document, &path, operation), |asked| {
+            check(&asked).map(drop).map_err(TestCaseError::fail)
+        });
+        match tried {
+            Ok(()) => {}
+            Err(TestError::Fail(why, asked)) => _ = writeln!(wrong, "{route}: {why}\n    {asked:?}"),
+            Err(TestError::Abort(why)) => _ = writeln!(wrong, "{route}: {why}"),
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+impl Furnished {
+    async fn new() -> Self {
+        let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
+        let real = Registry::standard(outside, Captured::default());
+        let mut world = World::with_kinds(real.iter().cloned().collect()).await;
+        let made = async |path: &str, body: Value| world.post(path, body).await.json();
+        let hook = json!({"id": "hook", "kind": "test-hook"});
+        made("/api/providers", hook).await;
+        made("/api/sites", json!({"id": "north"})).await;
+        let key = made("/api/keys", json!({"name": "spare", "role": "viewer"})).await["id"].to_string();
+        let user = made("/api/users", json!({"name": "ann", "role": "viewer"})).await["id"].to_string();
+        let job = made("/api/notifications/retry", json!({"filter": {"q": "x"}})).await;
+        let notifications = vec![
+            world.parked("parked").await,
+            world.delivered("delivered").await,
+            world.submitted("pending").await,
+        ];
+        Self {
+            notifications,
+            job: job["id"].as_str().unwrap().to_owned(),
+            key,
+            user,
+            world,
+        }
+    }
+
+    async fn ask(&self, method: &str, asked: &Asked) -> Answer {
+        let mut request = Request::builder().method(method).uri(&asked.target);
+        if !asked.key.is_empty() {
+            request = request.header("authorization", format!("Bearer {}", asked.key));
+        }
+        if !asked.accept.is_empty() {
+            request = request.header("accept", asked.accept);
+        }
+        let body = match &asked.body {
+            None => Body::empty(),
+            Some((text, media)) => {
+                request = request.header("content-type", *media);
+                Body::from(text.clone())
+            }
+        };
+        let request = request.body(body).unwrap();
+        let response = self.world.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let media = parts
+            .headers
+            .get("content-type")
+            .map_or("", |v| v.to_str().unwrap());
+        let media = media.split(';').next().unwrap_or_default().to_owned();
+        let text = match media.as_str() {
+            // It has no end.
+            "text/event-stream" => String::new(),
+            _ => {
+                let bytes = to_bytes(body, usize::MAX).await.unwrap();
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
+        };
+        Answer {
+            status: parts.status.as_u16(),
+            media,
+            text,
+        }
+    }
+
+    /// Values of a path parameter, the useful ones first.
+    fn in_path(&self, path: &str, name: &str) -> Vec<String> {
+        let known = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let resource = path.split('/').nth(2).unwrap_or_default();
+        let mut values = match (resource, name) {
+            ("notifications", _) => self.notifications.clone(),
+            ("jobs", _) => vec![self.job.clone()],
+            ("keys", _) => vec![self.key.clone()],
+            ("users", _) => vec![self.user.clone()],
+            ("sites", "id") => known(&["north"]),
+            ("providers", _) => known(&["hook", "mail"]),
+            (_, "name") => known(&["ops"]),
+            (_, "address") => known(&["ops%40example.com"]),
+            _ => vec![],
+        };
+        values.extend(known(&[
+            "nobody",
+            "0190b6d8-7c1e-7a3e-8f5c-2d1f0a9b8c7d",
+            "99999999999999999999",
+            "%00",
+            "%FF",
+            "a%2Fb",
+            "%20",
+        ]));
+        values
+    }
+
+    /// A key of a role that may.
+    fn welcome_key(&self, operation: &Value) -> String {
+        let roles = operation["security"][0]["apiKey"].as_array();
+        let best = roles.and_then(|roles| roles.iter().rev().find(|role| *role != "ops").or(roles.first()));
+        match best.and_then(Value::as_str) {
+            Some(role) => self.world.key(role.parse().unwrap()),
+            None => String::new(),
+        }
+    }
+
+    /// Requests of which at least one must be accepted.
+    fn acceptable(&self, document: &Value, path: &str, operation: &Value) -> Vec<Asked> {
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
+        let body = name.map(|name| {
+            assert!(document["components"]["schemas"][name].is_object());
+            (good_body(name, path).to_string(), "application/json")
+        });
+        let accepts: &[&'static str] = match operation["responses"]["200"]["content"]["text/csv"].is_object()
+        {
+            true => &["", "text/csv"],
+            false => &[""],
+        };
+        let firsts = match path.contains("{id}") {
+            true => self.in_path(path, "id"),
+            false => vec![String::new()],
+        };
+        let mut all = vec![];
+        for accept in accepts {
+            for first in &firsts {
+                let target = fill(path, |name| match name {
+                    "id" => first.clone(),
+                    name => self.in_path(path, name)[0].clone(),
+                });
+                all.push(Asked {
+                    target,
+                    key: self.welcome_key(operation),
+                    accept,
+                    body: body.clone(),
+                });
+            }
+        }
+        all
+    }
+
+    /// Good and bad requests to one operation.
+    fn requests(
+        &self,
+        document: &Value,
+        path: &str,
+        operation: &Value,
+    ) -> impl Strategy<Value = Asked> + use<> {
+        let names: Vec<&str> = path.split(['{', '}']).skip(1).step_by(2).collect();
+        let in_path: Vec<_> = names
+            .iter()
+            .map(|name| proptest::sample::select(self.in_path(path, name)))
+            .collect();
+        let template = path.to_owned();
+        let target = in_path.prop_map(move |values| {
+            let mut values = values.into_iter();
+            fill(&template, |_| values.next().unwrap_or_default())
+        });
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let body = match schema.is_object() {
+            true => bodies(&Schema::read(document, schema)),
+            false => option::weighted(0.1, Just(("{}".to_owned(), "application/json"))).boxed(),
+        };
+        let welcome = self.welcome_key(operation);
+        let others = Role::ALL.map(|role| self.world.key(role));
+        let others = [&others[..], &[String::new(), "wp_nonsense".into()]].concat();
+        let key = prop_oneof![4 => Just(welcome), 1 => proptest::sample::select(others)];
+        let accept =
+            proptest::sample::select(vec!["", "text/csv", "text/html", "application/json", "*/*;q=x"]);
+        (target, queries(operation), key, accept, body).prop_map(|(target, query, key, accept, body)| Asked {
+            target: match query.is_empty() {
+                true => target,
+                false => format!("{target}?{query}"),
+            },
+            key,
+            accept,
+            body,
+        })
+    }
+}
+
+/// Known parameters with likely and unlikely values, and now and then one that nobody knows.
+fn queries(operation: &Value) -> BoxedStrategy<String> {
+    let named = operation["parameters"].as_array().into_iter().flatten();
+    let mut pairs: Vec<BoxedStrategy<Option<String>>> = named
+        .filter(|p| p["in"] == "query")
+        .filter_map(|p| p["name"].as_str())
+        .map(|name| {
+            let value = prop_oneof![4 => proptest::sample::select(likely(name)).prop_map(str::to_owned), 1 => any_text()];
+            let name = name.to_owned();
+            option::weighted(0.2, value.prop_map(move |value| format!("{name}={}", encoded(&value)))).boxed()
+        })
+        .collect();
+    let odd = proptest::sample::select(vec!["sort=up", "limit=1&limit=2", "%FF=%FF", "&&", "=", "q=%00"]);
+    pairs.push(option::weighted(0.1, odd.prop_map(str::to_owned)).boxed());
+    pairs
+        .prop_map(|pairs| pairs.into_iter().flatten().collect::<Vec<_>>().join("&"))
+        .boxed()
+}
+
+/// Bodies that fit the schema, bodies that nearly do, and what is no JSON at all.
+fn bodies(schema: &Schema) -> BoxedStrategy<Option<(String, &'static str)>> {
+    const JSON: &str = "application/json";
+    let fitting = schema.values("");
+    let spoiled =
+        (schema.values(""), any::<prop::sample::Index>(), junk()).prop_map(|(mut body, at, junk)| {
+            if let Value::Object(fields) = &mut body {
+                let names: Vec<String> = fields.keys().cloned().chain(["surprise".into()]).collect();
+                fields.insert(names[at.index(names.len())].clone(), junk);
+            }
+            body
+        });
+    let broken = proptest::sample::select(vec![
+        "",
+        "{",
+        "null",
+        "[]",
+        "\"x\"",
+        "{\"a\":1,}",
+        "[[[[[[[[[[",
+        "\u{feff}{}",
+        "{}{}",
+        "1e999",
+    ]);
+    let deep = Just(format!("{}{}", "[".repeat(500), "]".repeat(500)));
+    let media = proptest::sample::select(vec!["text/plain", "", "application/xml", "multipart/form-data"]);
+    prop_oneof![
+        5 => fitting.prop_map(|body| Some((body.to_string(), JSON))),
+        3 => spoiled.prop_map(|body| Some((body.to_string(), JSON))),
+        1 => broken.prop_map(|text| Some((text.to_owned(), JSON))),
+        1 => deep.prop_map(|text| Some((text, JSON))),
+        1 => media.prop_map(|media| Some(("{}".to_owned(), media))),
+        1 => collection::vec(junk(), 0..3).prop_map(|items| Some((Value::from(items).to_string(), JSON))),
+        1 => Just(None),
+    ]
+    .boxed()
+}
+
+/// A body of this shape that is accepted where it is sent.
+fn good_body(name: &str, path: &str) -> Value {
+    match name {
+        "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
+        "BatchRequest" => json!({"notifications": [{"to": ["a@example.com"], "body": "x"}, {}]}),
+        "BulkRequest" => json!({"filter": {"q": "nothing"}}),
+        "ListRequest" if path.contains('{') => json!({"recipients": [{"address": "b@example.com"}]}),
+        "ListRequest" => json!({"name": "fresh", "recipients": [{"address": "b@example.com"}]}),
+        "EntryRequest" => json!({"address": "b@example.com"}),
+        "ProviderRequest" if path.contains('{') => json!({"kind": "test-hook"}),
+        "ProviderRequest" => json!({"id": "fresh", "kind": "capture"}),
+        "TestRequest" => json!({"to": "a@example.com"}),
+        "HoldRequest" => json!({"reason": "a reason"}),
+        "KeyRequest" => json!({"name": "fresh", "role": "producer"}),
+        "UserRequest" => json!({"name": "bob", "role": "operator"}),
+        "UserChange" => json!({"role": "operator"}),
+        "SiteRequest" => json!({"id": "south"}),
+        "TenantRequest" => json!({"name": "fresh", "adminKey": "first"}),
+        other => panic!("no good body of {other}"),
+    }
+}
+
+/// The path with its parameters replaced.
+fn fill(path: &str, mut value: impl FnMut(&str) -> String) -> String {
+    let parts = path.split('/').map(|part| {
+        let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
+        name.map_or_else(|| part.to_owned(), &mut value)
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn encoded(text: &str) -> String {
+    web::api::lists::encode(text)
+}
+
+/// One answer as far as the document speaks of it.
+struct Answer {
+    status: u16,
+    media: String,
+    text: String,
+}
+
+impl Answer {
+    /// What about it is not in the document.
+    fn misfit(&self, document: &Value, operation: &Value) -> Option<String> {
+        let told = format!("{} {}: {:.600}", self.status, self.media, self.text);
+        if self.status == 500 {
+            return Some(told);
+        }
+        let described = &operation["responses"][self.status.to_string()];
+        if !described.is_object() {
+            return Some(format!("an undocumented status: {told}"));
+        }
+        let Some(contents) = described["content"].as_object() else {
+            return (!self.text.is_empty()).then(|| format!("an undocumented body: {told}"));
+        };
+        let Some(content) = contents.get(&self.media) else {
+            return Some(format!("an undocumented media type: {told}"));
+        };
+        if !self.media.ends_with("json") {
+            return None;
+        }
+        let body: Value = match serde_json::from_str(&self.text) {
+            Ok(body) => body,
+            Err(error) => return Some(format!("{error}: {told}")),
+        };
+        let misfit = Schema::read(document, &content["schema"]).misfit(&body, "it");
+        misfit.map(|why| format!("{why}\n    {told}"))
+    }
+}
