@@ -153,12 +153,11 @@ impl Ingest {
                 Ingested::Refused(reason) => Submitted::Refused(vec![FieldError::new("body", reason)]),
             })
             .collect::<Vec<_>>();
-        let duplicates = submitted
-            .iter()
-            .filter(|s| matches!(s, Submitted::Duplicate { .. }))
-            .count();
-        metrics::counter!("waypost_ingested_total").increment((submitted.len() - duplicates) as u64);
-        metrics::counter!("waypost_ingest_duplicates_total").increment(duplicates as u64);
+        let count = |of: fn(&Submitted) -> bool| submitted.iter().filter(|s| of(s)).count() as u64;
+        let stored = count(|s| matches!(s, Submitted::Accepted { .. }));
+        let duplicates = count(|s| matches!(s, Submitted::Duplicate { .. }));
+        metrics::counter!("waypost_ingested_total").increment(stored);
+        metrics::counter!("waypost_ingest_duplicates_total").increment(duplicates);
         if !lanes.is_empty() {
             let lanes: Vec<_> = lanes.into_iter().collect();
             self.wake.lanes(lanes.iter().copied());

@@ -4,7 +4,7 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems, server::Server},
     output,
-    wiring::{bootstrap, files, links, logging, metrics, node, signals, store},
+    wiring::{bootstrap, files, links, logging, metric_families, metrics, node, signals, store},
 };
 use anyhow::Context;
 use central::Central;
@@ -54,7 +54,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     };
     // After the store: its folder exists now, and nobody else serves it.
     let sealer = config.secrets.sealer(&place).map_err(|p| Problems(vec![p]))?;
-    let metrics = metrics::install()?;
+    let metrics = metrics::install(metric_families::CENTRAL)?;
     let central = node::central(config, opened.store.clone(), sealer, name);
     bootstrap::first_key(&central, &config.server).await?;
     bootstrap::first_user(&central, &config.server).await?;

@@ -4,7 +4,7 @@ use crate::{
     cli::Global,
     config::Loaded,
     output,
-    wiring::{files, logging, metrics, signals, site},
+    wiring::{files, logging, metric_families, metrics, signals, site},
 };
 use anyhow::Context;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     logging::start(&config.log)?;
     let stop = CancellationToken::new();
     signals::watch(stop.clone()).context("signals cannot be watched")?;
-    let running = site::start(&config.site, Some(metrics::install()?), stop).await?;
+    let running = site::start(&config.site, Some(metrics::install(metric_families::SITE)?), stop).await?;
     if let Some(file) = &args.port_file {
         files::write_whole(file, &format!("{}\n", running.address))?;
     }

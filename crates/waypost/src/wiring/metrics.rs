@@ -1,5 +1,6 @@
 //! The metrics recorder behind `/metrics`.
 
+use super::metric_families::Family;
 use anyhow::Context;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Duration;
@@ -12,12 +13,13 @@ const SECONDS: &[f64] = &[
 /// How often the recorder tidies up after itself.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// Records from now on, for as long as the runtime lives.
-pub fn install() -> anyhow::Result<PrometheusHandle> {
+/// Records from now on, for as long as the runtime lives. What these families are is told with their values.
+pub fn install(families: &[Family]) -> anyhow::Result<PrometheusHandle> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)
         .and_then(PrometheusBuilder::install_recorder)
         .context("metrics cannot be recorded")?;
+    families.iter().for_each(Family::describe);
     let upkeep = handle.clone();
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(UPKEEP);

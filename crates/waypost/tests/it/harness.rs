@@ -1,7 +1,7 @@
 //! A real `waypost` process in a folder of its own, and commands run beside it.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
 };
@@ -53,6 +53,19 @@ impl Place {
     pub fn run(&self, args: &[&str]) -> Ran {
         Ran(self.command(args).output().unwrap())
     }
+
+    /// The same with something to read.
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(args);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Who does not read it may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        Ran(child.wait_with_output().unwrap())
+    }
 }
 
 /// What a command said and how it ended.
@@ -98,6 +111,7 @@ impl Ran {
 #[derive(Debug)]
 pub struct Server {
     pub place: Place,
+    url: String,
     child: Child,
 }
 
@@ -117,7 +131,11 @@ impl Server {
             .with("WAYPOST_LOG", "warn,waypost=info");
         let (child, url) = spawn(&place);
         let place = place.with("WAYPOST_URL", &url);
-        Self { place, child }
+        Self { place, url, child }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     pub fn run(&self, args: &[&str]) -> Ran {
@@ -163,18 +181,31 @@ impl Drop for Server {
 /// Starts a server and waits for the line that says where it listens.
 fn spawn(place: &Place) -> (Child, String) {
     let mut command = place.command(&["serve"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (mut served, url) = serving(command, "waypost is listening on ");
+    (served.0.take().unwrap(), url)
+}
+
+/// A process that is killed when it is dropped.
+#[derive(Debug)]
+pub struct Served(Option<Child>);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Starts a process whose first line ends with where it listens.
+pub fn serving(mut command: Command, said: &str) -> (Served, String) {
+    let mut served = Served(Some(command.spawn().unwrap()));
+    let stdout = served.0.as_mut().and_then(|child| child.stdout.take()).unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let url = line.trim().strip_prefix("waypost is listening on ");
-    let url = url
-        .unwrap_or_else(|| panic!("the server said {line:?}"))
-        .to_owned();
-    (child, url)
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix(said);
+    let url = url.unwrap_or_else(|| panic!("it said {line:?}")).to_owned();
+    (served, url)
 }

@@ -6,4 +6,5 @@
 mod cli;
 mod config;
 mod harness;
+mod metrics;
 mod tidy;

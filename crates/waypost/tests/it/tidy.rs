@@ -1,7 +1,7 @@
 //! Rules the whole workspace keeps, read from its manifests and sources: who may depend on whom, where SQL, delays
 //! and the wall clock may be, and that nothing knows the machine it was written on.
 
-mod scan;
+pub mod scan;
 
 use scan::Source;
 use std::{
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
 }
 
 /// Every file below with this ending, as a path from the root.
-fn files(below: &str, ending: &str) -> Vec<PathBuf> {
+pub fn files(below: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = vec![];
     let mut folders = vec![root().join(below)];
     while let Some(folder) = folders.pop() {
@@ -37,7 +37,7 @@ fn files(below: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 

@@ -153,7 +153,7 @@ fn start() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
-    crate::wiring::metrics::install().map(drop)
+    crate::wiring::metrics::install(&[]).map(drop)
 }
 
 /// Something that takes long and shows it.

@@ -1,0 +1,179 @@
+//! Every family of metrics that is recorded, with its help text and its unit. `docs/metrics.md` says the same; a test
+//! compares the two, the names in the sources and what `/metrics` shows.
+
+use metrics::Unit;
+
+/// One family of metrics.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub unit: Unit,
+    pub help: &'static str,
+    /// Whether its values differ by labels. One without labels is shown from the start, as 0.
+    pub labelled: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+const fn plain(name: &'static str, kind: Kind, unit: Unit, help: &'static str) -> Family {
+    Family {
+        name,
+        kind,
+        unit,
+        help,
+        labelled: false,
+    }
+}
+
+const fn labelled(name: &'static str, kind: Kind, unit: Unit, help: &'static str) -> Family {
+    Family {
+        labelled: true,
+        ..plain(name, kind, unit, help)
+    }
+}
+
+/// What `waypost serve` records. The state of the outbox is added by `web` at each scrape.
+pub const CENTRAL: &[Family] = &[
+    plain(
+        "waypost_ingested_total",
+        Kind::Counter,
+        Unit::Count,
+        "Notifications stored.",
+    ),
+    plain(
+        "waypost_ingest_duplicates_total",
+        Kind::Counter,
+        Unit::Count,
+        "Submissions of an id or key that was known already.",
+    ),
+    labelled(
+        "waypost_attempts_total",
+        Kind::Counter,
+        Unit::Count,
+        "Attempts that ended, by result and provider.",
+    ),
+    labelled(
+        "waypost_attempt_seconds",
+        Kind::Histogram,
+        Unit::Seconds,
+        "How long attempts took, by result.",
+    ),
+    plain(
+        "waypost_sending",
+        Kind::Gauge,
+        Unit::Count,
+        "Attempts under way on this node.",
+    ),
+    plain(
+        "waypost_sites_connected",
+        Kind::Gauge,
+        Unit::Count,
+        "Sites whose link ends at this node.",
+    ),
+    plain(
+        "waypost_audit_write_failures_total",
+        Kind::Counter,
+        Unit::Count,
+        "Audit rows that could not be written.",
+    ),
+    plain(
+        "waypost_sign_ins_refused_total",
+        Kind::Counter,
+        Unit::Count,
+        "Sign-ins to the console that were refused.",
+    ),
+    labelled(
+        "waypost_http_requests_total",
+        Kind::Counter,
+        Unit::Count,
+        "Requests answered, by method, path template and status.",
+    ),
+    labelled(
+        "waypost_http_request_seconds",
+        Kind::Histogram,
+        Unit::Seconds,
+        "How long requests took to answer, by path template.",
+    ),
+];
+
+/// What `waypost site` records.
+pub const SITE: &[Family] = &[
+    labelled(
+        "waypost_site_queue_depth",
+        Kind::Gauge,
+        Unit::Count,
+        "Messages that wait in the buffer, by category.",
+    ),
+    labelled(
+        "waypost_site_parked",
+        Kind::Gauge,
+        Unit::Count,
+        "Messages that are parked, by category.",
+    ),
+    labelled(
+        "waypost_site_buffer_bytes",
+        Kind::Gauge,
+        Unit::Bytes,
+        "About how much the buffered messages take.",
+    ),
+    labelled(
+        "waypost_site_refusing",
+        Kind::Gauge,
+        Unit::Count,
+        "1 while new messages are refused for want of room.",
+    ),
+    labelled(
+        "waypost_site_without_handler",
+        Kind::Gauge,
+        Unit::Count,
+        "Messages for a system or connection that is not configured.",
+    ),
+    labelled(
+        "waypost_site_link_up",
+        Kind::Gauge,
+        Unit::Count,
+        "1 while the link to central is up.",
+    ),
+    plain(
+        "waypost_link_up",
+        Kind::Gauge,
+        Unit::Count,
+        "The same without labels.",
+    ),
+    labelled(
+        "waypost_site_attempts_total",
+        Kind::Counter,
+        Unit::Count,
+        "Attempts that ended, by category and outcome.",
+    ),
+    plain(
+        "waypost_site_telemetry_failed_total",
+        Kind::Counter,
+        Unit::Count,
+        "News of calls and writes for central that could not be kept.",
+    ),
+];
+
+impl Family {
+    /// Tells the recorder what this is.
+    pub fn describe(&self) {
+        let Family { name, unit, help, .. } = *self;
+        match self.kind {
+            Kind::Counter => metrics::describe_counter!(name, unit, help),
+            Kind::Gauge => metrics::describe_gauge!(name, unit, help),
+            Kind::Histogram => metrics::describe_histogram!(name, unit, help),
+        }
+        // A counter that appears with its first event hides that event from a rate.
+        match self.kind {
+            Kind::Counter if !self.labelled => metrics::counter!(name).increment(0),
+            Kind::Gauge if !self.labelled => metrics::gauge!(name).increment(0.0),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `docs/metrics.md` against the names in the sources and against what `/metrics` of real processes shows.
+
+use crate::{
+    harness::{Place, Server, serving},
+    tidy::{files, read, scan::Source},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::Stdio,
+};
+
+/// What is said of one family, on the page or in a scrape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    kind: String,
+    help: String,
+}
+
+/// The rows of one part of the page: name, what is told, and unit.
+fn on_the_page(part: &str) -> BTreeMap<String, (Told, String)> {
+    let page = read(Path::new("docs/metrics.md"));
+    let parts: Vec<&str> = page.split("\n## ").collect();
+    let part = parts.iter().find(|text| text.starts_with(part)).expect(part);
+    let rows = part.lines().filter(|line| line.starts_with("| `waypost_"));
+    let mut found = BTreeMap::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        if let [_, name, kind, unit, _, help, _] = cells[..] {
+            let told = Told {
+                kind: kind.to_owned(),
+                help: help.to_owned(),
+            };
+            found.insert(name.trim_matches('`').to_owned(), (told, unit.to_owned()));
+        }
+    }
+    assert!(!found.is_empty(), "no rows in {part}");
+    found
+}
+
+/// Every family of a scrape that is ours.
+fn in_scrape(text: &str) -> BTreeMap<String, Told> {
+    let mut helps = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        if let Some((name, help)) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')) {
+            helps.insert(name, help);
+        } else if let Some((name, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' '))
+        {
+            let told = Told {
+                kind: kind.to_owned(),
+                help: helps.get(name).copied().unwrap_or("(no help text)").to_owned(),
+            };
+            found.insert(name.to_owned(), told);
+        }
+    }
+    found
+}
+
+fn get(url: &str, path: &str) -> String {
+    ask(url, "GET", path, "")
+}
+
+fn ask(url: &str, method: &str, path: &str, body: &str) -> String {
+    let address = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.0\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn compare(part: &str, scrape: &str) {
+    let page: BTreeMap<_, _> = on_the_page(part)
+        .into_iter()
+        .map(|(name, (told, _))| (name, told))
+        .collect();
+    assert_eq!(in_scrape(scrape), page, "docs/metrics.md, {part}");
+}
+
+#[test]
+fn the_page_has_every_name_in_the_sources_and_no_other() {
+    let is_name = |text: &&String| {
+        let rest = text.strip_prefix("waypost_");
+        rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    };
+    let mut in_sources = BTreeSet::new();
+    for path in files("crates", ".rs") {
+        let name = path.to_string_lossy();
+        // The console's names are cookies; this crate has the help texts.
+        if !name.contains("/src/") || name.contains("web/src/console") || name.starts_with("crates/waypost") {
+            continue;
+        }
+        let source = Source::read(&read(&path));
+        in_sources.extend(source.strings.iter().filter(is_name).cloned());
+    }
+    let mut page = on_the_page("Central");
+    page.extend(on_the_page("A site's agent"));
+    let on_page: BTreeSet<_> = page.keys().cloned().collect();
+    assert_eq!(in_sources, on_page, "sources, and docs/metrics.md");
+    for (name, (_, unit)) in page {
+        let said = match name.trim_end_matches("_total").rsplit('_').next() {
+            Some("seconds") => "seconds",
+            Some("bytes") => "bytes",
+            _ => "count",
+        };
+        assert_eq!(unit, said, "{name}");
+    }
+}
+
+#[test]
+fn central_shows_what_the_page_says_with_its_help_texts() {
+    let server = Server::start();
+    server
+        .run(&["provider", "add", "--kind", "capture", "--id", "cap"])
+        .done();
+    server
+        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .done();
+    compare("Central", &get(server.url(), "/metrics"));
+}
+
+#[test]
+fn a_site_shows_what_the_page_says_with_its_help_texts() {
+    let place = Place::new();
+    let config = "[site]\nid = \"north\"\nlisten = \"127.0.0.1:0\"\n\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    place.write("waypost.toml", config);
+    let mut command = place.command(&["site"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let (_agent, url) = serving(command, "site north is listening on ");
+    let called = ask(&url, "POST", "/calls", r#"{"system":"erp","path":"/orders"}"#);
+    assert!(called.starts_with("HTTP/1.0 202"), "{called}");
+    compare("A site's agent", &get(&url, "/metrics"));
+}
