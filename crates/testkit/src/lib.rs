@@ -1,5 +1,6 @@
 //! For tests only. Stays below `central` and `web`, so that their unit tests meet one copy of each crate.
 
+pub mod docs;
 pub mod far_end;
 pub mod fixtures;
 pub mod identity;

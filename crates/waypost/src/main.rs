@@ -8,6 +8,8 @@ mod cli;
 mod commands;
 mod config;
 mod connect;
+#[cfg(test)]
+mod documented;
 mod exit;
 mod filters;
 mod output;

@@ -59,7 +59,8 @@ pub const DISPATCH_INTERVAL: Key = Key::new(
 pub const DISPATCH_BATCH_SIZE: Key = Key::new(
     "outbox.dispatch_batch_size",
     "a number from 1 to 10000",
-    "How many notifications one claim takes at most.",
+    "The most one claim takes from one lane while others wait for their turn. A lane that is alone may take all that can \
+     be sent at once.",
 );
 pub const LEASE: Key = Key::new(
     "outbox.lease",

@@ -5,6 +5,7 @@
 
 mod cli;
 mod config;
+mod docs;
 mod harness;
 mod metrics;
 mod tidy;
