@@ -8,10 +8,14 @@ use crate::{
     directory::{Directory, Route},
     wake::Wake,
 };
-use domain::{Channel, FieldError, NotificationId, Status, Submission};
+use domain::{
+    Channel, FieldError, NotificationId, Status, Submission, TraceContext, Tracer,
+    trace::{Span, SpanKind},
+};
 use std::{
     collections::{BTreeSet, HashSet},
     sync::Arc,
+    time::Instant,
 };
 use store::{
     Store,
@@ -24,6 +28,7 @@ pub struct Ingest {
     directory: Arc<Directory>,
     wake: Arc<Wake>,
     changes: Changes,
+    tracer: Tracer,
 }
 
 impl std::fmt::Debug for Ingest {
@@ -55,18 +60,26 @@ pub enum Submitted {
 }
 
 impl Ingest {
-    pub fn new(store: Arc<dyn Store>, directory: Arc<Directory>, wake: Arc<Wake>, changes: Changes) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        directory: Arc<Directory>,
+        wake: Arc<Wake>,
+        changes: Changes,
+        tracer: Tracer,
+    ) -> Self {
         Self {
             store,
             directory,
             wake,
             changes,
+            tracer,
         }
     }
 
     /// One answer per item, in order. An error means that nothing is known to be stored; sending the same items
     /// again is harmless.
     pub async fn submit(&self, batch: Vec<Incoming>) -> store::Result<Vec<Submitted>> {
+        let start = Instant::now();
         let mut answers: Vec<Option<Submitted>> = Vec::with_capacity(batch.len());
         let mut accepted = Vec::with_capacity(batch.len());
         for incoming in batch {
@@ -78,7 +91,7 @@ impl Ingest {
                 Err(problems) => answers.push(Some(Submitted::Refused(problems))),
             }
         }
-        let mut stored = self.store_all(accepted).await?.into_iter();
+        let mut stored = self.store_all(accepted, start).await?.into_iter();
         let filled = answers.into_iter().map(|answer| answer.or_else(|| stored.next()));
         Ok(filled.flatten().collect())
     }
@@ -114,10 +127,15 @@ impl Ingest {
         })
     }
 
-    async fn store_all(&self, batch: Vec<NewNotification>) -> store::Result<Vec<Submitted>> {
+    async fn store_all(
+        &self,
+        mut batch: Vec<NewNotification>,
+        start: Instant,
+    ) -> store::Result<Vec<Submitted>> {
         if batch.is_empty() {
             return Ok(vec![]);
         }
+        let steps = self.begin_steps(&mut batch);
         let known: Vec<_> = batch
             .iter()
             .map(|n| (n.submission.tenant, n.submission.id, n.lane))
@@ -153,6 +171,7 @@ impl Ingest {
                 Ingested::Refused(reason) => Submitted::Refused(vec![FieldError::new("body", reason)]),
             })
             .collect::<Vec<_>>();
+        self.tell_steps(steps, &submitted, start);
         let count = |of: fn(&Submitted) -> bool| submitted.iter().filter(|s| of(s)).count() as u64;
         let stored = count(|s| matches!(s, Submitted::Accepted { .. }));
         let duplicates = count(|s| matches!(s, Submitted::Duplicate { .. }));
@@ -165,6 +184,49 @@ impl Ingest {
         }
         Ok(submitted)
     }
+
+    /// A step of its caller's trace for each notification, kept with it for the steps to come.
+    fn begin_steps(&self, batch: &mut [NewNotification]) -> Vec<Option<Step>> {
+        let mut steps = vec![];
+        for new in batch {
+            let trace = &mut new.submission.extra.trace;
+            let parent = trace.take();
+            if self.tracer.is_on() {
+                *trace = self.tracer.below(parent);
+                steps.push(trace.map(|context| Step { context, parent }));
+            }
+        }
+        steps
+    }
+
+    fn tell_steps(&self, steps: Vec<Option<Step>>, submitted: &[Submitted], start: Instant) {
+        for (step, submitted) in steps.into_iter().zip(submitted) {
+            let Some(Step { context, parent }) = step else {
+                continue;
+            };
+            let (id, failed) = match submitted {
+                Submitted::Accepted { id } => (id.to_string(), None),
+                Submitted::Duplicate { id, .. } => (id.to_string(), Some("DUPLICATE".to_owned())),
+                Submitted::Refused(_) => (String::new(), Some("REFUSED".to_owned())),
+            };
+            self.tracer.tell(Span {
+                name: "submit",
+                kind: SpanKind::Server,
+                context,
+                parent,
+                start,
+                end: Instant::now(),
+                attributes: vec![("notification.id", id)],
+                failed,
+            });
+        }
+    }
+}
+
+/// Where the handing in of one notification stands in a trace.
+struct Step {
+    context: TraceContext,
+    parent: Option<TraceContext>,
 }
 
 fn other_channel(channel: Channel) -> FieldError {

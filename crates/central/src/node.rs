@@ -20,7 +20,7 @@ use crate::{
     wake::Wake,
 };
 use delivery::Registry;
-use domain::Clock;
+use domain::{Clock, Tracer};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -38,6 +38,8 @@ pub struct Settings {
     pub retention: Retention,
     pub purge_interval: Duration,
     pub kpi: KpiAsk,
+    /// Where the steps of a notification are told; nowhere unless the configuration says.
+    pub tracer: Tracer,
 }
 
 impl Settings {
@@ -57,6 +59,7 @@ impl Settings {
                 stuck_after: Duration::from_secs(600),
                 delivered_window: Duration::from_secs(60),
             },
+            tracer: Tracer::default(),
         }
     }
 }
@@ -99,7 +102,13 @@ impl Central {
         let changes = Changes::default();
         let wake = Arc::new(Wake::default());
         let directory = Arc::new(Directory::new(store.clone(), registry, sealer));
-        let ingest = Ingest::new(store.clone(), directory.clone(), wake.clone(), changes.clone());
+        let ingest = Ingest::new(
+            store.clone(),
+            directory.clone(),
+            wake.clone(),
+            changes.clone(),
+            settings.tracer.clone(),
+        );
         let operator = OperatorDesk::new(
             store.clone(),
             directory.clone(),

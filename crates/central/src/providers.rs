@@ -258,6 +258,7 @@ impl ProviderDesk {
             type_data: None,
             site: None,
             created_at: self.clock.now(),
+            trace: None,
         };
         if message.targets.is_empty() && provider.provider.channel.needs_recipients() {
             return Err(TestError::NotUsable(

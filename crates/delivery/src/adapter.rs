@@ -1,7 +1,7 @@
 //! The seam between the dispatcher and a far end.
 
 use async_trait::async_trait;
-use domain::{Channel, NotificationId, Outcome, Timestamp};
+use domain::{Channel, NotificationId, Outcome, Timestamp, TraceContext};
 use tokio::time::Instant;
 
 /// One way out. Built from a provider's settings, shared by all attempts of its lane, and kept as long as the
@@ -29,6 +29,8 @@ pub struct Message {
     /// Where it came from; shown to receivers that want to know.
     pub site: Option<String>,
     pub created_at: Timestamp,
+    /// This attempt's step of a trace; for far ends that go on with it.
+    pub trace: Option<TraceContext>,
 }
 
 /// When an attempt must be over.

@@ -20,6 +20,7 @@ pub mod settle;
 pub mod site;
 pub mod status;
 pub mod submission;
+pub mod trace;
 pub mod window;
 
 pub use audit::{AuditKind, AuditStatus};
@@ -37,3 +38,4 @@ pub use recipient::{Recipient, RecipientResult, RecipientState};
 pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};
 pub use status::Status;
 pub use submission::{FieldError, Submission, Target};
+pub use trace::{TraceContext, Tracer};

@@ -1,6 +1,8 @@
 //! What somebody asks to have delivered, checked once, at the edge.
 
-use crate::{Actor, Channel, ExecutionId, NotificationId, ProviderId, TenantId, Timestamp};
+use crate::{
+    Actor, Channel, ExecutionId, NotificationId, ProviderId, TenantId, Timestamp, TraceContext, trace,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -68,6 +70,9 @@ pub struct Extra {
     /// The notification this one repeats on request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resend_of: Option<NotificationId>,
+    /// The step of a trace that handed it in; none while traces are off.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "trace::readable")]
+    pub trace: Option<TraceContext>,
 }
 
 impl Extra {

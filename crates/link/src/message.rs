@@ -2,7 +2,7 @@
 //! was written, so that an older site and a newer central agree on who refuses it.
 
 use domain::{
-    NotificationId, Status, Target, Timestamp,
+    NotificationId, Status, Target, Timestamp, TraceContext,
     site::{Category, DatabaseIdentity},
 };
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ pub struct Forward {
     pub parent_execution: Option<String>,
     /// When the site accepted it (the buffer row's `created_at`).
     pub site_enqueued_at: Timestamp,
+    /// The step of a trace that hands it over.
+    pub trace: Option<TraceContext>,
 }
 
 /// Central's answer to one forwarded notification.

@@ -58,6 +58,7 @@ impl From<Forward> for v1::Notification {
             execution: f.execution,
             parent_execution: f.parent_execution,
             site_enqueued_at: f.site_enqueued_at.as_millis(),
+            trace: f.trace.map(|trace| trace.to_string()),
         }
     }
 }
@@ -85,6 +86,7 @@ impl TryFrom<v1::Notification> for Forward {
             execution: n.execution,
             parent_execution: n.parent_execution,
             site_enqueued_at: Timestamp::from_millis(n.site_enqueued_at),
+            trace: n.trace.and_then(|text| text.parse().ok()),
         })
     }
 }

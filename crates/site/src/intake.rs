@@ -3,9 +3,13 @@
 //! Always true: what is accepted survives power loss; what is not accepted leaves nothing behind but its tracking.
 
 use crate::{engine::Tried, engine::words, site::Site};
-use domain::{FieldError, Timestamp, site::Category, site::OperationStatus};
+use domain::{
+    FieldError, Timestamp, TraceContext,
+    site::{Category, OperationStatus},
+    trace::{Span, SpanKind},
+};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use store::buffer::{Enqueued, Message, MessageId, MessageStatus, NewMessage, Origin, Start, Step};
 use uuid::Uuid;
 
@@ -19,6 +23,8 @@ pub struct SendOptions {
     pub attempt_immediate_delivery: bool,
     /// The id to use; sending the same one again is harmless.
     pub message_id: Option<MessageId>,
+    /// Where the caller stands in a trace; of notifications only.
+    pub trace: Option<TraceContext>,
 }
 
 impl Default for SendOptions {
@@ -28,6 +34,7 @@ impl Default for SendOptions {
             retry_interval: None,
             attempt_immediate_delivery: true,
             message_id: None,
+            trace: None,
         }
     }
 }
@@ -99,7 +106,16 @@ impl Site {
         if self.engine.is_stopping() {
             return Err(SendError::Stopping);
         }
-        let new = self.new_message(&outgoing)?;
+        let began = Instant::now();
+        let mut new = self.new_message(&outgoing)?;
+        let step = match outgoing.category {
+            Category::Notification => self.settings.tracer.below(outgoing.options.trace),
+            Category::ExternalSystem | Category::CachedDbWrite => None,
+        };
+        // After the content was hashed: the same message from another trace is the same message.
+        if let Some(step) = step {
+            new.payload = crate::payload::with_trace(new.payload, step);
+        }
         let immediate = outgoing.category != Category::Notification
             && outgoing.options.attempt_immediate_delivery
             && self
@@ -129,6 +145,18 @@ impl Site {
                 });
             }
         };
+        if let Some(context) = step {
+            self.settings.tracer.tell(Span {
+                name: "submit",
+                kind: SpanKind::Server,
+                context,
+                parent: outgoing.options.trace,
+                start: began,
+                end: Instant::now(),
+                attributes: vec![("notification.id", id.to_string())],
+                failed: None,
+            });
+        }
         if !immediate {
             let tracked = outgoing.category != Category::Notification;
             return Ok(Sent {

@@ -1,6 +1,7 @@
 //! What a buffered message carries, as JSON text. Read back by whoever delivers it, perhaps by a later version.
 
 use delivery::call::Call;
+use domain::{TraceContext, trace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -23,6 +24,13 @@ pub struct NotificationPayload {
     pub body: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_data: Option<Value>,
+    /// The step of a trace that handed it in. Not part of the content.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "trace::readable"
+    )]
+    pub trace: Option<TraceContext>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -92,6 +100,14 @@ pub fn text(payload: &impl Serialize) -> String {
     serde_json::to_string(payload).unwrap_or_default()
 }
 
+/// The payload with its place in a trace, which has no part in its content.
+pub fn with_trace(payload: String, trace: TraceContext) -> String {
+    match payload.strip_suffix('}') {
+        Some(open) if !open.ends_with('{') => format!("{open},\"trace\":\"{trace}\"}}"),
+        _ => payload,
+    }
+}
+
 /// Same target, content and origin: same number.
 pub fn content_hash(target: &str, payload: &str, origin: &Origin) -> i64 {
     let mut hash = Sha256::new();
@@ -105,4 +121,29 @@ pub fn content_hash(target: &str, payload: &str, origin: &Origin) -> i64 {
     let mut first = [0u8; 8];
     first.copy_from_slice(&hash.finalize()[..8]);
     i64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_a_trace_is_read_back_and_changes_nothing_else() {
+        let sent = NotificationPayload {
+            subject: "Tank 4".into(),
+            body: "{\"x\": 1}".into(),
+            ..NotificationPayload::default()
+        };
+        let place = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            .parse()
+            .unwrap();
+        let kept = with_trace(text(&sent), place);
+        let expected = NotificationPayload {
+            trace: Some(place),
+            ..sent
+        };
+        assert_eq!(read::<NotificationPayload>(&kept), Ok(expected));
+        let spoiled = kept.replace("00-4bf9", "zz-4bf9");
+        assert_eq!(read::<NotificationPayload>(&spoiled).unwrap().trace, None);
+    }
 }

@@ -1,6 +1,6 @@
 //! What a site is told about itself.
 
-use domain::SiteId;
+use domain::{SiteId, Tracer};
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct Settings {
     pub attempt_timeout: Duration,
     /// How long a stop waits for attempts under way.
     pub shutdown_wait: Duration,
+    /// Where the steps of a notification are told; nowhere unless the configuration says.
+    pub tracer: Tracer,
 }
 
 impl Settings {
@@ -39,6 +41,7 @@ impl Settings {
             parallel: 8,
             attempt_timeout: Duration::from_secs(120),
             shutdown_wait: Duration::from_secs(10),
+            tracer: Tracer::default(),
         }
     }
 }

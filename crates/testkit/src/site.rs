@@ -88,6 +88,7 @@ pub fn a_forward() -> Forward {
         execution: Some("e1".into()),
         parent_execution: None,
         site_enqueued_at: Timestamp::from_millis(1_767_225_600_000),
+        trace: None,
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::directory::{Directory, LaneEntry, Way};
 use delivery::{Adapter, Deadline, Message};
 use domain::{
-    Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp,
+    Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
     settle::{Step, settle_without_targets},
+    trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -29,6 +30,9 @@ pub(super) struct Row {
     pub known: Vec<RecipientResult>,
     /// The hold that this row was let through to see whether the lane is well again.
     pub probe: Option<domain::Hold>,
+    /// The claim's step of a trace, and the attempt's below it.
+    pub claim_step: Option<TraceContext>,
+    pub attempt_step: Option<TraceContext>,
 }
 
 /// An attempt that is over, one way or another.
@@ -81,6 +85,7 @@ pub(super) struct Field {
     pub timeout: Duration,
     /// Cancelled when the grace period of a shutdown is over.
     pub abandon: CancellationToken,
+    pub tracer: Tracer,
 }
 
 impl Field {
@@ -93,17 +98,49 @@ impl Field {
         start_by: Instant,
     ) -> Finished {
         let start = Instant::now();
-        let (row, content) = Content::split(claimed, probe);
+        let (mut row, content) = Content::split(claimed, probe);
+        row.attempt_step = self.tracer.child(row.claim_step);
         let result = match self.before_sending(&row, &content, &entry, now) {
             Some(over) => over,
             None => self.send(&row, content, &entry, start_by).await,
         };
+        self.tell(&row, &entry, &result, start);
         Finished {
             row,
             entry,
             result,
             took: start.elapsed(),
         }
+    }
+
+    fn tell(&self, row: &Row, entry: &LaneEntry, result: &Over, start: Instant) {
+        let Some(context) = row.attempt_step else { return };
+        let failed = match result {
+            Over::Sent {
+                outcome: Outcome::Failed(failure),
+                ..
+            } => Some(failure.code.to_string()),
+            Over::Concluded(Step::Park { code, .. }) => Some(code.clone()),
+            Over::Sent { .. } | Over::Concluded(_) | Over::Release => None,
+        };
+        let provider = entry
+            .provider
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
+        self.tracer.tell(Span {
+            name: "attempt",
+            kind: SpanKind::Client,
+            context,
+            parent: row.claim_step,
+            start: start.into_std(),
+            end: Instant::now().into_std(),
+            attributes: vec![
+                ("notification.id", row.id.to_string()),
+                ("attempt.number", (row.attempts + 1).to_string()),
+                ("provider.id", provider),
+            ],
+            failed,
+        });
     }
 
     /// What is known without asking anybody.
@@ -281,6 +318,8 @@ impl Content {
             waiting_since: claimed.waiting_since,
             known: claimed.known,
             probe,
+            claim_step: claimed.extra.trace,
+            attempt_step: None,
         };
         let content = Self {
             channel: claimed.channel,
@@ -308,6 +347,7 @@ impl Content {
             type_data: self.type_data.and_then(|text| serde_json::from_str(&text).ok()),
             site: self.site,
             created_at: self.created_at,
+            trace: row.attempt_step,
         }
     }
 }

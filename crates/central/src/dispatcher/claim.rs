@@ -4,9 +4,13 @@
 
 use super::{Dispatcher, attempt::Finished, lanes::Behaviour};
 use crate::directory::Way;
-use domain::{LaneId, LeaseToken, retry::slower};
+use domain::{
+    LaneId, LeaseToken,
+    retry::slower,
+    trace::{Span, SpanKind},
+};
 use std::{collections::HashMap, time::Duration};
-use store::outbox::{Claims, Lease};
+use store::outbox::{Claimed, Claims, Lease};
 use tokio::time::Instant;
 
 /// How long rate-limited lanes are owned for.
@@ -128,7 +132,8 @@ impl Dispatcher {
         let start_by = since + self.settings.lease / 2;
         self.unrecorded += claimed as u64;
         self.leases.held(rows.iter().map(|row| row.lease), since);
-        for row in rows {
+        for mut row in rows {
+            self.tell_claim(&mut row, since);
             let known = self.field.directory.known_lane(row.lane, row.config_version);
             let entry = match known {
                 Some(entry) => entry,
@@ -186,6 +191,26 @@ impl Dispatcher {
             });
         }
         claimed
+    }
+
+    /// The claim's step of the row's trace, which the attempt goes on from.
+    fn tell_claim(&self, row: &mut Claimed, since: Instant) {
+        let tracer = &self.field.tracer;
+        let parent = row.extra.trace;
+        let Some(context) = tracer.child(parent) else {
+            return;
+        };
+        row.extra.trace = Some(context);
+        tracer.tell(Span {
+            name: "claim",
+            kind: SpanKind::Internal,
+            context,
+            parent,
+            start: since.into_std(),
+            end: Instant::now().into_std(),
+            attributes: vec![("notification.id", row.id.to_string())],
+            failed: None,
+        });
     }
 
     async fn give_back(&mut self, lease: Lease, lane: LaneId) {

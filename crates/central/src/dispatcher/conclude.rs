@@ -8,7 +8,7 @@ use super::{
 use crate::directory::LaneEntry;
 use domain::{
     Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, RecipientState,
-    Seq,
+    Seq, TraceContext,
     retry::{DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, lane_pause, next_probe},
     settle::{RecipientUpdate, Settlement, Step, Targets, settle},
 };
@@ -42,6 +42,8 @@ pub(super) struct Conclusion {
     pub pause: Option<Duration>,
     /// None: give the row back uncounted.
     pub record: Option<AttemptRecord>,
+    /// The attempt's step of a trace.
+    pub attempt_step: Option<TraceContext>,
 }
 
 /// Draws conclusions, one attempt after the other, and remembers how each lane has been doing.
@@ -74,6 +76,7 @@ impl Judge {
             hold: None,
             pause: None,
             record: None,
+            attempt_step: row.attempt_step,
         };
         match result {
             Over::Release => {}

@@ -120,6 +120,7 @@ impl Dispatcher {
             feedback: feedback_tx,
             blocked: blocked_tx,
             judge: Judge::new(clock.clone()),
+            tracer: central.settings.tracer.clone(),
         });
         let (concluded_tx, concluded) = mpsc::unbounded_channel();
         tokio::spawn(recorder.clone().conclude(finished_rx, concluded_tx));
@@ -141,6 +142,7 @@ impl Dispatcher {
                 directory: central.directory.clone(),
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
+                tracer: central.settings.tracer.clone(),
             }),
             lanes: Lanes::new(settings.permits),
             settings,

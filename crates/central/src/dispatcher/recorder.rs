@@ -11,7 +11,11 @@ use super::{
     leases::Leases,
 };
 use crate::changes::{Change, Changes};
-use domain::{Actor, Hold, LaneId, Status, Timestamp, retry::slower};
+use domain::{
+    Actor, Hold, LaneId, Status, Timestamp, TraceContext, Tracer,
+    retry::slower,
+    trace::{Span, SpanKind},
+};
 use std::{sync::Arc, time::Duration};
 use store::{
     Store,
@@ -74,6 +78,7 @@ pub(super) struct Recorder {
     /// True while the store does not take results.
     pub blocked: watch::Sender<bool>,
     pub judge: Judge,
+    pub tracer: Tracer,
 }
 
 impl Recorder {
@@ -150,6 +155,13 @@ impl Recorder {
     }
 
     async fn write_down(&self, conclusions: Vec<Conclusion>) {
+        let start = Instant::now();
+        let recorded = conclusions
+            .iter()
+            .filter(|conclusion| conclusion.record.is_some());
+        let steps: Vec<_> = recorded
+            .filter_map(|conclusion| conclusion.attempt_step)
+            .collect();
         for conclusion in &conclusions {
             self.conclude_lane(conclusion).await;
         }
@@ -178,7 +190,27 @@ impl Recorder {
         }
         again.extend(self.record_all(&lanes, records.into(), &mut tally).await);
         self.leases.over(&all);
+        self.tell_steps(steps, start);
         self.tell(Feedback::Recorded { tally, again });
+    }
+
+    fn tell_steps(&self, attempts: Vec<TraceContext>, start: Instant) {
+        let end = Instant::now().into_std();
+        for attempt in attempts {
+            let Some(context) = self.tracer.child(Some(attempt)) else {
+                continue;
+            };
+            self.tracer.tell(Span {
+                name: "record",
+                kind: SpanKind::Internal,
+                context,
+                parent: Some(attempt),
+                start: start.into_std(),
+                end,
+                attributes: vec![],
+                failed: None,
+            });
+        }
     }
 
     /// Holds, resumes or pauses the lane, before its row goes back into it.

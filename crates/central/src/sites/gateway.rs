@@ -226,7 +226,10 @@ impl Session {
             send_at: None,
             expires_at: None,
             supersedes_key: None,
-            extra: Extra::default(),
+            extra: Extra {
+                trace: forward.trace,
+                ..Extra::default()
+            },
         };
         Ok(Incoming {
             submission,

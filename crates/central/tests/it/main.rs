@@ -18,4 +18,5 @@ mod routing;
 mod secrets;
 mod shutdown;
 mod sites;
+mod traces;
 mod world;

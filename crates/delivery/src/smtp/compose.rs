@@ -96,6 +96,7 @@ mod tests {
             type_data: None,
             site: None,
             created_at: Timestamp::from_millis(1_767_225_600_000),
+            trace: None,
         };
         change(&mut message);
         String::from_utf8(compose(&message, &settings)).unwrap()

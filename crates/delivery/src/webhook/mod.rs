@@ -30,6 +30,7 @@ use url::Url;
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// The kind `webhook`.
 #[derive(Debug, Clone)]
@@ -157,6 +158,7 @@ impl WebhookAdapter {
             (ID, Some(id)),
             (TIMESTAMP, Some(now.to_string())),
             (SIGNATURE, signed),
+            (TRACEPARENT, message.trace.map(|trace| trace.to_string())),
         ] {
             if let Some(value) = value {
                 headers.insert(

@@ -173,6 +173,7 @@ impl Fields {
             retry_interval: self.duration("retryInterval"),
             attempt_immediate_delivery: self.flag("attemptImmediateDelivery").unwrap_or(true),
             message_id: self.id("messageId"),
+            trace: None,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
 use axum::{
     Json,
     extract::{Path, State},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
 use domain::{
@@ -23,8 +23,14 @@ use domain::{
 use link::RemoteStatus;
 use serde_json::{Value, json};
 
-pub async fn send(State(api): State<Api>, mut fields: Fields) -> Result<Response, Problem> {
-    let outgoing = read(&mut fields);
+pub async fn send(
+    State(api): State<Api>,
+    headers: HeaderMap,
+    mut fields: Fields,
+) -> Result<Response, Problem> {
+    let mut outgoing = read(&mut fields);
+    let given = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    outgoing.options.trace = api.agent.site.settings.tracer.read(given);
     fields.finish()?;
     let sent = api.agent.site.send(outgoing).await?;
     let body =

@@ -2,8 +2,13 @@
 
 use super::Forwarder;
 use crate::{payload, payload::NotificationPayload};
-use domain::{NotificationId, Target, site::DatabaseIdentity};
+use domain::{
+    NotificationId, Target, TraceContext,
+    site::DatabaseIdentity,
+    trace::{Span, SpanKind},
+};
 use link::{Ack, Forward};
+use std::time::Instant;
 use store::{
     Result,
     buffer::{Handed, Waiting},
@@ -18,6 +23,8 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(super) struct Batch {
     seqs: Vec<i64>,
     notifications: Vec<Forward>,
+    /// Each one's step of a trace, and the one it goes on from.
+    steps: Vec<Option<(TraceContext, TraceContext)>>,
     /// The place of the last row that was looked at.
     pub(super) last: i64,
 }
@@ -37,6 +44,7 @@ impl Forwarder {
         let mut batch = Batch {
             seqs: vec![],
             notifications: vec![],
+            steps: vec![],
             last: place,
         };
         while batch.seqs.is_empty() {
@@ -48,7 +56,10 @@ impl Forwarder {
             for waiting in found {
                 let (seq, id) = (waiting.seq, waiting.id);
                 match forward(waiting) {
-                    Ok(forward) => {
+                    Ok(mut forward) => {
+                        let parent = forward.trace;
+                        forward.trace = self.settings.tracer.child(parent);
+                        batch.steps.push(forward.trace.zip(parent));
                         batch.seqs.push(seq);
                         batch.notifications.push(forward);
                     }
@@ -64,6 +75,7 @@ impl Forwarder {
 
     /// Hands a batch over and writes down what central said about it.
     pub(super) async fn carry(&self, central: &DatabaseIdentity, batch: Batch) -> Result<Settled> {
+        let start = Instant::now();
         let acks = match self.uplink.submit(batch.notifications).await {
             Ok(acks) => acks,
             Err(down) => {
@@ -71,9 +83,11 @@ impl Forwarder {
                     why = down.why,
                     "the link broke; what was under way is sent again when it is back"
                 );
+                self.tell(batch.steps, &[], start);
                 return Ok(Settled::None);
             }
         };
+        self.tell(batch.steps, &acks, start);
         let mut handed = Handed::default();
         let mut waiting = batch.seqs.len();
         for (seq, ack) in batch.seqs.into_iter().zip(acks) {
@@ -95,6 +109,31 @@ impl Forwarder {
             return Ok(Settled::None);
         }
         Ok(if waiting == 0 { Settled::All } else { Settled::Some })
+    }
+}
+
+impl Forwarder {
+    /// Tells of what was handed over, or could not be.
+    fn tell(&self, steps: Vec<Option<(TraceContext, TraceContext)>>, acks: &[Ack], start: Instant) {
+        for (i, step) in steps.into_iter().enumerate() {
+            let Some((context, parent)) = step else { continue };
+            let failed = match acks.get(i) {
+                Some(Ack::Accepted | Ack::Duplicate) => None,
+                Some(Ack::Refused(_)) => Some("REFUSED"),
+                Some(Ack::NotNow(_)) => Some("NOT_NOW"),
+                None => Some("LINK"),
+            };
+            self.settings.tracer.tell(Span {
+                name: "forward",
+                kind: SpanKind::Client,
+                context,
+                parent: Some(parent),
+                start,
+                end: Instant::now(),
+                attributes: vec![],
+                failed: failed.map(str::to_owned),
+            });
+        }
     }
 }
 
@@ -121,5 +160,6 @@ fn forward(waiting: Waiting) -> Result<Forward, String> {
         execution: waiting.origin.execution,
         parent_execution: waiting.origin.parent_execution,
         site_enqueued_at: waiting.created_at,
+        trace: payload.trace,
     })
 }

@@ -4,10 +4,11 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems, server::Server},
     output,
-    wiring::{bootstrap, files, links, logging, metric_families, metrics, node, signals, store},
+    wiring::{bootstrap, files, links, logging, metric_families, metrics, node, otlp, signals, store},
 };
 use anyhow::Context;
 use central::Central;
+use domain::SystemClock;
 use std::{net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -55,7 +56,19 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     // After the store: its folder exists now, and nobody else serves it.
     let sealer = config.secrets.sealer(&place).map_err(|p| Problems(vec![p]))?;
     let metrics = metrics::install(metric_families::CENTRAL)?;
-    let central = node::central(config, opened.store.clone(), sealer, name);
+    let resource = otlp::Resource {
+        service: "waypost",
+        instance: name.clone(),
+    };
+    let endpoint = config.telemetry.endpoint().map_err(|p| Problems(vec![p]))?;
+    let exporter = otlp::Exporter::start(endpoint.as_ref(), resource, Arc::new(SystemClock))?;
+    let central = node::central(
+        config,
+        opened.store.clone(),
+        sealer,
+        name,
+        exporter.tracer.clone(),
+    );
     bootstrap::first_key(&central, &config.server).await?;
     bootstrap::first_user(&central, &config.server).await?;
 
@@ -84,7 +97,9 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     }
     tracing::info!(node = running.central.settings.node, %address, database = place.shown(), "central is up");
     output::line(format_args!("waypost is listening on {scheme}://{address}"))?;
-    running.until_stopped().await
+    let ended = running.until_stopped().await;
+    exporter.close().await;
+    ended
 }
 
 /// How the console is to behave, from where it is reached.

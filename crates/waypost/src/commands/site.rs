@@ -2,12 +2,13 @@
 
 use crate::{
     cli::Global,
-    config::Loaded,
+    config::{Loaded, Problems},
     output,
-    wiring::{files, logging, metric_families, metrics, signals, site},
+    wiring::{files, logging, metric_families, metrics, otlp, signals, site},
 };
 use anyhow::Context;
-use std::path::PathBuf;
+use domain::SystemClock;
+use std::{path::PathBuf, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Run a site agent: take messages from scripts, keep them, send them when it is possible
@@ -28,7 +29,14 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     logging::start(&config.log)?;
     let stop = CancellationToken::new();
     signals::watch(stop.clone()).context("signals cannot be watched")?;
-    let running = site::start(&config.site, Some(metrics::install(metric_families::SITE)?), stop).await?;
+    let metrics = metrics::install(metric_families::SITE)?;
+    let resource = otlp::Resource {
+        service: "waypost-site",
+        instance: config.site.id.clone().unwrap_or_default(),
+    };
+    let endpoint = config.telemetry.endpoint().map_err(|p| Problems(vec![p]))?;
+    let exporter = otlp::Exporter::start(endpoint.as_ref(), resource, Arc::new(SystemClock))?;
+    let running = site::start(&config.site, Some(metrics), exporter.tracer.clone(), stop).await?;
     if let Some(file) = &args.port_file {
         files::write_whole(file, &format!("{}\n", running.address))?;
     }
@@ -36,5 +44,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         "site {} is listening on http://{}",
         running.agent.site.settings.id, running.address
     ))?;
-    running.finished().await
+    let ended = running.finished().await;
+    exporter.close().await;
+    ended
 }

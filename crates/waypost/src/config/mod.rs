@@ -19,6 +19,7 @@ pub mod server;
 mod show;
 pub mod site;
 pub mod site_targets;
+pub mod telemetry;
 mod template;
 
 pub use key::Key;
@@ -41,6 +42,7 @@ pub struct Config {
     pub delivery: delivery::Delivery,
     pub site: site::Site,
     pub log: log::Log,
+    pub telemetry: telemetry::Telemetry,
 }
 
 /// The file that is read when none is named and there is one.
@@ -56,6 +58,7 @@ pub fn keys() -> Vec<Key> {
         delivery::KEYS,
         site::KEYS,
         log::KEYS,
+        telemetry::KEYS,
     ]
     .concat()
 }
@@ -110,6 +113,7 @@ impl Config {
             self.outbox.problems(),
             self.site.problems(),
             self.log.problems(),
+            self.telemetry.problems(),
         ]
         .concat()
     }

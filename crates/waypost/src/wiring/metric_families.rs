@@ -100,6 +100,12 @@ pub const CENTRAL: &[Family] = &[
         Unit::Seconds,
         "How long requests took to answer, by path template.",
     ),
+    plain(
+        "waypost_spans_dropped_total",
+        Kind::Counter,
+        Unit::Count,
+        "Spans of traces that could not be sent to the collector.",
+    ),
 ];
 
 /// What `waypost site` records.
@@ -157,6 +163,12 @@ pub const SITE: &[Family] = &[
         Kind::Counter,
         Unit::Count,
         "News of calls and writes for central that could not be kept.",
+    ),
+    plain(
+        "waypost_spans_dropped_total",
+        Kind::Counter,
+        Unit::Count,
+        "Spans of traces that could not be sent to the collector.",
     ),
 ];
 

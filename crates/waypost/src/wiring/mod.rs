@@ -8,6 +8,7 @@ pub mod logging;
 pub mod metric_families;
 pub mod metrics;
 pub mod node;
+pub mod otlp;
 pub mod signals;
 pub mod site;
 pub mod store;

@@ -3,7 +3,7 @@
 use crate::config::{Config, outbox::Outbox};
 use central::{Central, Settings, dispatcher::DispatchSettings, secrets::Sealer};
 use delivery::{Captured, Outside, Registry};
-use domain::{Clock, SystemClock};
+use domain::{Clock, SystemClock, Tracer};
 use std::sync::Arc;
 use store::{Store, maintenance::Retention, query::KpiAsk};
 
@@ -15,7 +15,13 @@ pub fn name() -> String {
 }
 
 /// Central over this store, nothing started yet.
-pub fn central(config: &Config, store: Arc<dyn Store>, sealer: Sealer, node: String) -> Central {
+pub fn central(
+    config: &Config,
+    store: Arc<dyn Store>,
+    sealer: Sealer,
+    node: String,
+    tracer: Tracer,
+) -> Central {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut outside = Outside::new(clock.clone()).allowing(config.delivery.allow_addresses.clone());
     // The same on every node and after every restart, so that a receiver recognises a repeat by its Message-ID.
@@ -23,7 +29,11 @@ pub fn central(config: &Config, store: Arc<dyn Store>, sealer: Sealer, node: Str
         outside = outside.with_message_id_domain(host);
     }
     let registry = Registry::standard(Arc::new(outside), Captured::default());
-    Central::new(store, registry, sealer, clock, settings(&config.outbox, node))
+    let settings = Settings {
+        tracer,
+        ..settings(&config.outbox, node)
+    };
+    Central::new(store, registry, sealer, clock, settings)
 }
 
 fn settings(outbox: &Outbox, node: String) -> Settings {

@@ -3,7 +3,7 @@
 use crate::config::{Problem, Problems, site::Site as Config};
 use anyhow::Context;
 use delivery::Outside;
-use domain::{Clock, SiteId, SystemClock, site::Category};
+use domain::{Clock, SiteId, SystemClock, Tracer, site::Category};
 use link::{Address, ClientTls, LinkClient, Options};
 use metrics_exporter_prometheus::PrometheusHandle;
 use site::{
@@ -32,6 +32,7 @@ pub struct RunningSite {
 pub async fn start(
     config: &Config,
     metrics: Option<PrometheusHandle>,
+    tracer: Tracer,
     stop: CancellationToken,
 ) -> anyhow::Result<RunningSite> {
     let missing = config.missing();
@@ -39,7 +40,10 @@ pub async fn start(
         return Err(Problems(missing).into());
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let settings = settings(config)?;
+    let settings = Settings {
+        tracer,
+        ..settings(config)?
+    };
     let (systems, connections) = targets(config, &clock)?;
     let access = match secret(config.api_token().read())? {
         Some(token) => Access::token(token),

@@ -1,7 +1,7 @@
 //! A real `waypost` process in a folder of its own, and commands run beside it.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
 };
@@ -138,8 +138,23 @@ impl Server {
         &self.url
     }
 
+    /// Where sites reach it.
+    pub fn link_address(&self) -> String {
+        let file = self.place.path().join("link-port");
+        std::fs::read_to_string(file).unwrap().trim().to_owned()
+    }
+
     pub fn run(&self, args: &[&str]) -> Ran {
         self.place.run(args)
+    }
+
+    /// Asks it to end in order; what it logged.
+    pub fn terminate_and_read_log(mut self) -> String {
+        self.signal();
+        let mut log = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut log).unwrap();
+        log
     }
 
     /// Asks it to end in order, and waits for that.
@@ -180,7 +195,7 @@ impl Drop for Server {
 
 /// Starts a server and waits for the line that says where it listens.
 fn spawn(place: &Place) -> (Child, String) {
-    let mut command = place.command(&["serve"]);
+    let mut command = place.command(&["serve", "--link-port-file", "link-port"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let (mut served, url) = serving(command, "waypost is listening on ");
     (served.0.take().unwrap(), url)

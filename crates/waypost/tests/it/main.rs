@@ -7,5 +7,7 @@ mod cli;
 mod config;
 mod docs;
 mod harness;
+mod http;
 mod metrics;
 mod tidy;
+mod traces;

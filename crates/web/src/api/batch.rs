@@ -1,6 +1,6 @@
 //! Handing many notifications in at once. One bad item is refused alone.
 
-use super::submit::{KEY_HEADER, answer};
+use super::submit::{KEY_HEADER, answer, caller_trace};
 use crate::{
     auth::Caller,
     body::BatchBody,
@@ -37,9 +37,14 @@ pub async fn many(
         .into_iter()
         .map(|item| check(item, &caller))
         .collect();
+    let trace = caller_trace(&state, &headers);
     let sound: Vec<_> = checked
         .iter()
-        .filter_map(|item| item.as_ref().ok().cloned())
+        .filter_map(|item| {
+            let mut sound = item.as_ref().ok()?.clone();
+            sound.submission.extra.trace = trace;
+            Some(sound)
+        })
         .collect();
     let mut submitted = state.central.ingest.submit(sound).await?.into_iter();
     let mut results = Vec::with_capacity(checked.len());

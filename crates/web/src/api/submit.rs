@@ -16,7 +16,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use central::ingest::Submitted;
-use domain::{FieldError, NotificationId, Status};
+use domain::{FieldError, NotificationId, Status, TraceContext};
 
 /// The header that counts as `idempotencyKey`.
 pub const KEY_HEADER: &str = "idempotency-key";
@@ -28,13 +28,20 @@ pub async fn one(
     JsonObject(fields): JsonObject,
 ) -> Result<(StatusCode, Json<SubmitAnswer>)> {
     let key = header_key(&headers)?;
-    let incoming = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
+    let mut incoming = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
+    incoming.submission.extra.trace = caller_trace(&state, &headers);
     let submitted = state.central.ingest.submit(vec![incoming]).await?;
     let Some(submitted) = submitted.into_iter().next() else {
         return Err(Problem::internal());
     };
     let answer = answer(submitted).map_err(Problem::fields)?;
     Ok((StatusCode::ACCEPTED, Json(answer)))
+}
+
+/// Where the request stands in its caller's trace.
+pub fn caller_trace(state: &Shared, headers: &HeaderMap) -> Option<TraceContext> {
+    let given = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    state.central.settings.tracer.read(given)
 }
 
 pub fn header_key(headers: &HeaderMap) -> Result<Option<String>> {

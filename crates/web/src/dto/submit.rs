@@ -246,6 +246,7 @@ impl SubmitRequest {
                 rule_id: self.rule_id,
                 run_id: self.run_id,
                 resend_of: None,
+                trace: None,
             },
         };
         Incoming {

@@ -119,6 +119,9 @@ pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
             rule_id: Some("r1".into()),
             run_id: Some("u1".into()),
             resend_of: Some(NotificationId::mint()),
+            trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+                .parse()
+                .ok(),
         },
         ..mail()
     };

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use anyhow::Context;
-use domain::{Actor, SiteId, TenantId};
+use domain::{Actor, SiteId, TenantId, Tracer};
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::Path,
@@ -70,7 +70,7 @@ impl SiteRig {
         };
         let stop = CancellationToken::new();
         Ok(Running {
-            site: wired::start(&config, None, stop.clone()).await?,
+            site: wired::start(&config, None, Tracer::default(), stop.clone()).await?,
             stop,
         })
     }

@@ -10,7 +10,7 @@ use crate::{
 };
 use central::Central;
 use client::site::{Notify, Site};
-use domain::{Actor, SiteId, TenantId};
+use domain::{Actor, SiteId, TenantId, Tracer};
 use simulator::HttpReceiver;
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -53,7 +53,7 @@ impl Sites {
                 .await?
                 .key;
             let config = config(id, address, key, folder, http);
-            running.push(wired::start(&config, None, stop.clone()).await?);
+            running.push(wired::start(&config, None, Tracer::default(), stop.clone()).await?);
         }
         let client = |i: usize| Site::new(&format!("http://{}", running[i].address), "");
         Ok(Self {

@@ -12,6 +12,7 @@ use crate::{
     wiring::{node, store},
 };
 use client::{Client, ProviderDraft, ProviderKind};
+use domain::Tracer;
 use settings::{ask_for_missing, merge, read};
 use show::{kinds, list, say};
 
@@ -236,7 +237,7 @@ async fn reseal(global: &Global) -> anyhow::Result<()> {
     let place = config.database.place().map_err(|p| Problems(vec![p]))?;
     let sealer = config.secrets.sealer(&place).map_err(|p| Problems(vec![p]))?;
     let opened = store::for_command(&place, false).await?;
-    let central = node::central(&config, opened.clone(), sealer, node::name());
+    let central = node::central(&config, opened.clone(), sealer, node::name(), Tracer::default());
     let (resealed, closed) = central.providers.reseal().await?;
     store::close(&opened).await;
     output::line(format_args!("{resealed} providers resealed"))?;

@@ -1,0 +1,107 @@
+//! The steps of a notification, as they are told of a trace.
+
+use crate::world::{World, secs};
+use central::Settings;
+use domain::{
+    Failure, Scope, TraceContext, Tracer,
+    trace::{Span, SpanSink},
+};
+use std::sync::{Arc, Mutex};
+use testkit::a_notification;
+
+const CALLER: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+#[derive(Debug, Default)]
+struct Told(Mutex<Vec<Span>>);
+
+impl SpanSink for Told {
+    fn take(&self, span: Span) {
+        self.0.lock().unwrap().push(span);
+    }
+}
+
+impl Told {
+    /// Name, parent and failure of each.
+    fn all(&self) -> Vec<(&'static str, TraceContext, Option<TraceContext>, Option<String>)> {
+        let told = self.0.lock().unwrap();
+        told.iter()
+            .map(|span| (span.name, span.context, span.parent, span.failed.clone()))
+            .collect()
+    }
+}
+
+async fn world() -> (World, Arc<Told>) {
+    let told = Arc::new(Told::default());
+    let settings = Settings {
+        tracer: Tracer::to(told.clone()),
+        ..Settings::named("node-1")
+    };
+    (World::with(settings).await, told)
+}
+
+fn from(caller: &str) -> testkit::fixtures::ANotification {
+    let mut notification = a_notification();
+    notification.0.extra.trace = Some(caller.parse().unwrap());
+    notification
+}
+
+#[tokio::test]
+async fn a_retry_is_another_claim_below_the_same_submit() {
+    let (mut world, told) = world().await;
+    world
+        .mail
+        .answers(Failure::transient(Scope::Message, "SMTP_451", "try later").into());
+    let id = world.send(from(CALLER)).await;
+    world.sweep().await;
+    world.mail.accepts();
+    world.advance(secs(60));
+    world.sweep().await;
+    let all = told.all();
+    let names: Vec<_> = all.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(
+        names,
+        [
+            "submit", "claim", "attempt", "record", "claim", "attempt", "record"
+        ]
+    );
+    let (_, submit, caller, _) = all[0];
+    assert_eq!(caller, Some(CALLER.parse().unwrap()));
+    assert_eq!(world.get(id).await.submission.extra.trace, Some(submit));
+    for round in [&all[1..4], &all[4..7]] {
+        let mut parent = Some(submit);
+        for (name, context, below, _) in round {
+            assert_eq!(*below, parent, "{name}");
+            assert_eq!(context.trace_id(), submit.trace_id());
+            parent = Some(*context);
+        }
+    }
+    assert_eq!(
+        (all[2].3.as_deref(), all[5].3.as_deref()),
+        (Some("SMTP_451"), None)
+    );
+    let received = world.mail.received();
+    assert_eq!(
+        received[1].trace,
+        Some(all[5].1),
+        "the adapter gets the attempt's step"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_told_or_kept_of_a_trace_that_its_beginner_does_not_keep() {
+    let (mut world, told) = world().await;
+    let id = world.send(from(&CALLER.replace("-01", "-00"))).await;
+    world.sweep().await;
+    assert!(told.all().is_empty());
+    assert_eq!(world.get(id).await.submission.extra.trace, None);
+}
+
+#[tokio::test]
+async fn while_traces_are_off_nothing_is_kept_of_them() {
+    let mut world = World::new().await;
+    let id = world.send(from(CALLER)).await;
+    world.sweep().await;
+    let submission = world.get(id).await.submission;
+    assert!(submission.extra.is_empty(), "{:?}", submission.extra);
+    assert_eq!(world.mail.received()[0].trace, None);
+}
