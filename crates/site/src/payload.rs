@@ -93,7 +93,7 @@ fn cut(text: &str) -> String {
 
 /// A message's payload, or why it cannot be read.
 pub fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Result<T, String> {
-    serde_json::from_str(payload).map_err(|e| format!("the buffered payload cannot be read: {e}"))
+    serde_json::from_str(payload).map_err(|e| format!("the buffered payload {}", store::json_fault(&e)))
 }
 
 pub fn text(payload: &impl Serialize) -> String {

@@ -32,6 +32,18 @@ pub enum Error {
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What is wrong with stored JSON, without quoting any of it: it ends up in logs.
+pub fn json_fault(error: &serde_json::Error) -> String {
+    use serde_json::error::Category;
+    let what = match error.classify() {
+        Category::Io => "cannot be read",
+        Category::Syntax => "is not JSON",
+        Category::Data => "does not have the shape it should",
+        Category::Eof => "ends too early",
+    };
+    format!("{what} (line {}, column {})", error.line(), error.column())
+}
+
 impl Error {
     pub fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
@@ -47,5 +59,20 @@ impl Error {
     /// Whether the same call may work later.
     pub fn may_pass(&self) -> bool {
         matches!(self, Error::Unavailable(_) | Error::UnknownCommit(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_without_quoting_it() {
+        let error = serde_json::from_str::<u32>("\"a private matter\"").unwrap_err();
+        assert!(error.to_string().contains("private"));
+        assert_eq!(
+            json_fault(&error),
+            "does not have the shape it should (line 1, column 18)"
+        );
     }
 }

@@ -27,7 +27,7 @@ pub mod users;
 
 pub use buffer::Buffer;
 pub use directory::Directory;
-pub use error::{Error, Result};
+pub use error::{Error, Result, json_fault};
 pub use jobs::Jobs;
 pub use maintenance::Maintenance;
 pub use operator::Operator;

@@ -223,8 +223,13 @@ impl Recorder {
                 .unwrap_or(false);
             let next_probe = hold.probe_after.map(|wait| self.clock.now() + wait);
             if held && conclusion.probe.is_none() {
+                // The far end's own words are in the hold; here they might repeat what they were sent.
+                let attempt = conclusion
+                    .record
+                    .as_ref()
+                    .and_then(|record| record.attempt.as_ref());
                 tracing::warn!(
-                    lane.id = %lane, hold.reason = %hold.reason, hold.detail = hold.detail,
+                    lane.id = %lane, hold.reason = %hold.reason, code = attempt.and_then(|a| a.code.as_deref()),
                     "lane held; its notifications wait"
                 );
             }

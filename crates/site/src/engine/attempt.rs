@@ -58,7 +58,13 @@ impl Engine {
             }
             None => Step::Released,
         };
-        say(&message, &step, took);
+        let code = answer.as_ref().and_then(|answer| answer.as_ref().err());
+        say(
+            &message,
+            &step,
+            code.map(|failed| failed.failure.code.as_ref()),
+            took,
+        );
         let answer = answer.unwrap_or_else(|| Err(stopping()));
         let http_status = match &answer {
             Ok(delivered) => delivered.http_status,
@@ -125,20 +131,21 @@ fn stopping() -> Failed {
     Failure::transient(Scope::Lane, "STOPPING", "the agent is stopping").into()
 }
 
-fn say(message: &Message, step: &Step, took: Duration) {
+/// The code alone: the far end's own words may repeat what it was sent. They are kept with the message.
+fn say(message: &Message, step: &Step, code: Option<&str>, took: Duration) {
     let (id, target, duration_ms) = (message.id, &message.target, took.as_millis() as u64);
     let counted = match step {
         Step::Delivered => "delivered",
-        Step::Retry { error, after, .. } => {
-            info!(message.id = %id, target, duration_ms, retry.after_ms = after.as_millis() as u64, error, "delivery failed, will retry");
+        Step::Retry { after, .. } => {
+            info!(message.id = %id, target, duration_ms, retry.after_ms = after.as_millis() as u64, code, "delivery failed, will retry");
             "retried"
         }
-        Step::Park { error, .. } => {
-            warn!(message.id = %id, target, duration_ms, error, "parked: it is not tried again until somebody says so");
+        Step::Park { .. } => {
+            warn!(message.id = %id, target, duration_ms, code, "parked: it is not tried again until somebody says so");
             "parked"
         }
-        Step::Failed { error } => {
-            info!(message.id = %id, target, duration_ms, error, "refused for good; nothing was buffered");
+        Step::Failed { .. } => {
+            info!(message.id = %id, target, duration_ms, code, "refused for good; nothing was buffered");
             "failed"
         }
         Step::Released => "released",

@@ -31,6 +31,18 @@ impl Failed {
         Self::lost(format!("no answer from PostgreSQL for {} s", after.as_secs()))
     }
 
+    /// The migrator keeps the driver's error, whose words quote rows.
+    pub fn of_migration(error: refinery::Error) -> Self {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(one) = cause {
+            if let Some(said) = one.downcast_ref::<DbError>() {
+                return Failed::Server(Box::new(Said::new(said)));
+            }
+            cause = one.source();
+        }
+        Failed::Server(Box::new(error))
+    }
+
     /// For a call whose commit may have been under way when it failed.
     pub fn while_committing(self) -> Error {
         match self {

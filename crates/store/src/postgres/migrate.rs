@@ -76,7 +76,7 @@ async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
     embedded::migrations::runner()
         .run_async(client)
         .await
-        .map_err(Error::unavailable)?;
+        .map_err(Failed::of_migration)?;
     Ok(known)
 }
 

@@ -106,7 +106,8 @@ pub(super) fn json_text<T: DeserializeOwned>(
     let Some(text) = row.get::<_, Option<&str>>(at) else {
         return Ok(None);
     };
-    let value = serde_json::from_str(text).map_err(|e| Error::corrupt(table, format!("{column}: {e}")))?;
+    let value = serde_json::from_str(text)
+        .map_err(|e| Error::corrupt(table, format!("{column} {}", crate::json_fault(&e))))?;
     Ok(Some(value))
 }
 

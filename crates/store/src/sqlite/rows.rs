@@ -13,7 +13,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 }
 
 pub(crate) fn from_json<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|e| Error::corrupt(table, e.to_string()))
+    serde_json::from_str(text).map_err(|e| Error::corrupt(table, crate::json_fault(&e)))
 }
 
 pub(crate) fn parse<T: FromStr>(table: &'static str, text: &str) -> Result<T>

@@ -15,6 +15,7 @@ mod far_end;
 mod idle;
 mod link;
 mod load;
+mod log_promise;
 mod node;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
