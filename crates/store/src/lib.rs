@@ -19,6 +19,7 @@ pub mod maintenance;
 pub mod operator;
 pub mod outbox;
 pub mod postgres;
+pub mod private;
 pub mod query;
 pub mod sites;
 pub mod sqlite;

@@ -4,7 +4,7 @@
 
 use super::{Buffer, Options, Shared, Wake, gauge::Gauge, reserve::Reserve, room::Room, rows, sql};
 use crate::{
-    Error, Result,
+    Error, Result, private,
     sqlite::{
         connection::{self, Caches},
         error,
@@ -33,7 +33,7 @@ impl Buffer {
     pub fn open(options: &Options, clock: Arc<dyn Clock>) -> Result<Self> {
         let path = &options.path;
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
+            private::create_folder(folder)
                 .map_err(|e| Error::unavailable(format!("{}: {e}", folder.display())))?;
         }
         let lock = lock(path)?;

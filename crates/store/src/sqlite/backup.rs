@@ -1,7 +1,7 @@
 //! A consistent copy of the file while everything goes on: one snapshot, copied in one step, so that commits
 //! meanwhile neither wait nor make it start over.
 
-use crate::{Error, Result};
+use crate::{Error, Result, private};
 use rusqlite::{
     Connection,
     backup::{Backup, StepResult},
@@ -32,6 +32,7 @@ fn partial_path(to: &Path) -> PathBuf {
 
 fn copy(from: &Connection, partial: &Path) -> Result<()> {
     let _ = fs::remove_file(partial);
+    private::create_file(partial).map_err(|e| Error::unavailable(format!("{}: {e}", partial.display())))?;
     let mut copy = Connection::open(partial)?;
     {
         let backup = Backup::new(from, &mut copy)?;

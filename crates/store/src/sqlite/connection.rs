@@ -1,6 +1,6 @@
 //! How connections are set up, and the only SQL text in Rust: PRAGMAs and transaction control.
 
-use crate::Result;
+use crate::{Error, Result, private};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{cell::Cell, path::Path, time::Duration};
 
@@ -63,6 +63,8 @@ pub(crate) fn simulated(path: &Path) -> Result<Connection> {
 pub(crate) fn read_write(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite gives the log and its index the mode of the file.
+    private::create_file(path).map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))?;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY)?;
     conn.pragma_update(None, "journal_mode", "wal")?;

@@ -1,10 +1,10 @@
 //! Opening the file: the lock that keeps two servers apart, and bringing the schema up to date.
 
 use super::{connection, sql};
-use crate::{Error, Result};
+use crate::{Error, Result, private};
 use rusqlite::{Connection, OptionalExtension};
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
 };
 
@@ -15,19 +15,23 @@ mod embedded {
 /// Takes the lock of the one process that serves the file. It ends with the handle, however the process ends.
 pub(crate) fn lock(path: &Path) -> Result<File> {
     let beside = lock_path(path);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&beside)
-        .map_err(|e| Error::unavailable(format!("{}: {e}", beside.display())))?;
+    let failed = |e: std::io::Error| Error::unavailable(format!("{}: {e}", beside.display()));
+    let file = private::open_file(&beside).map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            if let Err(e) = private::close_to_others(path) {
+                tracing::warn!(
+                    error = &e as &dyn std::error::Error,
+                    "everybody on this machine can read the database, and that could not be changed"
+                );
+            }
+            Ok(file)
+        }
         Err(TryLockError::WouldBlock) => Err(Error::Locked(format!(
             "{} is in use by another waypost process",
             path.display()
         ))),
-        Err(TryLockError::Error(e)) => Err(Error::unavailable(format!("{}: {e}", beside.display()))),
+        Err(TryLockError::Error(e)) => Err(failed(e)),
     }
 }
 

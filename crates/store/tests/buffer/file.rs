@@ -2,7 +2,10 @@
 
 use crate::harness::*;
 use domain::site::Category;
-use std::io::{Seek, SeekFrom, Write};
+use std::{
+    io::{Seek, SeekFrom, Write},
+    os::unix::fs::PermissionsExt,
+};
 use store::{Buffer, Error};
 
 #[tokio::test]
@@ -49,6 +52,24 @@ async fn a_folder_that_is_not_there_is_made() {
     let mut place = Place::new();
     place.options.path = place.folder.path().join("data/deep/sf.db");
     put(&place.open(), a_message(Category::Notification, "ops")).await;
+}
+
+#[tokio::test]
+async fn the_file_its_log_and_the_folders_made_for_it_are_their_owners_alone() {
+    let mut place = Place::new();
+    place.options.path = place.folder.path().join("data/deep/sf.db");
+    let buffer = place.open();
+    put(&buffer, a_message(Category::Notification, "ops")).await;
+    for (name, wanted) in [
+        ("data", 0o700),
+        ("data/deep", 0o700),
+        ("data/deep/sf.db", 0o600),
+        ("data/deep/sf.db-wal", 0o600),
+        ("data/deep/sf.db-shm", 0o600),
+    ] {
+        let found = std::fs::metadata(place.folder.path().join(name)).unwrap();
+        assert_eq!(found.permissions().mode() & 0o777, wanted, "{name}");
+    }
 }
 
 fn set_aside_files(place: &Place) -> Vec<std::path::PathBuf> {

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use domain::{AuditStatus, ManualClock, Status};
 use rusqlite::Connection;
-use std::{path::Path, sync::Arc};
+use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 use store::{
     Directory, Error,
     directory::{NewKey, Role},
@@ -49,6 +49,41 @@ async fn one_file_is_served_by_one_process() {
     assert!(words.contains("in use by another waypost process"), "{words}");
     first.store.close().await;
     place.open().store.ping().await.unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn the_database_its_log_and_its_copies_are_their_owners_alone() {
+    let place = Place::new();
+    let t = place.open();
+    t.store.ping().await.unwrap();
+    let copy = place.file("copy.db");
+    t.store.backup(&copy).await.unwrap();
+    for name in [
+        "waypost.db",
+        "waypost.db-wal",
+        "waypost.db-shm",
+        "waypost.db.lock",
+        "copy.db",
+    ] {
+        assert_eq!(mode(&place.file(name)), 0o600, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_everybody_could_read_is_closed_at_the_next_start_and_one_for_a_group_is_not() {
+    let place = Place::new();
+    place.open().store.close().await;
+    let file = place.file("waypost.db");
+    for (before, after) in [(0o644, 0o600), (0o660, 0o660)] {
+        std::fs::set_permissions(&file, Permissions::from_mode(before)).unwrap();
+        let t = place.open();
+        assert_eq!(mode(&file), after);
+        t.store.close().await;
+    }
 }
 
 #[tokio::test]

@@ -155,7 +155,7 @@ fn own_key(file: &Path) -> Result<SealingKey, Problem> {
 /// Written whole under another name first, so that nobody ever reads half a key.
 fn make(file: &Path) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    store::private::create_folder(folder)?;
     let mut fresh = tempfile::Builder::new()
         .prefix(".secrets")
         .permissions(mode_0600())

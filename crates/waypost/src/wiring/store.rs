@@ -77,7 +77,8 @@ pub async fn for_command(place: &Place, create: bool) -> anyhow::Result<Arc<dyn 
 
 fn make_folder(place: &Place) -> anyhow::Result<()> {
     let folder = place.folder().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
+    ::store::private::create_folder(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))
 }
 
 /// Asks until the database answers, something else is wrong, or [`PATIENCE`] is over.
