@@ -2,15 +2,17 @@
 //! that every type of the server can be written to.
 
 use super::Written;
-use crate::postgres::tls;
+use crate::postgres::{
+    tls,
+    url::{self, PgUrl, UrlError},
+};
 use bytes::BytesMut;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use domain::{Failure, Scope};
 use serde_json::Value;
-use std::{error::Error, str::FromStr, time::Duration};
+use std::{error::Error, time::Duration};
 use tokio_postgres::{
-    Config,
-    config::{SslMode, TargetSessionAttrs},
+    config::TargetSessionAttrs,
     error::DbError,
     types::{Format, IsNull, ToSql, Type, to_sql_checked},
 };
@@ -26,24 +28,23 @@ pub(super) struct Postgres {
 
 impl Postgres {
     pub(super) fn new(url: &str, timeout: Duration) -> Result<Self, String> {
-        let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut trust = tls::Trust::default();
-        let mut rest = vec![];
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            match pair.split_once('=') {
-                Some(("sslrootcert", path)) => trust.roots = Some(path.into()),
-                Some(("sslmode", "verify-full" | "verify-ca")) => rest.push("sslmode=require"),
-                _ => rest.push(pair),
+        let PgUrl {
+            mut config,
+            trust,
+            schema,
+        } = url::parse(url).map_err(|e| match e {
+            // The parser's own words may hold the password.
+            UrlError::Driver(_) => {
+                "is not a PostgreSQL URL like postgres://user:password@host/database".to_owned()
             }
+            UrlError::Contradiction(what) => format!("has {what}"),
+        })?;
+        if schema.is_some() {
+            return Err(
+                "has schema=, which only central's own database takes; use options=-c%20search_path=NAME"
+                    .into(),
+            );
         }
-        let text = match rest.is_empty() {
-            true => base.to_owned(),
-            false => format!("{base}?{}", rest.join("&")),
-        };
-        // The parser's own words may hold the password.
-        let mut config = Config::from_str(&text)
-            .map_err(|_| "is not a PostgreSQL URL like postgres://user:password@host/database".to_owned())?;
-        trust.required = config.get_ssl_mode() == SslMode::Require;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }

@@ -44,6 +44,7 @@ mod sites;
 mod sql;
 pub(crate) mod tls;
 mod types;
+pub(crate) mod url;
 mod users;
 
 pub use migrate::migrate;

@@ -3,9 +3,13 @@
 //! Always true: whoever acknowledges does so on a session with `synchronous_commit = on`, whatever the server's
 //! default; every wait for the server ends.
 
-use super::tls;
+use super::{
+    tls,
+    url::{self, PgUrl, UrlError},
+};
 use crate::{Error, Result};
-use std::{str::FromStr, time::Duration};
+use domain::chain;
+use std::time::Duration;
 use tokio_postgres::{Client, Config, Connection, Socket, config::TargetSessionAttrs, tls::MakeTlsConnect};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -13,6 +17,9 @@ type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// Waiting for a server to take a connection, per host.
 const CONNECT: Duration = Duration::from_secs(5);
+/// For who meets a server that has no TLS, or a certificate of its own making.
+const TLS_HINT: &str = "in the URL, sslrootcert=FILE names the authority to trust, and sslmode=disable goes without TLS \
+                        where the network is trusted";
 /// What the server allows one statement.
 pub(super) const STATEMENT: Duration = Duration::from_secs(30);
 
@@ -40,34 +47,25 @@ pub(super) struct Server {
 
 impl Server {
     /// `postgres://user:password@host:port,host:port/database`, with what PostgreSQL's own URLs take and these:
-    /// `schema` (where the tables live; `waypost` if not given), `sslmode` up to `verify-full`, `sslrootcert`.
+    /// `schema` (where the tables live; `waypost` if not given), `sslmode` up to `verify-full`, `sslrootcert`. Without
+    /// `sslmode` TLS is required of a server on another machine.
     pub fn parse(url: &str) -> Result<Server> {
-        let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut schema = "waypost".to_owned();
-        let mut trust = tls::Trust::default();
-        let mut rest = vec![];
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            match pair.split_once('=') {
-                Some(("schema", name)) => schema = name.to_owned(),
-                Some(("sslrootcert", path)) => trust.roots = Some(path.into()),
-                // The driver knows these two as one; the certificate is always checked with its name.
-                Some(("sslmode", "verify-full" | "verify-ca")) => rest.push("sslmode=require"),
-                _ => rest.push(pair),
-            }
-        }
+        let PgUrl {
+            mut config,
+            trust,
+            schema,
+        } = url::parse(url).map_err(|e| {
+            Error::Refused(match e {
+                UrlError::Driver(e) => format!("the PostgreSQL URL cannot be read: {}", reason(&e)),
+                UrlError::Contradiction(what) => format!("the PostgreSQL URL: {what}"),
+            })
+        })?;
+        let schema = schema.unwrap_or_else(|| "waypost".to_owned());
         if !is_plain_name(&schema) {
             return Err(Error::Refused(format!(
                 "schema {schema:?}: lower-case letters, digits and _, at most 40, not starting with a digit"
             )));
         }
-        let text = if rest.is_empty() {
-            base.to_owned()
-        } else {
-            format!("{base}?{}", rest.join("&"))
-        };
-        let mut config = Config::from_str(&text)
-            .map_err(|e| Error::Refused(format!("the PostgreSQL URL cannot be read: {}", reason(&e))))?;
-        trust.required = config.get_ssl_mode() == tokio_postgres::config::SslMode::Require;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
@@ -139,6 +137,9 @@ impl Server {
         let config = self.config(for_use);
         match tokio::time::timeout(2 * CONNECT, config.connect(self.tls.clone())).await {
             Ok(Ok(connected)) => Ok(connected),
+            Ok(Err(e)) if e.to_string().starts_with("error performing TLS handshake") => {
+                Err(Error::unavailable(format!("{}; {TLS_HINT}", chain(&e))))
+            }
             Ok(Err(e)) => Err(super::failed::Failed::from(e).into()),
             Err(_) => Err(Error::unavailable("no answer from PostgreSQL while connecting")),
         }

@@ -1,6 +1,7 @@
 //! TLS to the server. `sslmode=require` (and the `verify` modes) means a certificate that can be trusted, by the
-//! public roots or by `sslrootcert`. The default, `prefer`, encrypts when the server can and trusts whoever answers:
-//! it would go on without TLS as well, so a check would protect nobody and break servers with a home-made certificate.
+//! public roots or by `sslrootcert`; it is the default for a server on another machine. `prefer`, the default on this
+//! one, encrypts when the server can and trusts whoever answers: it would go on without TLS as well, so a check would
+//! protect nobody and break servers with a home-made certificate.
 
 use crate::{Error, Result};
 use rustls::{
