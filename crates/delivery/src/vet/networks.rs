@@ -4,9 +4,20 @@ use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Cloud machines hand out their credentials here; no setting opens these.
-const METADATA: [IpAddr; 2] = [
+const METADATA: [IpAddr; 7] = [
+    // AWS, Azure, Google and most others
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    // containers and pods on AWS
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
+    // Azure's agent on the host
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    // Alibaba
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    // AWS
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    // Google
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
@@ -55,6 +66,10 @@ const CLOSED_V6: [Ipv6Net; 13] = [
 
 /// Whether nobody may connect there unless it was allowed.
 pub(super) fn is_closed(address: IpAddr) -> bool {
+    is_metadata(address) || is_in_closed_network(address)
+}
+
+fn is_in_closed_network(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(a) => CLOSED_V4.iter().any(|network| network.contains(&a)),
         IpAddr::V6(a) => CLOSED_V6.iter().any(|network| network.contains(&a)),
@@ -72,7 +87,7 @@ pub(super) fn is_metadata(address: IpAddr) -> bool {
         Ipv4Addr::new(o[12], o[13], o[14], o[15]),
         Ipv4Addr::new(o[2], o[3], o[4], o[5]),
     ];
-    is_closed(address) && wrapped.iter().any(|w| METADATA.contains(&IpAddr::V4(*w)))
+    is_in_closed_network(address) && wrapped.iter().any(|w| METADATA.contains(&IpAddr::V4(*w)))
 }
 
 #[cfg(test)]
@@ -95,6 +110,7 @@ mod tests {
             "127.255.255.254",
             "169.254.1.1",
             "169.254.169.254",
+            "168.63.129.16",
             "172.16.0.1",
             "172.31.255.255",
             "192.0.0.8",

@@ -20,7 +20,7 @@ pub const ALLOW_ADDRESSES: Key = Key::new(
 
 pub const KEYS: &[Key] = &[ALLOW_ADDRESSES];
 
-fn networks<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<IpNet>, D::Error> {
+pub(super) fn networks<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<IpNet>, D::Error> {
     let network = |text: &String| match text.parse::<IpNet>() {
         Ok(network) => Ok(network.trunc()),
         Err(_) => text

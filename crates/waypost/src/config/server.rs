@@ -5,6 +5,7 @@ use super::{
     problem::Problem,
     secret::{Secret, Twin},
 };
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf};
 use web::console::oidc::OidcSettings;
@@ -31,6 +32,8 @@ pub struct Server {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_tls_client_ca_file: Option<PathBuf>,
     pub insecure: bool,
+    #[serde(deserialize_with = "super::delivery::networks")]
+    pub trusted_proxies: Vec<IpNet>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_issuer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,6 +61,7 @@ impl Default for Server {
             link_tls_key_file: None,
             link_tls_client_ca_file: None,
             insecure: false,
+            trusted_proxies: vec![],
             oidc_issuer: None,
             oidc_client_id: None,
             oidc_client_secret: None,
@@ -132,6 +136,13 @@ pub const INSECURE: Key = Key::new(
     "true or false",
     "Listen for other machines, sites included, without TLS: only behind a proxy that adds it.",
 );
+pub const TRUSTED_PROXIES: Key = Key::new(
+    "server.trusted_proxies",
+    "a list of addresses and networks, like [\"10.0.0.7\", \"127.0.0.1\"]",
+    "Proxies whose X-Forwarded-For tells who asks, for slowing down wrong passwords and for the audit log. From all \
+     others it is ignored.",
+)
+.example("[\"127.0.0.1\"]");
 
 pub const OIDC_ISSUER: Key = Key::new(
     "server.oidc_issuer",
@@ -182,6 +193,7 @@ pub const KEYS: &[Key] = &[
     LINK_TLS_KEY_FILE,
     LINK_TLS_CLIENT_CA_FILE,
     INSECURE,
+    TRUSTED_PROXIES,
     OIDC_ISSUER,
     OIDC_CLIENT_ID,
     OIDC_CLIENT_SECRET,

@@ -1,11 +1,33 @@
 //! Cookies, in and out.
+//!
+//! Always true: over HTTPS every name begins with `__Host-`, which a browser keeps only for this very host and sends to
+//! no other; a cookie of a plain name, which a neighbouring host could have planted, is then not read.
 
 use super::settings::ConsoleSettings;
 use axum::http::{HeaderMap, HeaderValue, header};
 use std::time::Duration;
 
+const HOST_PREFIX: &str = "__Host-";
+
+/// A cookie's name as browsers know it.
+fn full_name(name: &str, settings: &ConsoleSettings) -> String {
+    match settings.secure {
+        true => format!("{HOST_PREFIX}{name}"),
+        false => name.to_owned(),
+    }
+}
+
 /// The value of a cookie.
-pub fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub fn read<'a>(headers: &'a HeaderMap, settings: &ConsoleSettings, name: &str) -> Option<&'a str> {
+    find(headers, &full_name(name, settings))
+}
+
+/// The value of a cookie that may come from anywhere, because nothing depends on it.
+pub fn read_any<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    find(headers, &format!("{HOST_PREFIX}{name}")).or_else(|| find(headers, name))
+}
+
+fn find<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
@@ -41,7 +63,8 @@ impl<'a> Cookie<'a> {
         let secure = if settings.secure { "; Secure" } else { "" };
         let text = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Lax{lasts}{secure}",
-            self.name, self.value
+            full_name(self.name, settings),
+            self.value
         );
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.append(header::SET_COOKIE, value);
@@ -83,8 +106,26 @@ mod tests {
     fn a_cookie_is_found_among_others() {
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, "a=1; waypost=x=y ;b=2".parse().unwrap());
-        assert_eq!(read(&headers, "waypost"), Some("x=y"));
-        assert_eq!(read(&headers, "way"), None);
+        let plain = ConsoleSettings::default();
+        assert_eq!(read(&headers, &plain, "waypost"), Some("x=y"));
+        assert_eq!(read(&headers, &plain, "way"), None);
+    }
+
+    #[test]
+    fn over_https_a_cookie_that_another_host_could_have_set_is_not_read() {
+        let secure = ConsoleSettings {
+            secure: true,
+            ..ConsoleSettings::default()
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, "waypost=planted".parse().unwrap());
+        assert_eq!(read(&headers, &secure, "waypost"), None);
+        headers.insert(
+            header::COOKIE,
+            "waypost=planted; __Host-waypost=ours".parse().unwrap(),
+        );
+        assert_eq!(read(&headers, &secure, "waypost"), Some("ours"));
+        assert_eq!(read_any(&headers, "waypost"), Some("ours"));
     }
 
     #[test]
@@ -110,6 +151,9 @@ mod tests {
             headers[header::SET_COOKIE].to_str().unwrap().to_owned()
         };
         assert_eq!(set(false), "x=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
-        assert!(set(true).ends_with("; Secure"));
+        assert_eq!(
+            set(true),
+            "__Host-x=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure"
+        );
     }
 }

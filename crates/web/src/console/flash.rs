@@ -36,8 +36,8 @@ impl Flash {
         }
     }
 
-    pub fn read(headers: &HeaderMap) -> Option<Self> {
-        let text = cookies::decode(cookies::read(headers, COOKIE)?)?;
+    pub fn read(headers: &HeaderMap, settings: &ConsoleSettings) -> Option<Self> {
+        let text = cookies::decode(cookies::read(headers, settings, COOKIE)?)?;
         let (kind, text) = text.split_once(' ')?;
         Some(Self {
             good: kind == "good",
@@ -101,10 +101,14 @@ mod tests {
 
     #[test]
     fn a_sentence_survives_the_redirect() {
-        let sent = Flash::bad("„<b>” is not a name").at("/users", &ConsoleSettings::default());
+        let plain = ConsoleSettings::default();
+        let sent = Flash::bad("„<b>” is not a name").at("/users", &plain);
         let cookie = sent.headers()[header::SET_COOKIE].to_str().unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, cookie.split(';').next().unwrap().parse().unwrap());
-        assert_eq!(Flash::read(&headers), Some(Flash::bad("„<b>” is not a name")));
+        assert_eq!(
+            Flash::read(&headers, &plain),
+            Some(Flash::bad("„<b>” is not a name"))
+        );
     }
 }

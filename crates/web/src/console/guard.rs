@@ -21,6 +21,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use ipnet::IpNet;
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
@@ -119,7 +120,7 @@ impl Guard {
     }
 
     fn to_sign_in(&self, request: &Request) -> Response {
-        let had_one = cookies::read(request.headers(), SESSION_COOKIE).is_some();
+        let had_one = cookies::read(request.headers(), &self.state.console, SESSION_COOKIE).is_some();
         if request.method() == Method::GET {
             let back = place(request.uri());
             let place = match back.as_str() {
@@ -177,7 +178,7 @@ async fn signed(
     uri: &Uri,
     peer: Option<ConnectInfo<SocketAddr>>,
 ) -> Result<Option<Signed>> {
-    let Some(token) = cookies::read(headers, SESSION_COOKIE) else {
+    let Some(token) = cookies::read(headers, &state.console, SESSION_COOKIE) else {
         return Ok(None);
     };
     let Some((session, user)) = state.central.users.session(token).await? else {
@@ -194,7 +195,7 @@ async fn signed(
         },
         token: token.into(),
         theme: Theme::read(headers),
-        flash: Flash::read(headers),
+        flash: Flash::read(headers, &state.console),
         place: place(uri),
         address: address(state, headers, peer.as_ref()),
         user: Arc::new(user),
@@ -208,20 +209,37 @@ fn place(uri: &Uri) -> String {
         .to_owned()
 }
 
-/// Who asks: the peer, or whom the proxy in front says.
+/// Who asks: the peer, or whom the trusted proxies in front say, each speaking for the one before it.
 pub fn address(
     state: &Shared,
     headers: &HeaderMap,
     peer: Option<&ConnectInfo<SocketAddr>>,
 ) -> Option<IpAddr> {
-    let peer = peer.map(|ConnectInfo(address)| address.ip());
-    let believed = state.console.behind_proxy || peer.is_some_and(|peer| peer.is_loopback());
-    let forwarded = headers
-        .get("x-forwarded-for")
-        .and_then(|value| value.to_str().ok())
-        .and_then(|list| list.rsplit(',').next())
-        .and_then(|last| last.trim().parse().ok());
-    forwarded.filter(|_| believed).or(peer)
+    let peer = peer.map(|ConnectInfo(address)| address.ip().to_canonical())?;
+    Some(client_address(headers, peer, &state.console.trusted_proxies))
+}
+
+/// Anybody can write `X-Forwarded-For`; what a proxy that we trust has added to its end counts, and no more.
+fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAddr {
+    let lines = headers.get_all("x-forwarded-for").iter();
+    let hops = lines.filter_map(|line| line.to_str().ok());
+    let hops: Vec<&str> = hops.flat_map(|line| line.split(',')).map(str::trim).collect();
+    let mut asks = peer;
+    for hop in hops.into_iter().rev() {
+        if !trusted.iter().any(|network| network.contains(&asks)) {
+            break;
+        }
+        let Some(before) = hop_address(hop) else { break };
+        asks = before;
+    }
+    asks
+}
+
+/// Some proxies add the port.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let bare = text.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    bare.or_else(with_port).map(|address| address.to_canonical())
 }
 
 /// Whether the browser wants a page rather than JSON.
@@ -230,4 +248,38 @@ pub fn wants_page(headers: &HeaderMap) -> bool {
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|accept| accept.contains("text/html"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forwarded_address_counts_only_from_a_proxy_that_is_trusted() {
+        let trusted: Vec<IpNet> = ["10.0.0.0/8", "fd00::/8"].map(|n| n.parse().unwrap()).to_vec();
+        for (peer, forwarded, asks) in [
+            ("192.0.2.1", vec!["203.0.113.9"], "192.0.2.1"),
+            ("127.0.0.1", vec!["203.0.113.9"], "127.0.0.1"),
+            ("10.0.0.1", vec!["203.0.113.9"], "203.0.113.9"),
+            // What the client itself wrote comes first and is not believed.
+            ("10.0.0.1", vec!["1.1.1.1, 203.0.113.9"], "203.0.113.9"),
+            ("10.0.0.1", vec!["1.1.1.1", "203.0.113.9,10.7.7.7"], "203.0.113.9"),
+            ("10.0.0.1", vec!["203.0.113.9:4711"], "203.0.113.9"),
+            ("10.0.0.1", vec!["[2001:db8::7]:4711"], "2001:db8::7"),
+            ("10.0.0.1", vec!["203.0.113.9, unknown"], "10.0.0.1"),
+            ("fd00::1", vec!["2001:db8::7"], "2001:db8::7"),
+            ("10.0.0.1", vec![], "10.0.0.1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in &forwarded {
+                headers.append("x-forwarded-for", line.parse().unwrap());
+            }
+            let found = client_address(&headers, peer.parse().unwrap(), &trusted);
+            assert_eq!(found, asks.parse::<IpAddr>().unwrap(), "{peer} {forwarded:?}");
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", "203.0.113.9".parse().unwrap());
+        let loopback = "127.0.0.1".parse().unwrap();
+        assert_eq!(client_address(&headers, loopback, &[]), loopback);
+    }
 }

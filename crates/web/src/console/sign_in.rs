@@ -57,7 +57,7 @@ struct LinkPage {
 
 pub async fn page(State(state): State<Shared>, headers: HeaderMap, uri: Uri) -> Result {
     let next = next_of(&uri);
-    if let Some(token) = cookies::read(&headers, SESSION_COOKIE)
+    if let Some(token) = cookies::read(&headers, &state.console, SESSION_COOKIE)
         && state.central.users.session(token).await?.is_some()
     {
         return Ok(redirect(&next));
@@ -73,12 +73,12 @@ async fn show(
     wrong: Option<String>,
     status: StatusCode,
 ) -> Result {
-    let (csrf, fresh) = form_secret(headers);
+    let (csrf, fresh) = form_secret(headers, &state.console);
     let openid = state.console.oidc.is_some();
     let page = Page {
         assets: &ADDRESSES,
         theme: Theme::read(headers),
-        flash: Flash::read(headers),
+        flash: Flash::read(headers, &state.console),
         nobody: !openid && state.central.store.all_users().await?.is_empty(),
         csrf: csrf.clone(),
         next,
@@ -99,7 +99,7 @@ pub async fn sign_in(
     peer: Option<Extension<ConnectInfo<SocketAddr>>>,
     form: Form,
 ) -> Result {
-    check_form(&headers, &form)?;
+    check_form(&headers, &state.console, &form)?;
     let next = Some(form.get("next").unwrap_or_default()).filter(|next| is_ours(next));
     let next = next.unwrap_or("/").to_owned();
     let (name, password) = (
@@ -126,11 +126,11 @@ pub async fn sign_in(
 
 /// A link asks before it signs in, so that a program that merely looks at it does not use it up.
 pub async fn link_page(State(state): State<Shared>, headers: HeaderMap, _: PathText) -> Result {
-    let (csrf, fresh) = form_secret(&headers);
+    let (csrf, fresh) = form_secret(&headers, &state.console);
     let page = LinkPage {
         assets: &ADDRESSES,
         theme: Theme::read(&headers),
-        flash: Flash::read(&headers),
+        flash: Flash::read(&headers, &state.console),
         csrf: csrf.clone(),
     };
     let mut response = frame::page(&state, page.flash.is_some(), StatusCode::OK, &page);
@@ -146,7 +146,7 @@ pub async fn link(
     PathText(token): PathText,
     form: Form,
 ) -> Result {
-    check_form(&headers, &form)?;
+    check_form(&headers, &state.console, &form)?;
     match state.central.users.sign_in_by_link(&token).await {
         Ok(signed_in) => Ok(enter(&state, &signed_in, "/")),
         Err(SignInError::Store(error)) => Err(error.into()),
@@ -186,8 +186,8 @@ pub fn next_of(uri: &Uri) -> String {
 }
 
 /// The secret of the forms before signing in, and whether it was just made.
-fn form_secret(headers: &HeaderMap) -> (String, bool) {
-    match cookies::read(headers, FORM_COOKIE) {
+fn form_secret(headers: &HeaderMap, settings: &ConsoleSettings) -> (String, bool) {
+    match cookies::read(headers, settings, FORM_COOKIE) {
         Some(known) if known.len() == 64 && known.bytes().all(|b| b.is_ascii_hexdigit()) => {
             (known.to_owned(), false)
         }
@@ -204,8 +204,8 @@ fn remember_form(secret: &str, response: &mut Response, settings: &ConsoleSettin
     cookie.set(response.headers_mut(), settings);
 }
 
-fn check_form(headers: &HeaderMap, form: &Form) -> Result<(), Problem> {
-    match cookies::read(headers, FORM_COOKIE) {
+fn check_form(headers: &HeaderMap, settings: &ConsoleSettings, form: &Form) -> Result<(), Problem> {
+    match cookies::read(headers, settings, FORM_COOKIE) {
         Some(secret) if !secret.is_empty() => form.check(secret),
         _ => Err(Problem::new(
             Code::Forbidden,

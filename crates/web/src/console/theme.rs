@@ -23,7 +23,7 @@ pub enum Theme {
 
 impl Theme {
     pub fn read(headers: &HeaderMap) -> Self {
-        Self::named(cookies::read(headers, COOKIE).unwrap_or_default())
+        Self::named(cookies::read_any(headers, COOKIE).unwrap_or_default())
     }
 
     fn named(name: &str) -> Self {

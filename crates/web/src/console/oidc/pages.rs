@@ -49,7 +49,9 @@ pub async fn start(State(state): State<Shared>, uri: Uri) -> Result {
 pub async fn back(State(state): State<Shared>, headers: HeaderMap, uri: Uri) -> Result {
     let oidc = provider(&state)?;
     let mut params = Params::read(&uri)?;
-    let kept = cookies::read(&headers, COOKIE).unwrap_or_default().to_owned();
+    let kept = cookies::read(&headers, &state.console, COOKIE)
+        .unwrap_or_default()
+        .to_owned();
     let parts: Vec<_> = kept.split('|').collect();
     let [known, nonce, verifier, next] = parts[..] else {
         return Ok(refused(

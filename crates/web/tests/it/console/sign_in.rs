@@ -43,7 +43,10 @@ fn session_cookie(answer: &Answer) -> String {
     let all = answer.headers.get_all(header::SET_COOKIE).iter();
     let mut texts = all.map(|value| value.to_str().unwrap().to_owned());
     texts
-        .find(|text| text.starts_with(&format!("{SESSION_COOKIE}=")))
+        .find(|text| {
+            text.trim_start_matches("__Host-")
+                .starts_with(&format!("{SESSION_COOKIE}="))
+        })
         .unwrap()
 }
 
@@ -66,7 +69,12 @@ async fn the_session_is_out_of_reach_of_script_and_of_other_sites() {
     };
     let router = web::router(WebState::new(world.central.clone()).with_console(settings));
     let answer = try_password(&mut Visitor::stranger(&router), PASSWORD, "/").await;
-    assert!(session_cookie(&answer).contains("; Secure"));
+    let cookie = session_cookie(&answer);
+    assert!(
+        cookie.starts_with("__Host-") && cookie.contains("; Secure"),
+        "{cookie}"
+    );
+    assert_eq!(answer.headers["strict-transport-security"], "max-age=31536000");
 }
 
 #[tokio::test]
