@@ -84,7 +84,7 @@ fn watching() -> Vec<Route> {
         get("/sites", Read, sites::list::page),
         post("/sites", Administer, sites::list::register),
         get("/sites/{id}", Read, sites::one::page),
-        post("/sites/{id}/parked/retry", Replay, sites::one::retry),
+        post("/sites/{id}/parked/retry", Operate, sites::one::retry),
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),
         get("/audit", Read, audit::page),
         get("/loops", Read, loops::page),

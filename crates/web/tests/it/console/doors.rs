@@ -85,3 +85,24 @@ async fn who_runs_the_installation_switches_between_tenants_and_nobody_else_does
     let page = admin.get("/notifications").await.text;
     assert!(page.contains("over here") && !page.contains("over there"));
 }
+
+#[tokio::test]
+async fn what_is_parked_at_a_site_takes_the_same_role_in_the_console_as_in_the_api() {
+    let world = World::new().await;
+    for action in ["retry", "discard"] {
+        for role in PEOPLE {
+            let mut visitor = Visitor::new(&world, TenantId::DEFAULT, role).await;
+            let page = visitor
+                .post(&format!("/sites/north/parked/{action}"), &[("id", "7")])
+                .await;
+            let path = format!("/api/sites/north/parked/7/{action}");
+            let api = world.ask("POST", &path, &world.key(role), None).await;
+            let refused = (
+                page.status == StatusCode::FORBIDDEN,
+                api.status == StatusCode::FORBIDDEN,
+            );
+            let may = matches!(role, Role::Operator | Role::Admin);
+            assert_eq!(refused, (!may, !may), "{action} as {role}");
+        }
+    }
+}
