@@ -307,6 +307,17 @@ pub(crate) fn audit_of(news: &Telemetry) -> (AuditKind, AuditStatus) {
     (kind, status)
 }
 
+/// Who did it, as the audit log has it. A site speaks for itself alone: a name it gives is a name of the site, whatever
+/// it looks like. The person at central who asked the site for it is on record there as well.
+pub(crate) fn actor_of(site: &SiteId, news: &Telemetry) -> Actor {
+    let own = Actor::site(site);
+    match &news.actor {
+        None => own,
+        Some(name) if name == own.as_str() => own,
+        Some(name) => Actor::new(format!("{own}/{name}")),
+    }
+}
+
 /// The code column of a piece of news.
 pub(crate) fn code_of(news: &Telemetry) -> Option<String> {
     news.http_status.map(|status| format!("HTTP_{status}"))

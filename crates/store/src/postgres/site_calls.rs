@@ -11,7 +11,10 @@ use super::{
 use crate::{
     Result,
     query::{Cursor, Page},
-    sites::{CallFilter, CallPage, SiteAction, SiteCall, Taking, audit_of, code_of, detail_of, latest, tidy},
+    sites::{
+        CallFilter, CallPage, SiteAction, SiteCall, Taking, actor_of, audit_of, code_of, detail_of, latest,
+        tidy,
+    },
 };
 use domain::{Actor, AuditKind, SiteId, TenantId, Timestamp, TrackedOperationId, site::Telemetry};
 use tokio_postgres::Row;
@@ -82,8 +85,8 @@ async fn log_news(
     fn column<'a, T>(news: &'a [Telemetry], value: impl Fn(&'a Telemetry) -> T) -> Vec<T> {
         news.iter().map(value).collect()
     }
-    let own = Actor::site(site);
-    let actor: Vec<&str> = column(news, |n| n.actor.as_deref().unwrap_or(own.as_str()));
+    let actors: Vec<Actor> = column(news, |n| actor_of(site, n));
+    let actor: Vec<&str> = actors.iter().map(Actor::as_str).collect();
     session
         .exec(
             sql::AUDIT_INSERT_SITE,

@@ -13,7 +13,7 @@ use crate::{
     query::{Cursor, Page},
     sites::{
         CallFilter, CallPage, RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteCall, SiteSeen, Sites,
-        Taking, audit_of, code_of, database_id, detail_of, latest, tidy,
+        Taking, actor_of, audit_of, code_of, database_id, detail_of, latest, tidy,
     },
 };
 use async_trait::async_trait;
@@ -268,14 +268,14 @@ fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) 
 
 fn log_news(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
     let (kind, status) = audit_of(news);
-    let own = Actor::site(site);
+    let actor = actor_of(site, news);
     s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
         s.now.as_millis(),
         news.occurred_at.as_millis(),
         tenant.0,
         kind.as_str(),
         status.as_str(),
-        news.actor.as_deref().unwrap_or(own.as_str()),
+        actor.as_str(),
         news.target,
         news.duration_ms,
         code_of(news),

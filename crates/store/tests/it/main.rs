@@ -274,6 +274,7 @@ store_suite! {
     }
     concurrency::{
         ingesting_claiming_and_recording_at_once_loses_nothing,
+        a_site_names_nobody_but_its_own_people,
         operators_and_workers_race_without_harm,
     }
     model::{

@@ -621,3 +621,25 @@ pub async fn the_database_keeps_its_identity(t: &TestStore) {
     t.store.begin_epoch().await.unwrap();
     assert_eq!(t.store.database().await.unwrap().id, first.id);
 }
+
+pub async fn a_site_names_nobody_but_its_own_people(t: &TestStore) {
+    for (given, written) in [
+        (None, "site:north"),
+        (Some("site:north"), "site:north"),
+        (Some("local"), "site:north/local"),
+        (Some("user:anna"), "site:north/user:anna"),
+        (Some("system"), "site:north/system"),
+        (Some("site:south"), "site:north/site:south"),
+    ] {
+        let news = Telemetry {
+            actor: given.map(str::to_owned),
+            ..a_try(t)
+        };
+        let operation = news.operation;
+        t.store
+            .record_telemetry(TENANT, &north(), vec![news])
+            .await
+            .unwrap();
+        assert_eq!(log_of(t, operation).await[0].actor, written);
+    }
+}
