@@ -1,7 +1,8 @@
 //! People who sign in to the console, their sessions and their one-time links.
 //!
-//! Always true: only hashes of tokens are kept; a session of somebody who is kept out, or whose password changed, is
-//! over; every change and every sign-in is in the audit log of the tenants it concerns.
+//! Always true: only hashes of tokens are kept; the sessions and links of somebody who is kept out, who lost the last
+//! role, or whose password changed, are over; every change, every link and every sign-in is in the audit log of the
+//! tenants it concerns.
 
 use crate::{Result, directory::Role};
 use async_trait::async_trait;
@@ -19,9 +20,10 @@ pub trait Users: Send + Sync {
     /// The name in any case.
     async fn user_by_name(&self, name: &str) -> Result<Option<User>>;
     async fn user_by_subject(&self, subject: &str) -> Result<Option<User>>;
-    /// Sets the password's hash and ends all sessions. Answers whether there is such a user.
+    /// Sets the password's hash and ends all sessions and links. Answers whether there is such a user.
     async fn set_password(&self, user: UserId, hash: &PasswordHash, actor: &Actor) -> Result<bool>;
-    /// What the user may do in the tenant; none takes everything away. Answers whether there is such a user.
+    /// What the user may do in the tenant; none takes everything away, and with the last role all sessions and links.
+    /// Answers whether there is such a user.
     async fn set_role(
         &self,
         user: UserId,
@@ -29,7 +31,7 @@ pub trait Users: Send + Sync {
         role: Option<Role>,
         actor: &Actor,
     ) -> Result<bool>;
-    /// Keeps the user out, ending all sessions, or lets them in again. Answers whether that was a change.
+    /// Keeps the user out, ending all sessions and links, or lets them in again. Answers whether that was a change.
     async fn set_disabled(&self, user: UserId, disabled: bool, actor: &Actor) -> Result<bool>;
 
     /// Opens a session, remembers the sign-in, and clears a few expired sessions and links away.
@@ -45,8 +47,8 @@ pub trait Users: Send + Sync {
     /// Answers whether there was one.
     async fn end_session(&self, hash: &[u8; 32]) -> Result<bool>;
 
-    /// A link that signs the user in, once.
-    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration) -> Result<()>;
+    /// A link that signs the user in, once. Whoever made it is on record.
+    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration, actor: &Actor) -> Result<()>;
     /// Whose link it was. It is gone after this, used or expired.
     async fn use_link(&self, hash: &[u8; 32]) -> Result<Option<UserId>>;
 }
@@ -129,6 +131,9 @@ pub struct Session {
 pub(crate) fn name_key(name: &str) -> String {
     name.to_lowercase()
 }
+
+/// What the audit log says of a new link.
+pub(crate) const LINK_MADE: &str = "sign-in link made";
 
 /// Expired sessions that one sign-in clears away at most.
 pub(crate) const CLEARED: u32 = 100;

@@ -31,6 +31,8 @@ pub const CLIENT_SECRET: &str = "the client's secret";
 pub enum Fault {
     /// Signed with a key that is not its own.
     Forged,
+    /// Signed with the key it had before the last [`IdentityProvider::rotate`].
+    Withdrawn,
     /// For another client.
     Audience,
     /// Of another provider.
@@ -53,12 +55,19 @@ pub struct IdentityProvider {
 
 struct Shared {
     issuer: String,
-    key: KeyPair,
+    keys: Mutex<Keys>,
     other_key: KeyPair,
     person: Mutex<Map<String, Value>>,
     fault: Mutex<Option<Fault>>,
     /// By code: what the browser asked for.
     asked: Mutex<HashMap<String, Asked>>,
+}
+
+/// Each is called by its number.
+struct Keys {
+    number: u32,
+    current: KeyPair,
+    withdrawn: Option<KeyPair>,
 }
 
 type Asked = HashMap<String, String>;
@@ -80,7 +89,11 @@ impl IdentityProvider {
         let key = || KeyPair::generate_for(&PKCS_ED25519).expect("a key");
         let shared = Arc::new(Shared {
             issuer: issuer.clone(),
-            key: key(),
+            keys: Mutex::new(Keys {
+                number: 1,
+                current: key(),
+                withdrawn: None,
+            }),
             other_key: key(),
             person: Mutex::default(),
             fault: Mutex::default(),
@@ -111,6 +124,14 @@ impl IdentityProvider {
         *held(&self.shared.person) = claims.as_object().cloned().unwrap_or_default();
     }
 
+    /// Signs with a new key from now on and publishes no other.
+    pub fn rotate(&self) {
+        let fresh = KeyPair::generate_for(&PKCS_ED25519).expect("a key");
+        let mut keys = held(&self.shared.keys);
+        keys.number += 1;
+        keys.withdrawn = Some(std::mem::replace(&mut keys.current, fresh));
+    }
+
     pub fn misbehave(&self, fault: Option<Fault>) {
         *held(&self.shared.fault) = fault;
     }
@@ -138,8 +159,12 @@ async fn configuration(State(shared): State<Arc<Shared>>) -> Json<Value> {
 }
 
 async fn keys(State(shared): State<Arc<Shared>>) -> Json<Value> {
-    let x = URL_SAFE_NO_PAD.encode(shared.key.der_bytes());
-    let key = json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": "1", "x": x });
+    let keys = held(&shared.keys);
+    let (kid, x) = (
+        keys.number.to_string(),
+        URL_SAFE_NO_PAD.encode(keys.current.der_bytes()),
+    );
+    let key = json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": kid, "x": x });
     Json(json!({ "keys": [key] }))
 }
 
@@ -217,12 +242,14 @@ impl Shared {
         };
         claims.extend(wrong.map(|(name, value)| (name.to_owned(), value)));
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let head = json!({ "alg": "EdDSA", "typ": "JWT", "kid": "1" });
-        let signed = format!("{}.{}", part(&head), part(&Value::Object(claims)));
-        let key = match fault {
-            Some(Fault::Forged) => &self.other_key,
-            _ => &self.key,
+        let keys = held(&self.keys);
+        let (number, key) = match (fault, &keys.withdrawn) {
+            (Some(Fault::Forged), _) => (keys.number, &self.other_key),
+            (Some(Fault::Withdrawn), Some(withdrawn)) => (keys.number - 1, withdrawn),
+            _ => (keys.number, &keys.current),
         };
+        let head = json!({ "alg": "EdDSA", "typ": "JWT", "kid": number.to_string() });
+        let signed = format!("{}.{}", part(&head), part(&Value::Object(claims)));
         let signature = key.sign(signed.as_bytes()).expect("a signature");
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
     }

@@ -128,7 +128,7 @@ pub async fn set_disabled(state: &Shared, caller: &Caller, user: &User, disabled
 /// The path of a page that signs the user in, once.
 pub async fn link(state: &Shared, caller: &Caller, user: &User) -> Result<String> {
     ours(user, caller)?;
-    let token = state.central.users.link(user.id).await?;
+    let token = state.central.users.link(user.id, &caller.actor).await?;
     Ok(format!("/sign-in/link/{token}"))
 }
 

@@ -1,7 +1,8 @@
 //! People: who they are, how they sign in, how long that lasts.
 //!
 //! Always true: tokens are 256 random bits and only their hashes are kept; a refusal does not say whether the name
-//! exists; who is kept out, or has no role any more, is out at once.
+//! exists; who is kept out, or has no role any more, is out at once; who comes through an identity provider comes no
+//! other way, so that leaving the organisation is leaving here.
 
 pub mod password;
 pub mod throttle;
@@ -25,6 +26,9 @@ pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 const RENEWED_EVERY: Duration = Duration::from_secs(10 * 60);
 /// A link that nobody follows.
 pub const LINK: Duration = Duration::from_secs(24 * 3600);
+
+/// Why somebody can have neither a password nor a link.
+pub const THROUGH_PROVIDER: &str = "is not for this person, who signs in through the identity provider";
 
 /// The roles a person can have.
 pub const ROLES: [Role; 4] = [Role::Viewer, Role::Operator, Role::Admin, Role::Ops];
@@ -125,8 +129,10 @@ impl UserDesk {
         Ok(self.store.create_user(new, actor).await?)
     }
 
-    /// Sets a password and ends the user's sessions. Answers whether there is such a user.
+    /// Sets a password and ends the user's sessions and links. Answers whether there is such a user. Refused for who
+    /// comes through the identity provider.
     pub async fn set_password(&self, user: UserId, text: &str, actor: &Actor) -> Result<bool, UserError> {
+        self.is_local(user, "password").await?;
         if let Some(what) = password::problem(text) {
             return Err(UserError::Fields(vec![FieldError::new("password", what)]));
         }
@@ -162,7 +168,8 @@ impl UserDesk {
             return Err(SignInError::TooMany { wait });
         }
         let user = self.store.user_by_name(name).await?;
-        let kept = user.as_ref().and_then(|user| user.password.as_ref());
+        let local = user.as_ref().filter(|user| user.subject.is_none());
+        let kept = local.and_then(|user| user.password.as_ref());
         let right = password::is(text, kept).await;
         match user {
             Some(user) if right && may_enter(&user) => {
@@ -199,11 +206,22 @@ impl UserDesk {
         Ok(SignedIn { token, user })
     }
 
-    /// A text that signs the user in once, for [`LINK`].
-    pub async fn link(&self, user: UserId) -> store::Result<String> {
+    /// A text that signs the user in once, for [`LINK`]. Refused for who comes through the identity provider.
+    pub async fn link(&self, user: UserId, actor: &Actor) -> Result<String, UserError> {
+        self.is_local(user, "link").await?;
         let token = token();
-        self.store.create_link(&hash(&token), user, LINK).await?;
+        self.store.create_link(&hash(&token), user, LINK, actor).await?;
         Ok(token)
+    }
+
+    /// A second way in would stay open when the identity provider's is closed.
+    async fn is_local(&self, user: UserId, field: &str) -> Result<(), UserError> {
+        match self.store.user(user).await? {
+            Some(user) if user.subject.is_some() => {
+                Err(UserError::Fields(vec![FieldError::new(field, THROUGH_PROVIDER)]))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub async fn sign_in_by_link(&self, token: &str) -> Result<SignedIn, SignInError> {

@@ -70,6 +70,7 @@ statements! {
     LATE_WAITING = "late_waiting",
     LINK_CREATE = "link_create",
     LINK_USE = "link_use",
+    LINKS_END_OF = "links_end_of",
     LINKS_EXPIRED = "links_expired",
     LISTS = "lists",
     LIST_BY_ENTITY = "list_by_entity",

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error, Result, Users,
     directory::Role,
-    users::{CLEARED, NewSession, NewUser, PasswordHash, Session, User, name_key},
+    users::{CLEARED, LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -119,11 +119,10 @@ impl Users for PgStore {
             .map_err(Failed::while_committing)
     }
 
-    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration) -> Result<()> {
-        let session = self.db.general().await?;
-        let params: Params<'_> = &[&self.db.now(), &hash.as_slice(), &user.0, &millis(ttl)];
-        session.exec(sql::LINK_CREATE, params).await?;
-        Ok(())
+    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration, actor: &Actor) -> Result<()> {
+        create_link(&self.db, hash, user, ttl, actor)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn use_link(&self, hash: &[u8; 32]) -> Result<Option<UserId>> {
@@ -171,7 +170,7 @@ async fn set_password(db: &Db, user: UserId, hash: &PasswordHash, actor: &Actor)
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     let set = tx.exec(sql::USER_PASSWORD, &[&user.0, &hash.0]).await?;
-    tx.exec(sql::SESSIONS_END_OF, &[&user.0]).await?;
+    end_all(&tx, user).await?;
     changed(db, &tx, user, actor, "password changed").await?;
     tx.commit().await?;
     Ok(set > 0)
@@ -197,6 +196,9 @@ async fn set_role(
         }
         None => {
             tx.exec(sql::USER_ROLE_DELETE, &[&user.0, &tenant.0]).await?;
+            if found.roles.iter().all(|(known, _)| *known == tenant) {
+                end_all(&tx, user).await?;
+            }
             "no role any more".into()
         }
     };
@@ -225,12 +227,34 @@ async fn set_disabled(db: &Db, user: UserId, disabled: bool, actor: &Actor) -> R
         return Ok(false);
     }
     if disabled {
-        tx.exec(sql::SESSIONS_END_OF, &[&user.0]).await?;
+        end_all(&tx, user).await?;
     }
     let detail = if disabled { "disabled" } else { "enabled" };
     changed(db, &tx, user, actor, detail).await?;
     tx.commit().await?;
     Ok(true)
+}
+
+async fn create_link(
+    db: &Db,
+    hash: &[u8; 32],
+    user: UserId,
+    ttl: Duration,
+    actor: &Actor,
+) -> Result<(), Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let params: Params<'_> = &[&db.now(), &hash.as_slice(), &user.0, &millis(ttl)];
+    tx.exec(sql::LINK_CREATE, params).await?;
+    changed(db, &tx, user, actor, LINK_MADE).await?;
+    tx.commit().await
+}
+
+/// Sessions, and links that would open new ones.
+async fn end_all(tx: &Tx<'_>, user: UserId) -> Result<(), Failed> {
+    tx.exec(sql::SESSIONS_END_OF, &[&user.0]).await?;
+    tx.exec(sql::LINKS_END_OF, &[&user.0]).await?;
+    Ok(())
 }
 
 async fn sign_in(db: &Db, new: &NewSession) -> Result<(), Failed> {

@@ -76,6 +76,7 @@ statements!(
     late_place,
     link_create,
     link_use,
+    links_end_of,
     links_expired,
     list_backlog,
     list_by_entity,

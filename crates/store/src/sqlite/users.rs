@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Error, Result, Users,
     directory::Role,
-    users::{CLEARED, NewSession, NewUser, PasswordHash, Session, User, name_key},
+    users::{CLEARED, LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -83,6 +83,9 @@ impl Users for SqliteStore {
                 None => {
                     let params = params![user.0, tenant.0];
                     s.conn.prepare_cached(sql::user_role_delete)?.execute(params)?;
+                    if found.roles.iter().all(|(known, _)| *known == tenant) {
+                        end_all(s, user)?;
+                    }
                     "no role any more".into()
                 }
             };
@@ -228,12 +231,12 @@ impl Users for SqliteStore {
         .await
     }
 
-    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration) -> Result<()> {
-        let hash = *hash;
+    async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration, actor: &Actor) -> Result<()> {
+        let (hash, actor) = (*hash, actor.clone());
         self.write(1, move |s| {
             let params = params![hash, user.0, (s.now + ttl).as_millis()];
             s.conn.prepare_cached(sql::link_create)?.execute(params)?;
-            Ok(())
+            changed(s, user, &actor, LINK_MADE)
         })
         .await
     }
@@ -276,8 +279,10 @@ fn create(s: &Writing<'_>, new: &NewUser, actor: &Actor) -> Result<User> {
     by_id(s.conn, UserId(id))?.ok_or_else(|| Error::corrupt("users", "a row just written is gone"))
 }
 
+/// Sessions, and links that would open new ones.
 fn end_all(s: &Writing<'_>, user: UserId) -> Result<()> {
     s.conn.prepare_cached(sql::sessions_end_of)?.execute([user.0])?;
+    s.conn.prepare_cached(sql::links_end_of)?.execute([user.0])?;
     Ok(())
 }
 

@@ -243,6 +243,8 @@ store_suite! {
         who_is_kept_out_has_no_session,
         a_link_works_once_and_not_for_ever,
         a_refused_sign_in_is_on_record,
+        a_link_is_on_record_with_who_made_it,
+        links_end_with_a_new_password_with_the_last_role_and_when_somebody_is_kept_out,
     }
     stats::{
         a_chart_counts_the_same_before_and_after_condensing,

@@ -178,7 +178,7 @@ impl Opened {
     }
 
     async fn print_link(&self, user: &User) -> anyhow::Result<()> {
-        let token = self.desk.link(user.id).await?;
+        let token = self.desk.link(user.id, &self.actor).await.map_err(in_words)?;
         output::note(format_args!(
             "this link signs {} in once, within 24 hours:",
             user.name

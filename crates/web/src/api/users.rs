@@ -70,6 +70,9 @@ pub async fn change(
     if let Some(what) = password.as_deref().and_then(central::users::password::problem) {
         fields.problem("password", what);
     }
+    if password.is_some() && user.subject.is_some() {
+        fields.problem("password", central::users::THROUGH_PROVIDER);
+    }
     if let Some(problem) = role.and_then(people::role_problem) {
         fields.add_all(vec![problem]);
     }

@@ -21,6 +21,8 @@ struct Page {
     frame: Frame,
     bad: Vec<FieldError>,
     has_password: bool,
+    /// They come through the identity provider, which alone decides whether they may.
+    through_provider: bool,
     last: Option<Timestamp>,
     until: Timestamp,
     shortest: usize,
@@ -37,6 +39,7 @@ async fn show(state: &Shared, signed: &Signed, bad: Vec<FieldError>) -> Result {
         frame: Frame::new(state, signed, "Your account", Nav::Account).await?,
         bad,
         has_password: signed.user.password.is_some(),
+        through_provider: signed.user.subject.is_some(),
         last: signed.user.last_sign_in_at,
         until: signed.session.expires_at,
         shortest: password::SHORTEST,

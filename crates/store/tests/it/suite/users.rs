@@ -243,13 +243,81 @@ pub async fn who_is_kept_out_has_no_session(t: &TestStore) {
 
 pub async fn a_link_works_once_and_not_for_ever(t: &TestStore) {
     let user = made(t).await;
-    t.store.create_link(&[1; 32], user.id, HOUR).await.unwrap();
-    t.store.create_link(&[2; 32], user.id, HOUR).await.unwrap();
+    link(t, &user, 1).await;
+    link(t, &user, 2).await;
     assert_eq!(t.store.use_link(&[1; 32]).await.unwrap(), Some(user.id));
     assert_eq!(t.store.use_link(&[1; 32]).await.unwrap(), None);
     t.clock.advance(HOUR);
     assert_eq!(t.store.use_link(&[2; 32]).await.unwrap(), None);
     assert_eq!(t.store.use_link(&[3; 32]).await.unwrap(), None);
+}
+
+async fn link(t: &TestStore, user: &User, n: u8) {
+    t.store
+        .create_link(&[n; 32], user.id, HOUR, &admin())
+        .await
+        .unwrap();
+}
+
+pub async fn a_link_is_on_record_with_who_made_it(t: &TestStore) {
+    let user = made(t).await;
+    let boss = Actor::new("user:boss");
+    t.store.create_link(&[1; 32], user.id, HOUR, &boss).await.unwrap();
+    let page = Page {
+        limit: 50,
+        after: None,
+    };
+    let page = t
+        .store
+        .audit(TENANT, &AuditFilter::default(), page)
+        .await
+        .unwrap();
+    let entry = page
+        .rows
+        .iter()
+        .find(|e| e.actor == boss.as_str())
+        .expect("the maker");
+    assert_eq!(
+        (entry.kind, entry.target.as_deref(), entry.detail.as_deref()),
+        (AuditKind::UserChanged, Some("Ann"), Some("sign-in link made"))
+    );
+}
+
+pub async fn links_end_with_a_new_password_with_the_last_role_and_when_somebody_is_kept_out(t: &TestStore) {
+    let user = made(t).await;
+    let elsewhere = t.tenant("elsewhere").await;
+    let store = &t.store;
+    let give = async |tenant| {
+        store
+            .set_role(user.id, tenant, Some(Role::Viewer), &admin())
+            .await
+            .unwrap();
+    };
+    let take = async |tenant| {
+        store.set_role(user.id, tenant, None, &admin()).await.unwrap();
+    };
+    link(t, &user, 1).await;
+    let fresh = PasswordHash("$argon2id$y".into());
+    store.set_password(user.id, &fresh, &admin()).await.unwrap();
+    assert_eq!(store.use_link(&[1; 32]).await.unwrap(), None, "a new password");
+
+    link(t, &user, 2).await;
+    store.set_disabled(user.id, true, &admin()).await.unwrap();
+    store.set_disabled(user.id, false, &admin()).await.unwrap();
+    assert_eq!(store.use_link(&[2; 32]).await.unwrap(), None, "kept out");
+
+    give(elsewhere).await;
+    link(t, &user, 3).await;
+    let session = signed_in(t, &user, 3).await;
+    take(elsewhere).await;
+    assert!(
+        store.session(&session).await.unwrap().is_some(),
+        "one role is left"
+    );
+    take(TENANT).await;
+    give(TENANT).await;
+    assert_eq!(store.use_link(&[3; 32]).await.unwrap(), None, "the last role");
+    assert_eq!(store.session(&session).await.unwrap(), None, "the last role");
 }
 
 pub async fn a_refused_sign_in_is_on_record(t: &TestStore) {

@@ -66,7 +66,7 @@ impl World {
             role: Role::Admin,
         };
         let person = central.users.create(person, &Actor::system()).await?;
-        let link = central.users.link(person.id).await?;
+        let link = central.users.link(person.id, &Actor::system()).await?;
         let stop = CancellationToken::new();
         let loops = central.start(&stop);
         let far_ends = FarEnds::start().await?;

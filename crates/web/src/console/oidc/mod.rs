@@ -1,14 +1,15 @@
 //! Signing in through an identity provider, by OpenID Connect with a code and PKCE.
 //!
 //! Always true: what the provider says counts only after its signature, audience, age and our nonce were checked;
-//! somebody who has no role by its claims is not let in; a name that belongs to somebody else is never taken over.
+//! somebody who has no role by its claims is not let in and loses what they had; a name that belongs to somebody else
+//! is never taken over; a key that the provider has withdrawn does not count for long.
 
 mod pages;
 mod people;
 mod provider;
 
 pub use pages::{back, start};
-pub use provider::Oidc;
+pub use provider::{METADATA_LASTS, METADATA_REST, Oidc};
 
 use secrecy::SecretString;
 use store::directory::Role;

@@ -20,12 +20,19 @@ pub async fn known_user(state: &Shared, oidc: &Oidc, claimed: &Claimed) -> Resul
             given.push((tenant.id, rule.role));
         }
     }
+    let known = store.user_by_subject(&claimed.subject).await?;
     let Some((tenant, role)) = given.first().copied() else {
+        // The organisation has taken every role away: what they could still do here ends now.
+        if let Some(user) = &known {
+            for (tenant, _) in &user.roles {
+                store.set_role(user.id, *tenant, None, &actor).await?;
+            }
+        }
         return Err(Problem::forbidden(
             "Your organisation gives you no role here. Ask whoever runs Waypost for one.",
         ));
     };
-    let user = match store.user_by_subject(&claimed.subject).await? {
+    let user = match known {
         Some(user) => user,
         None => {
             let new = NewUser {

@@ -3,23 +3,47 @@
 use super::{OidcSettings, RoleRule};
 use crate::console::cookies;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use domain::{Clock, SystemClock, Timestamp};
 use openidconnect::{
-    AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, IssuerUrl, Nonce,
-    PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
+    AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
+    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, PkceCodeChallenge,
+    PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
     core::{CoreAuthenticationFlow, CoreClient, CoreProviderMetadata},
 };
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use std::{error::Error, fmt, time::Duration};
-use tokio::sync::OnceCell;
+use std::{error::Error, fmt, sync::Arc, time::Duration};
+use tokio::sync::Mutex;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// What the provider published is asked for again after this: a key it has withdrawn counts no longer.
+pub const METADATA_LASTS: Duration = Duration::from_secs(15 * 60);
+/// A token with a key we do not know makes us ask again, but not more often than this.
+pub const METADATA_REST: Duration = Duration::from_secs(10);
 
-/// The identity provider. Found out about when first needed.
+/// The identity provider. Found out about when first needed, and again as its keys change.
 pub struct Oidc {
     settings: OidcSettings,
     http: reqwest::Client,
-    metadata: OnceCell<CoreProviderMetadata>,
+    clock: Arc<dyn Clock>,
+    published: Mutex<Option<Published>>,
+}
+
+/// With the endpoints that a provider describes.
+type ProviderClient = CoreClient<
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointMaybeSet,
+    EndpointMaybeSet,
+>;
+
+/// What the provider says of itself, keys included.
+#[derive(Clone)]
+struct Published {
+    metadata: Arc<CoreProviderMetadata>,
+    fetched_at: Timestamp,
 }
 
 impl fmt::Debug for Oidc {
@@ -55,7 +79,7 @@ impl Oidc {
         let _ = rustls::crypto::ring::default_provider().install_default();
         IssuerUrl::new(settings.issuer.clone()).map_err(|e| format!("the issuer is not a URL: {e}"))?;
         let http = reqwest::Client::builder()
-            .timeout(PATIENCE)
+            .timeout(REQUEST_TIMEOUT)
             // A redirect could lead the server anywhere.
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -63,19 +87,46 @@ impl Oidc {
         Ok(Self {
             settings,
             http,
-            metadata: OnceCell::new(),
+            clock: Arc::new(SystemClock),
+            published: Mutex::default(),
         })
     }
 
-    async fn metadata(&self) -> Result<&CoreProviderMetadata, String> {
-        self.metadata
-            .get_or_try_init(|| async {
-                let issuer = IssuerUrl::new(self.settings.issuer.clone()).map_err(|e| e.to_string())?;
-                let fetch = |request| fetch(self.http.clone(), request);
-                let found = CoreProviderMetadata::discover_async(issuer, &fetch).await;
-                found.map_err(|e| central::loops::chain(&e))
-            })
-            .await
+    /// By this clock what the provider published grows old.
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// What the provider published, not older than this.
+    async fn published(&self, lasts: Duration) -> Result<Published, String> {
+        // Held while the provider is asked: whoever comes meanwhile waits for the same answer.
+        let mut published = self.published.lock().await;
+        let now = self.clock.now();
+        if let Some(known) = published.as_ref()
+            && now.since(known.fetched_at) < lasts
+        {
+            return Ok(known.clone());
+        }
+        let issuer = IssuerUrl::new(self.settings.issuer.clone()).map_err(|e| e.to_string())?;
+        let fetch = |request| fetch(self.http.clone(), request);
+        let found = CoreProviderMetadata::discover_async(issuer, &fetch).await;
+        let fresh = Published {
+            metadata: Arc::new(found.map_err(|e| central::loops::chain(&e))?),
+            fetched_at: now,
+        };
+        Ok(published.insert(fresh).clone())
+    }
+
+    /// Speaks to the provider as it last described itself, not longer ago than this.
+    async fn client(&self, lasts: Duration) -> Result<ProviderClient, String> {
+        let published = self.published(lasts).await?;
+        let secret = self.settings.client_secret.expose_secret().to_owned();
+        let client = CoreClient::from_provider_metadata(
+            published.metadata.as_ref().clone(),
+            ClientId::new(self.settings.client_id.clone()),
+            Some(ClientSecret::new(secret)),
+        );
+        Ok(client.set_redirect_uri(self.redirect()?))
     }
 
     fn redirect(&self) -> Result<RedirectUrl, String> {
@@ -85,14 +136,7 @@ impl Oidc {
 
     /// Where to send the browser, and what to remember until it is back.
     pub async fn start(&self, next: &str) -> Result<(String, String), String> {
-        let client = CoreClient::from_provider_metadata(
-            self.metadata().await?.clone(),
-            ClientId::new(self.settings.client_id.clone()),
-            Some(ClientSecret::new(
-                self.settings.client_secret.expose_secret().to_owned(),
-            )),
-        )
-        .set_redirect_uri(self.redirect()?);
+        let client = self.client(METADATA_LASTS).await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let (place, state, nonce) = client
             .authorize_url(
@@ -116,14 +160,7 @@ impl Oidc {
 
     /// Trades the code for who it is.
     pub async fn finish(&self, code: String, nonce: &str, verifier: &str) -> Result<Claimed, String> {
-        let client = CoreClient::from_provider_metadata(
-            self.metadata().await?.clone(),
-            ClientId::new(self.settings.client_id.clone()),
-            Some(ClientSecret::new(
-                self.settings.client_secret.expose_secret().to_owned(),
-            )),
-        )
-        .set_redirect_uri(self.redirect()?);
+        let client = self.client(METADATA_LASTS).await?;
         let fetch = |request| fetch(self.http.clone(), request);
         let answer = client
             .exchange_code(AuthorizationCode::new(code))
@@ -134,9 +171,13 @@ impl Oidc {
             .map_err(|e| central::loops::chain(&e))?;
         let token = answer.id_token().ok_or("the provider sent no id token")?;
         let nonce = Nonce::new(nonce.to_owned());
-        let claims = token
-            .claims(&client.id_token_verifier(), &nonce)
-            .map_err(|e| central::loops::chain(&e))?;
+        let mut claims = token.claims(&client.id_token_verifier(), &nonce);
+        // The provider may have changed its keys since we asked for them.
+        if let Err(ClaimsVerificationError::SignatureVerification(_)) = claims {
+            let client = self.client(METADATA_REST).await?;
+            claims = token.claims(&client.id_token_verifier(), &nonce);
+        }
+        let claims = claims.map_err(|e| central::loops::chain(&e))?;
         let all = payload(&token.to_string());
         let text = |name: &str| all[name].as_str().filter(|text| !text.trim().is_empty());
         let name = text("preferred_username").or(text("email")).or(text("name"));

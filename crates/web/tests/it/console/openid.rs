@@ -13,7 +13,7 @@ use web::{
     WebState,
     console::{
         ConsoleSettings,
-        oidc::{Oidc, OidcSettings, RoleRule},
+        oidc::{METADATA_LASTS, METADATA_REST, Oidc, OidcSettings, RoleRule},
     },
 };
 
@@ -48,7 +48,9 @@ impl Organisation {
             ],
         };
         let settings = ConsoleSettings {
-            oidc: Some(Arc::new(Oidc::new(settings).unwrap())),
+            oidc: Some(Arc::new(
+                Oidc::new(settings).unwrap().with_clock(world.temp.clock.clone()),
+            )),
             ..ConsoleSettings::default()
         };
         let http = reqwest::Client::builder()
@@ -133,6 +135,87 @@ async fn who_has_no_role_by_the_claims_is_not_let_in() {
             .await
             .unwrap()
             .is_none()
+    );
+}
+
+#[tokio::test]
+async fn who_loses_the_last_role_at_the_provider_loses_roles_and_sessions_here() {
+    let there = Organisation::new().await;
+    let ann = |groups: &str| json!({"sub": "7", "preferred_username": "ann", "groups": groups});
+    there.provider.person(ann("engineers"));
+    let mut visitor = there.visitor();
+    assert_eq!(there.sign_in(&mut visitor).await, "/lists");
+    there.provider.person(ann("guests"));
+    assert_eq!(there.sign_in(&mut there.visitor()).await, "/sign-in");
+    assert_eq!(visitor.get("/lists").await.status, StatusCode::SEE_OTHER);
+    let store = &there.world.temp.store;
+    let user = store.user_by_name("ann").await.unwrap().unwrap();
+    assert_eq!(user.roles, []);
+    // Nor does the old session come back with the role.
+    store
+        .set_role(user.id, TenantId::DEFAULT, Some(Role::Viewer), &Actor::system())
+        .await
+        .unwrap();
+    assert_eq!(visitor.get("/lists").await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn who_comes_through_the_provider_comes_no_other_way() {
+    let there = Organisation::new().await;
+    there
+        .provider
+        .person(json!({"sub": "7", "preferred_username": "ann", "groups": "engineers"}));
+    let mut visitor = there.visitor();
+    there.sign_in(&mut visitor).await;
+    let page = visitor.get("/account").await;
+    assert!(!page.text.contains("password-form"), "{}", page.text);
+    visitor.learn_secret(&page);
+    let new = [("new", "a long password"), ("again", "a long password")];
+    let refused = visitor.post("/account/password", &new).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let store = &there.world.temp.store;
+    let ann = store.user_by_name("ann").await.unwrap().unwrap();
+    assert_eq!(ann.password, None);
+    let admin = there.world.key(Role::Admin);
+    let path = format!("/api/users/{}", ann.id);
+    let given = Some(json!({"password": "a long password", "role": "viewer"}));
+    let refused = there.world.ask("PUT", &path, &admin, given).await;
+    assert_eq!(refused.bad_fields(), ["password"]);
+    let refused = there
+        .world
+        .ask("POST", &format!("{path}/link"), &admin, None)
+        .await;
+    assert_eq!(refused.bad_fields(), ["link"]);
+    // One that an earlier version let them set opens nothing.
+    let hash = central::users::password::hash("a long password").await.unwrap();
+    store.set_password(ann.id, &hash, &Actor::system()).await.unwrap();
+    let signed_in = there
+        .world
+        .central
+        .users
+        .sign_in("ann", "a long password", None)
+        .await;
+    assert!(signed_in.is_err());
+}
+
+#[tokio::test]
+async fn a_key_the_provider_has_just_made_counts_at_once_and_one_it_withdrew_not_for_long() {
+    let there = Organisation::new().await;
+    let clock = &there.world.temp.clock;
+    there
+        .provider
+        .person(json!({"sub": "7", "preferred_username": "ann", "groups": "engineers"}));
+    assert_eq!(there.sign_in(&mut there.visitor()).await, "/lists");
+    there.provider.rotate();
+    clock.advance(METADATA_REST);
+    assert_eq!(there.sign_in(&mut there.visitor()).await, "/lists", "a new key");
+    there.provider.rotate();
+    there.provider.misbehave(Some(Fault::Withdrawn));
+    clock.advance(METADATA_LASTS);
+    assert_eq!(
+        there.sign_in(&mut there.visitor()).await,
+        "/sign-in",
+        "a key that was withdrawn"
     );
 }
 

@@ -53,6 +53,12 @@ impl Visitor {
         self.send(Request::get(path), String::new()).await
     }
 
+    /// Takes the secret of the session's forms from a page, for who signed in by themselves.
+    pub fn learn_secret(&mut self, page: &Answer) {
+        let (_, rest) = page.text.split_once("name=\"csrf\" value=\"").unwrap();
+        self.csrf = rest.split('"').next().unwrap().to_owned();
+    }
+
     /// A form with its secret.
     pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = self.csrf.clone();
