@@ -330,6 +330,14 @@ pub fn put_setting(settings: &mut Map<String, Value>, name: &str, value: Value) 
     }
 }
 
+/// Finds `a.b` inside the object under `a`.
+pub fn get_setting<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match name.split_once('.') {
+        None => settings.get(name),
+        Some((outer, inner)) => get_setting(settings.get(outer)?.as_object()?, inner),
+    }
+}
+
 /// Takes `a.b` out of the object under `a`.
 pub fn take_setting(settings: &mut Map<String, Value>, name: &str) -> Option<Value> {
     match name.split_once('.') {

@@ -23,5 +23,6 @@ pub mod wake;
 
 mod chores;
 mod node;
+mod provider_secrets;
 
 pub use node::{Central, Settings};

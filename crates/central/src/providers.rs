@@ -3,11 +3,12 @@
 //! Always true: a secret goes in and never comes out again; settings that fail their kind's checks are not stored.
 
 use crate::{
-    directory::{Directory, put_setting, take_setting},
+    directory::Directory,
+    provider_secrets::{self, Owner},
     secrets::Place,
     wake::Wake,
 };
-use delivery::{Deadline, Message};
+use delivery::{Adapter, Deadline, Message};
 use domain::{
     Actor, FieldError, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome, ProviderId, RetryPolicy,
     TenantId,
@@ -20,12 +21,12 @@ use std::{
 };
 use store::{
     Store,
-    directory::{NewProvider, Provider},
+    directory::{NewProvider, Provider, ProviderTest},
     outbox::{HoldLane, Signal},
 };
 
 /// What a secret looks like on the way out, and what "leave it as it is" looks like on the way in.
-pub const MASK: &str = "•••";
+pub use delivery::redact::MASK;
 
 /// A provider as somebody wants it. What is left out is the kind's default.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +55,20 @@ pub enum PutError {
 pub struct TestReport {
     pub outcome: Outcome,
     pub duration: Duration,
+}
+
+impl TestReport {
+    /// Whether it worked, and the code and the words if it did not for everybody.
+    fn told(&self) -> (bool, Option<&str>, &str) {
+        match &self.outcome {
+            Outcome::Delivered(accepted) => (true, None, accepted.detail.as_deref().unwrap_or_default()),
+            Outcome::Failed(failure) => (false, Some(failure.code.as_ref()), &failure.detail),
+            Outcome::Mixed(reports) => match reports.iter().find_map(|report| report.result.as_ref().err()) {
+                Some(failure) => (false, Some(failure.code.as_ref()), &failure.detail),
+                None => (true, None, ""),
+            },
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +120,8 @@ impl ProviderDesk {
         self.put(tenant, draft, None, actor).await
     }
 
-    /// Replaces a provider. A secret that is left out or masked stays as it is.
+    /// Replaces a provider. A secret that is left out or masked stays as it is, unless it would be sent elsewhere; one
+    /// that is null is removed.
     pub async fn replace(
         &self,
         current: &Provider,
@@ -165,35 +181,15 @@ impl ProviderDesk {
                 "cannot change; make another provider instead",
             ));
         }
-        let mut settings = draft.settings;
-        let mut secrets = BTreeMap::new();
-        let mut opened = settings.clone();
-        for name in info.secret_names() {
-            let place = Place {
-                tenant,
-                provider: &id,
-                setting: name,
-            };
-            let given = take_setting(&mut settings, name);
-            take_setting(&mut opened, name);
-            let kept = current.and_then(|c| c.provider.secrets.get(name));
-            match plain_secret(given) {
-                Ok(Some(plain)) => {
-                    secrets.insert(name.to_owned(), self.directory.sealer().seal(place, &plain));
-                    put_setting(&mut opened, name, info.unsealed(name, plain));
-                }
-                Ok(None) => {
-                    let Some(sealed) = kept else { continue };
-                    secrets.insert(name.to_owned(), sealed.clone());
-                    match self.directory.sealer().open(place, sealed) {
-                        Ok(plain) => put_setting(&mut opened, name, info.unsealed(name, plain)),
-                        Err(e) => problems.push(FieldError::new(format!("settings.{name}"), e.to_string())),
-                    }
-                }
-                Err(why) => problems.push(FieldError::new(format!("settings.{name}"), why)),
-            }
-        }
-        problems.extend(kind.check(&opened));
+        let owner = Owner {
+            sealer: self.directory.sealer(),
+            info: &info,
+            tenant,
+            provider: &id,
+        };
+        let sealed = owner.seal(draft.settings, current.map(|c| &c.provider));
+        problems.extend(sealed.problems);
+        problems.extend(kind.check(&sealed.opened));
         let retry = draft.retry.unwrap_or(info.retry);
         let limits = draft.limits.unwrap_or(info.limits);
         let named = retry.problems(false).into_iter().chain(limits.problems());
@@ -209,8 +205,8 @@ impl ProviderDesk {
             channel: info.channel,
             enabled: draft.enabled.unwrap_or(true),
             order: draft.order.unwrap_or(0),
-            settings,
-            secrets,
+            settings: sealed.settings,
+            secrets: sealed.secrets,
             retry,
             limits,
             on_ambiguous: draft.on_ambiguous.unwrap_or(info.on_ambiguous),
@@ -219,20 +215,67 @@ impl ProviderDesk {
 
     /// The settings as they may be shown: secrets masked.
     pub fn masked_settings(provider: &NewProvider) -> Map<String, Value> {
-        let mut settings = provider.settings.clone();
-        for name in provider.secrets.keys() {
-            put_setting(&mut settings, name, Value::String(MASK.into()));
-        }
-        settings
+        provider_secrets::masked(provider)
     }
 
-    /// Makes one real attempt through the provider and tells what came of it. Leaves no notification behind.
+    /// Makes one real attempt through the provider and tells what came of it. Leaves no notification behind, but a line
+    /// in the audit log, also when nobody waits for the answer any more.
     pub async fn test(
         &self,
         tenant: TenantId,
         id: &ProviderId,
         to: Option<String>,
+        actor: &Actor,
     ) -> Result<TestReport, TestError> {
+        let (desk, id, actor) = (self.clone(), id.clone(), actor.clone());
+        let testing = tokio::spawn(async move { desk.test_and_log(tenant, &id, to, &actor).await });
+        match testing.await {
+            Ok(report) => report,
+            Err(broke) => match broke.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(TestError::NotUsable("the node is stopping".into())),
+            },
+        }
+    }
+
+    async fn test_and_log(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        to: Option<String>,
+        actor: &Actor,
+    ) -> Result<TestReport, TestError> {
+        let (adapter, message) = self.test_message(tenant, id, to).await?;
+        let start = Instant::now();
+        let outcome = adapter
+            .deliver(&message, Deadline::after(Duration::from_secs(60)))
+            .await;
+        let report = TestReport {
+            outcome,
+            duration: start.elapsed(),
+        };
+        let (worked, code, said) = report.told();
+        let to = message.targets.join(", ");
+        let detail = [to.as_str(), said].into_iter().filter(|part| !part.is_empty());
+        let logged = ProviderTest {
+            tenant,
+            provider: id.clone(),
+            worked,
+            duration_ms: u32::try_from(report.duration.as_millis()).unwrap_or(u32::MAX),
+            code: code.map(str::to_owned),
+            detail: detail.collect::<Vec<_>>().join(": "),
+            actor: actor.clone(),
+        };
+        self.store.log_provider_test(logged).await?;
+        Ok(report)
+    }
+
+    async fn test_message(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        to: Option<String>,
+    ) -> Result<(Arc<dyn Adapter>, Message), TestError> {
         let provider = self
             .store
             .provider(tenant, id)
@@ -265,14 +308,7 @@ impl ProviderDesk {
                 "say whom to send the test to, in `to`".into(),
             ));
         }
-        let start = Instant::now();
-        let outcome = adapter
-            .deliver(&message, Deadline::after(Duration::from_secs(60)))
-            .await;
-        Ok(TestReport {
-            outcome,
-            duration: start.elapsed(),
-        })
+        Ok((adapter, message))
     }
 
     /// Stops a provider by hand. Answers whether there is one.
@@ -316,12 +352,48 @@ impl ProviderDesk {
         Ok(deleted)
     }
 
+    /// Seals the secrets that an earlier version stored in clear. Answers the providers that had some.
+    pub async fn seal_stored(&self) -> store::Result<Vec<ProviderId>> {
+        let mut found = vec![];
+        for stored in self.store.all_providers().await? {
+            let provider = &stored.provider;
+            let Some(kind) = self.directory.registry().get(&provider.kind) else {
+                continue;
+            };
+            let owner = Owner {
+                sealer: self.directory.sealer(),
+                info: &kind.info(),
+                tenant: provider.tenant,
+                provider: &provider.id,
+            };
+            let Some(sealed) = owner.seal_stored(provider) else {
+                continue;
+            };
+            let (settings, secrets) = (&sealed.settings, &sealed.secrets);
+            let (tenant, id) = (provider.tenant, &provider.id);
+            // A provider that is changed meanwhile is stored sealed by whoever changes it.
+            if self
+                .store
+                .reseal_provider(tenant, id, stored.version, settings, secrets)
+                .await?
+            {
+                found.push(id.clone());
+            }
+        }
+        Ok(found)
+    }
+
     /// Seals every secret with the current key again. Answers (resealed, could not be opened).
     pub async fn reseal(&self) -> store::Result<(u64, Vec<String>)> {
+        self.seal_stored().await?;
         let (mut resealed, mut closed) = (0, vec![]);
         for stored in self.store.all_providers().await? {
             let NewProvider {
-                tenant, id, secrets, ..
+                tenant,
+                id,
+                settings,
+                secrets,
+                ..
             } = &stored.provider;
             let sealer = self.directory.sealer();
             if !secrets.values().any(|sealed| sealer.is_outdated(sealed)) {
@@ -344,7 +416,7 @@ impl ProviderDesk {
             if fresh.len() == secrets.len()
                 && self
                     .store
-                    .reseal_provider(*tenant, id, stored.version, &fresh)
+                    .reseal_provider(*tenant, id, stored.version, settings, &fresh)
                     .await?
             {
                 resealed += 1;
@@ -358,17 +430,6 @@ impl ProviderDesk {
         self.wake.look();
         self.store.announce(Signal::Directory);
         Ok(())
-    }
-}
-
-/// The text to seal; none when the secret is to stay as it is.
-fn plain_secret(given: Option<Value>) -> Result<Option<String>, &'static str> {
-    match given {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if text == MASK || text.is_empty() => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(map @ Value::Object(_)) => Ok(Some(map.to_string())),
-        Some(_) => Err("must be text"),
     }
 }
 

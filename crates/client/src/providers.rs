@@ -70,13 +70,16 @@ pub struct ProviderKind {
 pub struct Setting {
     /// Nested ones with a dot: `oauth.tokenUrl`.
     pub name: String,
-    /// `text`, `number`, `boolean`, `duration`, `choice` or `map`.
+    /// `text`, `url`, `number`, `boolean`, `duration`, `choice` or `map`.
     #[serde(rename = "type")]
     pub kind: String,
     #[serde(default)]
     pub choices: Option<Vec<String>>,
     pub required: bool,
     pub secret: bool,
+    /// Of a secret: when one of these changes, it has to be given again.
+    #[serde(default)]
+    pub sent_to: Vec<String>,
     #[serde(default)]
     pub default: Option<Value>,
     pub help: String,

@@ -44,8 +44,11 @@ pub struct Setting {
     #[serde(rename = "type")]
     pub kind: SettingType,
     pub required: bool,
-    /// Write-only: sealed in the store, masked on the way out.
+    /// Write-only: sealed in the store, masked on the way out. Of a secret URL the scheme, host and port are shown.
     pub secret: bool,
+    /// Of a secret: the settings that decide who gets to see it, or what was made with it. When one of them changes, the
+    /// secret has to be given again.
+    pub sent_to: &'static [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     pub help: &'static str,
@@ -55,6 +58,8 @@ pub struct Setting {
 #[serde(rename_all = "lowercase")]
 pub enum SettingType {
     Text,
+    /// An http:// or https:// address.
+    Url,
     Number,
     Boolean,
     Duration,
@@ -77,8 +82,13 @@ impl KindInfo {
         }
     }
 
-    pub fn secret_names(&self) -> impl Iterator<Item = &'static str> {
-        self.settings.iter().filter(|s| s.secret).map(|s| s.name)
+    pub fn secrets(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.iter().filter(|s| s.secret)
+    }
+
+    /// The value that a setting comes to, its default included; none where it is not given, or not fit to be used.
+    pub fn value(&self, settings: &Settings, name: &str) -> Option<Value> {
+        crate::settings::value(&self.settings, settings, name)
     }
 }
 
@@ -89,6 +99,7 @@ impl Setting {
             kind,
             required: false,
             secret: false,
+            sent_to: &[],
             default: None,
             help,
         }
@@ -96,6 +107,10 @@ impl Setting {
 
     pub fn text(name: &'static str, help: &'static str) -> Self {
         Self::new(name, SettingType::Text, help)
+    }
+
+    pub fn url(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Url, help)
     }
 
     pub fn number(name: &'static str, help: &'static str) -> Self {
@@ -123,6 +138,15 @@ impl Setting {
 
     pub fn secret(self) -> Self {
         Self { secret: true, ..self }
+    }
+
+    /// A secret that goes where these settings say.
+    pub fn secret_sent_to(self, settings: &'static [&'static str]) -> Self {
+        Self {
+            secret: true,
+            sent_to: settings,
+            ..self
+        }
     }
 
     /// The value where none is given.

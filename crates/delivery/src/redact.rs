@@ -10,7 +10,8 @@ use std::fmt;
 /// The longest text kept from a far end, in bytes.
 pub const KEPT: usize = 4 << 10;
 
-const MASK: &str = "•••";
+/// What stands for a secret wherever it would have been shown.
+pub const MASK: &str = "•••";
 
 /// Knows the secrets of one provider, in every form in which a far end might echo them.
 #[derive(Clone, Default)]
@@ -140,6 +141,14 @@ impl fmt::Debug for Redactor {
     }
 }
 
+/// What may be shown of a URL that is a secret: scheme, host and port.
+pub fn shown_url(text: &str) -> String {
+    match url::Url::parse(text.trim()) {
+        Ok(url) if url.origin().is_tuple() => format!("{}/{MASK}", url.origin().ascii_serialization()),
+        _ => MASK.to_owned(),
+    }
+}
+
 /// The longest start of the text that fits, cut between characters.
 pub fn cut(text: &str, longest: usize) -> &str {
     if text.len() <= longest {
@@ -198,6 +207,21 @@ mod tests {
             assert!(!text.contains(secret), "{text}");
         }
         assert!(text.contains("hooks.example.com"), "{text}");
+    }
+
+    #[test]
+    fn a_secret_url_is_shown_up_to_its_host() {
+        for (url, shown) in [
+            (
+                "https://u:pw12@hooks.example.com/T0/B0?key=x#f",
+                "https://hooks.example.com/•••",
+            ),
+            ("http://Example.com:8080", "http://example.com:8080/•••"),
+            ("mailto:somebody@example.com", "•••"),
+            ("no url", "•••"),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
     }
 
     #[test]

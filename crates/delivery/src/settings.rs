@@ -74,6 +74,15 @@ impl Values {
     }
 }
 
+/// What one setting comes to, its default included.
+pub(crate) fn value(described: &[Setting], given: &Settings, name: &str) -> Option<Value> {
+    let setting = described.iter().find(|s| s.name == name)?;
+    match flatten(described, given).get(name) {
+        Some(value) => fit(&setting.kind, value).ok(),
+        None => setting.default.clone(),
+    }
+}
+
 /// Nested settings under their dotted names, blanks and nulls left out.
 fn flatten(described: &[Setting], given: &Settings) -> BTreeMap<String, Value> {
     let mut flat = BTreeMap::new();
@@ -96,9 +105,9 @@ fn flatten(described: &[Setting], given: &Settings) -> BTreeMap<String, Value> {
 /// The value as its type has it: numbers also from text, durations as text, maps with text values only.
 fn fit(kind: &SettingType, value: &Value) -> Result<Value, String> {
     match (kind, value) {
-        (SettingType::Text, Value::String(_)) => Ok(value.clone()),
+        (SettingType::Text | SettingType::Url, Value::String(_)) => Ok(value.clone()),
         (SettingType::Text, Value::Number(n)) => Ok(Value::String(n.to_string())),
-        (SettingType::Text, _) => Err("must be text".into()),
+        (SettingType::Text | SettingType::Url, _) => Err("must be text".into()),
         (SettingType::Number, Value::Number(n)) if n.is_u64() => Ok(value.clone()),
         (SettingType::Number, Value::String(text)) if text.trim().parse::<u64>().is_ok() => {
             Ok(text.trim().parse::<u64>().map(Value::from).unwrap_or_default())

@@ -57,6 +57,8 @@ names!(
         LaneHeld,
         LaneResumed,
         ProviderChanged,
+        /// Somebody made one real attempt through a provider.
+        ProviderTested,
         ListChanged,
         KeyChanged,
         TenantChanged,

@@ -5,8 +5,8 @@
 use crate::Result;
 use async_trait::async_trait;
 use domain::{
-    Actor, Channel, Hold, LaneId, Limits, OnAmbiguous, ProviderId, Recipient, RetryPolicy, TenantId,
-    Timestamp,
+    Actor, AuditStatus, Channel, Hold, LaneId, Limits, OnAmbiguous, ProviderId, Recipient, RetryPolicy,
+    TenantId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -57,14 +57,18 @@ pub trait Directory: Send + Sync {
         expected_version: Option<i64>,
         actor: &Actor,
     ) -> Result<Provider>;
-    /// Replaces only the sealed secrets, if the provider still has that version; the version stays.
+    /// Replaces only the settings and sealed secrets, which say the same in another way, if the provider still has that
+    /// version; the version stays.
     async fn reseal_provider(
         &self,
         tenant: TenantId,
         id: &ProviderId,
         version: i64,
+        settings: &serde_json::Map<String, serde_json::Value>,
         secrets: &BTreeMap<String, String>,
     ) -> Result<bool>;
+    /// Somebody tried a provider out.
+    async fn log_provider_test(&self, test: ProviderTest) -> Result<()>;
     /// `Conflict` while rows wait in its lane. Answers whether there was one.
     async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool>;
 
@@ -73,6 +77,15 @@ pub trait Directory: Send + Sync {
     async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId>;
     /// The tenant and channel of an unrouted lane.
     async fn unrouted_channel(&self, lane: LaneId) -> Result<Option<(TenantId, Channel)>>;
+}
+
+impl ProviderTest {
+    pub(crate) fn status(&self) -> AuditStatus {
+        match self.worked {
+            true => AuditStatus::Delivered,
+            false => AuditStatus::Failed,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +190,19 @@ pub struct NewProvider {
     pub retry: RetryPolicy,
     pub limits: Limits,
     pub on_ambiguous: OnAmbiguous,
+}
+
+/// One attempt that somebody made through a provider to see whether it works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderTest {
+    pub tenant: TenantId,
+    pub provider: ProviderId,
+    pub worked: bool,
+    pub duration_ms: u32,
+    pub code: Option<String>,
+    /// Whom it was sent to and what the far end said.
+    pub detail: String,
+    pub actor: Actor,
 }
 
 /// A provider as it is stored.

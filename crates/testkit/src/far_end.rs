@@ -1,7 +1,7 @@
 //! A far end inside the process: records what it is given and answers as its script says.
 
 use async_trait::async_trait;
-use delivery::{Adapter, Deadline, Kind, KindInfo, Message, Setting, SettingType, kind::Settings};
+use delivery::{Adapter, Deadline, Kind, KindInfo, Message, Setting, kind::Settings};
 use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use std::{
     fmt,
@@ -97,22 +97,19 @@ impl FarEnd {
 
 impl Kind for FarEnd {
     fn info(&self) -> KindInfo {
-        let setting = |name, secret| Setting {
-            name,
-            kind: SettingType::Text,
-            required: false,
-            secret,
-            default: None,
-            help: "for tests",
-        };
+        let text = |name| Setting::text(name, "for tests");
+        let place: &[&str] = &["host", "oauth.tokenUrl"];
         KindInfo {
             kind: self.kind,
             channel: self.channel,
             title: "a far end of a test",
             settings: vec![
-                setting("host", false),
-                setting("tls", false),
-                setting("password", true),
+                text("host"),
+                text("tls"),
+                text("password").secret_sent_to(place),
+                Setting::url("oauth.tokenUrl", "for tests"),
+                text("oauth.clientSecret").secret_sent_to(&["oauth.tokenUrl"]),
+                Setting::url("hook", "for tests").secret(),
             ],
             retry: if self.channel == Channel::Email {
                 RetryPolicy::email()

@@ -455,7 +455,8 @@ fn admin_routes() -> Vec<Endpoint> {
             "Make a link that signs a user in once",
             users::link,
         )
-        .answers::<LinkView>(201, "The link; shown this once"),
+        .answers::<LinkView>(201, "The link; shown this once")
+        .refuses(&[ValidationFailed]),
         get("/api/tenants", Tenants, "Tenants", tenants::list)
             .params(&PAGING)
             .pages::<TenantView>("A page"),

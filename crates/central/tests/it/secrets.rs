@@ -36,7 +36,7 @@ async fn a_stored_secret_is_sealed_masked_and_kept_when_an_update_leaves_it_out(
     set_up(&world).await;
     world
         .provider("mail", "test-mail", |draft| {
-            draft.settings.insert("host".into(), "relay".into());
+            draft.settings.insert("tls".into(), "none".into());
             draft.settings.insert("password".into(), MASK.into());
         })
         .await;
@@ -85,5 +85,36 @@ async fn a_node_that_cannot_open_a_secret_leaves_the_lane_alone_and_parks_nothin
     let waiting = world.get(id).await;
     assert_eq!((waiting.status, waiting.retry_count), (Status::Pending, 0));
     let mut world = world_with(world.temp, Sealer::new(key(1), vec![])).await;
+    assert_eq!(world.sweep().await.delivered, 1);
+}
+
+#[tokio::test]
+async fn what_an_earlier_version_stored_in_clear_is_sealed_and_still_works() {
+    let mut world = world_with(TempStore::open(), Sealer::new(key(1), vec![])).await;
+    set_up(&world).await;
+    let (store, id) = (world.central.store.clone(), ProviderId::new("mail"));
+    let stored = store.provider(TENANT, &id).await.unwrap().unwrap();
+    let clear = serde_json::json!({
+        "host": "relay", "oauth.clientSecret": "hunter3", "oauth": {"tokenUrl": "https://id.example"},
+        "hook": "https://hooks.example.com/T0KEN",
+    });
+    let clear = clear.as_object().unwrap();
+    let put = store.reseal_provider(TENANT, &id, stored.version, clear, &stored.provider.secrets);
+    assert!(put.await.unwrap());
+    let sealed = world.central.providers.seal_stored().await.unwrap();
+    assert_eq!(sealed, std::slice::from_ref(&id));
+    assert_eq!(world.central.providers.seal_stored().await.unwrap(), []);
+    let sealed = store.provider(TENANT, &id).await.unwrap().unwrap();
+    assert_eq!(sealed.version, stored.version, "nothing changed for the lane");
+    let all = format!("{sealed:?}");
+    assert!(!all.contains("hunter3") && !all.contains("T0KEN"), "{all}");
+    assert_eq!(sealed.provider.settings["hook"], "https://hooks.example.com/•••");
+    world.mail.script(|_, settings| {
+        assert_eq!(settings["password"], "hunter2");
+        assert_eq!(settings["oauth"]["clientSecret"], "hunter3");
+        assert_eq!(settings["hook"], "https://hooks.example.com/T0KEN");
+        Reply::accepted()
+    });
+    world.send(a_notification()).await;
     assert_eq!(world.sweep().await.delivered, 1);
 }

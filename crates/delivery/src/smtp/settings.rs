@@ -15,6 +15,11 @@ use domain::FieldError;
 use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 
+/// What decides who hears a login.
+const SERVER: &[&str] = &["host", "port", "tls", "caPem"];
+/// An access token is fetched with the secret and then shown to the mail server.
+const TOKEN_AND_SERVER: &[&str] = &["oauth.tokenUrl", "host", "port", "tls", "caPem"];
+
 pub(super) fn described() -> Vec<Setting> {
     vec![
         Setting::text("host", "The mail server's name or address.").required(),
@@ -32,10 +37,11 @@ pub(super) fn described() -> Vec<Setting> {
         )
         .or("none"),
         Setting::text("username", "The account; with xoauth2 the mailbox."),
-        Setting::text("password", "For plain and login.").secret(),
-        Setting::text("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant."),
+        Setting::text("password", "For plain and login.").secret_sent_to(SERVER),
+        Setting::url("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant."),
         Setting::text("oauth.clientId", "The application's id at the identity provider."),
-        Setting::text("oauth.clientSecret", "The application's secret at the identity provider.").secret(),
+        Setting::text("oauth.clientSecret", "The application's secret at the identity provider.")
+            .secret_sent_to(TOKEN_AND_SERVER),
         Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default"),
         Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").required(),
         Setting::text("replyTo", "Where answers go, if not to the sender."),

@@ -23,13 +23,18 @@ const OURS: [&str; 6] = [
 
 pub(super) fn described() -> Vec<Setting> {
     vec![
-        Setting::text("url", "Where messages are posted. Paths and queries are kept out of errors and logs.").required(),
+        Setting::url(
+            "url",
+            "Where messages are posted. It may hold a password or a token: only its scheme, host and port are ever shown.",
+        )
+        .required()
+        .secret(),
         Setting::text(
             "secret",
             "Signs each request as Standard Webhooks has it: whsec_ and base64, or any text of 24 characters and more.",
         )
-        .secret(),
-        Setting::map("headers", "Sent along with each request; they often carry credentials.").secret(),
+        .secret_sent_to(&["url"]),
+        Setting::map("headers", "Sent along with each request; they often carry credentials.").secret_sent_to(&["url"]),
         Setting::duration("timeout", "The longest one attempt may take.").or("15s"),
     ]
 }

@@ -253,3 +253,22 @@ fn every_kind_names_unknown_settings_and_describes_the_ones_it_needs() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_a_secret_is_bound_to_are_settings_of_its_kind() {
+    let registry = Registry::standard(Arc::new(outside()), Captured::default());
+    for kind in registry.iter() {
+        let info = kind.info();
+        let names: Vec<_> = info.settings.iter().map(|s| s.name).collect();
+        for setting in &info.settings {
+            for place in setting.sent_to {
+                assert!(
+                    setting.secret && names.contains(place),
+                    "{}: {}",
+                    info.kind,
+                    setting.name
+                );
+            }
+        }
+    }
+}

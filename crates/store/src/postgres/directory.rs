@@ -6,7 +6,7 @@
 
 use super::{
     PgStore,
-    audit_write::{self, Entry},
+    audit_write::{self, Entry, without_nul},
     failed::Failed,
     lists, providers, rows,
     session::{Db, Session, Tx},
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, Tenant},
+    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
@@ -166,11 +166,25 @@ impl Directory for PgStore {
         tenant: TenantId,
         id: &ProviderId,
         version: i64,
+        settings: &serde_json::Map<String, serde_json::Value>,
         secrets: &BTreeMap<String, String>,
     ) -> Result<bool> {
-        providers::reseal(&self.db, tenant, id, version, secrets)
+        providers::reseal(&self.db, tenant, id, version, settings, secrets)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn log_provider_test(&self, test: ProviderTest) -> Result<()> {
+        let session = self.db.general().await?;
+        let entry = Entry {
+            status: test.status(),
+            target: Some(test.provider.as_str()),
+            duration_ms: Some(test.duration_ms),
+            code: test.code.as_deref().map(without_nul),
+            detail: Some(without_nul(&test.detail)),
+            ..Entry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
+        };
+        Ok(audit_write::insert(&self.db, &session, [entry]).await?)
     }
 
     async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool> {

@@ -118,16 +118,17 @@ pub(super) async fn reseal(
     tenant: TenantId,
     id: &ProviderId,
     version: i64,
+    settings: &serde_json::Map<String, serde_json::Value>,
     secrets: &BTreeMap<String, String>,
 ) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
-    let secrets = rows::to_json(secrets)?;
+    let (settings, secrets) = (rows::to_json(settings)?, rows::to_json(secrets)?);
     let resealed = tx
         .exec(
             sql::PROVIDER_RESEAL,
-            &[&tenant.0, &id.as_str(), &version, &secrets],
+            &[&tenant.0, &id.as_str(), &version, &settings, &secrets],
         )
         .await?;
     if resealed == 0 {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, Tenant},
+    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
@@ -160,18 +160,35 @@ impl Directory for SqliteStore {
         tenant: TenantId,
         id: &ProviderId,
         version: i64,
+        settings: &serde_json::Map<String, serde_json::Value>,
         secrets: &BTreeMap<String, String>,
     ) -> Result<bool> {
-        let (id, secrets) = (id.clone(), rows::json(secrets));
+        let (id, settings, secrets) = (id.clone(), rows::json(settings), rows::json(secrets));
         self.write(1, move |s| {
             let resealed = s.conn.prepare_cached(sql::provider_reseal)?.execute(params![
                 tenant.0,
                 id.as_str(),
                 version,
+                settings,
                 secrets
             ])?;
             bump(s)?;
             Ok(resealed > 0)
+        })
+        .await
+    }
+
+    async fn log_provider_test(&self, test: ProviderTest) -> Result<()> {
+        self.write(1, move |s| {
+            let entry = AuditEntry {
+                status: test.status(),
+                target: Some(test.provider.as_str()),
+                duration_ms: Some(test.duration_ms),
+                code: test.code.as_deref(),
+                detail: Some(&test.detail),
+                ..AuditEntry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
+            };
+            audit_write::entry(s, &entry)
         })
         .await
     }

@@ -211,6 +211,7 @@ store_suite! {
         a_provider_with_waiting_rows_cannot_change_its_channel,
         a_provider_made_again_takes_its_lane_back_with_a_newer_version,
         resealing_keeps_the_version_and_insists_on_it,
+        a_test_of_a_provider_is_on_record,
         providers_come_in_their_order,
     }
     jobs::{
@@ -242,9 +243,9 @@ store_suite! {
         a_new_password_ends_every_session,
         who_is_kept_out_has_no_session,
         a_link_works_once_and_not_for_ever,
-        a_refused_sign_in_is_on_record,
         a_link_is_on_record_with_who_made_it,
         links_end_with_a_new_password_with_the_last_role_and_when_somebody_is_kept_out,
+        a_refused_sign_in_is_on_record,
     }
     stats::{
         a_chart_counts_the_same_before_and_after_condensing,
@@ -273,10 +274,10 @@ store_suite! {
         a_question_by_way_of_another_node_is_given_out_once_and_so_is_its_answer,
         a_question_nobody_waits_for_any_more_is_forgotten,
         the_database_keeps_its_identity,
+        a_site_names_nobody_but_its_own_people,
     }
     concurrency::{
         ingesting_claiming_and_recording_at_once_loses_nothing,
-        a_site_names_nobody_but_its_own_people,
         operators_and_workers_race_without_harm,
     }
     model::{

@@ -71,6 +71,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     );
     bootstrap::first_key(&central, &config.server).await?;
     bootstrap::first_user(&central, &config.server).await?;
+    bootstrap::seal_stored_secrets(&central).await?;
 
     let listener = TcpListener::bind(config.server.listen)
         .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;

@@ -1,4 +1,4 @@
-//! The first key, and the first user.
+//! What is done once before central serves: the first key, the first user, secrets of earlier versions.
 
 use crate::config::server::Server;
 use anyhow::Context;
@@ -7,6 +7,18 @@ use domain::{Actor, TenantId};
 use store::directory::Role;
 
 const NAME: &str = "bootstrap";
+
+/// Earlier versions stored a secret in clear when it was given under its dotted name, and URLs that hold one.
+pub async fn seal_stored_secrets(central: &Central) -> anyhow::Result<()> {
+    let sealed = central.providers.seal_stored().await;
+    for provider in sealed.context("cannot seal what is stored of providers")? {
+        tracing::warn!(
+            provider.id = %provider,
+            "a secret of this provider was stored in clear and is sealed now; older backups still hold it"
+        );
+    }
+    Ok(())
+}
 
 /// Says how to make the first user of the console, while there is none.
 pub async fn first_user(central: &Central, server: &Server) -> anyhow::Result<()> {

@@ -124,7 +124,7 @@ pub async fn test(
     let report = state
         .central
         .providers
-        .test(caller.tenant, &ProviderId::new(id), to)
+        .test(caller.tenant, &ProviderId::new(id), to, &caller.actor)
         .await;
     match report {
         Ok(report) => Ok(Json(report.into())),

@@ -155,7 +155,12 @@ pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     let tested = state
         .central
         .providers
-        .test(signed.caller.tenant, &ProviderId::new(id.as_str()), to.clone())
+        .test(
+            signed.caller.tenant,
+            &ProviderId::new(id.as_str()),
+            to.clone(),
+            &signed.caller.actor,
+        )
         .await;
     let (tested, test_problem) = match tested {
         Ok(report) => (Some(TestAnswer::from(report)), None),

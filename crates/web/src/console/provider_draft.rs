@@ -44,6 +44,11 @@ pub fn to_fields(form: &Form, info: &KindInfo) -> Fields {
     Fields::new(top)
 }
 
+/// The field that asks for a kept secret to be removed.
+pub fn removal(field: &str) -> String {
+    format!("remove.{field}")
+}
+
 /// As a number where it is one; otherwise as it is, to be refused by name.
 fn put_number(map: &mut Map<String, Value>, name: &str, text: Option<String>) {
     let Some(text) = text else { return };
@@ -53,6 +58,9 @@ fn put_number(map: &mut Map<String, Value>, name: &str, text: Option<String>) {
 
 fn setting_value(setting: &Setting, form: &Form) -> Option<Value> {
     let name = format!("settings.{}", setting.name);
+    if setting.secret && form.ticked(&removal(&name)) {
+        return Some(Value::Null);
+    }
     match setting.kind {
         SettingType::Boolean => Some(form.ticked(&name).into()),
         SettingType::Map => {

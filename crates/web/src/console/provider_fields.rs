@@ -1,8 +1,7 @@
 //! The fields of a provider's form, made from what its kind says of its settings.
 
-use super::form::Form;
+use super::{form::Form, provider_draft::removal};
 use crate::dto::provider::ProviderView;
-use central::providers::MASK;
 use delivery::{KindInfo, Setting, SettingType};
 use domain::{
     FieldError, Limits, OnAmbiguous, RetryPolicy,
@@ -17,6 +16,9 @@ pub enum Drawn {
     Line,
     Number,
     Secret,
+    /// A secret that is typed in sight, because nobody types an address blindly; what may be shown of the kept one is
+    /// the placeholder.
+    SecretUrl,
     Choice,
     Tick,
     /// A line per name and value.
@@ -38,6 +40,8 @@ pub struct Field {
     pub required: bool,
     /// A secret that is kept already.
     pub kept: bool,
+    /// A kept secret that was asked to be removed.
+    pub removed: bool,
     pub error: Option<String>,
     pub placeholder: String,
 }
@@ -53,6 +57,7 @@ impl Field {
             choices: vec![],
             required: false,
             kept: false,
+            removed: false,
             error: None,
             placeholder: String::new(),
         }
@@ -69,6 +74,11 @@ impl Field {
 
     pub fn ticked(&self) -> bool {
         self.value == "true"
+    }
+
+    /// The field that asks for a kept secret to be removed.
+    pub fn removal(&self) -> String {
+        removal(&self.name)
     }
 
     /// The field's id on the page.
@@ -143,7 +153,7 @@ impl Fieldsets {
     pub fn refill(&mut self, form: &Form) {
         for field in self.all() {
             match field.drawn {
-                Drawn::Secret => {}
+                Drawn::Secret | Drawn::SecretUrl => field.removed = form.ticked(&field.removal()),
                 Drawn::Tick => field.value = form.ticked(&field.name).to_string(),
                 _ => field.value = form.get(&field.name).unwrap_or_default().to_owned(),
             }
@@ -179,9 +189,10 @@ impl Fieldsets {
 fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
     let found = stored.and_then(|settings| find(settings, setting.name));
     let drawn = match setting.kind {
+        SettingType::Url if setting.secret => Drawn::SecretUrl,
         _ if setting.secret => Drawn::Secret,
         SettingType::Text if setting.name.ends_with("Pem") => Drawn::Text,
-        SettingType::Text | SettingType::Duration => Drawn::Line,
+        SettingType::Text | SettingType::Url | SettingType::Duration => Drawn::Line,
         SettingType::Number => Drawn::Number,
         SettingType::Boolean => Drawn::Tick,
         SettingType::Choice(_) => Drawn::Choice,
@@ -189,7 +200,7 @@ fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
     };
     let default = setting.default.as_ref().map(text).unwrap_or_default();
     let shown = match (&drawn, found) {
-        (Drawn::Secret, _) => String::new(),
+        (Drawn::Secret | Drawn::SecretUrl, _) => String::new(),
         (_, Some(value)) => text(value),
         // A choice shows its default as chosen, a line as what it would be.
         (Drawn::Choice | Drawn::Tick, None) => default.clone(),
@@ -199,10 +210,14 @@ fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
         SettingType::Choice(words) => words,
         _ => &[],
     };
+    let kept = setting.secret && found.is_some();
     Field {
         required: setting.required,
-        kept: drawn == Drawn::Secret && found.is_some_and(|value| value == MASK),
-        placeholder: default,
+        kept,
+        placeholder: match found.and_then(Value::as_str) {
+            Some(shown) if kept && drawn == Drawn::SecretUrl => shown.to_owned(),
+            _ => default,
+        },
         ..Field::new(
             &format!("settings.{}", setting.name),
             setting.name,

@@ -46,7 +46,7 @@ words! {
     PresenceName("Presence") = ["NeverSeen", "Online", "Offline"];
     RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
-    SettingTypeName("SettingType") = ["text", "number", "boolean", "duration", "choice", "map"];
+    SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
     ActionName("BulkAction") = ["retry", "discard"];

@@ -65,8 +65,9 @@ pub struct LimitsView {
     pub per_second: Option<f64>,
 }
 
-/// A provider to be made or replaced. What is left out is the kind's default; on PUT a secret that is left out or
-/// `•••` stays as it is, and `type` and `hold` are ignored.
+/// A provider to be made or replaced. What is left out is the kind's default; on PUT a secret that is left out or as it
+/// was shown stays as it is, one that is null is removed, one that would be sent elsewhere from now on has to be given
+/// again; `type` and `hold` are ignored. `"oauth.tokenUrl"` and `"oauth": {"tokenUrl": …}` are the same.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
@@ -230,6 +231,7 @@ pub struct KindView {
 
 /// One setting of a kind. `oauth.tokenUrl` is `tokenUrl` inside the object `oauth`.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SettingView {
     pub name: &'static str,
     #[schema(value_type = SettingTypeName)]
@@ -237,8 +239,10 @@ pub struct SettingView {
     /// The words a `choice` takes.
     pub choices: Option<Vec<&'static str>>,
     pub required: bool,
-    /// Write-only.
+    /// Write-only. Of a `url` the scheme, host and port are shown.
     pub secret: bool,
+    /// Of a secret: the settings that decide who gets to see it. When one of them changes it has to be given again.
+    pub sent_to: Vec<&'static str>,
     #[schema(value_type = Option<SettingDefault>)]
     pub default: Option<Value>,
     pub help: &'static str,
@@ -262,6 +266,7 @@ impl From<Setting> for SettingView {
     fn from(setting: Setting) -> Self {
         let (r#type, choices) = match setting.kind {
             SettingType::Text => ("text", None),
+            SettingType::Url => ("url", None),
             SettingType::Number => ("number", None),
             SettingType::Boolean => ("boolean", None),
             SettingType::Duration => ("duration", None),
@@ -274,6 +279,7 @@ impl From<Setting> for SettingView {
             choices,
             required: setting.required,
             secret: setting.secret,
+            sent_to: setting.sent_to.to_vec(),
             default: setting.default,
             help: setting.help,
         }

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use axum::http::StatusCode;
-use domain::{Failure, HoldReason, Outcome, Scope};
+use domain::{Failure, HoldReason, Outcome, ProviderId, Scope, TenantId};
 use serde_json::{Value, json};
 use store::directory::Role;
 
@@ -114,9 +114,13 @@ async fn secrets_appear_in_no_answer_and_survive_a_round_trip() {
     // What was read can be sent back: version, type and hold included.
     let back = put(&world, "/api/providers/mail", shown.clone()).await;
     assert_eq!(back.expect(200)["settings"]["password"], "•••");
-    put(&world, "/api/providers/mail", json!({"settings": {"host": "h"}}))
-        .await
-        .expect(200);
+    put(
+        &world,
+        "/api/providers/mail",
+        json!({"settings": {"tls": "none"}}),
+    )
+    .await
+    .expect(200);
     let held = world.act("/api/providers/mail/hold").await;
     held.expect(200);
     let resumed = world.act("/api/providers/mail/resume").await;
@@ -152,6 +156,197 @@ async fn secrets_appear_in_no_answer_and_survive_a_round_trip() {
         let answer = world.get(path).await;
         assert_eq!(answer.status, StatusCode::OK);
         assert!(!answer.text.contains("hunter2"), "{path}");
+    }
+}
+
+/// What a viewer sees and what the database holds of it.
+async fn everything_about(world: &World, id: &str) -> String {
+    let shown = world
+        .ask(
+            "GET",
+            &format!("/api/providers/{id}"),
+            &world.key(Role::Viewer),
+            None,
+        )
+        .await;
+    let stored = world
+        .temp
+        .store
+        .provider(TenantId::DEFAULT, &ProviderId::new(id))
+        .await;
+    format!("{} {:?}", shown.text, stored.unwrap().unwrap())
+}
+
+#[tokio::test]
+async fn a_secret_under_its_dotted_name_is_sealed_like_any_other() {
+    let world = World::new().await;
+    let dotted = json!({"oauth.clientSecret": "hunter3", "oauth.tokenUrl": "https://id.example/token"});
+    let made = world
+        .post(
+            "/api/providers",
+            json!({"id": "dotted", "kind": "test-mail", "settings": dotted}),
+        )
+        .await
+        .expect(201);
+    let nested = json!({"oauth": {"clientSecret": "•••", "tokenUrl": "https://id.example/token"}});
+    assert_eq!(made["settings"], nested);
+    put(
+        &world,
+        "/api/providers/mail",
+        json!({"settings": {"oauth.clientSecret": "hunter3", "password": "hunter2", "oauth": {"tokenUrl": "https://id.example/token"}}}),
+    )
+    .await
+    .expect(200);
+    for id in ["dotted", "mail"] {
+        let all = everything_about(&world, id).await;
+        assert!(!all.contains("hunter3"), "{all}");
+    }
+    let both = json!({"oauth.clientSecret": "hunter3", "oauth": {"clientSecret": "hunter4"}});
+    let twice = world
+        .post(
+            "/api/providers",
+            json!({"id": "both", "kind": "test-mail", "settings": both}),
+        )
+        .await;
+    assert_eq!(twice.bad_fields(), ["settings.oauth.clientSecret"]);
+}
+
+#[tokio::test]
+async fn of_a_secret_url_only_scheme_host_and_port_are_shown() {
+    let world = World::new().await;
+    let url = "https://user:hunter3@hooks.example.com:8443/T0KEN?key=hunter4";
+    let made = world
+        .post(
+            "/api/providers",
+            json!({"id": "hook", "kind": "test-mail", "settings": {"hook": url}}),
+        )
+        .await
+        .expect(201);
+    assert_eq!(made["settings"]["hook"], "https://hooks.example.com:8443/•••");
+    let all = everything_about(&world, "hook").await;
+    for secret in ["hunter3", "T0KEN", "hunter4"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+    // What was shown, sent back, keeps it; a part of it does not pass for a new one.
+    let back = json!({"settings": made["settings"], "name": "Other"});
+    put(&world, "/api/providers/hook", back).await.expect(200);
+    world.mail.script(move |_, settings| {
+        assert_eq!(settings["hook"], url);
+        testkit::Reply::accepted()
+    });
+    let test = Some(json!({"to": "a@b"}));
+    let tested = world
+        .ask(
+            "POST",
+            "/api/providers/hook/test",
+            &world.key(Role::Operator),
+            test,
+        )
+        .await;
+    assert_eq!(tested.expect(200)["ok"], true);
+    let part = json!({"settings": {"hook": "https://evil.example/•••"}});
+    assert_eq!(
+        put(&world, "/api/providers/hook", part).await.bad_fields(),
+        ["settings.hook"]
+    );
+}
+
+#[tokio::test]
+async fn a_kept_secret_is_asked_for_again_when_it_would_be_sent_elsewhere() {
+    let world = World::new().await;
+    let id = "https://id.example/token";
+    let first = json!({"host": "mail.example.com", "oauth": {"tokenUrl": id, "clientSecret": "hunter3"}});
+    put(&world, "/api/providers/mail", json!({"settings": first}))
+        .await
+        .bad_fields();
+    let mut given = first.clone();
+    given["password"] = "hunter2".into();
+    let shown = put(&world, "/api/providers/mail", json!({"settings": given}))
+        .await
+        .expect(200);
+    let moved = |name: &str, place: &str| {
+        let mut settings = shown["settings"].clone();
+        match name {
+            "host" => settings["host"] = place.into(),
+            _ => settings["oauth"]["tokenUrl"] = place.into(),
+        }
+        settings
+    };
+    // Sent back as they were shown, or left out: either way they are kept.
+    let elsewhere = moved("host", "evil.example");
+    let refused = put(&world, "/api/providers/mail", json!({"settings": elsewhere})).await;
+    assert_eq!(refused.bad_fields(), ["settings.password"]);
+    assert!(refused.text.contains("given again"), "{}", refused.text);
+    let elsewhere = moved("oauth.tokenUrl", "https://evil.example/token");
+    let refused = put(&world, "/api/providers/mail", json!({"settings": elsewhere})).await;
+    assert_eq!(
+        refused.bad_fields(),
+        ["settings.password", "settings.oauth.clientSecret"]
+    );
+    let refused = put(
+        &world,
+        "/api/providers/mail",
+        json!({"settings": {"host": "evil.example"}}),
+    )
+    .await;
+    assert_eq!(
+        refused.bad_fields(),
+        ["settings.password", "settings.oauth.clientSecret"],
+        "the token's address is gone as well"
+    );
+    let mut again = moved("host", "new.example.com");
+    again["password"] = "hunter2".into();
+    put(&world, "/api/providers/mail", json!({"settings": again}))
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn an_optional_secret_is_removed_by_null() {
+    let world = World::new().await;
+    let gone = put(
+        &world,
+        "/api/providers/mail",
+        json!({"settings": {"password": null, "oauth": null, "host": "elsewhere.example"}}),
+    )
+    .await
+    .expect(200);
+    assert_eq!(gone["settings"].get("password"), None, "{gone}");
+    let id = ProviderId::new("mail");
+    let stored = world.temp.store.provider(TenantId::DEFAULT, &id).await;
+    assert!(stored.unwrap().unwrap().provider.secrets.is_empty());
+}
+
+#[tokio::test]
+async fn a_test_of_a_provider_is_on_record_with_who_made_it() {
+    let world = World::new().await;
+    for (outcome, status) in [
+        (Outcome::Delivered(Default::default()), "Delivered"),
+        (
+            Failure::permanent(Scope::Message, "SMTP_550", "no such user").into(),
+            "Failed",
+        ),
+    ] {
+        world.mail.answers(outcome);
+        world
+            .ask(
+                "POST",
+                "/api/providers/mail/test",
+                &world.key(Role::Operator),
+                Some(json!({"to": "a@example.com"})),
+            )
+            .await
+            .expect(200);
+        let log = world.get("/api/audit?kind=ProviderTested").await.expect(200);
+        let newest = &log["items"][0];
+        assert_eq!(
+            (&newest["status"], &newest["actor"], &newest["target"]),
+            (&json!(status), &json!("key:operator"), &json!("mail"))
+        );
+        assert!(
+            newest["detail"].as_str().unwrap().starts_with("a@example.com"),
+            "{newest}"
+        );
     }
 }
 

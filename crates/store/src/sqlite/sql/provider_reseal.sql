@@ -1,1 +1,1 @@
-update providers set secrets = ?4 where tenant = ?1 and id = ?2 and version = ?3
+update providers set settings = ?4, secrets = ?5 where tenant = ?1 and id = ?2 and version = ?3

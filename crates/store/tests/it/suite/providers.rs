@@ -1,9 +1,14 @@
 //! Providers and their lanes.
 
 use crate::{harness::*, suite::directory::is_conflict};
-use domain::{Channel, HoldReason, Limits, OnAmbiguous, ProviderId, RetryPolicy};
+use domain::{
+    Actor, AuditKind, AuditStatus, Channel, HoldReason, Limits, OnAmbiguous, ProviderId, RetryPolicy,
+};
 use std::collections::BTreeMap;
-use store::directory::NewProvider;
+use store::{
+    directory::{NewProvider, ProviderTest},
+    query::{AuditFilter, Page},
+};
 
 pub async fn a_provider_is_read_back_to_the_last_field(t: &TestStore) {
     let new = NewProvider {
@@ -191,12 +196,14 @@ pub async fn resealing_keeps_the_version_and_insists_on_it(t: &TestStore) {
     let provider = t.provider(TENANT, "mail").await;
     let id = ProviderId::new("mail");
     let sealed = BTreeMap::from([("password".to_string(), "sealed anew".to_string())]);
-    let reseal = |version| t.store.reseal_provider(TENANT, &id, version, &sealed);
+    let settings = serde_json::Map::from_iter([("host".to_string(), "shown".into())]);
+    let reseal = |version| t.store.reseal_provider(TENANT, &id, version, &settings, &sealed);
     assert!(!reseal(provider.version + 1).await.unwrap());
     assert!(reseal(provider.version).await.unwrap());
     let read = t.store.provider(TENANT, &id).await.unwrap().unwrap();
     assert_eq!(read.version, provider.version);
     assert_eq!(read.provider.secrets, sealed);
+    assert_eq!(read.provider.settings, settings);
 }
 
 pub async fn providers_come_in_their_order(t: &TestStore) {
@@ -210,4 +217,41 @@ pub async fn providers_come_in_their_order(t: &TestStore) {
     let providers = t.store.providers(TENANT).await.unwrap();
     let names: Vec<_> = providers.iter().map(|p| p.provider.id.as_str()).collect();
     assert_eq!(names, ["b", "c", "a"]);
+}
+
+pub async fn a_test_of_a_provider_is_on_record(t: &TestStore) {
+    let test = |worked, code: Option<&str>| ProviderTest {
+        tenant: TENANT,
+        provider: ProviderId::new("mail"),
+        worked,
+        duration_ms: 7,
+        code: code.map(str::to_owned),
+        detail: "to a@example.com: no\0".into(),
+        actor: Actor::new("user:anna"),
+    };
+    t.store.log_provider_test(test(true, None)).await.unwrap();
+    t.store
+        .log_provider_test(test(false, Some("SMTP_550")))
+        .await
+        .unwrap();
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    let log = t
+        .store
+        .audit(TENANT, &AuditFilter::default(), page)
+        .await
+        .unwrap();
+    let told: Vec<_> = log
+        .rows
+        .iter()
+        .map(|row| (row.kind, row.status, row.actor.as_str(), row.target.as_deref()))
+        .collect();
+    let one = |status| (AuditKind::ProviderTested, status, "user:anna", Some("mail"));
+    assert_eq!(told, [one(AuditStatus::Failed), one(AuditStatus::Delivered)]);
+    assert_eq!(
+        (log.rows[0].code.as_deref(), log.rows[0].duration_ms),
+        (Some("SMTP_550"), Some(7))
+    );
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 use client::{Client, ProviderDraft, ProviderKind};
 use domain::Tracer;
-use settings::{ask_for_missing, merge, read};
+use settings::{ask_again, ask_for_missing, merge, read};
 use show::{kinds, list, say};
 
 #[derive(Debug, clap::Subcommand)]
@@ -70,7 +70,7 @@ pub struct Add {
 pub struct Set {
     /// The provider
     id: String,
-    /// A setting, like host=mail.example.com. Secrets: password=@FILE, or password=- to be asked
+    /// A setting, like host=mail.example.com. Secrets: password=@FILE, password=- to be asked, password= to remove it
     #[arg(value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// What people call it
@@ -183,8 +183,9 @@ async fn set(args: Set) -> anyhow::Result<()> {
     let client = args.central.client()?;
     let current = client.provider(&args.id).await?;
     let kind = kind(&client, &current.kind).await?;
-    let mut settings = current.settings;
+    let mut settings = current.settings.clone();
     merge(&mut settings, read(&kind, &args.set)?);
+    ask_again(&kind, &current.settings, &mut settings)?;
     let draft = ProviderDraft {
         id: None,
         name: Some(args.name.unwrap_or(current.name)),

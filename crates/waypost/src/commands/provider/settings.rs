@@ -1,7 +1,8 @@
 //! `--set name=value`: settings of a provider as they are written on a command line.
 //!
 //! Always true: a secret is never taken from the command line itself, where other users and the shell's history see
-//! it: `name=@FILE` reads it, `name=-` asks for it.
+//! it: `name=@FILE` reads it, `name=-` asks for it, `name=` removes it. Of URLs, which are secrets for what they may
+//! hold, those are taken that visibly hold neither a password nor a query.
 
 use crate::{exit::usage, output::ask};
 use client::{ProviderKind, Setting};
@@ -26,7 +27,7 @@ pub fn read(kind: &ProviderKind, pairs: &[String]) -> anyhow::Result<Map<String,
             )));
         };
         let value = if setting.secret {
-            Value::String(secret(name, given)?)
+            secret(setting, name, given)?
         } else {
             typed(setting, name, &plain(name, given)?)?
         };
@@ -61,10 +62,33 @@ fn find<'a>(kind: &'a ProviderKind, name: &str) -> Option<&'a Setting> {
     })
 }
 
-fn secret(name: &str, given: &str) -> anyhow::Result<String> {
+/// Asks for the secrets that are kept but would be sent elsewhere, if there is somebody to ask.
+pub fn ask_again(
+    kind: &ProviderKind,
+    current: &Map<String, Value>,
+    settings: &mut Map<String, Value>,
+) -> anyhow::Result<()> {
+    if !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    for setting in kind.settings.iter().filter(|s| s.secret) {
+        let kept = get(settings, &setting.name);
+        let kept = kept.is_some() && kept == get(current, &setting.name);
+        let moved = |name: &String| get(current, name) != get(settings, name);
+        if kept && setting.sent_to.iter().any(moved) {
+            let again = Value::String(ask::secret(&setting.name)?);
+            put(settings, &setting.name, again);
+        }
+    }
+    Ok(())
+}
+
+fn secret(setting: &Setting, name: &str, given: &str) -> anyhow::Result<Value> {
     match (given, given.strip_prefix('@')) {
-        ("-", _) => ask::secret(name),
-        (_, Some(file)) => Ok(read_file(file)?),
+        ("", _) => Ok(Value::Null),
+        ("-", _) => ask::secret(name).map(Value::String),
+        (_, Some(file)) => Ok(Value::String(read_file(file)?)),
+        (url, None) if setting.kind == "url" && !url.contains(['@', '?']) => Ok(Value::from(url)),
         _ => Err(usage(format!(
             "{name} is a secret and does not belong on a command line: write {name}=@FILE, or {name}=- to be asked"
         ))),
@@ -153,7 +177,7 @@ mod tests {
             "kind": "smtp", "type": "Email", "title": "x",
             "settings": [
                 setting("host", "text", false), setting("port", "number", false), setting("password", "text", true),
-                setting("oauth.tokenUrl", "text", false), setting("headers", "map", false),
+                setting("oauth.tokenUrl", "text", false), setting("headers", "map", false), setting("url", "url", true),
             ],
         }))
         .unwrap()
@@ -183,6 +207,29 @@ mod tests {
             error.contains("password=@FILE") && !error.contains("hunter2"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_url_is_taken_unless_it_visibly_holds_a_secret() {
+        let read = |pair: &str| read(&kind(), &[pair.to_owned()]).map(Value::Object);
+        let plain = read("url=https://example.com/hook").unwrap();
+        assert_eq!(plain, json!({"url": "https://example.com/hook"}));
+        for holding in [
+            "url=https://u:hunter2@example.com/",
+            "url=https://example.com/?key=hunter2",
+        ] {
+            let error = read(holding).unwrap_err().to_string();
+            assert!(
+                error.contains("url=@FILE") && !error.contains("hunter2"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_after_the_equals_sign_removes_a_secret() {
+        let removed = read(&kind(), &["password=".into()]).unwrap();
+        assert_eq!(Value::Object(removed), json!({"password": null}));
     }
 
     #[test]

@@ -44,8 +44,8 @@ async fn a_provider_is_added_tested_and_corrected(scripts: Scripts) {
         .unwrap()
         .unwrap();
     let kept = kept.provider;
-    assert_eq!(kept.settings["url"], world.hook.url("/night"));
-    assert_eq!(kept.secrets.len(), 1);
+    assert_eq!(kept.settings["url"], world.hook.url("/•••"));
+    assert_eq!(kept.secrets.len(), 2);
     assert!(!format!("{kept:?}").contains(SECRET), "sealed in the store");
     assert!(!browser.source().await.contains(SECRET), "never shown");
 
@@ -73,7 +73,7 @@ async fn a_provider_is_added_tested_and_corrected(scripts: Scripts) {
     assert_eq!(changed.provider.name, "Late shift");
     assert_eq!(
         changed.provider.secrets.len(),
-        1,
+        2,
         "an empty secret field keeps the secret"
     );
 }

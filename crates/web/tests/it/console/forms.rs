@@ -3,7 +3,7 @@
 use super::visitor::{Visitor, filled};
 use crate::world::World;
 use axum::http::StatusCode;
-use domain::TenantId;
+use domain::{ProviderId, TenantId};
 use store::directory::Role;
 use web::{access::Access, console::routes};
 
@@ -78,4 +78,38 @@ async fn a_form_that_worked_answers_with_a_redirect_so_that_reloading_does_not_r
         let answer = visitor.post(&path, &fields).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{path}: {}", answer.text);
     }
+}
+
+#[tokio::test]
+async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_field_and_can_be_removed() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let page = admin.get("/providers/mail/edit").await.text;
+    assert!(page.contains("remove.settings.password"), "{page}");
+    assert!(
+        !page.contains("remove.settings.hook"),
+        "nothing to remove: {page}"
+    );
+    let fields = [("version", "1"), ("name", "mail"), ("enabled", "true")];
+    let moved = [("settings.host", "evil.example")];
+    let refused = admin
+        .post("/providers/mail/edit", &[&fields[..], &moved].concat())
+        .await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.text.contains("id=\"settings-password-error\""),
+        "{}",
+        refused.text
+    );
+    let removed = [
+        ("settings.host", "elsewhere.example"),
+        ("remove.settings.password", "true"),
+    ];
+    let done = admin
+        .post("/providers/mail/edit", &[&fields[..], &removed].concat())
+        .await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let id = ProviderId::new("mail");
+    let stored = world.temp.store.provider(TenantId::DEFAULT, &id).await;
+    assert!(stored.unwrap().unwrap().provider.secrets.is_empty());
 }
