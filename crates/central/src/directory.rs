@@ -52,6 +52,8 @@ pub enum Route {
     Lane {
         lane: LaneId,
         channel: Channel,
+        /// Whether there is a provider; where there is none, the row is parked for that.
+        served: bool,
     },
     /// The sender named a provider that does not exist.
     UnknownProvider,
@@ -150,6 +152,7 @@ impl Directory {
                 Some(p) => Route::Lane {
                     lane: p.lane,
                     channel: p.provider.channel,
+                    served: true,
                 },
             },
             None => {
@@ -168,11 +171,15 @@ impl Directory {
         serving.retain(|p| p.provider.channel == channel);
         // One that is switched off is better than none: its rows wait and say why, instead of parking.
         serving.sort_by_key(|p| (!p.provider.enabled, p.provider.order));
-        let lane = match serving.first() {
-            Some(p) => p.lane,
-            None => self.store.0.unrouted_lane(tenant, channel).await?,
+        let (lane, served) = match serving.first() {
+            Some(p) => (p.lane, true),
+            None => (self.store.0.unrouted_lane(tenant, channel).await?, false),
         };
-        Ok(Route::Lane { lane, channel })
+        Ok(Route::Lane {
+            lane,
+            channel,
+            served,
+        })
     }
 
     /// The lane's entry if it is in memory and of this configuration version.
@@ -282,6 +289,14 @@ impl Directory {
             put_setting(&mut settings, name, value);
         }
         Ok(settings)
+    }
+
+    /// Why this node cannot open the secrets of the lane's provider, if it cannot.
+    pub async fn sealed(&self, lane: LaneId) -> store::Result<Option<String>> {
+        Ok(match &self.lane(lane, None).await?.way {
+            Way::Sealed(why) => Some(why.clone()),
+            _ => None,
+        })
     }
 
     /// The list as it is now; none when there is no such list.

@@ -9,7 +9,7 @@ use crate::{
     wake::Wake,
 };
 use domain::{
-    Channel, FieldError, NotificationId, Status, Submission, TraceContext, Tracer,
+    Channel, FieldError, NotificationId, Status, Submission, Target, TraceContext, Tracer, address,
     trace::{Span, SpanKind},
 };
 use std::{
@@ -106,10 +106,14 @@ impl Ingest {
             .directory
             .route(submission.tenant, submission.provider.as_ref(), asked)
             .await?;
-        let lane = match route {
-            Route::Lane { lane, channel } => {
+        let (lane, served) = match route {
+            Route::Lane {
+                lane,
+                channel,
+                served,
+            } => {
                 submission.channel = channel;
-                lane
+                (lane, served)
             }
             Route::UnknownProvider => {
                 return Ok(Err(vec![FieldError::new(
@@ -119,7 +123,10 @@ impl Ingest {
             }
             Route::OtherChannel(channel) => return Ok(Err(vec![other_channel(channel)])),
         };
-        let problems = submission.problems();
+        let mut problems = submission.problems();
+        if problems.is_empty() {
+            problems = target_problems(&submission, served);
+        }
         Ok(if problems.is_empty() {
             Ok(NewNotification { submission, lane })
         } else {
@@ -227,6 +234,28 @@ impl Ingest {
 struct Step {
     context: TraceContext,
     parent: Option<TraceContext>,
+}
+
+/// What is wrong with whom it goes to, now that its channel is known. A type that nobody serves is taken as it is, and
+/// parked for that.
+fn target_problems(submission: &Submission, served: bool) -> Vec<FieldError> {
+    let channel = submission.channel;
+    if !channel.takes_recipients() {
+        let field = match &submission.target {
+            Target::List(_) if served => "listName",
+            Target::Recipients(_) if served => "to",
+            _ => return vec![],
+        };
+        return vec![FieldError::new(field, address::no_recipients(channel))];
+    }
+    let Target::Recipients(to) = &submission.target else {
+        return vec![];
+    };
+    let bad = to.iter().enumerate().filter_map(|(i, address)| {
+        let problem = address::problem(channel, address)?;
+        Some(FieldError::new(format!("to[{i}]"), problem))
+    });
+    bad.collect()
 }
 
 fn other_channel(channel: Channel) -> FieldError {

@@ -1,7 +1,7 @@
 //! Notification lists: who gets what is sent to a name. Resolved at delivery time, so a change counts at once.
 
 use crate::{directory::Directory, wake::Wake};
-use domain::{Actor, FieldError, Recipient, TenantId, submission::limit};
+use domain::{Actor, Channel, FieldError, Recipient, TenantId, address, submission::limit};
 use std::{collections::HashSet, sync::Arc};
 use store::{Store, directory::List, outbox::Signal};
 
@@ -37,7 +37,7 @@ impl ListDesk {
 
     /// Creates the list or replaces it whole.
     pub async fn put(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<(), ListError> {
-        let problems = problems(list);
+        let problems = problems(list, &[]);
         if !problems.is_empty() {
             return Err(ListError::Fields(problems));
         }
@@ -47,7 +47,7 @@ impl ListDesk {
 
     /// Creates the list. Answers whether there was none of that name.
     pub async fn create(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool, ListError> {
-        let problems = problems(list);
+        let problems = problems(list, &[]);
         if !problems.is_empty() {
             return Err(ListError::Fields(problems));
         }
@@ -76,7 +76,7 @@ impl ListDesk {
             };
             let mut list = current.clone();
             let answer = change(&mut list)?;
-            let problems = problems(&list);
+            let problems = problems(&list, &current.recipients);
             if !problems.is_empty() {
                 return Err(ListError::Fields(problems).into());
             }
@@ -107,7 +107,8 @@ impl ListDesk {
     }
 }
 
-fn problems(list: &List) -> Vec<FieldError> {
+/// An address that is on the list already is not checked again: it must not keep others from being changed.
+fn problems(list: &List, known: &[Recipient]) -> Vec<FieldError> {
     let mut bad = vec![];
     if list.name.trim().is_empty() || list.name.chars().count() > limit::LIST_NAME {
         bad.push(FieldError::new(
@@ -115,6 +116,7 @@ fn problems(list: &List) -> Vec<FieldError> {
             format!("must have 1 to {} characters", limit::LIST_NAME),
         ));
     }
+    let known: HashSet<_> = known.iter().map(|k| (k.address.as_str(), k.channel)).collect();
     let mut seen = HashSet::new();
     for (
         i,
@@ -135,6 +137,10 @@ fn problems(list: &List) -> Vec<FieldError> {
                 &field,
                 format!("must have 1 to {} printable characters", limit::ADDRESS),
             ));
+        } else if !known.contains(&(address.as_str(), *channel))
+            && let Some(problem) = address::problem(channel.unwrap_or(Channel::Email), address)
+        {
+            bad.push(FieldError::new(&field, problem));
         }
         if !seen.insert((address, channel)) {
             bad.push(FieldError::new(&field, "is on the list twice"));

@@ -37,9 +37,15 @@ channels!(
 );
 
 impl Channel {
-    /// Whether a message needs somebody to go to. The others address the far end by their settings alone.
+    /// Whether a message needs somebody to go to.
     pub fn needs_recipients(self) -> bool {
         matches!(self, Channel::Email | Channel::WhatsApp | Channel::Sms)
+    }
+
+    /// Whether a message may name somebody to go to. Where it may not, the provider's settings alone say where it goes.
+    pub fn takes_recipients(self) -> bool {
+        use Channel::{Discord, HomeAssistant, Slack, Teams, Webhook};
+        !matches!(self, Webhook | Teams | HomeAssistant | Discord | Slack)
     }
 }
 

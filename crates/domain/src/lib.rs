@@ -5,6 +5,7 @@
 //! Leaves to others: rows (`store`), sockets (`delivery`), wire formats (`web`), configuration files (`waypost`).
 //! Always true: nothing here does IO, waits, or reads a clock it was not given.
 
+pub mod address;
 pub mod audit;
 pub mod causes;
 pub mod channel;
@@ -21,6 +22,7 @@ pub mod site;
 pub mod status;
 pub mod submission;
 pub mod trace;
+pub mod waiting;
 pub mod window;
 
 pub use audit::{AuditKind, AuditStatus};
@@ -39,3 +41,4 @@ pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};
 pub use status::Status;
 pub use submission::{FieldError, Submission, Target};
 pub use trace::{TraceContext, Tracer};
+pub use waiting::{WaitFacts, WaitReason, Waiting};

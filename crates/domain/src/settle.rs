@@ -14,6 +14,10 @@ use std::time::Duration;
 /// The code of a notification that some recipients got and others never will.
 pub const PARTIAL: &str = "PARTIAL";
 
+/// The code of a notification that was not out by the time its sender set.
+pub const EXPIRED: &str = "EXPIRED";
+pub const EXPIRED_IN_WORDS: &str = "its time had passed before it could be delivered";
+
 /// What an attempt comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {

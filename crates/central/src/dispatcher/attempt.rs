@@ -6,7 +6,7 @@ use domain::{
     Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
-    settle::{Step, settle_without_targets},
+    settle::{EXPIRED, EXPIRED_IN_WORDS, Step, settle_without_targets},
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
@@ -165,10 +165,7 @@ impl Field {
             ));
         }
         if content.expires_at.is_some_and(|at| at <= now) {
-            return Some(park(
-                "EXPIRED",
-                "its time had passed before it could be delivered",
-            ));
+            return Some(park(EXPIRED, EXPIRED_IN_WORDS));
         }
         None
     }
@@ -215,6 +212,11 @@ impl Field {
 
     /// Whom this attempt is for.
     async fn targets(&self, row: &Row, content: &Content) -> Result<Vec<String>, Over> {
+        if !content.channel.takes_recipients() {
+            // Taken in when nobody served its type, or by an older version: it goes where the settings say, and is not
+            // recorded as sent to anybody by name.
+            return Ok(vec![]);
+        }
         let named = match &content.target {
             Target::Provider => return Ok(vec![]),
             Target::Recipients(to) => to.clone(),

@@ -33,17 +33,9 @@ impl Mailbox {
 
 /// The address with its domain in ASCII form; `None` if a command could not carry it safely.
 fn envelope_form(address: &str) -> Option<String> {
-    let unsafe_in_commands = |c: char| c.is_control() || c.is_whitespace() || "<>,;\\\"".contains(c);
-    if address.len() > 320 || address.contains(unsafe_in_commands) {
-        return None;
-    }
-    let (local, domain) = address.rsplit_once('@')?;
-    if local.is_empty() || local.contains('@') || domain.is_empty() || domain.starts_with('.') {
-        return None;
-    }
+    let (local, domain) = domain::address::mailbox(address)?;
     if domain.is_ascii() {
-        let sound = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
-        return domain.chars().all(sound).then(|| address.to_owned());
+        return Some(address.to_owned());
     }
     let url = url::Url::parse(&format!("http://{domain}/")).ok()?;
     Some(format!("{local}@{}", url.host_str()?))

@@ -16,7 +16,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{
-    Actor, Channel, FieldError, NotificationId, ProviderId, Submission, Target, TenantId,
+    Actor, Channel, FieldError, NotificationId, ProviderId, Submission, Target, TenantId, address,
     site::Category,
     submission::{Extra, Provenance},
 };
@@ -120,6 +120,17 @@ fn problems(payload: &NotificationPayload, to_missing: bool) -> Vec<FieldError> 
         extra: Extra::default(),
     };
     let mut bad = draft.problems();
+    // A provider that is named without a type decides itself what an address looks like.
+    let decided = bad.is_empty() && (payload.channel.is_some() || payload.provider.is_none());
+    if let (Some(channel), Some(to)) = (
+        channel.filter(|c| decided && c.takes_recipients()),
+        &payload.recipients,
+    ) {
+        for (i, one) in to.iter().enumerate() {
+            let problem = address::problem(channel, one);
+            bad.extend(problem.map(|problem| FieldError::new(format!("to[{i}]"), problem)));
+        }
+    }
     for problem in &mut bad {
         if problem.field == "listName" {
             problem.field = "to".into();

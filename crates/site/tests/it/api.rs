@@ -288,6 +288,11 @@ async fn every_bad_field_of_a_notification_is_named() {
         (json!({"to": 7, "body": "b"}), vec!["to"]),
         (json!({"to": ["a@b", " "], "body": "b"}), vec!["to[1]"]),
         (json!({"to": [], "body": "b"}), vec!["to"]),
+        (
+            json!({"to": ["a@b", "rubbish", "c@d, e@f"], "body": "b"}),
+            vec!["to[1]", "to[2]"],
+        ),
+        (json!({"to": ["a@b"], "type": "Sms", "body": "b"}), vec!["to[0]"]),
         (json!({"to": "ops", "body": ""}), vec!["body"]),
         (json!({"to": "ops", "body": "b", "subject": 7}), vec!["subject"]),
         (

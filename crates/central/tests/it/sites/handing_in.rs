@@ -165,3 +165,24 @@ async fn telemetry_told_twice_is_kept_once() {
     );
     assert_eq!(linked.log(AuditKind::CachedWrite).await.len(), 2);
 }
+
+#[tokio::test]
+async fn recipients_for_a_type_that_has_none_are_refused_with_the_reason_and_the_site_keeps_them() {
+    let linked = Linked::new().await;
+    let named = Forward {
+        channel: Some("Webhook".into()),
+        target: Target::Recipients(vec!["a@example.com".into()]),
+        ..a_forward()
+    };
+    let rubbish = Forward {
+        target: Target::Recipients(vec!["rubbish".into()]),
+        ..a_forward()
+    };
+    let answers = linked.link.submit(vec![named, rubbish]).await.unwrap();
+    let why = |ack: &Ack| match ack {
+        Ack::Refused(why) => why.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert!(why(&answers[0]).contains("has no recipients"), "{answers:?}");
+    assert!(why(&answers[1]).starts_with("to[0]"), "{answers:?}");
+}
