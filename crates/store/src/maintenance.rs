@@ -9,7 +9,7 @@ use std::{path::Path, time::Duration};
 pub trait Maintenance: Send + Sync {
     /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
     /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
-    /// Also at most `chunk` calls of sites that ended as long ago, and at most as many audit rows, spent keys and stats
+    /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, and at most as many audit rows, spent keys and stats
     /// that are past their own time.
     async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged>;
 
@@ -48,5 +48,7 @@ pub struct Purged {
     pub stats_rows: u64,
     /// Cached calls and writes of sites that ended.
     pub site_calls: u64,
+    /// Bulk actions that ended.
+    pub jobs: u64,
     pub oldest_left: Option<Timestamp>,
 }

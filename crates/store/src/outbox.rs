@@ -50,10 +50,11 @@ pub trait Outbox: Send + Sync {
 
     /// Holds a lane, if its provider's settings are still the ones the failed attempt used (`config_version`) and
     /// it is not held already; a failed probe of the same hold counts and moves the next probe. An operator's hold
-    /// replaces one that the system set. Answers whether the hold is in force as asked. Audited.
+    /// replaces one that the system set, and is a `Conflict` where the provider is switched off. Answers whether the hold is in force as asked. Audited.
     async fn hold_lane(&self, hold: HoldLane) -> Result<bool>;
 
-    /// Ends a hold. With `only` the hold must still be for that reason. Answers whether there was one. Audited.
+    /// Ends a hold. With `only` the hold must still be for that reason. The hold of a provider that is switched off is a
+    /// `Conflict`: only switching it on ends it. Answers whether there was one. Audited.
     async fn resume_lane(&self, lane: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool>;
 
     /// Nothing is claimed from the lane for this long (a far end that throttles). Never shortens a pause.
@@ -61,6 +62,10 @@ pub trait Outbox: Send + Sync {
 
     /// Becomes or stays the one node that claims from a rate-limited lane. Answers whether it is `node`.
     async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool>;
+
+    /// Parks what waits past its `expiresAt`, whatever it waits for, unless it is being sent just now: the longest overdue
+    /// first, at most `limit` rows. Each audited, by `system`. Answers with what was parked.
+    async fn park_expired(&self, limit: u32) -> Result<Vec<(TenantId, NotificationId)>>;
 
     /// Makes every row that was claimed before this process started due at once (they count as interrupted).
     /// Only for a store that one process uses at a time; elsewhere does nothing.
@@ -122,6 +127,8 @@ pub struct Chores {
     pub jobs: bool,
     /// There are counts that have not been condensed.
     pub counts: bool,
+    /// Something waits past its `expiresAt`.
+    pub expired: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -287,6 +294,22 @@ pub struct Lane {
     pub hold: Option<Hold>,
     pub not_before: Option<Timestamp>,
     pub waiting: u64,
+}
+
+/// What somebody is told who would hold or resume a provider that is switched off.
+pub(crate) fn switched_off(provider: &str) -> crate::Error {
+    crate::Error::Conflict(format!(
+        "provider {provider} is switched off, which holds it until it is switched on"
+    ))
+}
+
+/// What is said about a row that expired.
+pub(crate) fn expired_in_words(interrupted: bool) -> String {
+    let words = domain::settle::EXPIRED_IN_WORDS;
+    match interrupted {
+        false => words.to_owned(),
+        true => format!("{words}; an attempt that was interrupted may have gone out"),
+    }
 }
 
 /// The column whose JSON would hold a NUL, which no text column does.

@@ -4,7 +4,7 @@
 use crate::{Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
-    AuditKind, AuditStatus, Channel, NotificationId, RecipientResult, Status, TenantId, Timestamp,
+    AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, Timestamp,
     TrackedOperationId, kpi::Kpis, submission::Submission,
 };
 use std::time::Duration;
@@ -55,6 +55,8 @@ pub struct Notification {
     pub waiting_since: Timestamp,
     pub last_attempt_at: Option<Timestamp>,
     pub next_attempt_at: Option<Timestamp>,
+    /// Until when it is claimed, while it is.
+    pub leased_until: Option<Timestamp>,
     pub delivered_at: Option<Timestamp>,
     /// When it was parked, discarded or delivered.
     pub ended_at: Option<Timestamp>,
@@ -63,8 +65,12 @@ pub struct Notification {
     pub receipt: Option<String>,
     /// The provider of its lane now; none when there was none to route to.
     pub provider: Option<String>,
+    /// The lane it is or ended in.
+    pub lane: Option<LaneId>,
     /// Why the lane is held, while it waits in one that is.
     pub held: Option<domain::Hold>,
+    /// Nothing goes out of its lane before this, while it waits.
+    pub lane_not_before: Option<Timestamp>,
     /// Filled by `get` only.
     pub recipients: Vec<RecipientResult>,
 }
@@ -89,6 +95,8 @@ pub struct Filter {
     pub receipt: Option<String>,
     /// The run of a script that sent it.
     pub execution: Option<String>,
+    /// Only rows that had ended, as they are now, at this moment.
+    pub ended_by: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

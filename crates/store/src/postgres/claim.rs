@@ -247,6 +247,7 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
         chores: Chores {
             jobs: first.get("jobs"),
             counts: first.get("counts"),
+            expired: first.get("expired"),
         },
     };
     for row in &found {

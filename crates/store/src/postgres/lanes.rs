@@ -4,12 +4,13 @@ use super::{
     audit_write::{self, Entry},
     failed::Failed,
     rows,
-    session::{Db, Session, Tx},
+    server::Use,
+    session::{Db, Params, Session, Tx},
     sql,
     types::millis,
 };
-use crate::outbox::HoldLane;
-use domain::{Actor, AuditKind, HoldReason, LaneId, TenantId};
+use crate::outbox::{HoldLane, expired_in_words, switched_off};
+use domain::{Actor, AuditKind, HoldReason, LaneId, NotificationId, TenantId, settle::EXPIRED};
 use std::time::Duration;
 
 struct Lane {
@@ -51,6 +52,7 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
     let by_operator = ask.reason == HoldReason::Operator;
     let statement = match lane.held {
         None => sql::HOLD_SET,
+        Some(HoldReason::Disabled) if by_operator => return Err(switched_off(&lane.provider).into()),
         // A person's hold is not ended by a probe, so it replaces one that would be.
         Some(held) if by_operator && held != HoldReason::Operator => sql::HOLD_SET,
         // The probe of this hold has come back with nothing better.
@@ -90,6 +92,9 @@ pub(super) async fn resume(
     let Some(held) = lane.held.filter(|held| only.is_none_or(|reason| reason == *held)) else {
         return Ok(false);
     };
+    if held == HoldReason::Disabled {
+        return Err(switched_off(&lane.provider).into());
+    }
     tx.exec(sql::HOLD_END, &[&of.0]).await?;
     let entry = Entry {
         target: Some(&lane.provider),
@@ -99,6 +104,25 @@ pub(super) async fn resume(
     audit_write::insert(db, &tx, [entry]).await?;
     tx.commit().await?;
     Ok(true)
+}
+
+/// Parks what waits past its time, whatever it waits for.
+pub(super) async fn park_expired(db: &Db, limit: u32) -> Result<Vec<(TenantId, NotificationId)>, Failed> {
+    let session = db.session(Use::Record).await?;
+    let (plain, interrupted) = (expired_in_words(false), expired_in_words(true));
+    let params: Params<'_> = &[
+        &db.now(),
+        &db.node,
+        &i64::from(limit),
+        &EXPIRED,
+        &plain,
+        &interrupted,
+    ];
+    let parked = session.rows(sql::PARK_EXPIRED, params).await?;
+    let found = parked
+        .iter()
+        .map(|row| (TenantId(row.get("tenant")), NotificationId(row.get("id"))));
+    Ok(found.collect())
 }
 
 pub(super) async fn pause(db: &Db, lane: LaneId, wait: Duration) -> Result<(), Failed> {

@@ -190,6 +190,7 @@ impl<'a> Walk<'a> {
                     &f.error_code,
                     &f.receipt,
                     &f.execution,
+                    &f.ended_by.map(At),
                 ],
             )
             .await?;

@@ -68,6 +68,7 @@ async fn purge(db: &Db, keep: &Retention, chunk: u32) -> Result<Purged, Failed> 
         audit_rows: old(db, &tx, sql::PURGE_AUDIT, keep.audit, chunk).await?,
         stats_rows: old(db, &tx, sql::PURGE_STATS, keep.stats, chunk).await?,
         site_calls: old(db, &tx, sql::PURGE_SITE_CALLS, keep.terminal, chunk).await?,
+        jobs: old(db, &tx, sql::PURGE_JOBS, keep.terminal, chunk).await?,
         ..Purged::default()
     };
     if let Some(kept) = keep.spent_keys {
@@ -154,6 +155,7 @@ async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Fail
             sql::PURGEABLE_SITE_CALLS,
             Some(keep.terminal),
         ),
+        (&mut purgeable.jobs, sql::PURGEABLE_JOBS, Some(keep.terminal)),
     ] {
         if let Some(kept) = kept {
             let row = session

@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{Error, Result, query::Notification};
 use domain::{
-    Actor, ExecutionId, NotificationId, ProviderId, Status, Submission, TenantId, submission::Provenance,
+    Actor, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
+    submission::Provenance,
 };
 use tokio_postgres::Row;
 
@@ -46,6 +47,7 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
         waiting_since: rows::time(row, "waiting_since"),
         last_attempt_at: rows::time_opt(row, "last_attempt_at"),
         next_attempt_at: rows::time_opt(row, "due_at"),
+        leased_until: rows::time_opt(row, "leased_until"),
         delivered_at: ended_at.filter(|_| status == Status::Delivered),
         ended_at,
         resolved_targets: rows::json_text(row, "outcome", "resolved_targets", "resolved_targets")?
@@ -53,6 +55,8 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
         provider_message_id: row.get("provider_message_id"),
         receipt: row.get("receipt"),
         provider: provider.filter(|name| !name.is_empty()),
+        lane: row.get::<_, Option<i64>>("lane_id").map(LaneId),
+        lane_not_before: rows::time_opt(row, "lane_not_before"),
         held: if waits { rows::hold(row)? } else { None },
         recipients: vec![],
     })

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use async_trait::async_trait;
-use domain::{Actor, HoldReason, LaneId, LeaseToken};
+use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 
@@ -61,6 +61,12 @@ impl Outbox for PgStore {
 
     async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
         Ok(lanes::own(&self.db, lane, node, ttl).await?)
+    }
+
+    async fn park_expired(&self, limit: u32) -> Result<Vec<(TenantId, NotificationId)>> {
+        lanes::park_expired(&self.db, limit)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     /// Other nodes are alive: their leases run out by themselves if they are not.

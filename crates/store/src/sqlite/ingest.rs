@@ -70,7 +70,8 @@ pub(super) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingest
                     lane.0,
                     site,
                     waiting_since.as_millis(),
-                    submission.supersedes_key
+                    submission.supersedes_key,
+                    submission.expires_at.map(|t| t.as_millis()),
                 ])?;
                 s.counts.one(s.now, submission.tenant, site, What::Accepted);
                 Ingested::Accepted

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Result,
-    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease},
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, switched_off},
 };
 use domain::{Actor, AuditKind, HoldReason, LaneId, TenantId, Timestamp};
 use rusqlite::{Connection, params};
@@ -37,6 +37,7 @@ pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting>
                 Ok(Chores {
                     jobs: row.get(0)?,
                     counts: row.get(1)?,
+                    expired: row.get(2)?,
                 })
             })?;
     Ok(LanesWaiting {
@@ -103,6 +104,7 @@ pub(super) fn hold(s: &Session<'_>, ask: &HoldLane) -> Result<bool> {
     let next_probe = ask.probe_after.map(|after| (s.now + after).as_millis());
     let by_operator = ask.reason == HoldReason::Operator;
     match lane.held {
+        Some(HoldReason::Disabled) if by_operator => Err(switched_off(&lane.provider)),
         // A person's hold is not ended by a probe, so it replaces one that would be.
         held if held.is_none() || (by_operator && held != Some(HoldReason::Operator)) => {
             s.conn.prepare_cached(sql::hold_set)?.execute(params![
@@ -139,6 +141,9 @@ pub(super) fn resume(s: &Session<'_>, of: LaneId, only: Option<HoldReason>, acto
     let Some(held) = lane.held else { return Ok(false) };
     if only.is_some_and(|reason| reason != held) {
         return Ok(false);
+    }
+    if held == HoldReason::Disabled {
+        return Err(switched_off(&lane.provider));
     }
     s.conn.prepare_cached(sql::hold_end)?.execute([of.0])?;
     let entry = AuditEntry {

@@ -171,6 +171,7 @@ impl<'a> Scan<'a> {
                     f.error_code,
                     f.receipt,
                     f.execution,
+                    f.ended_by.map(Timestamp::as_millis),
                 ],
                 |row| row.get("subject"),
             )

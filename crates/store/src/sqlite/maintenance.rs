@@ -38,6 +38,7 @@ impl Maintenance for SqliteStore {
                 spent_keys: count(sql::purgeable_spent_keys, before.spent_keys)?,
                 stats_rows: count(sql::purgeable_stats, Some(before.stats))?,
                 site_calls: count(sql::purgeable_site_calls, Some(before.terminal))?,
+                jobs: count(sql::purgeable_jobs, Some(before.terminal))?,
                 oldest_left: oldest_left(conn)?,
             })
         })
@@ -105,6 +106,7 @@ fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
         spent_keys: rest(sql::purge_spent_keys, before.spent_keys)?,
         stats_rows: rest(sql::purge_stats, Some(before.stats))?,
         site_calls: rest(sql::purge_site_calls, Some(before.terminal))?,
+        jobs: rest(sql::purge_jobs, Some(before.terminal))?,
         oldest_left: oldest_left(s.conn)?,
     })
 }

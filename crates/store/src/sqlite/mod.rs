@@ -15,6 +15,7 @@ mod claim;
 pub(crate) mod connection;
 mod directory;
 pub(crate) mod error;
+mod expired;
 mod figures;
 mod ingest;
 mod jobs;

@@ -3,7 +3,8 @@
 use super::{directory::all, providers, rows, sql};
 use crate::{Error, Result, query::Notification};
 use domain::{
-    Actor, ExecutionId, NotificationId, ProviderId, Seq, Status, Submission, TenantId, submission::Provenance,
+    Actor, ExecutionId, LaneId, NotificationId, ProviderId, Seq, Status, Submission, TenantId,
+    submission::Provenance,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -34,6 +35,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
         waiting_since: rows::time(row, "waiting_since")?,
         last_attempt_at: rows::optional_time(row, "last_attempt_at")?,
         next_attempt_at: rows::optional_time(row, "due_at")?,
+        leased_until: rows::optional_time(row, "leased_until")?,
         delivered_at: ended_at.filter(|_| status == Status::Delivered),
         ended_at,
         resolved_targets: match row.get::<_, Option<String>>("resolved_targets")? {
@@ -43,6 +45,8 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
         provider_message_id: row.get("provider_message_id")?,
         receipt: row.get("receipt")?,
         provider: provider.filter(|name| !name.is_empty()),
+        lane: row.get::<_, Option<i64>>("lane_id")?.map(LaneId),
+        lane_not_before: rows::optional_time(row, "lane_not_before")?,
         held: if waits { providers::hold(row)? } else { None },
         recipients: vec![],
     })

@@ -1,6 +1,6 @@
 //! The [`Outbox`] trait on SQLite: which call is a command for the writer, and which is a read.
 
-use super::{SqliteStore, claim, ingest, lanes, record};
+use super::{SqliteStore, claim, expired, ingest, lanes, record};
 use crate::{
     Outbox, Result,
     outbox::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use async_trait::async_trait;
-use domain::{Actor, HoldReason, LaneId, LeaseToken};
+use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -74,6 +74,10 @@ impl Outbox for SqliteStore {
     async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
         let node = node.to_owned();
         self.write(1, move |s| lanes::own(s, lane, &node, ttl)).await
+    }
+
+    async fn park_expired(&self, limit: u32) -> Result<Vec<(TenantId, NotificationId)>> {
+        self.write(limit as usize, move |s| expired::park(s, limit)).await
     }
 
     async fn void_stale_leases(&self) -> Result<u64> {

@@ -51,6 +51,9 @@ pub(super) struct Left {
     pub generation: i32,
     pub attempts: u32,
     last_attempt_at: Option<i64>,
+    /// How its last attempt failed, if one did.
+    code: Option<String>,
+    error: Option<String>,
 }
 
 impl Left {
@@ -64,6 +67,8 @@ impl Left {
             generation: row.get(5)?,
             attempts: row.get(6)?,
             last_attempt_at: row.get(7)?,
+            code: row.get(8)?,
+            error: row.get(9)?,
         })
     }
 }
@@ -121,6 +126,11 @@ impl<'a> Outcome<'a> {
 /// The other half of leaving `due`: the row's place in `outcome`.
 pub(super) fn end(s: &mut Session<'_>, left: &Left, attempts: u32, end: &Outcome<'_>) -> Result<()> {
     let (token, attempt) = end.attempt.unzip();
+    // What was delivered keeps its most recent failure.
+    let (code, error) = match end.status {
+        Status::Delivered => (left.code.as_deref(), left.error.as_deref()),
+        _ => (end.code, end.error),
+    };
     let mut insert = s.conn.prepare_cached(sql::record_outcome)?;
     insert.execute(params![
         left.seq.0,
@@ -133,8 +143,8 @@ pub(super) fn end(s: &mut Session<'_>, left: &Left, attempts: u32, end: &Outcome
         left.generation,
         attempts,
         left.last_attempt_at,
-        end.code,
-        end.error,
+        code,
+        error,
         resolved(end.resolved_targets),
         end.provider_message_id,
         token.map(|token| token.0),

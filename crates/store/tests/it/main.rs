@@ -92,6 +92,7 @@ store_suite! {
     }
     record::{
         delivered_ends_the_row,
+        what_was_delivered_keeps_its_most_recent_failure,
         a_retry_waits_its_delay_and_counts,
         an_unknown_answer_is_counted_as_such,
         a_wait_is_uncounted_due_at_once_and_shows_the_reason,
@@ -142,6 +143,13 @@ store_suite! {
         a_paused_lane_is_not_probed,
         a_successful_probe_and_a_resume_open_the_lane,
     }
+    expiry::{
+        a_row_in_a_held_lane_is_parked_when_its_time_has_come,
+        a_row_that_is_being_sent_does_not_expire_meanwhile,
+        a_row_whose_attempt_was_interrupted_expires_and_says_so,
+        the_longest_overdue_go_first_and_no_more_than_asked,
+        a_row_sent_round_again_past_its_time_expires_again,
+    }
     operator::{
         a_parked_row_goes_round_again_as_new,
         only_parked_rows_are_requeued,
@@ -165,6 +173,8 @@ store_suite! {
         stuck_rows_are_found,
         a_page_ends_at_the_bound_and_says_where_to_go_on,
         a_row_waiting_in_a_held_lane_says_so,
+        a_row_says_what_its_lane_and_its_claim_keep_it_waiting_for,
+        what_was_parked_later_is_not_among_what_had_ended_by_then,
         what_waits_is_found_by_time_too,
         a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
     }
@@ -207,6 +217,7 @@ store_suite! {
         new_settings_end_a_hold_they_may_cure,
         an_operators_hold_outlives_new_settings,
         a_disabled_provider_is_held,
+        only_switching_a_provider_on_ends_the_hold_of_one_that_is_off,
         a_provider_with_waiting_rows_cannot_be_deleted,
         a_provider_with_waiting_rows_cannot_change_its_channel,
         a_provider_made_again_takes_its_lane_back_with_a_newer_version,
@@ -229,6 +240,7 @@ store_suite! {
         spent_keys_go_after_their_own_time,
         everything_that_hangs_on_a_notification_goes_with_it,
         audit_rows_and_stats_go_after_their_own_time,
+        bulk_actions_that_ended_go_after_their_time_and_no_others,
         what_would_go_is_counted_up_to_the_bound,
         a_purged_notification_is_gone_from_every_page,
     }

@@ -35,10 +35,10 @@ with moment as materialized (
   -- Everybody takes the locks of the unique index in the same order, so that two nodes cannot deadlock.
   order by tenant, id
   on conflict (tenant, id) do nothing
-  returning seq, tenant, id, lane, site, created_at, send_at, supersede_key
+  returning seq, tenant, id, lane, site, created_at, send_at, expires_at, supersede_key
 ), waiting as (
-  insert into due (seq, tenant, lane, site, waiting_since, due_at, supersede_key)
-  select seq, tenant, lane, site, greatest(created_at, send_at), greatest(created_at, send_at), supersede_key
+  insert into due (seq, tenant, lane, site, waiting_since, due_at, supersede_key, expires_at)
+  select seq, tenant, lane, site, greatest(created_at, send_at), greatest(created_at, send_at), supersede_key, expires_at
   from accepted
 ), counted as (
   -- One row per backend, so that the two writers do not wait for each other's commit.

@@ -16,7 +16,10 @@ select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, wa
     select from stats
     where bucket >= 'epoch'::timestamptz + coalesce(moment.condensed_to, 0) * interval '1 millisecond'
       and bucket < date_bin('10 seconds', moment.now, 'epoch')
-  ) as counts
+  ) as counts,
+  exists (
+    select from due where expires_at <= moment.now and (leased_until is null or leased_until <= moment.now)
+  ) as expired
 from moment
 left join (
   select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, coalesce(

@@ -1,9 +1,9 @@
 -- $1 now, $2 this node, $3 seq, $4 resolved targets, $5 the provider's message id.
--- A late success completes a parked row; Discarded stays.
+-- A late success completes a parked row, which keeps its most recent failure; Discarded stays.
 with completed as (
   update outcome
   set status = 'Delivered', at = coalesce($1::timestamptz, date_trunc('milliseconds', now())), attempts = greatest(attempts, 1),
-    code = null, error = null, resolved_targets = $4::text, provider_message_id = $5::text
+    resolved_targets = $4::text, provider_message_id = $5::text
   where seq = $3::bigint and status = 'Parked'
   returning seq, tenant, site
 ), counted as (

@@ -1,6 +1,6 @@
 -- $1 now, $2 tenant, $3 the candidates' seqs; then the filter, null for what it does not ask: $4 statuses, $5 channel,
 -- $6 site, $7 list, $8 provider, $9 from, $10 to, $11 stuck for milliseconds, $12 entity type, $13 entity id, $14 code,
--- $15 receipt, $16 execution. The keyword is looked for by the caller, in any script's upper case.
+-- $15 receipt, $16 execution, $17 ended by. The keyword is looked for by the caller, in any script's upper case.
 select n.seq, n.subject
 from notifications n
 left join due d on d.seq = n.seq
@@ -22,3 +22,4 @@ where n.seq = any ($3::bigint[]) and n.tenant = $2::integer
   and ($14::text is null or case when d.seq is null then o.code else d.code end = $14::text)
   and ($15::text is null or o.receipt = $15::text)
   and ($16::text is null or n.execution = $16::text)
+  and ($17::timestamptz is null or o.at <= $17::timestamptz)

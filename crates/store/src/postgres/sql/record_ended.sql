@@ -9,7 +9,9 @@ with gone as (
   where due.seq = given.seq and due.token = given.token
   returning due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation,
     due.attempts + given.attempts as attempts, due.last_attempt_at,
-    given.status, given.code, given.error, given.resolved_targets, given.provider_message_id
+    given.status, case when given.status = 'Delivered' then due.code else given.code end as code,
+    case when given.status = 'Delivered' then due.error else given.error end as error,
+    given.resolved_targets, given.provider_message_id
 ), ended as (
   insert into outcome (
     seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at,

@@ -12,10 +12,12 @@ with asked as materialized (
   where outcome.seq = asked.seq and outcome.status || '' = 'Parked'
   returning asked.id, asked.lane, outcome.seq, outcome.tenant, outcome.site, outcome.generation, outcome.last_attempt_at
 ), queued as (
-  insert into due (seq, tenant, lane, site, waiting_since, due_at, generation, last_attempt_at, supersede_key)
+  insert into due (seq, tenant, lane, site, waiting_since, due_at, generation, last_attempt_at, supersede_key,
+    expires_at)
   select seq, tenant, lane, site, coalesce($1::timestamptz, date_trunc('milliseconds', now())),
     coalesce($1::timestamptz, date_trunc('milliseconds', now())), generation + 1, last_attempt_at,
-    (select n.supersede_key from notifications n where n.seq = parked.seq)
+    (select n.supersede_key from notifications n where n.seq = parked.seq),
+    (select n.expires_at from notifications n where n.seq = parked.seq)
   from parked
 ), logged as (
   insert into audit_log (at, tenant, seq, kind, status, actor)

@@ -4,4 +4,5 @@ select
   exists (
     select 1 from stats
     where bucket >= coalesce((select cast(value as integer) from meta where key = 'stats_rolled_up_to'), 0) and bucket < ?2
-  )
+  ),
+  exists (select 1 from due where expires_at <= ?1 and (leased_until is null or leased_until <= ?1))

@@ -18,3 +18,4 @@ where n.seq = ?1 and n.tenant = ?2
   and (?13 is null or iif(d.seq is null, o.code, d.code) = ?13)
   and (?14 is null or o.receipt = ?14)
   and (?15 is null or n.execution = ?15)
+  and (?16 is null or o.at <= ?16)

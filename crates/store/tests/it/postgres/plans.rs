@@ -53,7 +53,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 ];
 
 /// Statements whose session plans once and must be right at any size.
-const HOT: [&str; 19] = [
+const HOT: [&str; 20] = [
     "ingest",
     "ingest_plain",
     "ingest_known",
@@ -63,6 +63,7 @@ const HOT: [&str; 19] = [
     "claim_known",
     "claim_undo",
     "lanes_waiting",
+    "park_expired",
     "release",
     "renew",
     "record_ended",
@@ -192,6 +193,8 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
         ("claim_due", "due_by_lane"),
         ("claim_probe", "due_by_lane"),
         ("lanes_waiting", "due_by_lane"),
+        ("lanes_waiting", "due_expiring"),
+        ("park_expired", "due_expiring"),
         ("list_by_time", "notifications_by_time"),
         ("list_by_entity", "notifications_by_entity"),
         ("list_by_execution", "notifications_by_execution"),

@@ -67,7 +67,11 @@ pub async fn a_late_success_completes_a_parked_row(t: &TestStore) {
     let row = t.get(first.id).await;
     assert_eq!(row.status, Status::Delivered);
     assert_eq!(row.delivered_at, Some(t.clock.now()));
-    assert_eq!((row.last_code, row.last_error), (None, None));
+    assert_eq!(
+        row.last_code.as_deref(),
+        Some("SMTP_550"),
+        "its most recent failure"
+    );
 }
 
 pub async fn a_late_success_leaves_a_discarded_row_discarded(t: &TestStore) {

@@ -255,3 +255,35 @@ pub async fn a_test_of_a_provider_is_on_record(t: &TestStore) {
         (Some("SMTP_550"), Some(7))
     );
 }
+
+pub async fn only_switching_a_provider_on_ends_the_hold_of_one_that_is_off(t: &TestStore) {
+    let provider = t.provider(TENANT, "mail").await;
+    t.send(provider.lane).await;
+    let off = NewProvider {
+        enabled: false,
+        ..provider.provider.clone()
+    };
+    let off = t
+        .store
+        .put_provider(&off, Some(provider.version), &admin())
+        .await
+        .unwrap();
+    let resumed = t.store.resume_lane(provider.lane, None, &admin()).await;
+    assert!(matches!(resumed, Err(store::Error::Conflict(_))), "{resumed:?}");
+    // An operator's hold in its place could be ended by an operator.
+    let held = t.store.hold_lane(hold(provider.lane, HoldReason::Operator)).await;
+    assert!(matches!(held, Err(store::Error::Conflict(_))), "{held:?}");
+    let now = t
+        .store
+        .provider(TENANT, &provider.provider.id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(now.hold.map(|h| h.reason), Some(HoldReason::Disabled));
+    assert_eq!(t.claim(provider.lane, 1).await, []);
+    t.store
+        .put_provider(&provider.provider, Some(off.version), &admin())
+        .await
+        .unwrap();
+    t.claim_one(provider.lane).await;
+}

@@ -3,6 +3,7 @@
 use crate::harness::*;
 use domain::{AuditKind, Clock, Status};
 use store::{
+    jobs::{NewJob, Progress},
     maintenance::{Purged, Retention},
     outbox::Ingested,
     query::{AuditFilter, Filter, KpiAsk, Page},
@@ -196,4 +197,35 @@ pub async fn a_purged_notification_is_gone_from_every_page(t: &TestStore) {
         delivered_window: DAY,
     };
     assert_eq!(t.store.kpis(Some(TENANT), ask).await.unwrap().parked_count, 0);
+}
+
+pub async fn bulk_actions_that_ended_go_after_their_time_and_no_others(t: &TestStore) {
+    let new = || NewJob {
+        tenant: TENANT,
+        action: "retry".into(),
+        filter: "{}".into(),
+        actor: admin(),
+        total: 1,
+    };
+    let done = t.store.create_job(new()).await.unwrap();
+    t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();
+    let finished = Progress {
+        finished: true,
+        ..Progress::default()
+    };
+    t.store
+        .job_progress(done.id, "n1", &finished, MINUTE)
+        .await
+        .unwrap();
+    let open = t.store.create_job(new()).await.unwrap();
+    t.clock.advance(DAY);
+    assert_eq!(purge(t, &KEEP, 10).await.jobs, 0);
+    t.clock.advance(SECOND);
+    assert_eq!(t.store.purgeable(&KEEP, 10).await.unwrap().jobs, 1);
+    assert_eq!(purge(t, &KEEP, 10).await.jobs, 1);
+    assert_eq!(t.store.job(TENANT, done.id).await.unwrap(), None);
+    assert!(
+        t.store.job(TENANT, open.id).await.unwrap().is_some(),
+        "it has not ended"
+    );
 }

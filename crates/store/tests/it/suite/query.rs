@@ -322,3 +322,39 @@ pub async fn a_small_tenants_waiting_rows_are_found_beside_anothers_backlog(t: &
     };
     assert_eq!(ids(t, waiting).await, [mine]);
 }
+
+pub async fn a_row_says_what_its_lane_and_its_claim_keep_it_waiting_for(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let (first, second) = (t.send(lane).await, t.send(lane).await);
+    let claimed = t.claim_one(lane).await;
+    assert_eq!(claimed.id, first);
+    t.store.pause_lane(lane, MINUTE).await.unwrap();
+    let now = t.clock.now();
+    let rows = list(t, &Filter::default(), 10, None).await.rows;
+    for row in [t.get(second).await, rows[0].clone()] {
+        assert_eq!((row.lane, row.lane_not_before), (Some(lane), Some(now + MINUTE)));
+        assert_eq!(row.leased_until, None);
+    }
+    assert_eq!(t.get(first).await.leased_until, Some(now + LEASE));
+    t.record(delivered(&claimed)).await;
+    let ended = t.get(first).await;
+    assert_eq!((ended.lane_not_before, ended.leased_until), (None, None));
+}
+
+pub async fn what_was_parked_later_is_not_among_what_had_ended_by_then(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let early = t.parked(lane).await;
+    let again = t.parked(lane).await;
+    let counted_at = t.clock.now();
+    let filter = || Filter {
+        status: vec![Status::Parked],
+        ended_by: Some(counted_at),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, filter()).await, [again, early]);
+    t.clock.advance(SECOND);
+    t.parked(lane).await;
+    t.store.requeue(TENANT, &[(again, lane)], &admin()).await.unwrap();
+    t.record(park(&t.claim_one(lane).await)).await;
+    assert_eq!(ids(t, filter()).await, [early]);
+}

@@ -141,3 +141,38 @@ pub async fn recording_twice_changes_nothing_the_second_time(t: &TestStore) {
         if let Acted::Done = t.store.cancel(TENANT, id, &admin()).await.unwrap() {}
     }
 }
+
+pub async fn what_was_delivered_keeps_its_most_recent_failure(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let first_try = t.delivered(lane).await;
+    assert_eq!(t.get(first_try).await.last_error, None);
+    let failed = || (Some("SMTP_451".to_owned()), Some("greylisted".to_owned()));
+    let retried = t.send(lane).await;
+    t.record(retry(&t.claim_one(lane).await, SECOND)).await;
+    t.clock.advance(SECOND);
+    t.record(delivered(&t.claim_one(lane).await)).await;
+    let row = t.get(retried).await;
+    assert_eq!((row.last_code, row.last_error), failed());
+    assert_eq!((row.status, row.retry_count), (Status::Delivered, 2));
+
+    // With results of single recipients the record takes another way, and after a lost lease a third.
+    let listed = t.send(lane).await;
+    t.record(retry(&t.claim_one(lane).await, SECOND)).await;
+    t.clock.advance(SECOND);
+    let mut record = delivered(&t.claim_one(lane).await);
+    record.after_interruption = true;
+    t.record(record).await;
+    let row = t.get(listed).await;
+    assert_eq!((row.last_code, row.last_error), failed());
+
+    let late = t.send(lane).await;
+    t.record(retry(&t.claim_one(lane).await, SECOND)).await;
+    t.clock.advance(SECOND);
+    let lost = t.claim_one(lane).await;
+    t.clock.advance(LEASE);
+    t.claim_one(lane).await;
+    t.record(delivered(&lost)).await;
+    let row = t.get(late).await;
+    assert_eq!(row.status, Status::Delivered);
+    assert_eq!((row.last_code, row.last_error), failed());
+}
