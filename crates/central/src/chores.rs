@@ -12,6 +12,7 @@ const SAMPLED: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub(crate) struct Chores {
     jobs: Notify,
+    expired: Notify,
     counts: Mutex<Counts>,
 }
 
@@ -26,6 +27,9 @@ impl Chores {
         if chores.jobs {
             self.jobs.notify_one();
         }
+        if chores.expired {
+            self.expired.notify_one();
+        }
         if chores.counts {
             self.are_counts();
         }
@@ -34,6 +38,11 @@ impl Chores {
     /// Completes when there is a bulk action that nobody works on.
     pub async fn jobs(&self) {
         self.jobs.notified().await;
+    }
+
+    /// Completes when something waits past its time.
+    pub async fn expired(&self) {
+        self.expired.notified().await;
     }
 
     /// There are counts to condense, or there are still.
@@ -80,8 +89,8 @@ mod tests {
         let chores = Chores::default();
         chores.take_counts();
         chores.found(store::outbox::Chores {
-            jobs: false,
             counts: true,
+            ..Default::default()
         });
         assert!(chores.take_counts());
         assert!(!chores.take_counts());

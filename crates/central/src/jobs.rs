@@ -54,6 +54,18 @@ pub struct BulkFilter {
     pub entity_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
+    /// Only rows that were parked at this moment and have been since. Set when they are counted, so that a job is
+    /// about what somebody was told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Timestamp>,
+}
+
+/// What somebody was told before they said yes: so many, at that moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Up to [`COUNT_BOUND`].
+    pub total: u64,
+    pub as_of: Timestamp,
 }
 
 impl BulkFilter {
@@ -70,6 +82,7 @@ impl BulkFilter {
             entity_type: self.entity_type,
             entity_id: self.entity_id,
             error_code: self.error_code,
+            ended_by: self.as_of,
             ..Filter::default()
         }
     }
@@ -105,9 +118,24 @@ impl JobDesk {
         }
     }
 
-    /// How many parked rows match, up to [`COUNT_BOUND`].
-    pub async fn count(&self, tenant: TenantId, filter: &BulkFilter) -> store::Result<u64> {
-        let filter = filter.clone().parked();
+    /// How many parked rows match just now. A job that is given the answer acts on these and on no others.
+    pub async fn count(&self, tenant: TenantId, filter: &BulkFilter) -> store::Result<Counted> {
+        let as_of = self.store.now().await?;
+        let total = self.count_as_of(tenant, filter, as_of).await?;
+        Ok(Counted { total, as_of })
+    }
+
+    async fn count_as_of(
+        &self,
+        tenant: TenantId,
+        filter: &BulkFilter,
+        as_of: Timestamp,
+    ) -> store::Result<u64> {
+        let filter = BulkFilter {
+            as_of: Some(as_of),
+            ..filter.clone()
+        };
+        let filter = filter.parked();
         let (mut n, mut after) = (0, None);
         loop {
             let page = self
@@ -122,18 +150,31 @@ impl JobDesk {
         }
     }
 
-    /// Starts a job; the answer is the job as everybody can ask for it. What comes in later is not touched.
+    /// Starts a job; the answer is the job as everybody can ask for it. It is about what was parked when it was
+    /// counted, or now if nobody did: what comes in or is parked later is not touched. `Conflict` if there are more of
+    /// them than were counted.
     pub async fn start(
         &self,
         tenant: TenantId,
         action: Action,
         mut filter: BulkFilter,
+        counted: Option<Counted>,
         actor: &Actor,
     ) -> store::Result<Job> {
-        // `to` is exclusive, and what came in within this millisecond is meant as well.
-        let end = self.store.now().await? + Duration::from_millis(1);
-        filter.to = Some(filter.to.map_or(end, |to| to.min(end)));
-        let total = self.count(tenant, &filter).await?;
+        let now = self.store.now().await?;
+        let as_of = counted.map_or(now, |counted| counted.as_of.min(now));
+        let total = self.count_as_of(tenant, &filter, as_of).await?;
+        // A row whose commit was under way when the others were counted, or a clock that was set back.
+        if let Some(said) = counted
+            .map(|counted| counted.total)
+            .filter(|said| *said < COUNT_BOUND)
+            && total > said
+        {
+            return Err(store::Error::Conflict(format!(
+                "there are {total} now and {said} when they were counted; count again"
+            )));
+        }
+        filter.as_of = Some(as_of);
         let filter = serde_json::to_string(&filter).map_err(|e| store::Error::Refused(e.to_string()))?;
         let action = action.as_str().to_owned();
         let job = self

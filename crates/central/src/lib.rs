@@ -7,6 +7,7 @@
 pub mod changes;
 pub mod directory;
 pub mod dispatcher;
+pub mod expiry;
 pub mod figures;
 pub mod ingest;
 pub mod jobs;
@@ -19,6 +20,7 @@ pub mod purge;
 pub mod secrets;
 pub mod sites;
 pub mod users;
+pub mod waiting;
 pub mod wake;
 
 mod chores;

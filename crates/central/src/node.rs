@@ -5,7 +5,7 @@ use crate::{
     chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
-    figures,
+    expiry, figures,
     ingest::Ingest,
     jobs::JobDesk,
     keys::Keys,
@@ -154,6 +154,7 @@ impl Central {
         tasks.spawn(self.clone().listen(stop.clone()));
         tasks.spawn(self.clone().purge_loop(stop.clone()));
         tasks.spawn(self.clone().job_loop(stop.clone()));
+        tasks.spawn(self.clone().expiry_loop(stop.clone()));
         tasks.spawn(self.clone().figures_loop(stop.clone()));
         tasks.spawn(self.clone().site_loop(stop.clone()));
         tasks.close();
@@ -186,9 +187,9 @@ impl Central {
         );
         let sweep = || async {
             let purged = purge::purge(&self.store, &self.settings.retention, |_| {}).await;
-            purged
-                .map(|p| purge::in_words(&p))
-                .map_err(|e| crate::loops::chain(&e))
+            let purged = purged.map_err(|e| crate::loops::chain(&e))?;
+            purge::log(&purged);
+            Ok(purge::in_words(&purged))
         };
         loops.run("purge", every, clock, stop, sweep).await;
     }
@@ -212,6 +213,29 @@ impl Central {
         let (loops, clock) = (self.loops.clone(), self.clock.clone());
         let sweep = || self.sites.sweep();
         loops.run("sites", sites::SWEEP, clock, stop, sweep).await;
+    }
+
+    async fn expiry_loop(self, stop: CancellationToken) {
+        let every = self.settings.dispatch.interval;
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = self.chores.expired() => {}
+            }
+            let (at, start) = (self.clock.now(), Instant::now());
+            let result = expiry::sweep(&self.store, &self.changes).await;
+            let result = result.map(|n| format!("parked {n} notifications whose time had passed"));
+            if let Err(error) = &result {
+                let error = error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    "what waits past its time could not be parked; the next look finds it again"
+                );
+            }
+            let result = result.map_err(|e| crate::loops::chain(&e));
+            self.loops.report("expiry", at, start.elapsed(), every, result);
+        }
     }
 
     async fn job_loop(self, stop: CancellationToken) {

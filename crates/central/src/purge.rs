@@ -23,6 +23,7 @@ pub async fn purge(
         total.spent_keys += chunk.spent_keys;
         total.stats_rows += chunk.stats_rows;
         total.site_calls += chunk.site_calls;
+        total.jobs += chunk.jobs;
         total.oldest_left = chunk.oldest_left;
         between(&total);
         let most = chunk
@@ -30,7 +31,8 @@ pub async fn purge(
             .max(chunk.audit_rows)
             .max(chunk.spent_keys)
             .max(chunk.stats_rows)
-            .max(chunk.site_calls);
+            .max(chunk.site_calls)
+            .max(chunk.jobs);
         if most < u64::from(CHUNK) {
             return Ok(total);
         }
@@ -39,9 +41,27 @@ pub async fn purge(
     }
 }
 
+/// Says in the log what is gone, also when it is nothing: that the purge ran is worth a line a day.
+pub fn log(purged: &Purged) {
+    tracing::info!(
+        purged.notifications = purged.notifications,
+        purged.audit_rows = purged.audit_rows,
+        purged.spent_keys = purged.spent_keys,
+        purged.stats_rows = purged.stats_rows,
+        purged.site_calls = purged.site_calls,
+        purged.jobs = purged.jobs,
+        "purged what was past its time"
+    );
+}
+
 pub fn in_words(purged: &Purged) -> String {
     format!(
-        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites",
-        purged.notifications, purged.audit_rows, purged.spent_keys, purged.stats_rows, purged.site_calls
+        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions",
+        purged.notifications,
+        purged.audit_rows,
+        purged.spent_keys,
+        purged.stats_rows,
+        purged.site_calls,
+        purged.jobs
     )
 }

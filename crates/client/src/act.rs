@@ -40,6 +40,8 @@ pub struct Matching {
     pub total: u64,
     #[serde(default)]
     pub total_at_least: bool,
+    /// When they were counted. A job that is given this acts on these and no others.
+    pub as_of: Timestamp,
 }
 
 impl Client {
@@ -76,22 +78,24 @@ impl Client {
         self.post(&["api", "notifications", action], &body).await
     }
 
-    /// Starts sending every parked notification of the filter round again.
-    pub async fn retry_all(&self, filter: &Filter) -> Result<Job> {
-        self.post(
-            &["api", "notifications", "retry"],
-            &json!({ "filter": filter.body() }),
-        )
-        .await
+    /// Starts sending every parked notification of the filter round again. With what was counted, only those: what
+    /// is parked later stays, and `Conflict` if there are more of them after all.
+    pub async fn retry_all(&self, filter: &Filter, counted: Option<Matching>) -> Result<Job> {
+        self.start("retry", filter, counted).await
     }
 
-    /// Starts giving up every parked notification of the filter.
-    pub async fn discard_all(&self, filter: &Filter) -> Result<Job> {
-        self.post(
-            &["api", "notifications", "discard"],
-            &json!({ "filter": filter.body() }),
-        )
-        .await
+    /// Starts giving up every parked notification of the filter; `counted` as for [`Client::retry_all`].
+    pub async fn discard_all(&self, filter: &Filter, counted: Option<Matching>) -> Result<Job> {
+        self.start("discard", filter, counted).await
+    }
+
+    async fn start(&self, action: &str, filter: &Filter, counted: Option<Matching>) -> Result<Job> {
+        let mut body = json!({ "filter": filter.body() });
+        if let Some(counted) = counted {
+            body["asOf"] = json!(counted.as_of);
+            body["total"] = json!(counted.total);
+        }
+        self.post(&["api", "notifications", action], &body).await
     }
 
     pub async fn job(&self, id: &str) -> Result<Job> {

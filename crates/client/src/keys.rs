@@ -1,6 +1,6 @@
 //! API keys and tenants.
 
-use crate::{Client, Page, Result, http::NONE};
+use crate::{Client, Result, http::NONE};
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,8 +45,7 @@ pub struct NewTenant {
 
 impl Client {
     pub async fn keys(&self) -> Result<Vec<ApiKey>> {
-        let page: Page<_> = self.get(&["api", "keys"], NONE).await?;
-        Ok(page.items)
+        self.all(&["api", "keys"]).await
     }
 
     /// Makes a key; the answer is the only time its text is told.
@@ -60,8 +59,7 @@ impl Client {
     }
 
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
-        let page: Page<_> = self.get(&["api", "tenants"], NONE).await?;
-        Ok(page.items)
+        self.all(&["api", "tenants"]).await
     }
 
     /// Makes a tenant, and its first admin key under this name.

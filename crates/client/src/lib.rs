@@ -50,7 +50,7 @@ pub use providers::{
     Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
 };
 pub use read::Page;
-pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport};
+pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
 pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};

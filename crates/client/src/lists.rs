@@ -1,6 +1,6 @@
 //! Notification lists.
 
-use crate::{Client, Error, Page, Result, http::NONE};
+use crate::{Client, Error, Result, http::NONE};
 use domain::{Channel, Recipient};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +15,7 @@ pub struct List {
 
 impl Client {
     pub async fn lists(&self) -> Result<Vec<List>> {
-        let page: Page<_> = self.get(&["api", "lists"], NONE).await?;
-        Ok(page.items)
+        self.all(&["api", "lists"]).await
     }
 
     pub async fn list_named(&self, name: &str) -> Result<List> {

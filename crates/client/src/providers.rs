@@ -118,6 +118,9 @@ pub struct Lane {
     pub waiting: u64,
     pub hold: Option<Hold>,
     pub not_before: Option<Timestamp>,
+    /// Why the node that answered cannot open the provider's secrets, if it cannot.
+    #[serde(default)]
+    pub sealed: Option<String>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -127,8 +130,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(90);
 
 impl Client {
     pub async fn providers(&self) -> Result<Vec<Provider>> {
-        let page: Page<_> = self.get(&["api", "providers"], NONE).await?;
-        Ok(page.items)
+        self.all(&["api", "providers"]).await
     }
 
     pub async fn provider(&self, id: &str) -> Result<Provider> {

@@ -101,6 +101,14 @@ impl Client {
         self.pages(path, query, limit).take(n).try_collect().await
     }
 
+    /// Everything there is, page by page.
+    pub(crate) async fn all<T: DeserializeOwned + Send + 'static>(
+        &self,
+        path: &'static [&'static str],
+    ) -> Result<Vec<T>> {
+        self.pages(path, vec![], PAGE).try_collect().await
+    }
+
     pub(crate) fn pages<T: DeserializeOwned + Send + 'static>(
         &self,
         path: &'static [&'static str],

@@ -27,6 +27,9 @@ pub struct NotificationRow {
     pub error_code: Option<String>,
     #[serde(default)]
     pub stuck: bool,
+    /// Why it waits and until when, while it does.
+    #[serde(default)]
+    pub waiting: Option<Waiting>,
     /// Why the provider it waits for is held.
     pub held: Option<Hold>,
     pub created_at: Timestamp,
@@ -59,8 +62,22 @@ pub struct StatusReport {
     pub enqueued_at: Option<Timestamp>,
     pub delivered_at: Option<Timestamp>,
     pub receipt: Option<String>,
+    /// Why it waits and until when, while it does.
+    #[serde(default)]
+    pub waiting: Option<Waiting>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+/// What keeps a notification from going out just now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// `scheduled`, `retry`, `held`, `throttled`, `secrets`, `sending`, `queued`.
+    pub reason: String,
+    pub detail: Option<String>,
+    /// When it is tried next; none when that is up to a person, or to what stands before it.
+    pub until: Option<Timestamp>,
 }
 
 /// One line of the audit log.

@@ -3,7 +3,7 @@
 use client::{Channel, Filter, Status, Timestamp};
 use domain::{Clock, SystemClock, retry::parse_human};
 
-/// A moment as people write it: `2026-01-31T12:00:00Z`, or `2h` for two hours ago.
+/// A moment in the past as people write it: `2026-01-31T12:00:00Z`, or `2h` for two hours ago.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(at) = text.parse() {
         return Ok(at);
@@ -12,6 +12,19 @@ pub fn moment(text: &str) -> Result<Timestamp, String> {
         Ok(ago) => Ok(SystemClock.now() - ago),
         Err(_) => Err(format!(
             "{text:?} is neither a time like 2026-01-31T12:00:00Z nor an age like 2h"
+        )),
+    }
+}
+
+/// A moment to come: `2026-01-31T12:00:00Z`, or `2h` for in two hours.
+pub fn moment_ahead(text: &str) -> Result<Timestamp, String> {
+    if let Ok(at) = text.parse() {
+        return Ok(at);
+    }
+    match parse_human(text) {
+        Ok(wait) => Ok(SystemClock.now() + wait),
+        Err(_) => Err(format!(
+            "{text:?} is neither a time like 2026-01-31T12:00:00Z nor a time from now like 2h"
         )),
     }
 }

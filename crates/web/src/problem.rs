@@ -265,13 +265,10 @@ impl IntoResponse for Problem {
             }
             _ => {}
         }
+        // For the console, which says it as a page.
+        response.extensions_mut().insert(self);
         response
     }
-}
-
-/// A path that takes other methods; the `Allow` header names them.
-pub async fn no_such_method() -> Problem {
-    Problem::new(Code::MethodNotAllowed, "see the Allow header, or /docs")
 }
 
 /// What a panic looks like from outside.

@@ -32,7 +32,7 @@ pub fn router(state: WebState) -> Router {
     }
     router = router.merge(console::router(&state));
     router = router
-        .method_not_allowed_fallback(problem::no_such_method)
+        .method_not_allowed_fallback(console::no_such_method)
         .fallback(console::no_such_page);
     if state.console.secure {
         router = router.layer(middleware::map_response(https_only));

@@ -11,7 +11,7 @@ use crate::{
     dto::{
         audit::AuditView,
         filter::BulkRequest,
-        job::{CountAnswer, JobView},
+        job::{DryRunAnswer, JobView},
         key::{KeyRequest, KeyView, NewKeyView},
         kpi::{KpiView, SiteKpiView},
         lane::{LaneView, LoopView},
@@ -168,7 +168,8 @@ fn bulk_routes() -> Vec<Endpoint> {
         )
         .body::<BulkRequest>()
         .answers::<JobView>(202, "The job that does it")
-        .answers::<CountAnswer>(200, "With dryRun: how many match"),
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
+        .refuses(&[Conflict]),
         post(
             "/api/notifications/discard",
             Operate,
@@ -177,7 +178,8 @@ fn bulk_routes() -> Vec<Endpoint> {
         )
         .body::<BulkRequest>()
         .answers::<JobView>(202, "The job that does it")
-        .answers::<CountAnswer>(200, "With dryRun: how many match"),
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
+        .refuses(&[Conflict]),
         get("/api/jobs/{id}", Read, "How far a bulk action is", jobs::get).answers::<JobView>(200, "The job"),
     ]
 }
@@ -339,13 +341,15 @@ fn provider_routes() -> Vec<Endpoint> {
             providers::hold,
         )
         .optional_body::<HoldRequest>()
+        .refuses(&[Conflict])
         .answers::<ProviderView>(200, "The provider"),
         post(
             "/api/providers/{id}/resume",
             Operate,
-            "Let a held provider go on",
+            "Let a held provider go on; one that is switched off goes on when it is switched on",
             providers::resume,
         )
+        .refuses(&[Conflict])
         .answers::<ProviderView>(200, "The provider"),
     ]
 }

@@ -1,8 +1,8 @@
 //! Actions over a filter.
 
-use crate::world::{TENANT, World, somebody};
-use central::jobs::{Action, BulkFilter};
-use domain::{Failure, Scope, Status};
+use crate::world::{TENANT, World, secs, somebody};
+use central::jobs::{Action, BulkFilter, Counted};
+use domain::{Clock, Failure, Scope, Status};
 use testkit::a_notification;
 
 #[tokio::test]
@@ -24,7 +24,7 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
     let job = world
         .central
         .jobs
-        .start(TENANT, Action::Retry, filter, &somebody())
+        .start(TENANT, Action::Retry, filter, None, &somebody())
         .await
         .unwrap();
     assert_eq!(job.total, 30);
@@ -40,7 +40,7 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
     let job = world
         .central
         .jobs
-        .start(TENANT, Action::Discard, BulkFilter::default(), &somebody())
+        .start(TENANT, Action::Discard, BulkFilter::default(), None, &somebody())
         .await
         .unwrap();
     world.central.jobs.sweep().await.unwrap();
@@ -55,4 +55,98 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
         .unwrap()
         .id;
     assert!(world.central.jobs.get(other, job.id).await.unwrap().is_none());
+}
+
+/// A world in which everything that is sent is parked.
+async fn refusing() -> World {
+    let world = World::new().await;
+    world
+        .mail
+        .answers(Failure::permanent(Scope::Message, "HTTP_400", "bad").into());
+    world
+}
+
+#[tokio::test]
+async fn a_job_acts_on_what_was_counted_and_on_nothing_that_came_or_parked_later() {
+    for action in [Action::Discard, Action::Retry] {
+        let mut world = refusing().await;
+        let (counted_one, again) = (
+            world.send(a_notification()).await,
+            world.send(a_notification()).await,
+        );
+        let waiting = world
+            .send(a_notification().send_at(world.temp.clock.now() + secs(5)))
+            .await;
+        world.sweep().await;
+        let jobs = world.central.jobs.clone();
+        let counted = jobs.count(TENANT, &BulkFilter::default()).await.unwrap();
+        assert_eq!(counted.total, 2);
+
+        // While somebody makes up their mind: one comes in, one that waited is parked, one goes round and parks again.
+        world.advance(secs(22));
+        let new = world.send(a_notification()).await;
+        world.requeue(again).await;
+        world.sweep().await;
+        for id in [new, waiting, again] {
+            assert_eq!(world.status(id).await, Status::Parked);
+        }
+        let job = jobs
+            .start(TENANT, action, BulkFilter::default(), Some(counted), &somebody())
+            .await
+            .unwrap();
+        assert_eq!(job.total, 1, "one of the two is no longer what it was");
+        jobs.sweep().await.unwrap();
+        let job = jobs.get(TENANT, job.id).await.unwrap().unwrap();
+        assert_eq!((job.progress.done, job.progress.finished), (1, true));
+        assert_ne!(world.status(counted_one).await, Status::Parked);
+        for id in [new, waiting, again] {
+            assert_eq!(
+                world.status(id).await,
+                Status::Parked,
+                "it parked after the count"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_nobody_counted_for_leaves_alone_what_parks_before_its_turn() {
+    let mut world = refusing().await;
+    let early = world.send(a_notification()).await;
+    world.sweep().await;
+    let jobs = world.central.jobs.clone();
+    jobs.start(TENANT, Action::Discard, BulkFilter::default(), None, &somebody())
+        .await
+        .unwrap();
+    world.advance(secs(1));
+    let late = world.send(a_notification()).await;
+    world.sweep().await;
+    jobs.sweep().await.unwrap();
+    assert_eq!(world.status(early).await, Status::Discarded);
+    assert_eq!(world.status(late).await, Status::Parked);
+}
+
+#[tokio::test]
+async fn a_job_never_takes_more_than_was_said() {
+    let mut world = refusing().await;
+    for _ in 0..3 {
+        world.send(a_notification()).await;
+    }
+    world.sweep().await;
+    let now = world.temp.clock.now();
+    // As if the commit of one had been under way when they were counted.
+    let counted = Counted { total: 2, as_of: now };
+    let started = world
+        .central
+        .jobs
+        .start(
+            TENANT,
+            Action::Discard,
+            BulkFilter::default(),
+            Some(counted),
+            &somebody(),
+        )
+        .await;
+    assert!(matches!(started, Err(store::Error::Conflict(_))), "{started:?}");
+    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
 }

@@ -9,14 +9,17 @@
 mod adapters_that_misbehave;
 mod audit;
 mod bulk;
+mod expiry;
 mod failing;
 mod holds;
 mod lanes;
 mod purge;
 mod recipients;
+mod recipients_of_types;
 mod routing;
 mod secrets;
 mod shutdown;
 mod sites;
 mod traces;
+mod waiting;
 mod world;

@@ -6,7 +6,7 @@ use crate::{
     filters::parse_pairs,
     output::{self, ask, progress},
 };
-use client::{Client, Filter, Job, NotificationId};
+use client::{Client, Filter, Job, Matching, NotificationId};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
@@ -95,7 +95,7 @@ async fn over_filter(verb: Verb, which: &Which, client: &Client) -> anyhow::Resu
         output::note("nothing was done");
         return Ok(());
     }
-    let job = watch(client, start(verb, client, &filter).await?, verb).await?;
+    let job = watch(client, start(verb, client, &filter, matching).await?, verb).await?;
     match which.format.json {
         true => output::json(&job)?,
         false => output::line(format_args!(
@@ -109,10 +109,11 @@ async fn over_filter(verb: Verb, which: &Which, client: &Client) -> anyhow::Resu
     }
 }
 
-async fn start(verb: Verb, client: &Client, filter: &Filter) -> client::Result<Job> {
+/// Of those that were counted: what was parked while somebody made up their mind is not among them.
+async fn start(verb: Verb, client: &Client, filter: &Filter, counted: Matching) -> client::Result<Job> {
     match verb {
-        Verb::Retry => client.retry_all(filter).await,
-        Verb::Discard => client.discard_all(filter).await,
+        Verb::Retry => client.retry_all(filter, Some(counted)).await,
+        Verb::Discard => client.discard_all(filter, Some(counted)).await,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     output::{self, time},
 };
 use client::{Check, Client, Filter, Kpis, Lane, LoopReport, NotificationRow};
-use domain::HoldReason;
+use domain::{Clock, HoldReason, SystemClock, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -89,7 +89,10 @@ async fn examine(client: &Client) -> anyhow::Result<Report> {
     let loops = client.loops().await?;
     let lanes = client.lanes().await?;
     let parked = client.list_first(&Filter::parked(), LOOKED_AT).await?;
+    let now = SystemClock.now();
     findings.extend(lanes.iter().filter_map(held));
+    findings.extend(lanes.iter().filter_map(sealed));
+    findings.extend(lanes.iter().filter_map(|lane| throttled(lane, now)));
     findings.extend(stuck(&kpis, &lanes));
     let groups = by_code(&parked);
     findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
@@ -158,12 +161,44 @@ fn held(lane: &Lane) -> Option<Finding> {
     Some(Finding::new(what, advice))
 }
 
+fn sealed(lane: &Lane) -> Option<Finding> {
+    let why = lane.sealed.as_ref()?;
+    Some(Finding::new(
+        format!(
+            "{} notifications wait for {}: its secrets cannot be opened ({why})",
+            lane.waiting, lane.provider
+        ),
+        format!(
+            "Give central the key they were sealed with (secrets.key, or secrets.previous), or set them anew \
+             (`waypost provider set {}`). Nothing is lost meanwhile.",
+            lane.provider
+        ),
+    ))
+}
+
+fn throttled(lane: &Lane, now: Timestamp) -> Option<Finding> {
+    let until = lane.not_before.filter(|until| *until > now)?;
+    if lane.hold.is_some() || lane.waiting == 0 {
+        return None;
+    }
+    let what = format!(
+        "{} notifications wait for {}: the far end asked for a pause",
+        lane.waiting, lane.provider
+    );
+    let advice = format!(
+        "They go on {}. If it comes often, a limit helps (limits.perSecond of the provider).",
+        time::short(until)
+    );
+    Some(Finding::new(what, advice))
+}
+
 fn stuck(kpis: &Kpis, lanes: &[Lane]) -> Option<Finding> {
     if kpis.stuck_count == 0 {
         return None;
     }
     let what = format!("{} notifications wait for too long", kpis.stuck_count);
-    let advice = match lanes.iter().any(|lane| lane.hold.is_some()) {
+    let kept = |lane: &Lane| lane.hold.is_some() || lane.sealed.is_some();
+    let advice = match lanes.iter().any(kept) {
         true => {
             "Most likely because of what is held, above. `waypost list --stuck` shows them with the reason."
         }

@@ -47,8 +47,11 @@ pub struct Put {
     /// The list
     name: String,
     /// Who is on it
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", required_unless_present = "empty")]
     addresses: Vec<String>,
+    /// Nobody: take everybody off the list, or make one without anybody on it
+    #[arg(long, conflicts_with = "addresses")]
+    empty: bool,
     /// The type of these addresses; Email if left out
     #[arg(long = "type", value_name = "TYPE", value_parser = channel)]
     channel: Option<Channel>,

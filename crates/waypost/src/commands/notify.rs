@@ -3,7 +3,7 @@
 use crate::{
     connect::Connect,
     exit::usage,
-    filters::{channel, moment},
+    filters::{channel, moment_ahead},
     output::{self, ask},
 };
 use client::{Channel, Client, Notification, NotificationId, Status, Timestamp};
@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     body: String,
     /// Fields that only some types know, as a JSON object
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", value_parser = json_object)]
     data: Option<serde_json::Value>,
     /// The id to send under (a UUID)
     #[arg(long, value_name = "UUID", conflicts_with = "key")]
@@ -50,11 +50,11 @@ pub struct Args {
     /// A key of your own to send under, like order-7:confirmed
     #[arg(long)]
     key: Option<String>,
-    /// Not before this time
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    /// Not before this time: 2026-01-31T12:00:00Z, or 2h for in two hours
+    #[arg(long, value_name = "TIME", value_parser = moment_ahead)]
     send_at: Option<Timestamp>,
-    /// Not after this time; what is late is parked
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    /// Not after this time; what is late is parked. A time, or 2h for in two hours
+    #[arg(long, value_name = "TIME", value_parser = moment_ahead)]
     expires_at: Option<Timestamp>,
     /// Wait until it is delivered, parked or discarded; exit 0 only if it was delivered
     #[arg(long)]
@@ -66,6 +66,15 @@ pub struct Args {
     format: output::Format,
     #[command(flatten)]
     central: Connect,
+}
+
+/// Left to itself, clap would take any text for a JSON string.
+fn json_object(text: &str) -> Result<serde_json::Value, String> {
+    match serde_json::from_str(text) {
+        Ok(object @ serde_json::Value::Object(_)) => Ok(object),
+        Ok(_) => Err("must be a JSON object, like {\"priority\": 1}".into()),
+        Err(e) => Err(format!("is not JSON: {e}")),
+    }
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {

@@ -58,6 +58,8 @@ fn in_json(purged: &Purged, dry_run: bool) -> Value {
         "auditRows": purged.audit_rows,
         "spentKeys": purged.spent_keys,
         "statsRows": purged.stats_rows,
+        "siteCalls": purged.site_calls,
+        "jobs": purged.jobs,
         "oldestLeft": purged.oldest_left,
     })
 }

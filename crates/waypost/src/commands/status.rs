@@ -2,7 +2,7 @@
 
 use crate::{
     connect::Connect,
-    output::{self, time},
+    output::{self, rows, time},
 };
 use client::{NotificationId, StatusReport};
 use std::time::Duration;
@@ -54,6 +54,9 @@ fn say(args: &Args, report: &StatusReport) -> anyhow::Result<()> {
     }
     if report.retry_count > 0 {
         words.push(format!("after {} tries", report.retry_count));
+    }
+    if let Some(waiting) = &report.waiting {
+        words.push(format!("– {}", rows::waits(waiting)));
     }
     if let Some(error) = &report.last_error {
         words.push(format!("– {error}"));

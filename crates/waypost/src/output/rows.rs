@@ -5,7 +5,7 @@ use super::{
     table::status,
     time::{full, short},
 };
-use client::{AuditRow, NotificationRow};
+use client::{AuditRow, NotificationRow, Waiting};
 use comfy_table::Cell;
 
 /// A list of notifications, one line each.
@@ -36,13 +36,28 @@ fn whom(row: &NotificationRow) -> String {
     }
 }
 
-/// Why it is where it is.
+/// Why it is where it is, and until when.
 fn why(row: &NotificationRow) -> String {
-    match (&row.held, &row.error_code) {
-        (Some(hold), _) => format!("held: {}", hold.reason),
-        (None, Some(code)) => code.clone(),
-        (None, None) => String::new(),
+    match (&row.waiting, &row.error_code) {
+        (Some(waiting), _) => cut(&waits(waiting), 60),
+        // What was delivered keeps its last failure; it is no reason for anything.
+        (None, Some(code)) if row.delivered_at.is_none() => code.clone(),
+        (None, _) => String::new(),
     }
+}
+
+/// `held (auth: 535 …), next in 4m`
+pub fn waits(waiting: &Waiting) -> String {
+    let detail = waiting
+        .detail
+        .as_ref()
+        .map(|d| format!(" ({d})"))
+        .unwrap_or_default();
+    let until = waiting
+        .until
+        .map(|at| format!(", next {}", short(at)))
+        .unwrap_or_default();
+    format!("{}{until}{detail}", waiting.reason)
 }
 
 /// Everything about one notification.
@@ -62,6 +77,7 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
                 .as_ref()
                 .map(|code| format!("{code}: {}", row.last_error.as_deref().unwrap_or_default())),
         ),
+        ("waits", row.waiting.as_ref().map(waits)),
         (
             "held",
             row.held.as_ref().map(|hold| {

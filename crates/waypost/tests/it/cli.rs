@@ -522,3 +522,109 @@ fn a_reader_who_goes_away_is_no_failure() {
             .success()
     );
 }
+
+#[test]
+fn a_time_from_now_looks_ahead() {
+    let server = server();
+    let send = |flags: &[&str]| {
+        let mut args = vec!["notify", "--provider", "cap", "--body", "x", "--json"];
+        args.extend(flags);
+        let sent = server.run(&args).done().json();
+        let id = sent["notificationId"].as_str().unwrap().to_owned();
+        server.run(&["show", &id, "--json"]).done().json()
+    };
+    let at = |row: &serde_json::Value, name: &str| -> domain::Timestamp {
+        row[name].as_str().unwrap().parse().unwrap()
+    };
+    let row = send(&["--send-at", "2h", "--expires-at", "3h"]);
+    let created = at(&row, "createdAt");
+    for (name, hours) in [("sendAt", 2), ("expiresAt", 3)] {
+        let ahead = at(&row, name).since(created).as_secs();
+        assert!(
+            (hours * 3600 - 60..=hours * 3600 + 60).contains(&ahead),
+            "{name}: {ahead}"
+        );
+    }
+    assert_eq!(
+        (&row["status"], &row["waiting"]["reason"]),
+        (&"Pending".into(), &"scheduled".into())
+    );
+    let shown = server.run(&["list", "--status", "pending"]).done().out();
+    assert!(shown.contains("scheduled, next"), "{shown}");
+}
+
+#[test]
+fn data_that_is_no_json_object_is_refused() {
+    let server = server();
+    for data in ["{bad", "7", "\"text\""] {
+        let ran = server.run(&["notify", "--provider", "cap", "--body", "x", "--data", data]);
+        assert!(ran.ended(2).err().contains("JSON"), "{data}");
+    }
+    let args = [
+        "notify",
+        "--provider",
+        "cap",
+        "--body",
+        "x",
+        "--data",
+        r#"{"priority": 1}"#,
+    ];
+    server.run(&args).done();
+}
+
+#[test]
+fn a_list_is_not_emptied_by_leaving_its_addresses_out() {
+    let server = server();
+    server.run(&["lists", "put", "ops", "a@example.com"]).done();
+    server.run(&["lists", "put", "ops"]).ended(2);
+    for bad in ["rubbish", "a@x.example, b@x.example"] {
+        server.run(&["lists", "put", "ops", bad]).ended(2);
+        server.run(&["lists", "add", "ops", bad]).ended(2);
+    }
+    let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
+    assert_eq!(list["recipients"].as_array().unwrap().len(), 1);
+    server.run(&["lists", "put", "ops", "--empty"]).done();
+    let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
+    assert_eq!(list["recipients"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn lists_of_more_than_a_page_are_shown_whole() {
+    let server = server();
+    let client = client::Client::new(server.url(), KEY).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        for i in 0..120 {
+            let list = client::List {
+                name: format!("list-{i:03}"),
+                recipients: vec![],
+            };
+            client.create_list(&list).await.unwrap();
+            client.create_key(&format!("key-{i:03}"), "viewer").await.unwrap();
+            let draft = client::ProviderDraft {
+                id: Some(format!("cap-{i:03}")),
+                kind: "capture".into(),
+                ..Default::default()
+            };
+            client.create_provider(&draft).await.unwrap();
+        }
+    });
+    for (args, name) in [
+        (["lists", "list", "--json"], "list-119"),
+        (["key", "list", "--json"], "key-119"),
+        (["provider", "list", "--json"], "cap-119"),
+    ] {
+        let shown = server.run(&args).done().json();
+        assert!(shown.as_array().unwrap().len() >= 120, "{args:?}");
+        assert!(shown.to_string().contains(name), "{args:?}");
+    }
+}
+
+#[test]
+fn the_purge_says_in_the_log_what_is_gone() {
+    let mut server = Server::start();
+    let line = server.log_line("purged what was past its time");
+    for field in ["purged.notifications", "purged.audit_rows", "purged.jobs"] {
+        assert!(line.contains(field), "{line}");
+    }
+}

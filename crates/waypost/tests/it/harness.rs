@@ -128,7 +128,7 @@ impl Server {
             .with("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
             .with("WAYPOST_SERVER__BOOTSTRAP_KEY", KEY)
             .with("WAYPOST_DELIVERY__ALLOW_ADDRESSES", "127.0.0.0/8")
-            .with("WAYPOST_LOG", "warn,waypost=info");
+            .with("WAYPOST_LOG", "warn,waypost=info,central::purge=info");
         let (child, url) = spawn(&place);
         let place = place.with("WAYPOST_URL", &url);
         Self { place, url, child }
@@ -142,6 +142,13 @@ impl Server {
     pub fn link_address(&self) -> String {
         let file = self.place.path().join("link-port");
         std::fs::read_to_string(file).unwrap().trim().to_owned()
+    }
+
+    /// The first line of the log with these words. Asked once: the rest is not read.
+    pub fn log_line(&mut self, words: &str) -> String {
+        let log = BufReader::new(self.child.stderr.take().unwrap());
+        let mut lines = log.lines().map(Result::unwrap);
+        lines.find(|line| line.contains(words)).unwrap()
     }
 
     pub fn run(&self, args: &[&str]) -> Ran {

@@ -6,7 +6,7 @@ use crate::{
     body::JsonObject,
     dto::{
         filter::Bulk,
-        job::{CountAnswer, JobView},
+        job::{DryRunAnswer, JobView},
     },
     fields::Fields,
     problem::{Problem, Result},
@@ -38,13 +38,20 @@ pub async fn discard(
 }
 
 async fn start(state: &Shared, caller: &Caller, action: Action, fields: Fields) -> Result<Response> {
-    let Bulk { filter, dry_run } = Bulk::read(fields, state.central.clock.now()).map_err(Problem::fields)?;
+    let asked = Bulk::read(fields, state.central.clock.now()).map_err(Problem::fields)?;
+    let Bulk {
+        filter,
+        dry_run,
+        counted,
+    } = asked;
     let jobs = &state.central.jobs;
     if dry_run {
-        let total = jobs.count(caller.tenant, &filter).await?;
-        return Ok(Json(CountAnswer::of(total)).into_response());
+        let counted = jobs.count(caller.tenant, &filter).await?;
+        return Ok(Json(DryRunAnswer::from(counted)).into_response());
     }
-    let job = jobs.start(caller.tenant, action, filter, &caller.actor).await?;
+    let job = jobs
+        .start(caller.tenant, action, filter, counted, &caller.actor)
+        .await?;
     let location = [(header::LOCATION, format!("/api/jobs/{}", job.id))];
     Ok((StatusCode::ACCEPTED, location, Json(JobView::from(job))).into_response())
 }

@@ -20,6 +20,7 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
+use central::waiting;
 use store::directory::Role;
 
 /// Newest first; as CSV when that is what the client asks for.
@@ -40,12 +41,13 @@ pub async fn list(
     let page = paging::page(&mut params);
     params.finish()?;
     let found = state.central.store.list(caller.tenant, &filter, page).await?;
+    let mut items = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        let waiting = waiting::of(&state.central.directory, &row, measure.now).await?;
+        items.push(Summary::of(row, waiting, measure));
+    }
     let answer = NotificationPage {
-        items: found
-            .rows
-            .into_iter()
-            .map(|row| Summary::of(row, measure))
-            .collect(),
+        items,
         next_cursor: found.next.map(paging::print_cursor),
         from: filter.from,
     };
@@ -59,7 +61,9 @@ pub async fn get(
 ) -> Result<Json<Notification>> {
     let found = state.central.store.get(caller.tenant, id).await?;
     let found = found.ok_or_else(|| Problem::not_found("notification"))?;
-    Ok(Json(Notification::of(found, measure(&state))))
+    let measure = measure(&state);
+    let waiting = waiting::of(&state.central.directory, &found, measure.now).await?;
+    Ok(Json(Notification::of(found, waiting, measure)))
 }
 
 /// A producer is answered only about what it sent itself; the rest looks as if it were not there.
@@ -72,7 +76,8 @@ pub async fn status(
     let found =
         found.filter(|row| caller.role != Role::Producer || row.submission.submitted_by == caller.actor);
     let found = found.ok_or_else(|| Problem::not_found("notification"))?;
-    Ok(Json(StatusAnswer::of(found)))
+    let waiting = waiting::of(&state.central.directory, &found, state.central.clock.now()).await?;
+    Ok(Json(StatusAnswer::of(found, waiting)))
 }
 
 pub async fn attempts(

@@ -10,7 +10,7 @@ use super::{
 use crate::{api::lists::encode, fields::parse_timestamp, paging, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
-use domain::{AuditKind, AuditStatus, FieldError, Timestamp};
+use domain::{AuditKind, AuditStatus, Timestamp};
 use store::query::{AuditFilter, AuditRow, Page as Asking};
 
 const LIMIT: u32 = 100;
@@ -30,7 +30,6 @@ struct Asked {
 struct Page {
     frame: Frame,
     asked: Asked,
-    bad: Vec<FieldError>,
     rows: Vec<AuditRow>,
     older: Option<String>,
     paged: bool,
@@ -39,23 +38,19 @@ struct Page {
 framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let mut bad = vec![];
-    let asked = Asked::read(&mut params, &mut bad);
+    let asked = Asked::read(&mut params);
+    let filter = asked.filter(&mut params);
     let after = paging::cursor(&mut params);
+    params.finish()?;
     let frame = Frame::new(&state, &signed, "Audit log", Nav::Audit).await?;
     let paged = after.is_some();
     let query = asked.query();
-    let found = match asked.filter(&mut bad) {
-        Some(filter) => {
-            let asking = Asking { limit: LIMIT, after };
-            state
-                .central
-                .store
-                .audit(signed.caller.tenant, &filter, asking)
-                .await?
-        }
-        None => Default::default(),
-    };
+    let asking = Asking { limit: LIMIT, after };
+    let found = state
+        .central
+        .store
+        .audit(signed.caller.tenant, &filter, asking)
+        .await?;
     let page = Page {
         older: found.next.map(|next| {
             let and = if query.is_empty() { "" } else { "&" };
@@ -64,7 +59,6 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         rows: found.rows,
         frame,
         asked,
-        bad,
         paged,
         query,
     };
@@ -72,58 +66,39 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 }
 
 impl Asked {
-    fn read(params: &mut Params, bad: &mut Vec<FieldError>) -> Self {
-        let mut named = |name: &str| params.text(name);
-        let kind = named("kind").and_then(|text| match text.parse() {
-            Ok(kind) => Some(kind),
-            Err(why) => {
-                bad.push(FieldError::new("kind", why));
-                None
-            }
-        });
-        let status = named("status").and_then(|text| match text.parse() {
-            Ok(status) => Some(status),
-            Err(why) => {
-                bad.push(FieldError::new("status", why));
-                None
-            }
-        });
+    fn read(params: &mut Params) -> Self {
         Self {
-            kind,
-            status,
-            actor: named("actor"),
-            correlation: named("correlation"),
-            from: named("from"),
-            to: named("to"),
+            kind: params.parsed("kind"),
+            status: params.parsed("status"),
+            actor: params.text("actor"),
+            correlation: params.text("correlation"),
+            from: params.text("from"),
+            to: params.text("to"),
         }
     }
 
-    /// None when there can be no such row.
-    fn filter(&self, bad: &mut Vec<FieldError>) -> Option<AuditFilter> {
-        let correlation = match self.correlation.as_deref().map(|text| text.trim().parse()) {
-            None => None,
-            Some(Ok(id)) => Some(id),
-            Some(Err(_)) => {
-                bad.push(FieldError::new("Notification", "must be the id of one"));
-                return None;
-            }
-        };
+    /// What cannot be read is named in `params`, which refuses the request when it is finished.
+    fn filter(&self, params: &mut Params) -> AuditFilter {
+        let correlation = self.correlation.as_deref().map(|text| text.trim().parse());
+        if let Some(Err(_)) = correlation {
+            params.problem("correlation", "must be the id of a notification");
+        }
         let mut moment = |name: &str, text: &Option<String>| -> Option<Timestamp> {
             let text = text.as_deref()?;
             let parsed = parse_timestamp(text).or_else(|| parse_timestamp(&format!("{text}:00Z")));
             if parsed.is_none() {
-                bad.push(FieldError::new(name, "must be a time like 2026-01-31T13:45"));
+                params.problem(name, "must be a time like 2026-01-31T13:45");
             }
             parsed
         };
-        Some(AuditFilter {
-            from: moment("From", &self.from),
-            to: moment("To", &self.to),
+        AuditFilter {
+            from: moment("from", &self.from),
+            to: moment("to", &self.to),
             kind: self.kind,
             status: self.status,
             actor: self.actor.clone(),
-            correlation,
-        })
+            correlation: correlation.and_then(std::result::Result::ok),
+        }
     }
 
     fn query(&self) -> String {

@@ -9,11 +9,11 @@ use super::{
     guard::Signed,
     show::{counted, number, status_badge},
 };
-use crate::{access::Access, problem::Problem, query::Params, state::Shared};
+use crate::{access::Access, fields::parse_timestamp, problem::Problem, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
-use central::jobs::{Action, COUNT_BOUND};
-use domain::{NotificationId, Status};
+use central::jobs::{Action, COUNT_BOUND, Counted};
+use domain::{NotificationId, Status, Timestamp};
 use store::operator::Acted;
 
 /// Rows that can be chosen one by one.
@@ -33,6 +33,8 @@ struct Confirm {
     all: bool,
     count: u64,
     at_least: bool,
+    /// When they were counted: what is done is done to these.
+    as_of: Timestamp,
     /// Chosen, but not parked any more.
     others: u64,
     query: String,
@@ -67,7 +69,9 @@ fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
     let uri = uri
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
-    let (asked, _) = Asked::read(&mut Params::read(&uri)?);
+    let mut params = Params::read(&uri)?;
+    let asked = Asked::read(&mut params);
+    params.finish()?;
     let mut ids: Vec<NotificationId> = form.all("id").filter_map(|id| id.parse().ok()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -84,6 +88,16 @@ fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
         back: format!("/notifications?{}", asked.query()),
         asked,
     })
+}
+
+/// What the page that asked said.
+fn counted_when_asked(form: &Form) -> Result<Counted, Problem> {
+    let as_of = form.get("asOf").and_then(parse_timestamp);
+    let total = form.get("count").and_then(|text| text.parse().ok());
+    match (as_of, total) {
+        (Some(as_of), Some(total)) => Ok(Counted { total, as_of }),
+        _ => Err(Problem::field("asOf", "is missing; go back and choose again")),
+    }
 }
 
 fn verb(action: Action) -> &'static str {
@@ -111,6 +125,7 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
         all,
         count: 0,
         at_least: false,
+        as_of: frame.now,
         others: 0,
         shown: vec![],
         query: asked.query(),
@@ -124,7 +139,8 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
             Ok(filter) => filter,
             Err(why) => return Ok(Flash::bad(why).at(&page.back, &state.console)),
         };
-        page.count = state.central.jobs.count(tenant, &filter).await?;
+        let counted = state.central.jobs.count(tenant, &filter).await?;
+        (page.count, page.as_of) = (counted.total, counted.as_of);
         page.at_least = page.count >= COUNT_BOUND;
     } else {
         for id in ids {
@@ -162,12 +178,24 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
     let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
     let central = &state.central;
     if chosen.all {
-        let filter = match chosen.asked.bulk(central.clock.now()) {
+        let counted = counted_when_asked(&form)?;
+        // "The last hour" is the one they were asked about.
+        let filter = match chosen.asked.bulk(counted.as_of) {
             Ok(filter) => filter,
             Err(why) => return Ok(Flash::bad(why).at(&chosen.back, &state.console)),
         };
-        let job = central.jobs.start(tenant, chosen.action, filter, actor).await?;
-        return Ok(redirect(&format!("/jobs/{}", job.id)));
+        let started = central
+            .jobs
+            .start(tenant, chosen.action, filter, Some(counted), actor)
+            .await;
+        return match started {
+            Ok(job) => Ok(redirect(&format!("/jobs/{}", job.id))),
+            Err(store::Error::Conflict(why)) => {
+                let why = format!("Nothing was done: {why}.");
+                Ok(Flash::bad(why).at(&chosen.back, &state.console))
+            }
+            Err(error) => Err(error.into()),
+        };
     }
     let acted = match chosen.action {
         Action::Retry => central.operator.requeue(tenant, &chosen.ids, actor).await?,

@@ -47,6 +47,7 @@ impl IntoResponse for Trouble {
 #[template(path = "failure/page.html")]
 struct Page<'a> {
     frame: Frame,
+    title: &'static str,
     problem: &'a Problem,
     advice: &'static str,
 }
@@ -56,6 +57,7 @@ struct Page<'a> {
 struct Bare<'a> {
     assets: &'static super::assets::Addresses,
     theme: Theme,
+    title: &'static str,
     problem: &'a Problem,
     advice: &'static str,
 }
@@ -71,6 +73,7 @@ pub async fn dressed(state: &Shared, signed: &Signed, response: Response) -> Res
     };
     let page = Page {
         frame,
+        title: title(problem.code),
         advice: advice(problem.code),
         problem: &problem,
     };
@@ -90,6 +93,7 @@ fn page_of(problem: &Problem, theme: Theme) -> Response {
     let page = Bare {
         assets: &super::assets::ADDRESSES,
         theme,
+        title: title(problem.code),
         advice: advice(problem.code),
         problem,
     };
@@ -100,6 +104,15 @@ fn html(status: StatusCode, page: &impl Template) -> Response {
     match page.render() {
         Ok(text) => (status, Html(text)).into_response(),
         Err(_) => status.into_response(),
+    }
+}
+
+/// What happened, to a person: they have no key.
+fn title(code: Code) -> &'static str {
+    match code {
+        Code::Forbidden => "Your role does not allow this",
+        Code::Unauthorized => "You are not signed in",
+        other => other.title(),
     }
 }
 
@@ -132,12 +145,36 @@ fn advice(code: Code) -> &'static str {
 /// A path that nothing is at: a page for people, a problem for programs.
 pub async fn no_such_page(State(_): State<Shared>, request: Request) -> Response {
     let problem = Problem::new(Code::NotFound, "there is nothing at this path; see /docs");
-    let for_programs = request.uri().path().starts_with("/api/") || !wants_page(request.headers());
-    if for_programs {
+    if is_for_programs(&request) {
         return problem.into_response();
     }
-    let problem = Problem::new(Code::NotFound, "there is no page at this address");
-    let mut response = page_of(&problem, Theme::read(request.headers()));
+    unguarded(
+        &request,
+        &Problem::new(Code::NotFound, "there is no page at this address"),
+    )
+}
+
+/// A path that takes other methods: a page for people, a problem for programs; the `Allow` header names the methods.
+pub async fn no_such_method(State(_): State<Shared>, request: Request) -> Response {
+    if is_for_programs(&request) {
+        return Problem::new(Code::MethodNotAllowed, "see the Allow header, or /docs").into_response();
+    }
+    unguarded(
+        &request,
+        &Problem::new(
+            Code::MethodNotAllowed,
+            "this address takes what a form sends, not a visit",
+        ),
+    )
+}
+
+fn is_for_programs(request: &Request) -> bool {
+    request.uri().path().starts_with("/api/") || !wants_page(request.headers())
+}
+
+/// A page that no guard has been in front of.
+fn unguarded(request: &Request, problem: &Problem) -> Response {
+    let mut response = page_of(problem, Theme::read(request.headers()));
     headers::add(response.headers_mut());
     response.headers_mut().insert(
         header::CACHE_CONTROL,

@@ -2,7 +2,7 @@
 
 use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
 use central::jobs::BulkFilter;
-use domain::{Channel, FieldError, Status, Timestamp};
+use domain::{Channel, Status, Timestamp};
 use std::{fmt::Write, time::Duration};
 use store::query::Filter;
 
@@ -35,36 +35,20 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What can be read is read; what cannot is named.
-    pub fn read(params: &mut Params) -> (Self, Vec<FieldError>) {
-        let mut bad = vec![];
-        let mut status = vec![];
-        for text in params.several::<String>("status") {
-            match text.parse() {
-                Ok(known) => status.push(known),
-                Err(_) => bad.push(FieldError::new("status", format!("{text} is not a status"))),
-            }
-        }
-        let channel = params.text("type").and_then(|text| match text.parse() {
-            Ok(known) => Some(known),
-            Err(_) => {
-                bad.push(FieldError::new("type", format!("{text} is not a type")));
-                None
-            }
-        });
+    /// What cannot be read is named in `params`, which refuses the request when it is finished: a filter that is left
+    /// out would show, and offer to act on, what nobody asked for.
+    pub fn read(params: &mut Params) -> Self {
         let asked = Self {
-            status,
-            channel,
+            status: params.several("status"),
+            channel: params.parsed("type"),
             site: params.text("site"),
             list: params.text("list"),
             provider: params.text("provider"),
-            range: params.text("range").filter(|name| length(name).is_some()),
+            range: params.text("range"),
             from: params.text("from"),
             to: params.text("to"),
             error_code: params.text("errorCode"),
-            stuck: params
-                .text("stuck")
-                .is_some_and(|text| text == "true" || text == "1"),
+            stuck: params.boolean("stuck").unwrap_or(false),
             q: params.text("q"),
             execution: params.text("execution"),
             entity_type: params.text("entityType"),
@@ -73,10 +57,14 @@ impl Asked {
         };
         for (name, text) in [("from", &asked.from), ("to", &asked.to)] {
             if text.as_deref().is_some_and(|text| moment(text).is_none()) {
-                bad.push(FieldError::new(name, "must be a time like 2026-01-31T13:45"));
+                params.problem(name, "must be a time like 2026-01-31T13:45");
             }
         }
-        (asked, bad)
+        if asked.range.as_deref().is_some_and(|name| length(name).is_none()) {
+            let known: Vec<_> = RANGES.iter().map(|(name, ..)| *name).collect();
+            params.problem("range", format!("must be one of {}", known.join(", ")));
+        }
+        asked
     }
 
     fn earliest_at(&self, now: Timestamp) -> Option<Timestamp> {
@@ -107,6 +95,7 @@ impl Asked {
             error_code: self.error_code.clone(),
             receipt: self.receipt.clone(),
             execution: self.execution.clone(),
+            ended_by: None,
         }
     }
 
@@ -134,6 +123,7 @@ impl Asked {
             entity_type: self.entity_type.clone(),
             entity_id: self.entity_id.clone(),
             error_code: self.error_code.clone(),
+            as_of: None,
         })
     }
 
@@ -284,16 +274,18 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-    fn asked(uri: &str) -> (Asked, Vec<FieldError>) {
-        Asked::read(&mut Params::for_test(uri))
+    fn asked(uri: &str) -> Asked {
+        let mut params = Params::for_test(uri);
+        let asked = Asked::read(&mut params);
+        params.finish().unwrap();
+        asked
     }
 
     #[test]
     fn filters_survive_their_own_address() {
         let uri = "/notifications?status=Parked&status=Pending&type=Email&site=a%20b&q=x%26y&from=2026-01-01T10:00&stuck=true";
-        let (first, bad) = asked(uri);
-        assert!(bad.is_empty());
-        let (again, _) = asked(&format!("/?{}", first.query()));
+        let first = asked(uri);
+        let again = asked(&format!("/?{}", first.query()));
         assert_eq!(first, again);
         let filter = first.filter(NOW, Duration::from_secs(600));
         assert_eq!(filter.from.unwrap().to_string(), "2026-01-01T10:00:00.000Z");
@@ -301,16 +293,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_and_left_out() {
-        let (asked, bad) = asked("/?status=Lost&type=Pigeon&from=yesterday&to=2026-01-01");
-        let named: Vec<_> = bad.iter().map(|p| p.field.as_str()).collect();
-        assert_eq!(named, ["status", "type", "from"]);
-        assert!(asked.filter(NOW, Duration::ZERO).to.is_some());
+    fn what_cannot_be_read_and_what_is_unknown_is_refused_by_name() {
+        let uri = "/?status=Parkd&type=Pigeon&from=yesterday&to=2026-01-01&range=2w&stuck=perhaps&errocode=X";
+        let mut params = Params::for_test(uri);
+        Asked::read(&mut params);
+        let problem = params.finish().unwrap_err();
+        let named: Vec<_> = problem.errors.iter().map(|p| p.field.as_str()).collect();
+        assert_eq!(named, ["status", "type", "stuck", "from", "range", "errocode"]);
     }
 
     #[test]
     fn a_chip_leads_to_the_view_without_it() {
-        let (asked, _) = asked("/?status=Parked&site=north&range=24h");
+        let asked = asked("/?status=Parked&site=north&range=24h");
         let chips = asked.chips();
         assert_eq!(
             chips[0],
@@ -329,16 +323,12 @@ mod tests {
     fn a_bulk_action_takes_the_filter_or_says_why_not() {
         assert!(
             asked("/?stuck=true")
-                .0
                 .bulk(NOW)
                 .unwrap_err()
                 .contains("still wait")
         );
-        assert!(asked("/?status=Pending").0.bulk(NOW).is_err());
-        let bulk = asked("/?status=Parked&range=1h&provider=mail")
-            .0
-            .bulk(NOW)
-            .unwrap();
+        assert!(asked("/?status=Pending").bulk(NOW).is_err());
+        let bulk = asked("/?status=Parked&range=1h&provider=mail").bulk(NOW).unwrap();
         assert_eq!(
             (bulk.provider.as_deref(), bulk.from),
             (Some("mail"), Some(NOW - Duration::from_secs(3600)))

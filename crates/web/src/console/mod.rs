@@ -47,7 +47,7 @@ mod theme;
 mod timeline;
 mod users;
 
-pub use failure::no_such_page;
+pub use failure::{no_such_method, no_such_page};
 pub use guard::{SESSION_COOKIE, Signed};
 pub use routes::{Route, routes};
 pub use settings::ConsoleSettings;

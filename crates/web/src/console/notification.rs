@@ -15,8 +15,8 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::operator::Resent;
-use domain::{FieldError, NotificationId, RecipientState, Status, Target, kpi::is_stuck};
+use central::{operator::Resent, waiting};
+use domain::{FieldError, NotificationId, RecipientState, Status, Target, Waiting, kpi::is_stuck};
 use store::{operator::Acted, query::Notification};
 
 #[derive(Template)]
@@ -24,6 +24,8 @@ use store::{operator::Acted, query::Notification};
 struct Page {
     frame: Frame,
     row: Notification,
+    /// Why it waits, while it does.
+    waiting: Option<Waiting>,
     stuck: bool,
     steps: Vec<Step>,
     type_data: Option<String>,
@@ -52,21 +54,22 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
     let frame = Frame::new(&state, &signed, title, Nav::Notifications)
         .await?
         .live();
-    let waiting = !row.status.is_terminal();
+    let waiting = waiting::of(&state.central.directory, &row, frame.now).await?;
     let page = Page {
-        stuck: waiting
+        stuck: waiting.is_some()
             && is_stuck(
                 row.waiting_since,
                 frame.now,
                 state.central.settings.kpi.stuck_after,
             ),
-        steps: steps(&row, log),
+        steps: steps(&row, waiting.as_ref(), log),
         type_data: row.submission.type_data.as_deref().map(pretty),
         can_decide: row.status == Status::Parked,
-        can_cancel: waiting,
+        can_cancel: waiting.is_some(),
         can_resend: row.status == Status::Delivered,
         why_not: why_not(row.status).into(),
         frame,
+        waiting,
         row,
     };
     Ok(page.show(&state))

@@ -13,7 +13,8 @@ use axum::{
     extract::State,
     response::{Html, IntoResponse},
 };
-use domain::{Channel, FieldError, NotificationId, Status, Target, Timestamp, kpi::is_stuck};
+use central::waiting;
+use domain::{Channel, NotificationId, Status, Target, Timestamp, WaitReason, Waiting, kpi::is_stuck};
 use store::query::{Notification, Page as Asking};
 
 /// Rows of a page.
@@ -26,7 +27,8 @@ pub struct Row {
     pub id: NotificationId,
     pub status: Status,
     pub stuck: bool,
-    pub held: Option<String>,
+    /// Why it waits, while it does.
+    pub waiting: Option<Waiting>,
     pub subject: String,
     pub to: String,
     pub channel: Channel,
@@ -36,7 +38,6 @@ pub struct Row {
     pub code: Option<String>,
     pub error: Option<String>,
     pub created_at: Timestamp,
-    pub next_at: Option<Timestamp>,
 }
 
 #[derive(Template)]
@@ -44,7 +45,6 @@ pub struct Row {
 struct Page {
     frame: Frame,
     asked: Asked,
-    bad: Vec<FieldError>,
     rows: Vec<Row>,
     /// The address of the next page.
     older: Option<String>,
@@ -70,14 +70,14 @@ struct Rows {
 }
 
 impl Row {
-    pub fn of(found: Notification, state: &Shared, now: Timestamp) -> Self {
+    pub async fn of(found: Notification, state: &Shared, now: Timestamp) -> Result<Self> {
+        let waiting = waiting::of(&state.central.directory, &found, now).await?;
         let s = found.submission;
-        let waiting = !found.status.is_terminal();
-        let held = found.held.filter(|_| waiting).map(|hold| hold.reason.to_string());
-        Self {
+        Ok(Self {
             id: s.id,
             status: found.status,
-            stuck: waiting && is_stuck(found.waiting_since, now, state.central.settings.kpi.stuck_after),
+            stuck: waiting.is_some()
+                && is_stuck(found.waiting_since, now, state.central.settings.kpi.stuck_after),
             to: to(&s.target),
             subject: s.subject,
             channel: s.channel,
@@ -87,9 +87,8 @@ impl Row {
             code: found.last_code,
             error: found.last_error,
             created_at: found.created_at,
-            next_at: found.next_attempt_at.filter(|_| waiting && held.is_none()),
-            held,
-        }
+            waiting,
+        })
     }
 
     /// For the row's own words: what it is called when read aloud.
@@ -115,8 +114,9 @@ pub fn to(target: &Target) -> String {
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let (asked, bad) = Asked::read(&mut params);
+    let asked = Asked::read(&mut params);
     let after = paging::cursor(&mut params);
+    params.finish()?;
     let tenant = signed.caller.tenant;
     let frame = Frame::new(&state, &signed, "Notifications", Nav::Notifications)
         .await?
@@ -136,12 +136,12 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let providers = store.providers(tenant).await?;
     let lists = store.lists(tenant).await?;
     let sites = store.kpis_by_site(tenant, state.central.settings.kpi).await?;
+    let mut rows = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        rows.push(Row::of(row, &state, frame.now).await?);
+    }
     let page = Page {
-        rows: found
-            .rows
-            .into_iter()
-            .map(|row| Row::of(row, &state, frame.now))
-            .collect(),
+        rows,
         no_bulk: asked.bulk(frame.now).err(),
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),
         lists: lists.into_iter().map(|list| list.name).collect(),
@@ -152,7 +152,6 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             .collect(),
         frame,
         asked,
-        bad,
         older,
         paged,
         bounded,
@@ -165,9 +164,11 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 pub async fn rows(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let frame = Frame::new(&state, &signed, "", Nav::Notifications).await?;
     let mut rows = vec![];
-    for id in params.several::<NotificationId>("id").into_iter().take(MOST_ROWS) {
+    let ids = params.several::<NotificationId>("id");
+    params.finish()?;
+    for id in ids.into_iter().take(MOST_ROWS) {
         if let Some(found) = state.central.store.get(signed.caller.tenant, id).await? {
-            rows.push(Row::of(found, &state, frame.now));
+            rows.push(Row::of(found, &state, frame.now).await?);
         }
     }
     let text = Rows { frame, rows }.render().unwrap_or_default();

@@ -13,7 +13,7 @@ use super::{
 use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
-use central::loops::LoopReport;
+use central::{directory::Directory, loops::LoopReport};
 use domain::{Status, Timestamp, kpi::Kpis};
 use std::time::Duration;
 use store::{
@@ -84,7 +84,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             central.settings.kpi.stuck_after,
         ),
         charts: charts(&series),
-        lanes: shown_lanes(lanes, &providers, frame.now),
+        lanes: shown_lanes(&central.directory, lanes, &providers, frame.now).await?,
         loops: central.loops.reports().into_iter().collect(),
         spans: Span::ALL
             .map(|one| (span_name(one), span_word(one), one == span))
@@ -99,18 +99,25 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 }
 
 /// Lanes that somebody has to know of. One outlives its provider, and some have none.
-fn shown_lanes(lanes: Vec<Lane>, providers: &[Provider], now: Timestamp) -> Vec<(Lane, LaneState)> {
-    let shown = lanes.into_iter().filter_map(|lane| {
+async fn shown_lanes(
+    directory: &Directory,
+    lanes: Vec<Lane>,
+    providers: &[Provider],
+    now: Timestamp,
+) -> store::Result<Vec<(Lane, LaneState)>> {
+    let mut shown = vec![];
+    for lane in lanes {
         let of = providers
             .iter()
             .find(|one| one.provider.id.as_str() == lane.provider);
         if of.is_none() && lane.waiting == 0 {
-            return None;
+            continue;
         }
-        let state = LaneState::of(&lane, of.map(|one| &one.provider.limits), now);
-        Some((lane, state))
-    });
-    shown.collect()
+        let sealed = directory.sealed(lane.lane).await?;
+        let state = LaneState::of(&lane, of.map(|one| &one.provider.limits), sealed, now);
+        shown.push((lane, state));
+    }
+    Ok(shown)
 }
 
 fn span_named(name: Option<&str>) -> Span {

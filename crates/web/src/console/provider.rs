@@ -75,6 +75,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         .into_iter()
         .find(|lane| lane.lane == stored.lane);
     let lane = lane.ok_or_else(|| Trouble(Problem::not_found("provider")))?;
+    let sealed = state.central.directory.sealed(lane.lane).await?;
     let info = state
         .central
         .directory
@@ -88,7 +89,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         kind_title: info
             .as_ref()
             .map_or("a kind this program does not know", |info| info.title),
-        state: LaneState::of(&lane, Some(&stored.provider.limits), frame.now),
+        state: LaneState::of(&lane, Some(&stored.provider.limits), sealed, frame.now),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
         settings: flat("", &view.settings),
@@ -187,14 +188,9 @@ pub async fn hold(State(state): State<Shared>, signed: Signed, PathText(id): Pat
             why,
             &signed.caller.actor,
         )
-        .await?;
-    if !known {
-        return Err(Trouble(Problem::not_found("provider")));
-    }
-    Ok(
-        Flash::good("The provider is held: its notifications wait until you resume it.")
-            .at(&place(&id), &state.console),
-    )
+        .await;
+    let said = "The provider is held: its notifications wait until you resume it.";
+    told(&state, &id, known, said)
 }
 
 pub async fn resume(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
@@ -205,11 +201,26 @@ pub async fn resume(State(state): State<Shared>, signed: Signed, PathText(id): P
             &ProviderId::new(id.as_str()),
             &signed.caller.actor,
         )
-        .await?;
-    if !known {
-        return Err(Trouble(Problem::not_found("provider")));
+        .await;
+    told(
+        &state,
+        &id,
+        known,
+        "The provider goes on: what waited is sent now.",
+    )
+}
+
+/// What came of holding or resuming: one that is switched off is held by that, and by nothing else.
+fn told(state: &Shared, id: &str, known: store::Result<bool>, done: &str) -> Result {
+    match known {
+        Ok(true) => Ok(Flash::good(done).at(&place(id), &state.console)),
+        Ok(false) => Err(Trouble(Problem::not_found("provider"))),
+        Err(store::Error::Conflict(_)) => {
+            let why = "Nothing was done: the provider is switched off, which holds it until somebody switches it on.";
+            Ok(Flash::bad(why).at(&place(id), &state.console))
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(Flash::good("The provider goes on: what waited is sent now.").at(&place(&id), &state.console))
 }
 
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {

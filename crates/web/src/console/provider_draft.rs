@@ -3,10 +3,17 @@
 use super::form::Form;
 use crate::fields::Fields;
 use delivery::{KindInfo, Setting, SettingType};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use store::directory::NewProvider;
 
-/// What was sent, as the API would have it.
-pub fn to_fields(form: &Form, info: &KindInfo) -> Fields {
+/// The parts of `retry` and `limits` that the form asks for. What it does not ask for it does not change.
+const RETRY_TEXTS: [&str; 4] = ["shape", "interval", "cap", "maxAge"];
+const RETRY_NUMBERS: [&str; 3] = ["factor", "jitter", "maxAttempts"];
+const LIMITS: [&str; 2] = ["concurrency", "perSecond"];
+
+/// What was sent, as the API would have it. `stored` is the provider as it stands, when it exists.
+pub fn to_fields(form: &Form, info: &KindInfo, stored: Option<&NewProvider>) -> Fields {
     let mut top = Map::new();
     top.insert("kind".into(), info.kind.into());
     for name in ["id", "name"] {
@@ -19,17 +26,19 @@ pub fn to_fields(form: &Form, info: &KindInfo) -> Fields {
     if let Some(word) = form.text("onAmbiguous") {
         top.insert("onAmbiguous".into(), word.into());
     }
-    let mut retry = Map::new();
-    for name in ["shape", "interval", "cap", "maxAge"] {
+    let mut retry = stored.map_or_else(Map::new, |p| {
+        without(&p.retry, &[&RETRY_TEXTS[..], &RETRY_NUMBERS].concat())
+    });
+    for name in RETRY_TEXTS {
         if let Some(value) = form.text(&format!("retry.{name}")) {
             retry.insert(name.into(), value.into());
         }
     }
-    for name in ["factor", "jitter", "maxAttempts"] {
+    for name in RETRY_NUMBERS {
         put_number(&mut retry, name, form.text(&format!("retry.{name}")));
     }
-    let mut limits = Map::new();
-    for name in ["concurrency", "perSecond"] {
+    let mut limits = stored.map_or_else(Map::new, |p| without(&p.limits, &LIMITS));
+    for name in LIMITS {
         put_number(&mut limits, name, form.text(&format!("limits.{name}")));
     }
     let mut settings = Map::new();
@@ -47,6 +56,17 @@ pub fn to_fields(form: &Form, info: &KindInfo) -> Fields {
 /// The field that asks for a kept secret to be removed.
 pub fn removal(field: &str) -> String {
     format!("remove.{field}")
+}
+
+/// What is stored, less what the form asks for.
+fn without(stored: &impl Serialize, asked: &[&str]) -> Map<String, Value> {
+    match serde_json::to_value(stored) {
+        Ok(Value::Object(mut all)) => {
+            all.retain(|name, value| !asked.contains(&name.as_str()) && !value.is_null());
+            all
+        }
+        _ => Map::new(),
+    }
 }
 
 /// As a number where it is one; otherwise as it is, to be refused by name.

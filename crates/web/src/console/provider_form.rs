@@ -86,7 +86,11 @@ pub async fn edit(State(state): State<Shared>, signed: Signed, PathText(id): Pat
 
 pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let info = kind(&state, form.get("kind").unwrap_or_default())?;
-    let draft = draft::read(to_fields(&form, &info), None, state.central.directory.registry());
+    let draft = draft::read(
+        to_fields(&form, &info, None),
+        None,
+        state.central.directory.registry(),
+    );
     let made = match draft {
         Ok(draft) => {
             let desk = &state.central.providers;
@@ -121,7 +125,7 @@ pub async fn replace(
         return Ok(Flash::bad(why).at(&format!("{}/edit", place(&id)), &state.console));
     }
     let draft = draft::read(
-        to_fields(&form, &info),
+        to_fields(&form, &info, Some(&stored.provider)),
         Some(&stored),
         state.central.directory.registry(),
     );

@@ -44,18 +44,19 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
     for group in store.failures(tenant).await? {
         *failing.entry(group.provider).or_default() += group.count;
     }
-    let rows = store.providers(tenant).await?.into_iter().filter_map(|stored| {
-        let lane = lanes.remove(&stored.lane)?;
-        Some(Row {
+    let mut rows = vec![];
+    for stored in store.providers(tenant).await? {
+        let Some(lane) = lanes.remove(&stored.lane) else {
+            continue;
+        };
+        let sealed = state.central.directory.sealed(lane.lane).await?;
+        rows.push(Row {
             waiting: lane.waiting,
-            state: LaneState::of(&lane, Some(&stored.provider.limits), frame.now),
+            state: LaneState::of(&lane, Some(&stored.provider.limits), sealed, frame.now),
             failing: failing.get(stored.provider.id.as_str()).copied().unwrap_or(0),
             stored,
-        })
-    });
-    let page = Page {
-        rows: rows.collect(),
-        frame,
-    };
+        });
+    }
+    let page = Page { rows, frame };
     Ok(page.show(&state))
 }

@@ -1,7 +1,7 @@
 //! The story of one notification, from the script that sent it to where it is now.
 
 use super::show::{Icon, took};
-use domain::{AuditKind, AuditStatus, Timestamp};
+use domain::{AuditKind, AuditStatus, Timestamp, WaitReason, Waiting};
 use store::query::{AuditRow, Notification};
 
 /// One thing that happened, or will.
@@ -34,7 +34,7 @@ impl Step {
     }
 }
 
-pub fn steps(row: &Notification, log: Vec<AuditRow>) -> Vec<Step> {
+pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) -> Vec<Step> {
     let mut steps = vec![];
     let from = &row.submission.provenance;
     if let Some(at) = row.submission.site_enqueued_at {
@@ -76,7 +76,7 @@ pub fn steps(row: &Notification, log: Vec<AuditRow>) -> Vec<Step> {
         step.detail = Some(receipt.clone());
         steps.push(step);
     }
-    steps.extend(to_come(row));
+    steps.extend(waiting.and_then(|waiting| to_come(row, waiting)));
     steps
 }
 
@@ -132,10 +132,7 @@ fn logged(entry: AuditRow, number: &mut u32) -> Step {
 }
 
 /// What happens next, while it waits.
-fn to_come(row: &Notification) -> Option<Step> {
-    if row.status.is_terminal() {
-        return None;
-    }
+fn to_come(row: &Notification, waiting: &Waiting) -> Option<Step> {
     if let Some(hold) = &row.held {
         let what = format!("Waits: {}", super::show::hold_in_words(hold.reason));
         let mut step = Step::new(hold.next_probe.unwrap_or(hold.since), Icon::Hand, "bad", what);
@@ -143,7 +140,13 @@ fn to_come(row: &Notification) -> Option<Step> {
         step.future = hold.next_probe.is_some();
         return Some(step);
     }
-    let at = row.next_attempt_at?;
+    if waiting.reason == WaitReason::Secrets {
+        let what = format!("Waits: {}", waiting.reason.in_words());
+        let mut step = Step::new(row.waiting_since, Icon::Hand, "bad", what);
+        step.detail = waiting.detail.clone();
+        return Some(step);
+    }
+    let at = waiting.until.or(row.next_attempt_at)?;
     let what = if row.retry_count == 0 {
         "First attempt"
     } else {

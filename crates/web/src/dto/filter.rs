@@ -2,7 +2,7 @@
 
 use super::names::{StatusName, Time, TypeName};
 use crate::{fields::Fields, problem::Result, query::Params};
-use central::jobs::BulkFilter;
+use central::jobs::{BulkFilter, Counted};
 use domain::{Channel, FieldError, Status, Timestamp};
 use std::time::Duration;
 use store::query::{AuditFilter, Filter};
@@ -34,6 +34,7 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
         error_code: params.text("errorCode"),
         receipt: params.text("receipt"),
         execution: params.text("executionId"),
+        ended_by: None,
     };
     if let (Some(from), Some(to)) = (filter.from, filter.to)
         && to < from
@@ -72,6 +73,10 @@ pub struct BulkRequest {
     pub filter: BulkFilterRequest,
     /// Only count what matches; change nothing.
     pub dry_run: Option<bool>,
+    /// The `asOf` of a dry run: only what was parked at that moment, and has been since, is acted on. Now if left out.
+    pub as_of: Option<Time>,
+    /// The `total` of the same dry run: if there are more, nothing is done and the answer is a 409.
+    pub total: Option<u64>,
 }
 
 /// Which parked notifications. An empty one means all of them. With `q` and without `from`: the last 7 days.
@@ -98,11 +103,24 @@ pub struct BulkFilterRequest {
 pub struct Bulk {
     pub filter: BulkFilter,
     pub dry_run: bool,
+    /// What a dry run said.
+    pub counted: Option<Counted>,
 }
 
 impl Bulk {
     pub fn read(mut fields: Fields, now: Timestamp) -> Result<Self, Vec<FieldError>> {
         let dry_run = fields.boolean("dryRun").unwrap_or(false);
+        let as_of = fields.timestamp("asOf");
+        let total = fields.integer::<u64>("total");
+        if total.is_some() && as_of.is_none() {
+            fields.problem("total", "goes with the asOf of the same dry run");
+        }
+        let counted = as_of.map(|as_of| Counted {
+            total: total.unwrap_or(u64::MAX),
+            as_of,
+        });
+        // The last days of a search are those of the count.
+        let now = as_of.map_or(now, |as_of| as_of.min(now));
         let map = fields.object("filter");
         let map = fields.require("filter", map);
         let mut inner = Fields::nested(map.unwrap_or_default(), "filter.");
@@ -129,11 +147,16 @@ impl Bulk {
             entity_type: inner.text("entityType"),
             entity_id: inner.text("entityId"),
             error_code: inner.text("errorCode"),
+            as_of: None,
         };
         fields.add_all(inner.finish());
         let problems = fields.finish();
         if problems.is_empty() {
-            Ok(Self { filter, dry_run })
+            Ok(Self {
+                filter,
+                dry_run,
+                counted,
+            })
         } else {
             Err(problems)
         }

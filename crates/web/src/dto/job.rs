@@ -1,7 +1,7 @@
 //! A bulk action as it is shown.
 
 use super::names::{ActionName, Id, Time};
-use central::jobs::COUNT_BOUND;
+use central::jobs::{COUNT_BOUND, Counted};
 use domain::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -38,6 +38,25 @@ pub struct CountAnswer {
     pub total: u64,
     /// Counting stopped here; there are more.
     pub total_at_least: bool,
+}
+
+/// How many rows match, and when that was. Given to the job, it acts on these and no others.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DryRunAnswer {
+    #[serde(flatten)]
+    pub count: CountAnswer,
+    #[schema(value_type = Time)]
+    pub as_of: Timestamp,
+}
+
+impl From<Counted> for DryRunAnswer {
+    fn from(counted: Counted) -> Self {
+        Self {
+            count: CountAnswer::of(counted.total),
+            as_of: counted.as_of,
+        }
+    }
 }
 
 impl CountAnswer {

@@ -21,16 +21,19 @@ pub struct LaneView {
     /// The far end throttles; nothing goes out before this.
     #[schema(value_type = Option<Time>)]
     pub not_before: Option<Timestamp>,
+    /// Why this node cannot open the provider's secrets, if it cannot: it leaves the lane alone then.
+    pub sealed: Option<String>,
     pub version: i64,
 }
 
-impl From<Lane> for LaneView {
-    fn from(lane: Lane) -> Self {
+impl LaneView {
+    pub fn of(lane: Lane, sealed: Option<String>) -> Self {
         Self {
             provider: lane.provider,
             waiting: lane.waiting,
             hold: lane.hold.map(HoldView::from),
             not_before: lane.not_before,
+            sealed,
             version: lane.config_version,
         }
     }

@@ -1,7 +1,7 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, HoldReason, Status,
+    AuditKind, AuditStatus, Channel, HoldReason, Status, WaitReason,
     site::{Category, OperationStatus},
 };
 use std::borrow::Cow;
@@ -40,6 +40,7 @@ words! {
     AuditKindName("AuditKind") = AuditKind::ALL.iter().map(|k| k.as_str());
     AuditStatusName("AuditStatus") = AuditStatus::ALL.iter().map(|s| s.as_str());
     HoldReasonName("HoldReason") = HoldReason::ALL.iter().map(|r| r.as_str());
+    WaitReasonName("WaitReason") = WaitReason::ALL.iter().map(|r| r.as_str());
     RoleName("Role") = Role::ALL.iter().map(|r| r.as_str());
     CategoryName("Category") = Category::ALL.iter().map(|c| c.as_str());
     OperationStatusName("OperationStatus") = OperationStatus::ALL.iter().map(|s| s.as_str());

@@ -1,9 +1,9 @@
 //! A notification as it is shown.
 
-use super::names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName};
+use super::names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName};
 use domain::{
     Actor, Channel, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status, Target,
-    Timestamp, kpi::is_stuck,
+    Timestamp, WaitReason, Waiting, kpi::is_stuck,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +49,8 @@ pub struct Summary {
     pub generation: i32,
     /// Waiting longer than `outbox.stuck_age_threshold`.
     pub stuck: bool,
+    /// Why it waits and until when, while it does.
+    pub waiting: Option<WaitingView>,
     /// Why its provider takes nothing just now, while it waits for that.
     pub held: Option<HoldView>,
     #[schema(value_type = Time)]
@@ -96,6 +98,34 @@ pub struct Summary {
     pub submitted_by: Actor,
 }
 
+/// What keeps a notification from going out just now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingView {
+    #[schema(value_type = WaitReasonName)]
+    pub reason: WaitReason,
+    /// The far end's words, the operator's or this node's.
+    pub detail: Option<String>,
+    /// When it is tried next; null when that is up to a person, or to what stands before it.
+    #[schema(value_type = Option<Time>)]
+    pub until: Option<Timestamp>,
+}
+
+impl From<Waiting> for WaitingView {
+    fn from(waiting: Waiting) -> Self {
+        let Waiting {
+            reason,
+            detail,
+            until,
+        } = waiting;
+        Self {
+            reason,
+            detail,
+            until,
+        }
+    }
+}
+
 /// Why a provider takes nothing just now.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -140,6 +170,9 @@ pub struct StatusAnswer {
     #[schema(value_type = Option<Time>)]
     pub delivered_at: Option<Timestamp>,
     pub receipt: Option<String>,
+    /// Why it waits and until when, while it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<WaitingView>,
 }
 
 /// What an action left behind.
@@ -160,14 +193,18 @@ pub struct Measure {
 }
 
 impl Summary {
-    fn new(row: &mut store::query::Notification, measure: Measure) -> Self {
+    fn new(row: &mut store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
         let s = &mut row.submission;
         let (list_name, to) = match std::mem::replace(&mut s.target, Target::Provider) {
             Target::List(name) => (Some(name), None),
             Target::Recipients(to) => (None, Some(to)),
             Target::Provider => (None, None),
         };
-        let waiting = !row.status.is_terminal();
+        // What is due in a lane that lets nothing out is tried when that ends.
+        let next_attempt_at = match &waiting {
+            Some(waiting) if waiting.reason != WaitReason::Queued => waiting.until,
+            _ => row.next_attempt_at,
+        };
         Self {
             notification_id: s.id,
             idempotency_key: s.idempotency_key.take(),
@@ -182,7 +219,8 @@ impl Summary {
             last_error: row.last_error.take(),
             error_code: row.last_code.take(),
             generation: row.generation,
-            stuck: waiting && is_stuck(row.waiting_since, measure.now, measure.stuck_after),
+            stuck: waiting.is_some() && is_stuck(row.waiting_since, measure.now, measure.stuck_after),
+            waiting: waiting.map(WaitingView::from),
             held: row.held.take().map(HoldView::from),
             created_at: row.created_at,
             enqueued_at: s.site_enqueued_at.unwrap_or(row.created_at),
@@ -191,7 +229,7 @@ impl Summary {
             expires_at: s.expires_at,
             waiting_since: row.waiting_since,
             last_attempt_at: row.last_attempt_at,
-            next_attempt_at: row.next_attempt_at,
+            next_attempt_at,
             delivered_at: row.delivered_at,
             ended_at: row.ended_at,
             resolved_targets: std::mem::take(&mut row.resolved_targets),
@@ -213,14 +251,14 @@ impl Summary {
         }
     }
 
-    pub fn of(mut row: store::query::Notification, measure: Measure) -> Self {
-        Self::new(&mut row, measure)
+    pub fn of(mut row: store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
+        Self::new(&mut row, waiting, measure)
     }
 }
 
 impl Notification {
-    pub fn of(mut row: store::query::Notification, measure: Measure) -> Self {
-        let summary = Summary::new(&mut row, measure);
+    pub fn of(mut row: store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
+        let summary = Summary::new(&mut row, waiting, measure);
         let submission = row.submission;
         Self {
             summary,
@@ -236,7 +274,7 @@ impl Notification {
 }
 
 impl StatusAnswer {
-    pub fn of(row: store::query::Notification) -> Self {
+    pub fn of(row: store::query::Notification, waiting: Option<Waiting>) -> Self {
         Self {
             status: row.status,
             retry_count: row.retry_count,
@@ -244,6 +282,7 @@ impl StatusAnswer {
             enqueued_at: row.submission.site_enqueued_at.unwrap_or(row.created_at),
             delivered_at: row.delivered_at,
             receipt: row.receipt,
+            waiting: waiting.map(WaitingView::from),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Retry and discard over a filter, as jobs.
 
 use crate::world::World;
+use domain::Clock;
 use serde_json::json;
+use std::time::Duration;
 use store::directory::Role;
 
 #[tokio::test]
@@ -62,7 +64,11 @@ async fn a_dry_run_only_counts() {
     let id = world.parked("a").await;
     let body = json!({"filter": {}, "dryRun": true});
     let counted = world.post("/api/notifications/discard", body).await.expect(200);
-    assert_eq!(counted, json!({"total": 1, "totalAtLeast": false}));
+    assert_eq!(
+        (&counted["total"], &counted["totalAtLeast"]),
+        (&json!(1), &json!(false))
+    );
+    assert!(counted["asOf"].is_string());
     world.central.jobs.sweep().await.unwrap();
     assert_eq!(world.status(&id).await, "Parked");
 }
@@ -102,4 +108,42 @@ async fn ops_retries_for_a_tenant_but_does_not_discard() {
         .ask("POST", "/api/notifications/discard", &key, Some(body))
         .await;
     assert_eq!(refused.problem(403), "forbidden");
+}
+
+#[tokio::test]
+async fn a_job_that_is_given_the_count_acts_on_nothing_that_parked_after_it() {
+    for action in ["retry", "discard"] {
+        let mut world = World::new().await;
+        let early = world.parked("a").await;
+        let path = format!("/api/notifications/{action}");
+        let counted = world
+            .post(&path, json!({"filter": {}, "dryRun": true}))
+            .await
+            .expect(200);
+        world.temp.clock.advance(Duration::from_secs(22));
+        let late = world.parked("b").await;
+        let body = json!({"filter": {}, "asOf": counted["asOf"], "total": counted["total"]});
+        let job = world.post(&path, body).await.expect(202);
+        assert_eq!(
+            (&job["total"], &job["filter"]["asOf"]),
+            (&json!(1), &counted["asOf"])
+        );
+        world.central.jobs.sweep().await.unwrap();
+        assert_ne!(world.status(&early).await, "Parked");
+        assert_eq!(world.status(&late).await, "Parked");
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_would_take_more_than_was_counted_is_a_conflict() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    world.parked("b").await;
+    let now = world.temp.clock.now();
+    let body = json!({"filter": {}, "asOf": now.to_string(), "total": 1});
+    let refused = world.post("/api/notifications/discard", body).await;
+    assert_eq!(refused.problem(409), "conflict");
+    let body = json!({"filter": {}, "total": 1});
+    let refused = world.post("/api/notifications/discard", body).await;
+    assert_eq!(refused.bad_fields(), ["total"]);
 }

@@ -58,7 +58,7 @@ async fn every_bad_field_of_a_list_is_named() {
         "x",
     ];
     assert_eq!(named, wanted);
-    let twice = json!({"name": "n", "recipients": [{"address": "a"}, {"address": "a"}]});
+    let twice = json!({"name": "n", "recipients": [{"address": "a@b"}, {"address": "a@b"}]});
     assert_eq!(
         world.post("/api/lists", twice).await.bad_fields(),
         ["recipients[1].address"]
@@ -94,7 +94,10 @@ async fn entries_are_added_replaced_and_taken_off_one_by_one() {
         "conflict"
     );
     world
-        .post(entries, json!({"address": "ann+x@example.com", "type": "Teams"}))
+        .post(
+            entries,
+            json!({"address": "ann+x@example.com", "type": "Pushbullet"}),
+        )
         .await
         .expect(201);
     let ambiguous = world.ask("DELETE", &place, &admin, None).await;
@@ -109,13 +112,13 @@ async fn entries_are_added_replaced_and_taken_off_one_by_one() {
         (&json!("ann+x@example.com"), &json!(false))
     );
     world
-        .ask("DELETE", &format!("{place}?type=Teams"), &admin, None)
+        .ask("DELETE", &format!("{place}?type=Pushbullet"), &admin, None)
         .await
         .expect(204);
     let left = world.get(entries).await.expect(200);
     assert_eq!(left["items"].as_array().unwrap().len(), 2);
     let gone = world
-        .ask("DELETE", &format!("{place}?type=Teams"), &admin, None)
+        .ask("DELETE", &format!("{place}?type=Pushbullet"), &admin, None)
         .await;
     assert_eq!(gone.problem(404), "not_found");
     assert_eq!(
@@ -138,4 +141,47 @@ async fn entries_added_at_the_same_time_are_all_kept() {
     }
     let list = world.get("/api/lists/ops").await.expect(200);
     assert_eq!(list["recipients"].as_array().unwrap().len(), 21);
+}
+
+#[tokio::test]
+async fn an_address_no_far_end_could_take_is_refused_by_the_type_it_is_for() {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let list = json!({"name": "night", "recipients": [
+        {"address": "fine@example.com"},
+        {"address": "rubbish"},
+        {"address": "a@x.example, b@x.example"},
+        {"address": "ops@example.com", "type": "Sms"},
+        {"address": "+491511234567", "type": "Sms"},
+        {"address": "https://example.com", "type": "Webhook"},
+    ]});
+    let refused = world.ask("POST", "/api/lists", &admin, Some(list)).await;
+    let wanted = [1, 2, 3, 5].map(|i| format!("recipients[{i}].address"));
+    assert_eq!(refused.bad_fields(), wanted);
+    let one = json!({"address": "rubbish"});
+    let path = "/api/lists/ops/recipients";
+    let refused = world.ask("POST", path, &admin, Some(one)).await;
+    assert_eq!(refused.bad_fields(), ["address"]);
+}
+
+#[tokio::test]
+async fn an_address_that_was_taken_before_it_was_checked_keeps_nobody_from_changing_the_list() {
+    let world = World::new().await;
+    let old = |address: &str| domain::Recipient {
+        name: None,
+        address: address.into(),
+        channel: None,
+        enabled: true,
+    };
+    let list = store::directory::List {
+        name: "old".into(),
+        recipients: vec![old("rubbish"), old("more rubbish"), old("a@example.com")],
+    };
+    let (tenant, actor) = (domain::TenantId::DEFAULT, domain::Actor::system());
+    world.central.store.put_list(tenant, &list, &actor).await.unwrap();
+    let admin = world.key(Role::Admin);
+    let gone = world
+        .ask("DELETE", "/api/lists/old/recipients/rubbish", &admin, None)
+        .await;
+    assert_eq!(gone.status, 204, "{}", gone.text);
 }

@@ -1,9 +1,10 @@
 //! Reading notifications: filters, status, attempts, holds, figures, audit.
 
-use crate::world::World;
-use domain::{Failure, HoldReason, Outcome, Scope};
+use crate::{console::visitor::Visitor, world::World};
+use domain::{Failure, HoldReason, Outcome, Scope, TenantId};
 use serde_json::{Value, json};
 use std::time::Duration;
+use store::directory::Role;
 
 async fn subjects(world: &World, query: &str) -> Vec<String> {
     let page = world
@@ -96,7 +97,7 @@ async fn a_row_of_a_list_has_no_content_and_the_whole_one_has() {
 }
 
 #[tokio::test]
-async fn the_status_has_exactly_its_six_fields() {
+async fn the_status_of_what_ended_has_exactly_its_six_fields() {
     let mut world = World::new().await;
     let id = world.delivered("Pump").await;
     let status = world
@@ -207,4 +208,44 @@ async fn the_audit_log_is_filtered_by_time_kind_status_actor_and_correlation() {
     let mut named = bad.bad_fields();
     named.sort_unstable();
     assert_eq!(named, ["correlation", "from", "kind", "status"]);
+}
+
+#[tokio::test]
+async fn a_row_that_waits_says_why_and_until_when_wherever_it_is_shown() {
+    let mut world = World::new().await;
+    let slow = Failure::transient(Scope::Lane, "SMTP_421", "too fast").after(Some(Duration::from_secs(300)));
+    world.mail.answers(slow.into());
+    world.submitted("first").await;
+    world.dispatcher.sweep().await.unwrap();
+    let id = world.submitted("second").await;
+    let whole = world.get(&format!("/api/notifications/{id}")).await.expect(200);
+    let waiting = &whole["waiting"];
+    assert_eq!(waiting["reason"], "throttled");
+    assert!(waiting["until"].as_str().unwrap() > whole["createdAt"].as_str().unwrap());
+    assert_eq!(
+        whole["nextAttemptAt"], waiting["until"],
+        "no time that has passed"
+    );
+    let status = world
+        .get(&format!("/api/notifications/{id}/status"))
+        .await
+        .expect(200);
+    assert_eq!(&status["waiting"], waiting);
+    let page = world.get("/api/notifications?status=Pending").await.expect(200);
+    assert_eq!(&page["items"][0]["waiting"], waiting);
+    let lanes = world.get("/api/lanes").await.expect(200);
+    assert_eq!(lanes["items"][0]["notBefore"], waiting["until"]);
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for path in ["/notifications".to_owned(), format!("/notifications/{id}")] {
+        let page = visitor.get(&path).await.text;
+        assert!(page.contains("the far end asked for a pause"), "{path}: {page}");
+    }
+    let hold = json!({"reason": "new server tonight"});
+    world.post("/api/providers/mail/hold", hold).await.expect(200);
+    let held = world.get(&format!("/api/notifications/{id}")).await.expect(200);
+    assert_eq!(held["waiting"]["reason"], "held");
+    assert_eq!(
+        (&held["waiting"]["until"], &held["nextAttemptAt"]),
+        (&json!(null), &json!(null))
+    );
 }

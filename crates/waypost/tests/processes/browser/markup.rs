@@ -62,7 +62,8 @@ async fn plant_settings(world: &World) {
     let member = Recipient {
         name: Some(PLANTED.into()),
         address: PLANTED.into(),
-        channel: None,
+        // A type whose addresses may be anything.
+        channel: Some(client::Channel::Telegram),
         enabled: true,
     };
     let list = List {

@@ -2,7 +2,7 @@
 
 use super::Icon;
 use askama::filters::HtmlSafe;
-use domain::{HoldReason, Limits, Status, Timestamp, site::OperationStatus};
+use domain::{HoldReason, Limits, Status, Timestamp, WaitReason, site::OperationStatus};
 use std::{borrow::Borrow, fmt};
 use store::outbox::Lane;
 
@@ -102,8 +102,8 @@ pub struct LaneState {
 }
 
 impl LaneState {
-    /// `limits` are those of its provider, where there is one.
-    pub fn of(lane: &Lane, limits: Option<&Limits>, now: Timestamp) -> Self {
+    /// `limits` are those of its provider, where there is one; `sealed` is why this node cannot open its secrets.
+    pub fn of(lane: &Lane, limits: Option<&Limits>, sealed: Option<String>, now: Timestamp) -> Self {
         let plain = |badge, why: &str| Self {
             badge,
             why: why.into(),
@@ -118,6 +118,12 @@ impl LaneState {
                 since: Some(hold.since),
                 next: hold.next_probe,
                 detail: hold.detail.clone(),
+            };
+        }
+        if sealed.is_some() {
+            return Self {
+                detail: sealed,
+                ..plain(Badge::HELD, WaitReason::Secrets.in_words())
             };
         }
         match lane.not_before {

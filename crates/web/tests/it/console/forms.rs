@@ -113,3 +113,87 @@ async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_fiel
     let stored = world.temp.store.provider(TenantId::DEFAULT, &id).await;
     assert!(stored.unwrap().unwrap().provider.secrets.is_empty());
 }
+
+#[tokio::test]
+async fn what_the_form_of_a_provider_does_not_show_it_does_not_change() {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let with = serde_json::json!({
+        "kind": "test-mail",
+        "retry": {"shape": "fixed", "interval": "1m", "maxAttempts": 7, "unknownRetries": 4},
+    });
+    let path = "/api/providers/mail";
+    let before = world.ask("PUT", path, &admin, Some(with)).await.expect(200);
+    assert_eq!(before["retry"]["unknownRetries"], 4);
+    let version = before["version"].to_string();
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let fields = [
+        ("version", version.as_str()),
+        ("name", "Mail"),
+        ("enabled", "true"),
+        ("order", "3"),
+        ("retry.shape", "fixed"),
+        ("retry.interval", "1m"),
+        ("retry.cap", "1m"),
+        ("retry.factor", "1"),
+        ("retry.jitter", "0"),
+        ("retry.maxAttempts", "9"),
+        ("limits.concurrency", "5"),
+        ("onAmbiguous", "resend"),
+    ];
+    let answer = visitor.post("/providers/mail/edit", &fields).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
+    let after = world.get(path).await.expect(200);
+    assert_eq!(
+        (&after["retry"]["maxAttempts"], &after["order"]),
+        (&9.into(), &3.into())
+    );
+    assert_eq!(after["retry"]["unknownRetries"], 4);
+}
+
+#[tokio::test]
+async fn an_address_is_checked_where_it_is_put_on_a_list() {
+    let world = World::new().await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    for (address, kind) in [
+        ("rubbish", "Email"),
+        ("a@x.example, b@x.example", "Email"),
+        ("ops@example.com", "Sms"),
+        ("ops@example.com", "Webhook"),
+    ] {
+        let fields = [("address", address), ("type", kind)];
+        let answer = visitor.post("/lists/ops/add", &fields).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{address} {kind}"
+        );
+    }
+    let list = world.get("/api/lists/ops").await.expect(200);
+    assert_eq!(list["recipients"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn resuming_a_provider_that_is_switched_off_changes_nothing_and_says_why() {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let off = serde_json::json!({"kind": "test-mail", "enabled": false});
+    world
+        .ask("PUT", "/api/providers/mail", &admin, Some(off))
+        .await
+        .expect(200);
+    for action in ["resume", "hold"] {
+        let path = format!("/api/providers/mail/{action}");
+        assert_eq!(world.act(&path).await.problem(409), "conflict");
+        let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Operator).await;
+        let answer = visitor.post(&format!("/providers/mail/{action}"), &[]).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER);
+        let page = visitor.get("/providers/mail").await.text;
+        assert!(
+            page.contains("switched off") && !page.contains("id=\"resume\""),
+            "{page}"
+        );
+    }
+    let provider = world.get("/api/providers/mail").await.expect(200);
+    assert_eq!(provider["hold"]["reason"], "disabled");
+}

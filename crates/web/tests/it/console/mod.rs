@@ -6,4 +6,4 @@ mod forms;
 mod openid;
 mod pages;
 mod sign_in;
-mod visitor;
+pub mod visitor;

@@ -54,7 +54,7 @@ async fn text_from_outside_is_shown_as_text() {
 }
 
 #[tokio::test]
-async fn filters_survive_in_the_address_and_bad_ones_are_named() {
+async fn filters_survive_in_the_address() {
     let mut world = World::new().await;
     world.parked("needle in here").await;
     world.delivered("something else").await;
@@ -65,6 +65,108 @@ async fn filters_survive_in_the_address_and_bad_ones_are_named() {
         .text;
     assert!(page.contains("needle in here") && !page.contains("something else"));
     assert!(page.contains("value=\"needle\""), "the form shows the filter");
-    let bad = visitor.get("/notifications?status=Nonsense").await;
-    assert!(bad.text.contains("Nonsense"), "{}", bad.text);
+}
+
+#[tokio::test]
+async fn a_filter_that_cannot_be_read_or_is_unknown_shows_no_list_and_offers_nothing_to_do() {
+    let mut world = World::new().await;
+    world.parked("needle in here").await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    for (query, named) in [
+        ("from=yesterday", "from"),
+        ("status=Parkd", "Parkd"),
+        ("errocode=SMTP_550", "errocode"),
+        ("range=2w", "range"),
+        ("stuck=perhaps", "stuck"),
+        ("type=Pigeon", "Pigeon"),
+        ("cursor=7", "cursor"),
+        ("status=Parked&status=Nonsense", "Nonsense"),
+    ] {
+        let page = visitor.get(&format!("/notifications?{query}")).await;
+        assert_eq!(page.status, 422, "{query}");
+        assert!(page.text.contains(named), "{query}: {}", page.text);
+        for absent in ["needle in here", "discard-all", "retry-selected"] {
+            assert!(!page.text.contains(absent), "{query} shows {absent}");
+        }
+        if query.starts_with("cursor") {
+            continue;
+        }
+        for step in ["/notifications/bulk", "/notifications/bulk/go"] {
+            let fields = [("action", "discard"), ("scope", "all"), ("query", query)];
+            let answer = visitor.post(step, &fields).await;
+            assert_eq!(answer.status, 422, "{step} {query}");
+        }
+    }
+    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+    let page = visitor.get("/audit?kind=Nonsense").await;
+    assert_eq!(page.status, 422);
+    assert_eq!(visitor.get("/audit?actr=x").await.status, 422);
+}
+
+#[tokio::test]
+async fn the_page_that_asks_fixes_what_is_acted_on() {
+    for action in ["retry", "discard"] {
+        let mut world = World::new().await;
+        let counted = world.parked("counted").await;
+        let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+        let fields = [
+            ("action", action),
+            ("scope", "all"),
+            ("query", "status=Parked&range=1h"),
+        ];
+        let page = visitor.post("/notifications/bulk", &fields).await.text;
+        let hidden = |name: &str| {
+            let after = page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
+            after.split('"').next().unwrap().to_owned()
+        };
+        let (as_of, count) = (hidden("asOf"), hidden("count"));
+        assert_eq!(count, "1");
+        world.temp.clock.advance(std::time::Duration::from_secs(22));
+        let later = world.parked("later").await;
+        let mut all = fields.to_vec();
+        all.extend([("asOf", as_of.as_str()), ("count", count.as_str())]);
+        let answer = visitor.post("/notifications/bulk/go", &all).await;
+        assert_eq!(answer.status, 303, "{}", answer.text);
+        world.central.jobs.sweep().await.unwrap();
+        assert_ne!(world.status(&counted).await, "Parked");
+        assert_eq!(world.status(&later).await, "Parked");
+        let without = visitor.post("/notifications/bulk/go", &fields).await;
+        assert_eq!(without.status, 422, "what was not counted is not acted on");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_leads_nowhere_is_a_page_for_a_browser_and_a_problem_for_a_program() {
+    let world = World::new().await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for (path, status) in [("/notifications/abc", 404), ("/notifications/bulk", 405)] {
+        let page = visitor.get(path).await;
+        assert_eq!(page.status.as_u16(), status, "{path}");
+        let kind = page.headers["content-type"].to_str().unwrap();
+        assert!(kind.starts_with("text/html"), "{path} is {kind}");
+        assert!(page.text.contains("id=\"failure\""), "{path}: {}", page.text);
+    }
+    world.get("/api/notifications/abc").await.problem(404);
+    let key = world.key(Role::Viewer);
+    let asked = world.ask("DELETE", "/api/notifications/retry", &key, None).await;
+    asked.problem(405);
+}
+
+#[tokio::test]
+async fn a_person_who_may_not_is_told_about_their_role_and_not_about_a_key() {
+    let world = World::new().await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for page in [
+        visitor.get("/keys").await,
+        visitor.post("/notifications/bulk", &[("action", "retry")]).await,
+    ] {
+        assert_eq!(page.status, 403);
+        assert!(
+            page.text.contains("Your role does not allow this"),
+            "{}",
+            page.text
+        );
+        assert!(page.text.contains("yours here is viewer"), "{}", page.text);
+        assert!(!page.text.contains("key's role"), "{}", page.text);
+    }
 }
