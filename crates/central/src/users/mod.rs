@@ -15,7 +15,7 @@ use store::{
     directory::Role,
     users::{NewSession, NewUser, PasswordHash, Session, User},
 };
-use throttle::Throttle;
+use throttle::{Throttle, Try};
 use uuid::Uuid;
 
 /// A session nobody uses ends after this.
@@ -146,15 +146,20 @@ impl UserDesk {
         text: &str,
         from: Option<IpAddr>,
     ) -> Result<(), SignInError> {
-        let now = self.clock.now();
-        if let Some(wait) = self.throttle.wait(&user.name, from, now) {
-            return Err(SignInError::TooMany { wait });
-        }
+        let one = self.begin(&user.name, from).await?;
         if password::is(text, user.password.as_ref()).await {
+            self.throttle.succeeded(&one);
             return Ok(());
         }
-        self.throttle.failed(&user.name, from, now);
         Err(SignInError::Refused)
+    }
+
+    /// Reserves a try before anything is looked at.
+    async fn begin(&self, name: &str, from: Option<IpAddr>) -> Result<Try, SignInError> {
+        let one = self.throttle.begin(name, from, self.clock.now());
+        let one = one.map_err(|wait| SignInError::TooMany { wait })?;
+        tokio::time::sleep(one.delay).await;
+        Ok(one)
     }
 
     pub async fn sign_in(
@@ -163,29 +168,48 @@ impl UserDesk {
         text: &str,
         from: Option<IpAddr>,
     ) -> Result<SignedIn, SignInError> {
-        let (name, now) = (name.trim(), self.clock.now());
-        if let Some(wait) = self.throttle.wait(name, from, now) {
-            return Err(SignInError::TooMany { wait });
-        }
-        let user = self.store.user_by_name(name).await?;
+        // A name that nobody can have is treated like one that nobody has, and not looked at any further.
+        let name = Some(name.trim()).filter(|name| is_name(name)).unwrap_or_default();
+        let one = self.begin(name, from).await?;
+        let user = match self.store.user_by_name(name).await {
+            Ok(user) => user,
+            Err(error) => {
+                self.throttle.unmade(&one);
+                return Err(error.into());
+            }
+        };
         let local = user.as_ref().filter(|user| user.subject.is_none());
         let kept = local.and_then(|user| user.password.as_ref());
         let right = password::is(text, kept).await;
         match user {
             Some(user) if right && may_enter(&user) => {
-                self.throttle.succeeded(name, from);
+                self.throttle.succeeded(&one);
                 self.open(user, "password").await
             }
             user => {
-                self.throttle.failed(name, from, now);
                 metrics::counter!("waypost_sign_ins_refused_total").increment(1);
                 if let Some(user) = user {
-                    let detail = from.map_or("from an unknown address".into(), |from| format!("from {from}"));
-                    self.store.sign_in_refused(&user, &detail).await?;
+                    self.note_refusal(user, from);
                 }
                 Err(SignInError::Refused)
             }
         }
+    }
+
+    /// Written down beside the answer: one that waited for it would tell that the name exists.
+    fn note_refusal(&self, user: User, from: Option<IpAddr>) {
+        let store = self.store.clone();
+        tokio::spawn(async move {
+            let detail = from.map_or("from an unknown address".into(), |from| format!("from {from}"));
+            if let Err(error) = store.sign_in_refused(&user, &detail).await {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    actor = %user.actor(),
+                    "a refused sign-in could not be written down"
+                );
+            }
+        });
     }
 
     /// Opens a session for somebody whose identity is established.
@@ -272,10 +296,20 @@ async fn hashed(text: &str) -> store::Result<PasswordHash> {
 
 /// What is wrong with a user's name.
 pub fn name_problems(name: &str) -> Vec<FieldError> {
-    let trimmed = name.trim();
-    if trimmed.is_empty() || trimmed.chars().count() > 255 || trimmed.contains(char::is_control) {
-        vec![FieldError::new("name", "must have 1 to 255 printable characters")]
-    } else {
+    if is_name(name.trim()) {
         vec![]
+    } else {
+        vec![FieldError::new("name", "must have 1 to 255 printable characters")]
     }
+}
+
+/// In characters.
+const LONGEST_NAME: usize = 255;
+
+fn is_name(text: &str) -> bool {
+    // Bytes first: counting the characters of a megabyte to refuse it would be work for nothing.
+    !text.is_empty()
+        && text.len() <= 4 * LONGEST_NAME
+        && text.chars().count() <= LONGEST_NAME
+        && !text.contains(char::is_control)
 }

@@ -50,9 +50,9 @@ pub async fn is(text: &str, kept: Option<&PasswordHash>) -> bool {
     };
     let compare = move || {
         let known = kept.is_some();
-        let hash = kept
-            .or_else(|| NOBODY.clone())
-            .unwrap_or(PasswordHash(String::new()));
+        // Made by the first who asks, whoever that is: the time it takes must not tell one name from another.
+        let nobody = NOBODY.clone();
+        let hash = kept.or(nobody).unwrap_or(PasswordHash(String::new()));
         let matches = phc::PasswordHash::new(&hash.0)
             .is_ok_and(|hash| Argon2::default().verify_password(text.as_bytes(), &hash).is_ok());
         known && matches

@@ -12,7 +12,9 @@ use subtle::ConstantTimeEq;
 /// The field every form has.
 pub const SECRET: &str = "csrf";
 /// A message of a megabyte, with every byte written as three.
-const LARGEST: usize = 4 << 20;
+pub const LARGEST: usize = 4 << 20;
+/// The largest form of somebody who is not signed in: a name, a password, where to go.
+pub const LARGEST_OPEN: usize = 16 << 10;
 /// A body that takes longer than this to arrive is not waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -21,14 +23,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Form(Arc<Vec<(String, String)>>);
 
 impl Form {
-    pub async fn read(mut request: Request) -> Result<Self> {
-        DefaultBodyLimit::max(LARGEST).apply(&mut request);
+    pub async fn read(mut request: Request, largest: usize) -> Result<Self> {
+        DefaultBodyLimit::max(largest).apply(&mut request);
         let reading = Urlencoded::<Vec<(String, String)>>::from_request(request, &());
         match tokio::time::timeout(PATIENCE, reading).await {
             Ok(Ok(Urlencoded(fields))) => Ok(Self(Arc::new(fields))),
             Ok(Err(rejection)) if rejection.status().as_u16() == 413 => Err(Problem::new(
                 Code::TooLarge,
-                "the form is larger than 4 MB; send less at a time",
+                format!(
+                    "the form is larger than {} KiB; send less at a time",
+                    largest >> 10
+                ),
             )),
             Ok(Err(_)) => Err(Problem::new(
                 Code::ValidationFailed,

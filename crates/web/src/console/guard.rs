@@ -6,7 +6,7 @@
 use super::{
     cookies, failure,
     flash::{Flash, redirect},
-    form::Form,
+    form::{self, Form},
     theme::Theme,
 };
 use crate::{
@@ -147,7 +147,8 @@ async fn with_form(request: Request, secret: Option<&str>) -> Result<Request> {
     let mut whole = Request::new(body);
     *whole.headers_mut() = parts.headers.clone();
     *whole.method_mut() = Method::POST;
-    let form = Form::read(whole).await?;
+    let largest = secret.map_or(form::LARGEST_OPEN, |_| form::LARGEST);
+    let form = Form::read(whole, largest).await?;
     if let Some(secret) = secret {
         form.check(secret)?;
     }

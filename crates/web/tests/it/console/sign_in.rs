@@ -3,10 +3,13 @@
 use super::visitor::{Visitor, location};
 use crate::world::{Answer, World};
 use axum::http::{StatusCode, header};
-use central::users::UserDraft;
-use domain::{Actor, TenantId};
+use central::users::{SignInError, UserDraft};
+use domain::{Actor, AuditKind, TenantId};
 use std::time::Duration;
-use store::directory::Role;
+use store::{
+    directory::Role,
+    query::{AuditFilter, Page},
+};
 use web::{
     WebState,
     console::{ConsoleSettings, SESSION_COOKIE},
@@ -123,4 +126,61 @@ async fn who_is_kept_out_is_out_at_once() {
     assert_eq!(visitor.get("/").await.status, StatusCode::SEE_OTHER);
     let answer = try_password(&mut visitor, PASSWORD, "/").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn guesses_that_are_made_at_once_are_no_more_than_guesses_one_by_one() {
+    let world = with_ann().await;
+    let users = world.central.users.clone();
+    let guesses = (0..40).map(|n| {
+        let users = users.clone();
+        async move { users.sign_in("ann", &format!("wrong password {n}"), None).await }
+    });
+    let answers = futures_util::future::join_all(guesses).await;
+    let looked_at = answers
+        .iter()
+        .filter(|answer| matches!(answer, Err(SignInError::Refused)))
+        .count();
+    assert_eq!(looked_at, 5);
+}
+
+#[tokio::test]
+async fn a_stranger_cannot_send_a_large_form() {
+    let world = with_ann().await;
+    let mut visitor = Visitor::stranger(&world.router);
+    visitor.get("/sign-in").await;
+    let name = "n".repeat(64 << 10);
+    let answer = visitor
+        .post("/sign-in", &[("name", &name), ("password", "x")])
+        .await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_can_have_is_refused_like_one_that_nobody_has() {
+    let world = with_ann().await;
+    for name in ["nobody", &"n".repeat(100_000), "a\nb", ""] {
+        let answer = world.central.users.sign_in(name, PASSWORD, None).await;
+        assert!(matches!(answer, Err(SignInError::Refused)), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_sign_in_is_written_down_beside_the_answer() {
+    let world = with_ann().await;
+    let refused = world.central.users.sign_in("ann", "wrong password", None).await;
+    assert!(refused.is_err());
+    let everything = AuditFilter::default();
+    let page = || Page {
+        limit: 50,
+        after: None,
+    };
+    loop {
+        let audit = world.temp.store.audit(TenantId::DEFAULT, &everything, page());
+        let rows = audit.await.unwrap().rows;
+        if rows.iter().any(|row| row.kind == AuditKind::SignInRefused) {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
 }
