@@ -1,15 +1,21 @@
 //! Bytes underneath the link. TCP in earnest; a test puts a simulated network or a pipe in its place.
 
-use crate::address::Address;
+use crate::{address::Address, server::Place};
 use async_trait::async_trait;
 use std::{
     fmt, io,
     pin::Pin,
-    task::{Context, Poll},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
+    time::{Sleep, sleep},
 };
 use tonic::transport::server::Connected;
 
@@ -35,28 +41,61 @@ impl Dial for Tcp {
     }
 }
 
-/// Who is at the other end of an accepted connection, for the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer(pub String);
+/// What a stranger may say before it is let in: the preface of HTTP/2, headers, and hello.
+pub const STRANGER_BYTES: usize = 8 << 10;
+/// How long a stranger may be connected.
+pub const STRANGER_TIME: Duration = Duration::from_secs(20);
 
-/// An accepted connection.
+/// Who is at the other end of an accepted connection, for the log; and whether it has been let in.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    pub name: Arc<str>,
+    let_in: Arc<AtomicBool>,
+    place: Option<Arc<Place>>,
+}
+
+impl Peer {
+    /// From now on it may say as much as it likes, for as long as it likes.
+    pub(crate) fn let_in(&self) {
+        self.let_in.store(true, Ordering::Release);
+        if let Some(place) = &self.place {
+            place.let_in();
+        }
+    }
+}
+
+/// An accepted connection. Until its peer is let in it is read from only a little, and not for long.
 pub struct Wire {
     io: Box<dyn Io>,
     peer: Peer,
+    /// Of a stranger: what it has said, and when its time is up.
+    stranger: Option<(usize, Pin<Box<Sleep>>)>,
 }
 
 impl Wire {
-    pub fn new(io: impl Io, peer: impl Into<String>) -> Self {
+    /// Must be called inside a runtime.
+    pub fn new(io: impl Io, peer: impl Into<Arc<str>>) -> Self {
         Self {
             io: Box::new(io),
-            peer: Peer(peer.into()),
+            peer: Peer {
+                name: peer.into(),
+                let_in: Arc::default(),
+                place: None,
+            },
+            stranger: Some((0, Box::pin(sleep(STRANGER_TIME)))),
         }
+    }
+
+    /// The place it takes up as long as it is open.
+    pub(crate) fn at(mut self, place: Place) -> Self {
+        self.peer.place = Some(Arc::new(place));
+        self
     }
 }
 
 impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Wire({})", self.peer.0)
+        write!(f, "Wire({})", self.peer.name)
     }
 }
 
@@ -74,7 +113,25 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_read(cx, buf)
+        let wire = &mut *self;
+        if wire.peer.let_in.load(Ordering::Acquire) {
+            wire.stranger = None;
+        }
+        let Some((said, time)) = &mut wire.stranger else {
+            return Pin::new(&mut wire.io).poll_read(cx, buf);
+        };
+        if time.as_mut().poll(cx).is_ready() {
+            let late = "it was not let in in time";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, late)));
+        }
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut wire.io).poll_read(cx, buf))?;
+        *said += buf.filled().len().saturating_sub(before);
+        if *said > STRANGER_BYTES {
+            let much = "it said too much before it was let in";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, much)));
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Between the generated wire types and the plain ones of [`crate::message`]. Into the wire never fails; out of it
 //! may, item by item, in words.
+//!
+//! Always true: what a site says about itself has a size, because central keeps it; what it hands in to be stored is
+//! checked where everything is that is stored.
 
 use crate::message::{
     Ack, Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus, SiteEvent, SiteReport,
@@ -7,6 +10,7 @@ use crate::message::{
 use domain::{
     NotificationId, Target, Timestamp, TrackedOperationId,
     site::{DatabaseIdentity, Telemetry},
+    submission::limit,
 };
 use uuid::Uuid;
 
@@ -34,7 +38,31 @@ fn millis(at: Option<Timestamp>) -> Option<i64> {
 }
 
 fn time(at: Option<i64>) -> Option<Timestamp> {
-    at.map(Timestamp::from_millis)
+    at.map(moment)
+}
+
+/// The last millisecond that every database can hold: the end of the year 9999.
+const LATEST: i64 = 253_402_300_799_999;
+
+/// A time that can be stored, whatever was sent.
+fn moment(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis.clamp(0, LATEST))
+}
+
+/// Entries of a site's event log that central keeps.
+const REPORTED_EVENTS: usize = 100;
+/// Messages on a page that a site shows.
+const SHOWN: usize = 1_000;
+
+fn cut(mut text: String, longest: usize) -> String {
+    if let Some((at, _)) = text.char_indices().nth(longest) {
+        text.truncate(at);
+    }
+    text
+}
+
+fn cut_some(text: Option<String>, longest: usize) -> Option<String> {
+    text.map(|text| cut(text, longest))
 }
 
 impl From<Forward> for v1::Notification {
@@ -85,7 +113,7 @@ impl TryFrom<v1::Notification> for Forward {
             script: n.script,
             execution: n.execution,
             parent_execution: n.parent_execution,
-            site_enqueued_at: Timestamp::from_millis(n.site_enqueued_at),
+            site_enqueued_at: moment(n.site_enqueued_at),
             trace: n.trace.and_then(|text| text.parse().ok()),
         })
     }
@@ -216,8 +244,8 @@ impl TryFrom<v1::OperationNews> for Telemetry {
             retry_count: n.retry_count,
             error: n.error,
             http_status: n.http_status.and_then(|s| u16::try_from(s).ok()),
-            created_at: Timestamp::from_millis(n.created_at),
-            occurred_at: Timestamp::from_millis(n.occurred_at),
+            created_at: moment(n.created_at),
+            occurred_at: moment(n.occurred_at),
             duration_ms: n.duration_ms,
             instance: n.instance,
             script: n.script,
@@ -269,9 +297,10 @@ impl TryFrom<v1::Parked> for ParkedAnswer {
             messages: a
                 .messages
                 .into_iter()
+                .take(SHOWN)
                 .map(TryInto::try_into)
                 .collect::<Result<_, _>>()?,
-            next: a.next,
+            next: a.next.filter(|next| next.len() <= limit::SUBJECT),
             total: a.total,
         })
     }
@@ -300,17 +329,17 @@ impl TryFrom<v1::ParkedMessage> for ParkedMessage {
 
     fn try_from(m: v1::ParkedMessage) -> Result<Self, Garbled> {
         Ok(Self {
-            id: m.id,
+            id: cut(m.id, limit::NAME),
             category: m.category.parse()?,
-            target: m.target,
+            target: cut(m.target, limit::NAME),
             retry_count: m.retry_count,
             max_retries: m.max_retries,
-            created_at: Timestamp::from_millis(m.created_at),
+            created_at: moment(m.created_at),
             last_attempt_at: time(m.last_attempt_at),
             parked_at: time(m.parked_at),
-            last_error: m.last_error,
-            instance: m.instance,
-            script: m.script,
+            last_error: cut_some(m.last_error, limit::ERROR),
+            instance: cut_some(m.instance, limit::NAME),
+            script: cut_some(m.script, limit::NAME),
         })
     }
 }
@@ -368,25 +397,68 @@ impl From<SiteReport> for v1::Report {
 }
 
 impl From<v1::Report> for SiteReport {
-    /// Categories that this central does not know yet are left out.
+    /// Categories that this central does not know yet are left out; of the events the newest are kept.
     fn from(r: v1::Report) -> Self {
         let depth = |d: v1::Depth| Some((d.category.parse().ok()?, d.waiting));
         let event = |e: v1::SiteEvent| SiteEvent {
-            at: Timestamp::from_millis(e.at),
-            what: e.what,
-            message: e.message,
-            detail: e.detail,
+            at: moment(e.at),
+            what: cut(e.what, limit::NAME),
+            message: cut(e.message, limit::SUBJECT),
+            detail: cut_some(e.detail, limit::ERROR),
         };
+        let older = r.events.len().saturating_sub(REPORTED_EVENTS);
         Self {
-            node: r.node,
-            version: r.version,
+            node: cut(r.node, limit::NAME),
+            version: cut(r.version, limit::NAME),
             backlog: r.backlog.into_iter().filter_map(depth).collect(),
             parked: r.parked,
             oldest_waiting: time(r.oldest_waiting),
             without_handler: r.without_handler,
             buffer_bytes: r.buffer_bytes,
-            refusing: r.refusing,
-            events: r.events.into_iter().map(event).collect(),
+            refusing: cut_some(r.refusing, limit::ERROR),
+            events: r.events.into_iter().skip(older).map(event).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_site_says_of_itself_has_a_size() {
+        let long = || "ü".repeat(1 << 16);
+        let event = |n| v1::SiteEvent {
+            at: if n % 2 == 0 { i64::MAX } else { i64::MIN },
+            what: long(),
+            message: long(),
+            detail: Some(long()),
+        };
+        let report = SiteReport::from(v1::Report {
+            node: long(),
+            version: long(),
+            refusing: Some(long()),
+            events: (0..500).map(event).collect(),
+            ..v1::Report::default()
+        });
+        assert_eq!(report.events.len(), REPORTED_EVENTS);
+        assert_eq!(report.node.chars().count(), limit::NAME);
+        let chars = |text: &Option<String>| text.as_ref().unwrap().chars().count();
+        assert_eq!(chars(&report.refusing), limit::ERROR);
+        assert!(report.events.iter().all(|e| chars(&e.detail) == limit::ERROR));
+        assert!(
+            report
+                .events
+                .iter()
+                .all(|e| (0..=LATEST).contains(&e.at.as_millis()))
+        );
+        let parked = ParkedMessage::try_from(v1::ParkedMessage {
+            id: long(),
+            category: "Notification".into(),
+            target: long(),
+            last_error: Some(long()),
+            ..v1::ParkedMessage::default()
+        });
+        assert_eq!(chars(&parked.unwrap().last_error), limit::ERROR);
     }
 }

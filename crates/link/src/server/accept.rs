@@ -1,9 +1,10 @@
 //! Takes connections on a TCP port, with or without TLS.
 
+use super::door::Door;
 use crate::{tls::ServerTls, transport::Wire};
 use domain::retry::slower;
 use futures_util::Stream;
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
     sync::mpsc,
@@ -38,7 +39,9 @@ pub fn tcp(
 ) -> io::Result<impl Stream<Item = io::Result<Wire>> + Send + 'static> {
     let listener = TcpListener::from_std(listener)?;
     let (ready, wires) = mpsc::channel(16);
+    let door = Arc::new(Door::default());
     tokio::spawn(async move {
+        let mut crowded = false;
         let mut wait = Duration::from_millis(25);
         loop {
             let accepted = tokio::select! {
@@ -61,6 +64,14 @@ pub fn tcp(
                     continue;
                 }
             };
+            let Some(place) = door.enter(peer.ip()) else {
+                metrics::counter!("waypost_link_refused_total").increment(1);
+                if !std::mem::replace(&mut crowded, true) {
+                    tracing::warn!(peer = %peer, "too many connections on the link; further ones are closed at once");
+                }
+                continue;
+            };
+            crowded = false;
             stream.set_nodelay(true).ok();
             let (ready, tls) = (ready.clone(), tls.clone());
             tokio::spawn(async move {
@@ -75,7 +86,7 @@ pub fn tcp(
                         Err(_) => return,
                     },
                 };
-                ready.send(Ok(wire)).await.ok();
+                ready.send(Ok(wire.at(place))).await.ok();
             });
         }
     });

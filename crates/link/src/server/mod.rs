@@ -2,15 +2,17 @@
 //! answers for those who are.
 //!
 //! Leaves to others: who may speak for a site, storing, answering (`central::sites`).
-//! Always true: before a site is admitted nothing is asked of the gateway in its name; at the stop, batches under way
-//! are answered before the link is closed.
+//! Always true: before a site is admitted nothing is asked of the gateway in its name, and it can neither say much nor
+//! stay long; at the stop, batches under way are answered before the link is closed.
 
 mod accept;
+mod door;
 mod gateway;
 mod remote;
 mod session;
 
 pub use accept::{listen, tcp};
+pub(crate) use door::Place;
 pub use gateway::{Gateway, Refusal, SiteHello, SiteSession};
 pub use remote::{RelayFailed, RemoteSite};
 
@@ -19,7 +21,7 @@ use crate::{
     transport::{Peer, Wire},
     wire::v1::{self, from_site::What, link_server},
 };
-use domain::SiteId;
+use domain::{SiteId, submission::limit};
 use futures_util::Stream;
 use secrecy::SecretString;
 use std::{io, sync::Arc, time::Duration};
@@ -99,11 +101,8 @@ impl link_server::Link for Service {
         &self,
         request: Request<Streaming<v1::FromSite>>,
     ) -> Result<Response<Self::ConnectStream>, Status> {
-        let peer = request
-            .extensions()
-            .get::<Peer>()
-            .map_or("unknown", |p| &p.0)
-            .to_owned();
+        let peer = request.extensions().get::<Peer>().cloned();
+        let name = peer.as_ref().map_or("unknown", |peer| &*peer.name).to_owned();
         let mut inbound = request.into_inner();
         let first = timeout(HELLO, inbound.message())
             .await
@@ -111,7 +110,7 @@ impl link_server::Link for Service {
         let Some(What::Hello(hello)) = first.and_then(|f| f.what) else {
             return Err(Status::invalid_argument("the first thing a site says is hello"));
         };
-        let hello = check(hello, peer, &self.identity.version)?;
+        let hello = check(hello, name, &self.identity.version)?;
         let (out, frames) = mpsc::channel(64);
         let remote = RemoteSite::new(out);
         let site = hello.site.clone();
@@ -126,6 +125,9 @@ impl link_server::Link for Service {
                     Refusal::NotNow(why) => Status::unavailable(why),
                 }
             })?;
+        if let Some(peer) = peer {
+            peer.let_in();
+        }
         let welcome = v1::Welcome {
             protocol: PROTOCOL,
             version: self.identity.version.clone(),
@@ -157,6 +159,12 @@ fn check(hello: v1::Hello, peer: String, ours: &str) -> Result<SiteHello, Status
     }
     let site = SiteId::parse(&hello.site)
         .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", hello.site)))?;
+    for (what, text) in [("node", &hello.node), ("version", &hello.version)] {
+        if text.chars().count() > limit::NAME {
+            let words = format!("the {what} of a site may have at most {} characters", limit::NAME);
+            return Err(Status::invalid_argument(words));
+        }
+    }
     Ok(SiteHello {
         site,
         node: hello.node,
@@ -190,5 +198,10 @@ mod tests {
         );
         assert_eq!(refused(0).code(), tonic::Code::FailedPrecondition);
         assert!(check(hello(PROTOCOL), "pipe".into(), "0.1.0").is_ok());
+        let endless = v1::Hello {
+            node: "n".repeat(limit::NAME + 1),
+            ..hello(PROTOCOL)
+        };
+        assert!(check(endless, "pipe".into(), "0.1.0").is_err());
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
     wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
 };
+use domain::submission::limit;
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -139,7 +140,12 @@ impl RemoteSite {
         match timeout(PATIENCE, asked).await {
             Err(_) => Err(RelayFailed::TooSlow),
             Ok(None) => Err(RelayFailed::Gone(self.why())),
-            Ok(Some(Answer::Failed(v1::Failed { reason }))) => Err(RelayFailed::Failed(reason)),
+            Ok(Some(Answer::Failed(v1::Failed { mut reason }))) => {
+                if let Some((end, _)) = reason.char_indices().nth(limit::ERROR) {
+                    reason.truncate(end);
+                }
+                Err(RelayFailed::Failed(reason))
+            }
             Ok(Some(Answer::Unknown(_))) => Err(RelayFailed::Failed("its agent is too old for that".into())),
             Ok(Some(answer)) => Ok(answer),
         }

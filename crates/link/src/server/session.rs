@@ -19,6 +19,10 @@ use uuid::Uuid;
 /// How long the last word may take when nobody listens any more.
 const GOODBYE: Duration = Duration::from_secs(1);
 
+/// Notifications, or pieces of news, in one frame. A site sends far fewer.
+const MOST_AT_ONCE: usize = 10_000;
+const TOO_MANY: &str = "there are more than 10000 in one frame";
+
 pub(super) async fn run(
     inbound: Streaming<v1::FromSite>,
     remote: RemoteSite,
@@ -91,6 +95,10 @@ async fn answer(
     _room: OwnedSemaphorePermit,
 ) {
     let answer = match question {
+        Some(Said::Submit(v1::Submit { notifications })) if notifications.len() > MOST_AT_ONCE => {
+            failed(TOO_MANY)
+        }
+        Some(Said::Telemetry(v1::Telemetry { news })) if news.len() > MOST_AT_ONCE => failed(TOO_MANY),
         Some(Said::Submit(v1::Submit { notifications })) => {
             let acks = submit(&*session, notifications).await;
             Say::Acks(v1::Acks {

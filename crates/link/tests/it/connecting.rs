@@ -2,8 +2,12 @@
 
 use crate::world::{World, a_database, a_forward, down, down_because, up};
 use domain::SiteId;
-use link::{Ack, LinkState, Uplink};
+use link::{
+    Ack, LinkState, Uplink,
+    transport::{Dial, STRANGER_BYTES, STRANGER_TIME},
+};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
 fn database(state: &LinkState) -> domain::site::DatabaseIdentity {
@@ -219,4 +223,58 @@ async fn a_listener_in_the_open_without_tls_is_refused_with_the_keys_to_set() {
     );
     assert!(link::server::listen(open, false, true).is_ok());
     assert!(link::server::listen("127.0.0.1:0".parse().unwrap(), false, false).is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_who_says_nothing_is_sent_away() {
+    let world = World::new();
+    let mut io = world
+        .network
+        .dial(&"http://central:7443".parse().unwrap())
+        .await
+        .unwrap();
+    let mut heard = vec![];
+    let ended = tokio::time::timeout(2 * STRANGER_TIME, io.read_to_end(&mut heard));
+    assert!(ended.await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_who_says_much_is_sent_away() {
+    let world = World::new();
+    let io = world
+        .network
+        .dial(&"http://central:7443".parse().unwrap())
+        .await
+        .unwrap();
+    let (mut hear, mut say) = tokio::io::split(io);
+    let saying = tokio::spawn(async move {
+        // The preface of HTTP/2, no settings, and then pings, which are answered one by one.
+        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        let ping = b"\0\0\x08\x06\0\0\0\0\0waypost!";
+        say.write_all(preface).await.ok();
+        for _ in 0..3_000 {
+            if say.write_all(ping).await.is_err() {
+                break;
+            }
+        }
+    });
+    let mut heard = vec![];
+    hear.read_to_end(&mut heard).await.ok();
+    saying.await.unwrap();
+    let answered = heard.windows(8).filter(|bytes| bytes == b"waypost!").count();
+    assert!(answered <= STRANGER_BYTES / 17, "{answered} of 3000");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_was_let_in_says_as_much_as_it_likes_for_as_long_as_it_likes() {
+    let world = World::new();
+    let link = world.link();
+    up(&link).await;
+    tokio::time::sleep(3 * STRANGER_TIME).await;
+    for _ in 0..20 {
+        let mut large = a_forward();
+        large.body = "x".repeat(STRANGER_BYTES);
+        assert_eq!(link.submit(vec![large]).await.unwrap(), [Ack::Accepted]);
+    }
+    assert!(link.state().borrow().is_up());
 }
