@@ -41,9 +41,30 @@ impl std::fmt::Debug for Shared {
 #[derive(Debug, Default)]
 struct Cache {
     version: i64,
+    /// Only of providers and channels that there are: what a sender makes up is asked about again each time.
     routes: HashMap<(TenantId, Option<ProviderId>, Option<Channel>), Route>,
     lanes: HashMap<LaneId, Arc<LaneEntry>>,
-    lists: HashMap<(TenantId, String), Option<Arc<List>>>,
+    /// Only lists that there are, up to [`LISTED_RECIPIENTS`].
+    lists: HashMap<(TenantId, String), Arc<List>>,
+    /// How many recipients these have.
+    listed: usize,
+}
+
+/// The most recipients that are kept in memory; beyond it lists are read from the store again.
+const LISTED_RECIPIENTS: usize = 200_000;
+
+impl Cache {
+    fn keep_list(&mut self, key: (TenantId, String), list: Arc<List>) {
+        // An empty list takes room, too.
+        let weight = list.recipients.len() + 1;
+        if self.listed + weight > LISTED_RECIPIENTS {
+            self.lists.clear();
+            self.listed = 0;
+        }
+        if weight <= LISTED_RECIPIENTS && self.lists.insert(key, list).is_none() {
+            self.listed += weight;
+        }
+    }
 }
 
 /// Where a submission goes.
@@ -66,6 +87,8 @@ pub enum Route {
 pub struct LaneEntry {
     pub tenant: TenantId,
     pub provider: Option<ProviderId>,
+    /// The kind of provider; what figures are told apart by, because there are few of them.
+    pub kind: Arc<str>,
     pub version: i64,
     pub way: Way,
     pub retry: RetryPolicy,
@@ -119,6 +142,7 @@ impl Directory {
         cache.version = version;
         cache.routes.clear();
         cache.lists.clear();
+        cache.listed = 0;
         // Entries stay for their adapters; `lane` compares their version with the store's before using one.
         cache.lanes.retain(|_, entry| matches!(entry.way, Way::Out(_)));
         true
@@ -160,9 +184,11 @@ impl Directory {
                     .await?
             }
         };
-        self.remember(version, |cache| {
-            cache.routes.insert(key, route.clone());
-        });
+        if route != Route::UnknownProvider {
+            self.remember(version, |cache| {
+                cache.routes.insert(key, route.clone());
+            });
+        }
         Ok(route)
     }
 
@@ -228,6 +254,7 @@ impl Directory {
         Ok(LaneEntry {
             tenant,
             provider: None,
+            kind: "none".into(),
             version,
             way,
             retry: RetryPolicy::default(),
@@ -254,16 +281,17 @@ impl Directory {
             tracing::warn!(
                 provider.id = %provider.id,
                 keys = keys.join(", "),
-                "retry settings below their minimum, using 10 attempts a minute apart"
+                "retry settings that cannot be followed, using 10 attempts a minute apart"
             );
         }
         LaneEntry {
             tenant: provider.tenant,
             provider: Some(provider.id),
+            kind: provider.kind.into(),
             version,
             way,
             retry: provider.retry.clamped(),
-            limits: provider.limits,
+            limits: provider.limits.clamped(),
             on_ambiguous: provider.on_ambiguous,
         }
     }
@@ -303,14 +331,14 @@ impl Directory {
     pub async fn list(&self, tenant: TenantId, name: &str) -> store::Result<Option<Arc<List>>> {
         let key = (tenant, name.to_owned());
         if let Some(list) = self.read(|cache| cache.lists.get(&key).cloned()) {
-            return Ok(list);
+            return Ok(Some(list));
         }
         let version = self.version();
-        let list = self.store.0.list_by_name(tenant, name).await?.map(Arc::new);
-        self.remember(version, |cache| {
-            cache.lists.insert(key, list.clone());
-        });
-        Ok(list)
+        let Some(list) = self.store.0.list_by_name(tenant, name).await?.map(Arc::new) else {
+            return Ok(None);
+        };
+        self.remember(version, |cache| cache.keep_list(key, list.clone()));
+        Ok(Some(list))
     }
 
     fn version(&self) -> i64 {
@@ -363,3 +391,7 @@ pub fn take_setting(settings: &mut Map<String, Value>, name: &str) -> Option<Val
         },
     }
 }
+
+#[cfg(test)]
+#[path = "directory_tests.rs"]
+mod tests;

@@ -101,6 +101,10 @@ impl Ingest {
             mut submission,
             channel_given,
         } = incoming;
+        if let Some(problem) = submission.provider_problem() {
+            // Before anybody looks for it.
+            return Ok(Err(vec![problem]));
+        }
         let asked = channel_given.then_some(submission.channel);
         let route = self
             .directory

@@ -22,6 +22,7 @@ pub mod sites;
 pub mod users;
 pub mod waiting;
 pub mod wake;
+pub mod watched_kpis;
 
 mod chores;
 mod node;

@@ -18,6 +18,7 @@ use crate::{
     sites::{self, SiteDesk},
     users::UserDesk,
     wake::Wake,
+    watched_kpis::WatchedKpis,
 };
 use delivery::Registry;
 use domain::{Clock, Tracer};
@@ -25,7 +26,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use store::{Store, maintenance::Retention, outbox::Signal, query::KpiAsk};
+use store::{Store, maintenance::Retention, outbox::Signal, query::KpiAsk, vital::Vitals};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -82,6 +83,10 @@ pub struct Central {
     pub loops: Loops,
     pub changes: Changes,
     pub wake: Arc<Wake>,
+    /// What this node cannot do without. Whoever runs it ends the process when a part is gone.
+    pub vitals: Vitals,
+    /// The figures for whoever watches them.
+    pub watched_kpis: WatchedKpis,
     pub(crate) chores: Arc<Chores>,
 }
 
@@ -129,6 +134,7 @@ impl Central {
                 settings.node.clone(),
             ),
             loops: Loops::default(),
+            watched_kpis: WatchedKpis::new(store.clone(), settings.kpi),
             settings: Arc::new(settings),
             store,
             clock,
@@ -137,6 +143,7 @@ impl Central {
             operator,
             changes,
             wake,
+            vitals: Vitals::default(),
             chores: Arc::default(),
         }
     }
@@ -147,18 +154,25 @@ impl Central {
     }
 
     /// Starts the loops. Cancelling `stop` ends them; the tracker then empties once in-flight sends are over or
-    /// the grace period is.
+    /// the grace period is. A loop that ends otherwise is told of by `vitals`.
     pub fn start(&self, stop: &CancellationToken) -> TaskTracker {
         let tasks = TaskTracker::new();
-        tasks.spawn(self.dispatcher().run(stop.clone()));
-        tasks.spawn(self.clone().listen(stop.clone()));
-        tasks.spawn(self.clone().purge_loop(stop.clone()));
-        tasks.spawn(self.clone().job_loop(stop.clone()));
-        tasks.spawn(self.clone().expiry_loop(stop.clone()));
-        tasks.spawn(self.clone().figures_loop(stop.clone()));
-        tasks.spawn(self.clone().site_loop(stop.clone()));
+        self.keep(&tasks, stop, "dispatching", self.dispatcher().run(stop.clone()));
+        self.keep(&tasks, stop, "listening", self.clone().listen(stop.clone()));
+        self.keep(&tasks, stop, "purging", self.clone().purge_loop(stop.clone()));
+        self.keep(&tasks, stop, "bulk actions", self.clone().job_loop(stop.clone()));
+        self.keep(&tasks, stop, "expiry", self.clone().expiry_loop(stop.clone()));
+        self.keep(&tasks, stop, "figures", self.clone().figures_loop(stop.clone()));
+        self.keep(&tasks, stop, "sites", self.clone().site_loop(stop.clone()));
         tasks.close();
         tasks
+    }
+
+    fn keep<F>(&self, tasks: &TaskTracker, stop: &CancellationToken, part: &'static str, work: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        tasks.spawn(self.vitals.watch_until(part, stop.clone(), work));
     }
 
     /// Passes on what other nodes tell.

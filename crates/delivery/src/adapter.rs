@@ -39,7 +39,7 @@ pub struct Deadline(pub Instant);
 
 impl Deadline {
     pub fn after(wait: std::time::Duration) -> Self {
-        Self(Instant::now() + wait)
+        Self(from_now(wait))
     }
 
     pub fn left(self) -> std::time::Duration {
@@ -54,6 +54,26 @@ impl Deadline {
 
     /// The earlier of this deadline and `wait` from now.
     pub fn within(self, wait: std::time::Duration) -> Self {
-        Self(self.0.min(Instant::now() + wait))
+        Self(self.0.min(from_now(wait)))
+    }
+}
+
+/// No deadline is further away: an attempt that takes longer is no attempt.
+const FURTHEST: std::time::Duration = std::time::Duration::from_secs(86_400);
+
+fn from_now(wait: std::time::Duration) -> Instant {
+    Instant::now() + wait.min(FURTHEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_wait_beyond_all_measure_is_still_a_deadline() {
+        assert!(Deadline::after(Duration::MAX).left() <= FURTHEST);
+        let soon = Deadline::after(Duration::from_secs(5));
+        assert!(soon.within(Duration::MAX).left() <= Duration::from_secs(5));
     }
 }

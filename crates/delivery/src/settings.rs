@@ -6,6 +6,10 @@ use domain::{FieldError, retry};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
+/// What a `timeout` may be. The node's own limit of an attempt holds besides.
+pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
+
 /// Settings that fit their descriptions, defaults filled in.
 #[derive(Default)]
 pub(crate) struct Values(BTreeMap<&'static str, Value>);

@@ -32,7 +32,7 @@ impl Timestamp {
     /// The start of the bucket of this length that contains the moment.
     pub fn bucket(self, length: Duration) -> Self {
         let length = i64::try_from(length.as_millis()).unwrap_or(i64::MAX).max(1);
-        Self(self.0.div_euclid(length) * length)
+        Self(self.0.div_euclid(length).saturating_mul(length))
     }
 }
 

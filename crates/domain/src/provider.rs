@@ -15,6 +15,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The most attempts that one provider may have under way on a node.
+    pub const CONCURRENCY_CEILING: u32 = 1024;
+    /// More a second than any far end takes.
+    const PER_SECOND_CEILING: f64 = 1e6;
+
     fn default_concurrency() -> u32 {
         32
     }
@@ -25,10 +30,28 @@ impl Limits {
         if self.concurrency < 1 {
             bad.push(("limits.concurrency", "must be at least 1"));
         }
-        if self.per_second.is_some_and(|n| !n.is_finite() || n <= 0.0) {
-            bad.push(("limits.perSecond", "must be above 0, or left out for no limit"));
+        if self.concurrency > Self::CONCURRENCY_CEILING {
+            bad.push(("limits.concurrency", "must be at most 1024"));
+        }
+        let sound = |n: f64| n > 0.0 && n <= Self::PER_SECOND_CEILING;
+        if self.per_second.is_some_and(|n| !sound(n)) {
+            bad.push((
+                "limits.perSecond",
+                "must be above 0 and at most 1000000, or left out for no limit",
+            ));
         }
         bad
+    }
+
+    /// The nearest limits that can be followed, for a row that got past the checks where it was entered.
+    pub fn clamped(&self) -> Self {
+        Self {
+            concurrency: self.concurrency.clamp(1, Self::CONCURRENCY_CEILING),
+            per_second: self
+                .per_second
+                .filter(|n| *n > 0.0)
+                .map(|n| n.min(Self::PER_SECOND_CEILING)),
+        }
     }
 }
 
@@ -50,4 +73,29 @@ pub enum OnAmbiguous {
     Resend,
     /// Park as `AMBIGUOUS` and let a person decide: a duplicate costs money.
     Park,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_beyond_all_measure_are_named_and_not_followed() {
+        for (concurrency, per_second, followed) in [
+            (u32::MAX, Some(f64::INFINITY), (1024, Some(1e6))),
+            (0, Some(-1.0), (1, None)),
+            (1025, Some(f64::NAN), (1024, None)),
+        ] {
+            let limits = Limits {
+                concurrency,
+                per_second,
+            };
+            let keys: Vec<_> = limits.problems().into_iter().map(|(key, _)| key).collect();
+            assert_eq!(keys, ["limits.concurrency", "limits.perSecond"]);
+            let clamped = limits.clamped();
+            assert_eq!((clamped.concurrency, clamped.per_second), followed);
+            assert!(clamped.problems().is_empty());
+        }
+        assert!(Limits::default().problems().is_empty());
+    }
 }

@@ -13,6 +13,15 @@ use std::time::Duration;
 /// However long a far end asks us to wait, we look again after a day.
 pub const RETRY_AFTER_CEILING: Duration = Duration::from_secs(24 * 3600);
 
+/// No duration that somebody gives is longer; beyond it dates stop making sense.
+pub const LONGEST_DURATION: Duration = Duration::from_secs(100 * 366 * 86_400);
+
+/// The longest a policy may wait between two attempts.
+pub const INTERVAL_CEILING: Duration = Duration::from_secs(30 * 86_400);
+
+/// What the delay may be multiplied by at most: beyond it the second attempt is at the cap anyway.
+const FACTOR_CEILING: f64 = 1000.0;
+
 /// A row whose attempts keep ending with the process is parked after this many.
 pub const INTERRUPTIONS_BEFORE_PARK: u32 = 5;
 
@@ -22,12 +31,12 @@ pub const INTERRUPTIONS_BEFORE_PARK: u32 = 5;
 pub struct RetryPolicy {
     pub shape: Shape,
     /// The delay after the first failure.
-    #[serde(with = "crate::retry::seconds")]
+    #[serde(with = "crate::retry::stored_seconds")]
     pub interval: Duration,
     /// What the delay is multiplied by after each further failure; only for `exponential`.
     pub factor: f64,
     /// The longest delay of our own making.
-    #[serde(with = "crate::retry::seconds")]
+    #[serde(with = "crate::retry::stored_seconds")]
     pub cap: Duration,
     /// Up to this share of the delay is added at random.
     pub jitter: f64,
@@ -192,7 +201,10 @@ impl RetryPolicy {
     fn delay(&self, number: u32, retry_after: Option<Duration>, jitter: Jitter) -> Duration {
         let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_CEILING);
         let base = self.backoff(number).max(asked);
-        base + base.mul_f64(self.jitter.clamp(0.0, 1.0) * jitter.0.clamp(0.0, 1.0))
+        let share = self.jitter.clamp(0.0, 1.0) * jitter.0.clamp(0.0, 1.0);
+        // No failure: a share that is no number, or a delay beyond all measure, adds nothing.
+        let added = Duration::try_from_secs_f64(base.as_secs_f64() * share).unwrap_or_default();
+        base.saturating_add(added)
     }
 
     /// What is wrong with the policy, as (key, what it takes). `unlimited_allowed`: 0 attempts mean no limit.
@@ -204,17 +216,26 @@ impl RetryPolicy {
         if self.interval < Duration::from_secs(1) {
             bad.push(("retry.interval", "must be at least 1s"));
         }
-        if self.shape == Shape::Exponential && (!self.factor.is_finite() || self.factor < 1.0) {
-            bad.push(("retry.factor", "must be at least 1"));
+        if self.interval > INTERVAL_CEILING {
+            bad.push(("retry.interval", "must be at most 30d"));
+        }
+        if self.shape == Shape::Exponential && !(1.0..=FACTOR_CEILING).contains(&self.factor) {
+            bad.push(("retry.factor", "must be between 1 and 1000"));
         }
         if self.cap < self.interval {
             bad.push(("retry.cap", "must not be below retry.interval"));
+        }
+        if self.cap > INTERVAL_CEILING {
+            bad.push(("retry.cap", "must be at most 30d"));
         }
         if !(0.0..=1.0).contains(&self.jitter) {
             bad.push(("retry.jitter", "must be between 0 and 1"));
         }
         if self.max_age.is_some_and(|age| age < Duration::from_secs(1)) {
             bad.push(("retry.maxAge", "must be at least 1s, or left out"));
+        }
+        if self.max_age.is_some_and(|age| age > LONGEST_DURATION) {
+            bad.push(("retry.maxAge", "must be at most 36600d, or left out"));
         }
         bad
     }
@@ -247,7 +268,7 @@ pub fn next_probe(reason: HoldReason, probes: u32, retry_after: Option<Duration>
 
 /// The next wait of a caller that keeps asking our own store, which does not answer.
 pub fn slower(wait: Duration) -> Duration {
-    (wait * 2).min(Duration::from_secs(2))
+    wait.saturating_mul(2).min(Duration::from_secs(2))
 }
 
 /// How long a site waits before it goes through central's addresses again, after so many rounds in vain. Who was
@@ -286,11 +307,23 @@ pub mod seconds {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
-        d.deserialize_any(super::DurationVisitor)
+        d.deserialize_any(super::DurationVisitor { saturating: false })
     }
 }
 
-/// The same for a duration that may be absent.
+/// The same for what is in a row already: one that is too long is read as the longest, because a row that cannot be
+/// read would be in everybody's way. Who enters it is told by [`RetryPolicy::problems`].
+pub mod stored_seconds {
+    pub use super::seconds::serialize;
+    use super::{Duration, DurationVisitor};
+    use serde::Deserializer;
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        d.deserialize_any(DurationVisitor { saturating: true })
+    }
+}
+
+/// And for one that may be absent.
 pub mod optional_seconds {
     use super::Duration;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -304,7 +337,7 @@ pub mod optional_seconds {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
         #[derive(Deserialize)]
-        struct Wrapped(#[serde(with = "super::seconds")] Duration);
+        struct Wrapped(#[serde(with = "super::stored_seconds")] Duration);
         Ok(Option::<Wrapped>::deserialize(d)?.map(|w| w.0))
     }
 }
@@ -320,9 +353,15 @@ pub fn human(d: Duration) -> String {
     format!("{ms}ms")
 }
 
-/// Reads what [`human`] writes, and a bare number as seconds.
+/// Reads what [`human`] writes, and a bare number as seconds. Nothing above [`LONGEST_DURATION`].
 pub fn parse_human(text: &str) -> Result<Duration, String> {
     let text = text.trim();
+    within_longest(seconds_of(text)?)
+        .ok_or_else(|| format!("{text:?} is too long; the longest is \"36600d\""))
+}
+
+/// The number of seconds that a text stands for; not negative, and possibly endless.
+fn seconds_of(text: &str) -> Result<f64, String> {
     let split = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -337,10 +376,29 @@ pub fn parse_human(text: &str) -> Result<Duration, String> {
         "d" => 86_400.0,
         _ => return Err(wrong()),
     };
-    Duration::try_from_secs_f64(number * scale).map_err(|_| wrong())
+    Ok(number * scale)
 }
 
-struct DurationVisitor;
+/// None for what is too long, negative or no number.
+fn within_longest(seconds: f64) -> Option<Duration> {
+    let duration = Duration::try_from_secs_f64(seconds).ok()?;
+    (duration <= LONGEST_DURATION).then_some(duration)
+}
+
+struct DurationVisitor {
+    /// What is too long is read as the longest, instead of being refused.
+    saturating: bool,
+}
+
+impl DurationVisitor {
+    fn read<E: serde::de::Error>(&self, seconds: f64, refused: impl Fn() -> String) -> Result<Duration, E> {
+        match within_longest(seconds) {
+            Some(duration) => Ok(duration),
+            None if self.saturating && seconds > 0.0 => Ok(LONGEST_DURATION),
+            None => Err(E::custom(refused())),
+        }
+    }
+}
 
 impl serde::de::Visitor<'_> for DurationVisitor {
     type Value = Duration;
@@ -348,18 +406,19 @@ impl serde::de::Visitor<'_> for DurationVisitor {
         f.write_str("a duration like \"10s\", \"5m\", \"2h\" or \"7d\"")
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Duration, E> {
-        parse_human(text).map_err(E::custom)
+        let seconds = seconds_of(text.trim()).map_err(E::custom)?;
+        self.read(seconds, || parse_human(text).err().unwrap_or_default())
     }
     fn visit_u64<E: serde::de::Error>(self, seconds: u64) -> Result<Duration, E> {
-        Ok(Duration::from_secs(seconds))
+        self.visit_f64(seconds as f64)
     }
     fn visit_i64<E: serde::de::Error>(self, seconds: i64) -> Result<Duration, E> {
-        u64::try_from(seconds)
-            .map(Duration::from_secs)
-            .map_err(|_| E::custom("a duration cannot be negative"))
+        self.visit_f64(seconds as f64)
     }
     fn visit_f64<E: serde::de::Error>(self, seconds: f64) -> Result<Duration, E> {
-        Duration::try_from_secs_f64(seconds).map_err(E::custom)
+        self.read(seconds, || {
+            format!("{seconds} is not a duration from 0 to 36600d in seconds")
+        })
     }
 }
 
@@ -488,6 +547,68 @@ mod tests {
         assert_eq!(keys, ["retry.maxAttempts", "retry.interval"]);
         assert_eq!(policy.clamped().max_attempts, 10);
         assert_eq!(policy.clamped().interval, secs(60));
+    }
+
+    #[test]
+    fn settings_beyond_all_measure_are_named_and_not_followed() {
+        let policy = RetryPolicy {
+            interval: secs(18_000_000_000_000_000_000),
+            cap: Duration::MAX,
+            factor: 1e300,
+            max_age: Some(Duration::MAX),
+            ..RetryPolicy::exponential()
+        };
+        let keys: Vec<_> = policy.problems(false).into_iter().map(|(key, _)| key).collect();
+        assert_eq!(
+            keys,
+            ["retry.interval", "retry.factor", "retry.cap", "retry.maxAge"]
+        );
+        assert_eq!(policy.clamped().interval, secs(60));
+    }
+
+    #[test]
+    fn no_delay_overflows_whatever_the_policy_says() {
+        for shape in [Shape::Fixed, Shape::Exponential] {
+            for interval in [secs(18_000_000_000_000_000_000), Duration::MAX] {
+                let policy = RetryPolicy {
+                    shape,
+                    interval,
+                    cap: interval,
+                    jitter: f64::NAN,
+                    factor: f64::INFINITY,
+                    ..RetryPolicy::exponential()
+                };
+                let jittery = RetryPolicy {
+                    jitter: 1.0,
+                    ..policy.clone()
+                };
+                for number in [0, 1, 2, u32::MAX] {
+                    assert!(policy.delay(number, Some(Duration::MAX), Jitter(0.5)) >= RETRY_AFTER_CEILING);
+                    assert_eq!(jittery.delay(number, None, Jitter(f64::NAN)), interval);
+                    assert!(jittery.delay(number, None, Jitter(0.999)) >= interval);
+                }
+            }
+        }
+        assert_eq!(slower(Duration::MAX), secs(2));
+    }
+
+    #[test]
+    fn a_duration_that_is_too_long_is_refused_where_it_is_entered_and_cut_where_it_is_stored() {
+        for text in ["18000000000000000000s", "36601d", "9".repeat(400).as_str()] {
+            assert!(parse_human(text).unwrap_err().contains("36600d"), "{text}");
+        }
+        assert_eq!(parse_human("36600d").unwrap(), LONGEST_DURATION);
+        #[derive(Deserialize, Debug)]
+        struct Entered(#[serde(with = "seconds")] Duration);
+        #[derive(Deserialize, Debug)]
+        struct Stored(#[serde(with = "stored_seconds")] Duration);
+        for json in ["\"18000000000000000000s\"", "18000000000000000000", "1e300"] {
+            assert!(serde_json::from_str::<Entered>(json).is_err(), "{json}");
+            assert_eq!(serde_json::from_str::<Stored>(json).unwrap().0, LONGEST_DURATION);
+        }
+        assert_eq!(serde_json::from_str::<Entered>("90").unwrap().0, secs(90));
+        assert!(serde_json::from_str::<Stored>("-1").is_err());
+        assert!(serde_json::from_str::<Stored>("\"soon\"").is_err());
     }
 
     #[test]

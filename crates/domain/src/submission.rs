@@ -126,11 +126,7 @@ impl Submission {
         bad.text("ruleName", self.extra.rule_name.as_deref(), limit::NAME);
         bad.text("ruleId", self.extra.rule_id.as_deref(), limit::NAME);
         bad.text("runId", self.extra.run_id.as_deref(), limit::NAME);
-        bad.text(
-            "providerId",
-            self.provider.as_ref().map(ProviderId::as_str),
-            limit::NAME,
-        );
+        bad.0.extend(self.provider_problem());
         let from = &self.provenance;
         bad.text("sourceSiteId", from.site.as_deref(), limit::NAME);
         bad.text("sourceInstanceId", from.instance.as_deref(), limit::NAME);
@@ -167,6 +163,17 @@ impl Submission {
             bad.push("expiresAt", "must be after sendAt");
         }
         bad.0
+    }
+
+    /// What is wrong with the id of the provider, which is looked up before the rest can be judged.
+    pub fn provider_problem(&self) -> Option<FieldError> {
+        let mut bad = Problems::default();
+        bad.text(
+            "providerId",
+            self.provider.as_ref().map(ProviderId::as_str),
+            limit::NAME,
+        );
+        bad.0.pop()
     }
 
     /// Same content, same hash: tells a harmless resend from an id used twice for different things.

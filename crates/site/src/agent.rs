@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use store::Result;
+use store::{Result, vital::Vitals};
 use tokio::time::MissedTickBehavior;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, info, warn};
@@ -28,6 +28,8 @@ pub struct Agent {
     last_sweep: Arc<Mutex<Option<SweepReport>>>,
     loops: TaskTracker,
     stop: CancellationToken,
+    /// The loops that this agent cannot do without.
+    pub vitals: Vitals,
 }
 
 impl Agent {
@@ -56,6 +58,7 @@ impl Agent {
             last_sweep: Arc::default(),
             loops: TaskTracker::new(),
             stop: CancellationToken::new(),
+            vitals: Vitals::default(),
         };
         agent.start_loops();
         Ok(agent)
@@ -77,9 +80,12 @@ impl Agent {
                 uplink: uplink.clone(),
             };
             let (forwarder, stop) = (forwarder.clone(), self.stop.clone());
-            self.loops.spawn(async move { forwarder.run(stop).await });
+            self.keep(
+                "forwarding notifications",
+                async move { forwarder.run(stop).await },
+            );
             let stop = self.stop.clone();
-            self.loops.spawn(async move { reporter.run(stop).await });
+            self.keep("telling central", async move { reporter.run(stop).await });
         } else {
             warn!("no central is configured: notifications stay in the buffer");
         }
@@ -89,9 +95,15 @@ impl Agent {
             last: self.last_sweep.clone(),
         };
         let stop = self.stop.clone();
-        self.loops.spawn(async move { sweeps.run(stop).await });
+        self.keep("trying what is due", async move { sweeps.run(stop).await });
         let (site, stop) = (site.clone(), self.stop.clone());
-        self.loops.spawn(async move { purges(&site, stop).await });
+        self.keep("purging", async move { purges(&site, stop).await });
+    }
+
+    /// A loop that ends before the stop is told of by `vitals`.
+    fn keep(&self, part: &'static str, work: impl Future<Output = ()> + Send + 'static) {
+        let watched = self.vitals.watch_until(part, self.stop.clone(), work);
+        self.loops.spawn(watched);
     }
 
     pub fn last_sweep(&self) -> Option<SweepReport> {

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 use store::buffer::{Enqueued, Message, MessageId, MessageStatus, NewMessage, Origin, Start, Step};
 use uuid::Uuid;
 
+/// What a message may wait between two attempts.
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(365 * 86_400);
+
 /// What a sender may say about how a message is tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SendOptions {
@@ -171,8 +175,8 @@ impl Site {
     fn new_message(&self, outgoing: &Outgoing) -> Result<NewMessage, SendError> {
         let options = &outgoing.options;
         let interval = options.retry_interval.unwrap_or(self.settings.retry_interval);
-        if interval < Duration::from_secs(1) {
-            let bad = FieldError::new("retryInterval", "must be at least 1s");
+        if !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval) {
+            let bad = FieldError::new("retryInterval", "must be at least 1s and at most 365d");
             return Err(SendError::Invalid(vec![bad]));
         }
         let by_default = match outgoing.category {

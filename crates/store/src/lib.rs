@@ -25,6 +25,7 @@ pub mod sites;
 pub mod sqlite;
 pub mod stats;
 pub mod users;
+pub mod vital;
 
 pub use buffer::Buffer;
 pub use directory::Directory;

@@ -26,7 +26,9 @@ pub mod people;
 pub mod problem;
 pub mod query;
 pub mod routes;
+pub mod streams;
 
+mod connections;
 mod router;
 mod serve;
 mod state;

@@ -22,6 +22,7 @@ pub enum Code {
     WrongState,
     Conflict,
     TooLarge,
+    TooMany,
     UnsupportedMediaType,
     ValidationFailed,
     Internal,
@@ -32,7 +33,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 16] = [
+    pub const ALL: [Code; 17] = [
         Code::InvalidJson,
         Code::Unauthorized,
         Code::Forbidden,
@@ -42,6 +43,7 @@ impl Code {
         Code::WrongState,
         Code::Conflict,
         Code::TooLarge,
+        Code::TooMany,
         Code::UnsupportedMediaType,
         Code::ValidationFailed,
         Code::Internal,
@@ -98,6 +100,11 @@ impl Code {
                 "too_large",
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "The body is too large",
+            ),
+            Code::TooMany => (
+                "too_many",
+                StatusCode::TOO_MANY_REQUESTS,
+                "There are too many of these at once",
             ),
             Code::UnsupportedMediaType => (
                 "unsupported_media_type",
@@ -256,6 +263,9 @@ impl IntoResponse for Problem {
         match code {
             Code::Unavailable => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+            }
+            Code::TooMany => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
             }
             Code::Unauthorized => {
                 headers.insert(

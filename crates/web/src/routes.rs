@@ -26,7 +26,7 @@ use crate::{
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
     openapi,
-    problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, ValidationFailed, WrongState},
+    problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, TooMany, ValidationFailed, WrongState},
 };
 
 /// Every route there is.
@@ -231,6 +231,7 @@ fn figure_routes() -> Vec<Endpoint> {
             "text/event-stream",
             "change carries ChangeView, kpis KpiView, missed {changes}",
         )
+        .refuses(&[TooMany])
         .mentions::<stream::ChangeView>(),
     ]
 }

@@ -1,7 +1,8 @@
 //! Listens, with or without TLS, until told to stop; then lets requests under way finish.
 
+use crate::connections::Limited;
 use axum::Router;
-use axum_server::{Handle, accept::NoDelayAcceptor, tls_rustls::RustlsAcceptor, tls_rustls::RustlsConfig};
+use axum_server::{Handle, tls_rustls::RustlsAcceptor, tls_rustls::RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use rustls::{
     ServerConfig,
@@ -22,6 +23,12 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A connection that sends no whole request head for this long is closed: neither a slow nor a silent client may
 /// keep a socket for ever.
 const HEAD_WITHIN: Duration = Duration::from_secs(75);
+
+/// Connections at once, of whoever they are. Live streams are a good part of them.
+const CONNECTIONS: usize = 2000;
+
+/// What one connection may have in memory before somebody reads it: a request head, a piece of a body.
+const BUFFERED: usize = 64 << 10;
 
 /// A certificate chain and its key, ready to serve with.
 #[derive(Clone)]
@@ -76,14 +83,16 @@ pub async fn serve(
     let http = server.http_builder();
     http.http1()
         .timer(TokioTimer::new())
+        .max_buf_size(BUFFERED)
         .header_read_timeout(HEAD_WITHIN);
     http.http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Some(HEAD_WITHIN));
+    let limited = Limited::to(CONNECTIONS);
     let served = match tls {
-        None => server.acceptor(NoDelayAcceptor::new()).serve(app).await,
+        None => server.acceptor(limited).serve(app).await,
         Some(Tls(config)) => {
-            let acceptor = RustlsAcceptor::new(config).acceptor(NoDelayAcceptor::new());
+            let acceptor = RustlsAcceptor::new(config).acceptor(limited);
             server.acceptor(acceptor).serve(app).await
         }
     };

@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use crate::console::ConsoleSettings;
+use crate::{console::ConsoleSettings, streams::Streams};
 use central::Central;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::{
@@ -22,6 +22,8 @@ pub struct WebState {
     /// Cancelled when the server is to end: live streams end with it.
     pub stop: CancellationToken,
     pub console: ConsoleSettings,
+    /// The live streams that are open.
+    pub streams: Streams,
 }
 
 impl WebState {
@@ -32,6 +34,7 @@ impl WebState {
             readiness: Readiness::default(),
             stop: CancellationToken::new(),
             console: ConsoleSettings::default(),
+            streams: Streams::default(),
         }
     }
 

@@ -134,7 +134,7 @@ function live(place) {
   const { signal } = stay;
   const say = (words) => { if (state && !signal.aborted) { state.textContent = words; state.hidden = !words; } };
   events.addEventListener("open", () => say("Live"));
-  events.addEventListener("error", () => say("Reconnecting…"));
+  events.addEventListener("error", () => say(events.readyState === EventSource.CLOSED ? "Not live" : "Reconnecting…"));
   events.addEventListener("change", (event) => onChange(JSON.parse(event.data)));
   events.addEventListener("missed", () => later(refresh, 1000));
   events.addEventListener("kpis", () => { if (document.querySelector("[data-live]")) later(refresh, 200); });

@@ -1,5 +1,6 @@
 //! One attempt: from a claimed row to what came of it. Knows nothing of other rows.
 
+use super::fault::internal_fault;
 use crate::directory::{Directory, LaneEntry, Way};
 use delivery::{Adapter, Deadline, Message};
 use domain::{
@@ -100,10 +101,17 @@ impl Field {
         let start = Instant::now();
         let (mut row, content) = Content::split(claimed, probe);
         row.attempt_step = self.tracer.child(row.claim_step);
-        let result = match self.before_sending(&row, &content, &entry, now) {
-            Some(over) => over,
-            None => self.send(&row, content, &entry, start_by).await,
+        let making = async {
+            match self.before_sending(&row, &content, &entry, now) {
+                Some(over) => over,
+                None => self.send(&row, content, &entry, start_by).await,
+            }
         };
+        // A fault of ours costs this attempt alone: its place is freed and its row ends where a person sees it.
+        let result = AssertUnwindSafe(making).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(notification.id = %row.id, "an attempt panicked; it is parked, the others go on");
+            Over::Concluded(internal_fault())
+        });
         self.tell(&row, &entry, &result, start);
         Finished {
             row,

@@ -3,7 +3,7 @@
 //! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted.
 
 use super::{Dispatcher, attempt::Finished, lanes::Behaviour};
-use crate::directory::Way;
+use crate::directory::{LaneEntry, Way};
 use domain::{
     LaneId, LeaseToken,
     retry::slower,
@@ -49,7 +49,9 @@ impl Dispatcher {
     pub(super) async fn claim(&mut self) -> store::Result<usize> {
         self.learn_limits().await?;
         // Bounds memory, and what a crash can make come twice, when the store is slower than the far ends.
-        let most = (UNRECORDED_PER_PERMIT * self.settings.permits).saturating_sub(self.unrecorded as usize);
+        let most = UNRECORDED_PER_PERMIT
+            .saturating_mul(self.settings.permits)
+            .saturating_sub(usize::try_from(self.unrecorded).unwrap_or(usize::MAX));
         let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
         let mut started = 0;
         if !plan.wants.is_empty() {
@@ -90,9 +92,19 @@ impl Dispatcher {
     /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
     async fn learn_limits(&mut self) -> store::Result<()> {
         for lane in self.lanes.unknown_ready() {
-            let entry = self.field.directory.lane(lane, None).await?;
-            self.lanes
-                .set_limits(lane, &entry.limits, entry.on_ambiguous, self.clock.now());
+            match self.field.directory.lane(lane, None).await {
+                Ok(entry) => self.set_limits(lane, &entry),
+                Err(error) if error.may_pass() => return Err(error),
+                Err(error) => {
+                    // One row that cannot be read must not keep everybody else waiting.
+                    tracing::error!(
+                        lane.id = %lane,
+                        error = &error as &dyn std::error::Error,
+                        "a provider cannot be read; its lane is left alone until something is changed"
+                    );
+                    self.lanes.skip(lane);
+                }
+            }
         }
         let now = self.clock.now();
         for lane in self.lanes.unowned_ready(now) {
@@ -102,6 +114,12 @@ impl Dispatcher {
                 .owned(lane, ours.then_some(now + OWNED_FOR / 2), now + OWNED_FOR / 2);
         }
         Ok(())
+    }
+
+    fn set_limits(&mut self, lane: LaneId, entry: &LaneEntry) {
+        let now = self.clock.now();
+        self.lanes
+            .set_limits(lane, entry.tenant, &entry.limits, entry.on_ambiguous, now);
     }
 
     async fn probe(&mut self, lane: LaneId) -> store::Result<usize> {
@@ -154,8 +172,7 @@ impl Dispatcher {
                     }
                 },
             };
-            self.lanes
-                .set_limits(row.lane, &entry.limits, entry.on_ambiguous, self.clock.now());
+            self.set_limits(row.lane, &entry);
             if let Way::Sealed(why) = &entry.way {
                 tracing::error!(
                     provider.id = entry.provider.as_ref().map(tracing::field::display),
@@ -214,7 +231,7 @@ impl Dispatcher {
     }
 
     async fn give_back(&mut self, lease: Lease, lane: LaneId) {
-        self.unrecorded -= 1;
+        self.unrecorded = self.unrecorded.saturating_sub(1);
         self.leases.over(&[lease]);
         self.lanes.finished(lane, Behaviour::NotAsked);
         if let Err(error) = self.store.release(&[lease]).await {

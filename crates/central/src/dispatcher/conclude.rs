@@ -106,7 +106,7 @@ impl Judge {
         took: Duration,
     ) {
         let facts = AttemptFacts {
-            number: row.attempts + 1,
+            number: row.attempts.saturating_add(1),
             unknowns: row.unknowns,
             age: self.clock.now().since(row.waiting_since),
             on_ambiguous: entry.on_ambiguous,
@@ -151,7 +151,7 @@ impl Judge {
             return false;
         }
         let streak = streaks.entry(lane).or_default();
-        streak.failures += 1;
+        streak.failures = streak.failures.saturating_add(1);
         streak.rows.insert(seq);
         let down = streak.is_down();
         if down {
@@ -195,7 +195,7 @@ fn hold(row: &Row, entry: &LaneEntry, reason: HoldReason, failure: Option<&Failu
         detail: failure.map(|f| f.detail.clone()),
         probe_after: next_probe(
             reason,
-            row.probe.as_ref().map_or(0, |hold| hold.probes + 1),
+            row.probe.as_ref().map_or(0, |hold| hold.probes.saturating_add(1)),
             asked,
         ),
         actor: Actor::system(),
@@ -209,12 +209,31 @@ fn record(
     attempt: Option<AttemptAudit>,
 ) -> AttemptRecord {
     let Settlement { step, recipients } = settlement;
-    let ended = match step {
+    let resolved_targets = match step {
+        Step::Delivered { .. } => reached(row, &recipients, targets, true),
+        Step::Park { .. } => reached(row, &recipients, targets, false),
+        Step::Retry { .. } | Step::Wait { .. } => vec![],
+    };
+    let ended = ended(step, resolved_targets);
+    AttemptRecord {
+        lease: row.lease,
+        tenant: row.tenant,
+        id: row.id,
+        ended,
+        recipients,
+        attempt,
+        after_interruption: row.interruptions > 0,
+    }
+}
+
+/// The end of an attempt as the store keeps it.
+pub(super) fn ended(step: Step, resolved_targets: Vec<String>) -> Ended {
+    match step {
         Step::Delivered {
             provider_message_id, ..
         } => Ended::Delivered {
             provider_message_id,
-            resolved_targets: reached(row, &recipients, targets, true),
+            resolved_targets,
         },
         Step::Retry {
             after,
@@ -234,17 +253,8 @@ fn record(
         Step::Park { code, error } => Ended::Park {
             code,
             error: cut(error),
-            resolved_targets: reached(row, &recipients, targets, false),
+            resolved_targets,
         },
-    };
-    AttemptRecord {
-        lease: row.lease,
-        tenant: row.tenant,
-        id: row.id,
-        ended,
-        recipients,
-        attempt,
-        after_interruption: row.interruptions > 0,
     }
 }
 
@@ -312,10 +322,8 @@ fn count_attempt(outcome: &Outcome, entry: &LaneEntry, took: Duration) {
             FailureKind::Ambiguous => "ambiguous",
         },
     };
-    let provider = entry
-        .provider
-        .as_ref()
-        .map_or_else(String::new, ToString::to_string);
-    metrics::counter!("waypost_attempts_total", "result" => result, "provider" => provider).increment(1);
+    // By kind and not by provider: everybody who can reach `/metrics` reads them, and tenants make providers as they like.
+    let kind = metrics::SharedString::from_shared(entry.kind.clone());
+    metrics::counter!("waypost_attempts_total", "result" => result, "kind" => kind).increment(1);
     metrics::histogram!("waypost_attempt_seconds", "result" => result).record(took.as_secs_f64());
 }

@@ -3,16 +3,16 @@
 //!
 //! Always true: lanes take turns; a lane never has more claimed than its window, or twice that when it is wide open and
 //! alone; lanes whose far end fails together never use more than a quarter of the permits, and those that have not been
-//! heard of yet, each with one attempt, never more than half.
+//! heard of yet, each with one attempt, never more than half; no number of tenants, however slow their far ends, leaves
+//! nothing for the next one ([`Tenants`]).
 
-use super::gate::Gate;
+use super::{gate::Gate, tenants::Tenants};
 use domain::{
-    LaneId, Limits, OnAmbiguous, Timestamp,
+    LaneId, Limits, OnAmbiguous, TenantId, Timestamp,
     window::{Rate, Standing, Window},
 };
 use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -20,6 +20,8 @@ use store::outbox::{LaneWaiting, LaneWant};
 
 #[derive(Debug)]
 pub(super) struct Lane {
+    /// Whose it is; a lane that nothing is known of yet counts as the first tenant's.
+    tenant: TenantId,
     window: Window,
     /// Claimed and not yet finished.
     sending: usize,
@@ -50,6 +52,7 @@ pub(super) struct Lane {
 impl Lane {
     fn new() -> Self {
         Self {
+            tenant: TenantId::DEFAULT,
             window: Window::default(),
             sending: 0,
             queued: false,
@@ -99,13 +102,15 @@ pub(super) struct Lanes {
     permits: usize,
     lanes: HashMap<LaneId, Lane>,
     ready: VecDeque<LaneId>,
-    /// Wait for a place among those that failing or new lanes share.
+    /// Wait for a place among those that failing or new lanes share, or that their tenant may have.
     crowded_out: VecDeque<LaneId>,
-    timers: BinaryHeap<Reverse<(Timestamp, LaneId)>>,
+    /// When to look at a lane again: once for each at most, or a busy lane with long delays would fill it.
+    timers: BTreeSet<(Timestamp, LaneId)>,
     sending: usize,
     /// Of those, what lanes have under way whose far end fails, and that have not been heard of yet.
     failing: usize,
     new: usize,
+    tenants: Tenants,
 }
 
 /// How the far end behaved in one attempt.
@@ -136,10 +141,11 @@ impl Lanes {
             lanes: HashMap::new(),
             ready: VecDeque::new(),
             crowded_out: VecDeque::new(),
-            timers: BinaryHeap::new(),
+            timers: BTreeSet::new(),
             sending: 0,
             failing: 0,
             new: 0,
+            tenants: Tenants::new(permits),
         }
     }
 
@@ -168,28 +174,27 @@ impl Lanes {
     /// Look at the lane again at this time, or earlier if that was planned already.
     pub fn at(&mut self, id: LaneId, when: Timestamp) {
         let lane = self.lane(id);
-        if lane.timer.is_none_or(|planned| when < planned) {
-            lane.timer = Some(when);
-            self.timers.push(Reverse((when, id)));
+        if lane.timer.is_some_and(|planned| planned <= when) {
+            return;
         }
+        if let Some(later) = lane.timer.replace(when) {
+            self.timers.remove(&(later, id));
+        }
+        self.timers.insert((when, id));
     }
 
     pub fn next_timer(&self) -> Option<Timestamp> {
-        self.timers.peek().map(|Reverse((when, _))| *when)
+        self.timers.first().map(|(when, _)| *when)
     }
 
     pub fn fire_timers(&mut self, now: Timestamp) {
-        while let Some(Reverse((when, id))) = self.timers.peek().copied() {
+        while let Some((when, id)) = self.timers.first().copied() {
             if when > now {
                 return;
             }
-            self.timers.pop();
-            let lane = self.lane(id);
-            // An earlier time was set after this one; it has fired or will.
-            if lane.timer == Some(when) {
-                lane.timer = None;
-                self.enqueue(id);
-            }
+            self.timers.pop_first();
+            self.lane(id).timer = None;
+            self.enqueue(id);
         }
     }
 
@@ -217,7 +222,20 @@ impl Lanes {
         self.lanes.get(&id).is_some_and(|lane| lane.limits.is_some())
     }
 
-    pub fn set_limits(&mut self, id: LaneId, limits: &Limits, on_ambiguous: OnAmbiguous, now: Timestamp) {
+    pub fn set_limits(
+        &mut self,
+        id: LaneId,
+        tenant: TenantId,
+        limits: &Limits,
+        on_ambiguous: OnAmbiguous,
+        now: Timestamp,
+    ) {
+        let lane = self.lane(id);
+        let (before, sending) = (std::mem::replace(&mut lane.tenant, tenant), lane.sending);
+        if before != tenant {
+            self.tenants.over(before, sending);
+            self.tenants.started(tenant, sending);
+        }
         let lane = self.lane(id);
         lane.may_claim_ahead = on_ambiguous == OnAmbiguous::Resend;
         if lane.limits.as_ref() == Some(limits) {
@@ -292,9 +310,9 @@ impl Lanes {
 
     /// What to claim now, at most `most` rows. Room is reserved; [`Lanes::claimed`] gives back what was not used.
     pub fn plan(&mut self, now: Timestamp, batch: usize, most: usize) -> Plan {
-        let mut free = self.permits.saturating_sub(self.sending).min(most);
+        let mut free = self.tenants.places().saturating_sub(self.sending).min(most);
         let turns = self.ready.len();
-        let share = (free / turns.max(1)).max(1);
+        let share = (self.permits.saturating_sub(self.sending).min(most) / turns.max(1)).max(1);
         // Who is alone need not leave any for others.
         let batch = if turns == 1 { usize::MAX } else { batch };
         let mut plan = Plan::default();
@@ -343,15 +361,16 @@ impl Lanes {
                     continue;
                 }
             }
-            let standing = lane.window.standing();
+            let (standing, tenant) = (lane.window.standing(), lane.tenant);
             let light_enough = (BYTES_PER_CLAIM / lane.weight.max(1)).max(1);
+            room = room.min(self.tenants.room(tenant, self.sending));
             if let Some((under_way, most)) = self.shared(standing) {
                 room = room.min(most.saturating_sub(*under_way));
-                if room == 0 {
-                    self.lane(id).queued = true;
-                    self.crowded_out.push_back(id);
-                    continue;
-                }
+            }
+            if room == 0 {
+                self.lane(id).queued = true;
+                self.crowded_out.push_back(id);
+                continue;
             }
             let n = room.min(free).min(batch).min(share.max(1)).min(light_enough);
             let lane = self.lane(id);
@@ -360,6 +379,7 @@ impl Lanes {
             }
             lane.sending += n;
             self.sending += n;
+            self.tenants.started(tenant, n);
             free -= n;
             if let Some((under_way, _)) = self.shared(standing) {
                 *under_way += n;
@@ -396,8 +416,9 @@ impl Lanes {
         lane.probing = got;
         if got {
             lane.sending += 1;
-            let standing = lane.window.standing();
+            let (standing, tenant) = (lane.window.standing(), lane.tenant);
             self.sending += 1;
+            self.tenants.started(tenant, 1);
             if let Some((under_way, _)) = self.shared(standing) {
                 *under_way += 1;
             }
@@ -453,9 +474,10 @@ impl Lanes {
         }
         let lane = self.lane(id);
         lane.sending = lane.sending.saturating_sub(n);
-        let standing = lane.window.standing();
+        let (standing, tenant) = (lane.window.standing(), lane.tenant);
         let wants_room = std::mem::take(&mut lane.wants_room);
         self.sending = self.sending.saturating_sub(n);
+        self.tenants.over(tenant, n);
         if let Some((under_way, _)) = self.shared(standing) {
             *under_way = under_way.saturating_sub(n);
         }
@@ -474,6 +496,10 @@ impl Lanes {
 
     pub fn sending(&self) -> usize {
         self.sending
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.sending < self.tenants.places()
     }
 }
 

@@ -10,6 +10,7 @@ fn lanes(permits: usize, ids: std::ops::Range<i64>) -> Lanes {
     for id in ids {
         lanes.set_limits(
             LaneId(id),
+            TenantId::DEFAULT,
             &Limits {
                 concurrency: 100,
                 per_second: None,
@@ -140,6 +141,7 @@ fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
     let mut lanes = Lanes::new(100);
     lanes.set_limits(
         LaneId(1),
+        TenantId::DEFAULT,
         &Limits {
             concurrency: 100,
             per_second: Some(2.0),
@@ -212,7 +214,7 @@ fn a_lane_of_one_goes_on_after_each_attempt() {
         concurrency: 1,
         per_second: None,
     };
-    lanes.set_limits(LaneId(0), &limits, OnAmbiguous::Resend, NOW);
+    lanes.set_limits(LaneId(0), TenantId::DEFAULT, &limits, OnAmbiguous::Resend, NOW);
     lanes.enqueue(LaneId(0));
     for _ in 0..3 {
         assert_eq!(wanted(&lanes.plan(NOW, 100, 1000)), 1);
@@ -235,7 +237,7 @@ fn a_lane_that_is_wide_open_and_alone_is_claimed_from_ahead_of_its_places() {
         concurrency: 100,
         per_second: None,
     };
-    lanes.set_limits(LaneId(0), &limits, OnAmbiguous::Resend, NOW);
+    lanes.set_limits(LaneId(0), TenantId::DEFAULT, &limits, OnAmbiguous::Resend, NOW);
     assert_eq!(
         lanes.plan(NOW, 1000, 1000).wants[0].n,
         1,
@@ -276,4 +278,42 @@ fn heavy_rows_are_claimed_a_few_at_a_time() {
         32,
         "trust comes back by and by"
     );
+}
+
+#[test]
+fn far_ends_of_one_tenant_that_never_answer_leave_places_for_the_others() {
+    let mut lanes = lanes(300, 0..20);
+    (0..20).for_each(|id| warm(&mut lanes, id));
+    let mut taken = 0;
+    for _ in 0..20 {
+        (0..20).for_each(|id| lanes.enqueue(LaneId(id)));
+        let plan = lanes.plan(NOW, 100, 1000);
+        taken += wanted(&plan);
+        plan.wants
+            .iter()
+            .for_each(|want| lanes.claimed(*want, want.n as usize));
+    }
+    assert_eq!(taken, 300, "who is alone has every permit");
+    let limits = Limits::default();
+    lanes.set_limits(LaneId(99), TenantId(2), &limits, OnAmbiguous::Park, NOW);
+    warm(&mut lanes, 99);
+    lanes.enqueue(LaneId(99));
+    let plan = lanes.plan(NOW, 100, 1000);
+    let other: Vec<_> = plan.wants.iter().filter(|w| w.lane == LaneId(99)).collect();
+    assert!(other.first().is_some_and(|want| want.n > 0), "{plan:?}");
+    assert_eq!(wanted(&plan), other[0].n as usize, "the first one has no more");
+}
+
+#[test]
+fn a_busy_lane_with_long_delays_has_one_timer() {
+    let mut lanes = lanes(100, 0..1);
+    let mut now = NOW;
+    for _ in 0..1_000 {
+        lanes.at(LaneId(0), now + Duration::from_secs(86_400));
+        lanes.at(LaneId(0), now + Duration::from_millis(5));
+        now = now + Duration::from_millis(5);
+        lanes.fire_timers(now);
+        lanes.plan(now, 100, 1000);
+    }
+    assert!(lanes.timers.len() <= 1, "{}", lanes.timers.len());
 }

@@ -14,11 +14,13 @@ mod attempt;
 mod claim;
 mod clock;
 mod conclude;
+mod fault;
 mod gate;
 mod lanes;
 mod leases;
 mod recorder;
 mod tally;
+mod tenants;
 
 pub use tally::Tally;
 
@@ -47,7 +49,8 @@ pub struct DispatchSettings {
     pub batch: usize,
     /// How long a claimed row is ours; sends that take longer are renewed.
     pub lease: Duration,
-    /// Attempts under way at once, over all lanes.
+    /// Attempts that one tenant may have under way at once, over all its lanes, while it is alone. With several tenants
+    /// a third more in all, of which nobody gets everything.
     pub permits: usize,
     /// The longest an attempt may take.
     pub attempt_timeout: Duration,
@@ -71,7 +74,7 @@ impl Default for DispatchSettings {
 /// A look at all lanes takes at most about a twentieth of the time: nothing is claimed meanwhile. It takes long when the
 /// store is slow, or where somebody keeps many rows from being cleaned away.
 fn next_look(interval: Duration, took: Duration) -> Duration {
-    interval.max(took * 20)
+    interval.max(took.saturating_mul(20))
 }
 
 pub struct Dispatcher {
@@ -123,15 +126,18 @@ impl Dispatcher {
             tracer: central.settings.tracer.clone(),
         });
         let (concluded_tx, concluded) = mpsc::unbounded_channel();
-        tokio::spawn(recorder.clone().conclude(finished_rx, concluded_tx));
-        tokio::spawn(recorder.run(concluded));
+        let vitals = &central.vitals;
+        let concluding = recorder.clone().conclude(finished_rx, concluded_tx);
+        tokio::spawn(vitals.watch("drawing conclusions from attempts", concluding));
+        tokio::spawn(vitals.watch("recording attempts", recorder.run(concluded)));
         let renewing = CancellationToken::new();
-        tokio::spawn(leases::renew(
+        let renew = leases::renew(
             central.store.clone(),
             leases.clone(),
             settings.lease,
             renewing.clone(),
-        ));
+        );
+        tokio::spawn(vitals.watch("renewing leases", renew));
         Self {
             store: central.store.clone(),
             node: central.settings.node.clone(),
@@ -198,7 +204,7 @@ impl Dispatcher {
             self.lanes.fire_timers(self.clock.now());
             if self.claim_if_allowed().await > 0 {
                 self.take_feedback();
-                if self.lanes.anything_ready() && self.has_room() {
+                if self.lanes.anything_ready() && self.lanes.has_room() {
                     // More is due: claim again as soon as finished sends have had their turn.
                     tokio::task::yield_now().await;
                     continue;
@@ -222,10 +228,6 @@ impl Dispatcher {
             }
         }
         self.finish().await;
-    }
-
-    fn has_room(&self) -> bool {
-        self.lanes.sending() < self.settings.permits
     }
 
     fn next_wait(&self) -> Duration {

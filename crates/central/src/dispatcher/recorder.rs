@@ -7,6 +7,7 @@ use super::{
     StoreClock, Tally,
     attempt::Finished,
     conclude::{Conclusion, Judge},
+    fault::or_park,
     lanes::Behaviour,
     leases::Leases,
 };
@@ -16,7 +17,8 @@ use domain::{
     retry::slower,
     trace::{Span, SpanKind},
 };
-use std::{sync::Arc, time::Duration};
+use futures_util::FutureExt;
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use store::{
     Store,
     outbox::{AttemptRecord, Ended, Recorded},
@@ -93,7 +95,7 @@ impl Recorder {
         while finished.recv_many(&mut batch, BATCH).await > 0 {
             let mut over = Vec::with_capacity(batch.len());
             for attempt in batch.drain(..) {
-                let conclusion = self.judge.conclude(attempt);
+                let conclusion = or_park(attempt, |attempt| self.judge.conclude(attempt));
                 over.push((conclusion.lane, conclusion.behaviour));
                 // Without a recorder the process is going; the lease ends by itself.
                 let _ = concluded.send(conclusion);
@@ -107,7 +109,7 @@ impl Recorder {
         let mut gathered: Vec<Conclusion> = vec![];
         let mut since = Instant::now();
         let mut under_way = JoinSet::new();
-        let mut recording = 0;
+        let mut recording: usize = 0;
         loop {
             let room = BATCH - gathered.len();
             let may_record = !gathered.is_empty() && under_way.len() < AT_ONCE;
@@ -122,12 +124,7 @@ impl Recorder {
                 }
                 () = tokio::time::sleep_until(since + GATHER_FOR), if may_record => {}
                 Some(over) = under_way.join_next() => {
-                    match over {
-                        Ok(rows) => recording -= rows,
-                        Err(error) => {
-                            tracing::error!(error = &error as &dyn std::error::Error, "recording stopped; leases will end");
-                        }
-                    }
+                    recording = recording.saturating_sub(over.unwrap_or(0));
                 }
             }
             if gathered.is_empty() || under_way.len() >= AT_ONCE {
@@ -140,13 +137,34 @@ impl Recorder {
                 recording += rows;
                 let recorder = self.clone();
                 under_way.spawn(async move {
-                    recorder.write_down(batch).await;
+                    recorder.write_down_or_let_go(batch).await;
                     rows
                 });
             }
         }
-        self.write_down(gathered).await;
+        self.write_down_or_let_go(gathered).await;
         under_way.join_all().await;
+    }
+
+    /// A batch that panics while it is written down costs its own rows an attempt: their leases are no longer renewed,
+    /// and whoever claims them next finds them interrupted.
+    async fn write_down_or_let_go(&self, batch: Vec<Conclusion>) {
+        let leases: Vec<_> = batch.iter().map(|conclusion| conclusion.lease).collect();
+        let written = AssertUnwindSafe(self.write_down(batch)).catch_unwind().await;
+        self.leases.over(&leases);
+        let recorded = written.unwrap_or_else(|_| {
+            tracing::error!(
+                n = leases.len(),
+                "writing down results panicked; their leases will end"
+            );
+            let lost = leases.len() as u64;
+            let tally = Tally {
+                lost,
+                ..Tally::default()
+            };
+            Feedback::Recorded { tally, again: vec![] }
+        });
+        self.tell(recorded);
     }
 
     fn tell(&self, feedback: Feedback) {
@@ -154,7 +172,7 @@ impl Recorder {
         let _ = self.feedback.send(feedback);
     }
 
-    async fn write_down(&self, conclusions: Vec<Conclusion>) {
+    async fn write_down(&self, conclusions: Vec<Conclusion>) -> Feedback {
         let start = Instant::now();
         let recorded = conclusions
             .iter()
@@ -167,9 +185,8 @@ impl Recorder {
         }
         let n = conclusions.len();
         let (mut lanes, mut records) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let (mut released, mut again, mut all) = (vec![], vec![], Vec::with_capacity(n));
+        let (mut released, mut again) = (vec![], vec![]);
         for conclusion in conclusions {
-            all.push(conclusion.lease);
             match conclusion.record {
                 Some(record) => {
                     lanes.push(conclusion.lane);
@@ -189,9 +206,8 @@ impl Recorder {
             self.persist("release", || self.store.release(&released)).await;
         }
         again.extend(self.record_all(&lanes, records.into(), &mut tally).await);
-        self.leases.over(&all);
         self.tell_steps(steps, start);
-        self.tell(Feedback::Recorded { tally, again });
+        Feedback::Recorded { tally, again }
     }
 
     fn tell_steps(&self, attempts: Vec<TraceContext>, start: Instant) {

@@ -230,3 +230,32 @@ async fn a_delivered_notification_is_resent_as_a_new_one_with_the_same_content()
     assert!(copy.submission.idempotency_key.unwrap().starts_with("manual:"));
     assert_eq!(world.mail.received().len(), 2);
 }
+
+#[tokio::test]
+async fn a_retry_interval_beyond_all_measure_in_the_database_stops_nobody() {
+    let mut world = World::new().await;
+    // A row from before there was a bound, or one that somebody wrote by hand.
+    let mail = domain::ProviderId::new("mail");
+    let mut stored = world.temp.store.provider(TENANT, &mail).await.unwrap().unwrap();
+    stored.provider.retry = RetryPolicy {
+        interval: secs(18_000_000_000_000_000_000),
+        cap: std::time::Duration::MAX,
+        ..RetryPolicy::exponential()
+    };
+    world
+        .temp
+        .store
+        .put_provider(&stored.provider, Some(stored.version), &somebody())
+        .await
+        .unwrap();
+    world.central.directory.refresh().await.unwrap();
+    let failure = Failure::transient(Scope::Message, "SMTP_451", "try later");
+    world.mail.answers(failure.into());
+    let bad = world.send(a_notification()).await;
+    let good = world.send(a_notification().by(Channel::Webhook)).await;
+    let tally = world.sweep().await;
+    assert_eq!((tally.retried, tally.delivered), (1, 1));
+    assert_eq!(world.status(bad).await, Status::Retrying);
+    assert_eq!(world.status(good).await, Status::Delivered);
+    assert_eq!(world.central.vitals.ended(), None);
+}

@@ -21,6 +21,8 @@ use url::Url;
 /// Tokens are renewed this long before they expire.
 const AHEAD: Duration = Duration::from_secs(5 * 60);
 const USUAL_LIFETIME: u64 = 3600;
+/// No token is believed to be good for longer, whatever the token endpoint says.
+const LONGEST_LIFETIME: u64 = 24 * 3600;
 
 #[derive(Debug)]
 pub(super) struct OAuthSettings {
@@ -133,7 +135,8 @@ fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {
             "the token endpoint answered without an access token",
         )
     })?;
-    let lifetime = Duration::from_secs(granted.expires_in.unwrap_or(USUAL_LIFETIME));
+    let lifetime = granted.expires_in.unwrap_or(USUAL_LIFETIME).min(LONGEST_LIFETIME);
+    let lifetime = Duration::from_secs(lifetime);
     let good_for = if lifetime > 2 * AHEAD {
         lifetime - AHEAD
     } else {
@@ -254,6 +257,10 @@ mod tests {
             (r#"{"access_token":"t","expires_in":3600}"#, 3300),
             (r#"{"access_token":"t"}"#, 3300),
             (r#"{"access_token":"t","expires_in":60}"#, 30),
+            (
+                r#"{"access_token":"t","expires_in":18446744073709551615}"#,
+                24 * 3600 - 300,
+            ),
         ] {
             let token = granted(body.as_bytes(), now).unwrap();
             assert_eq!(token.renew_at, now + Duration::from_secs(good_for));

@@ -8,7 +8,7 @@ use crate::{
     kind::{Setting, Settings},
     outside::Outside,
     redact::Redactor,
-    settings::{Problems, Values},
+    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::FieldError;
@@ -120,8 +120,8 @@ impl SmtpSettings {
             problems.add("host", "must be a name or an address, without a scheme or a port");
         }
         let timeout = values.duration("timeout").unwrap_or(Duration::from_secs(30));
-        if timeout < Duration::from_secs(1) {
-            problems.add("timeout", "must be at least 1s");
+        if !(SHORTEST_TIMEOUT..=LONGEST_TIMEOUT).contains(&timeout) {
+            problems.add("timeout", "must be between 1s and 1h");
         }
         let from = mailbox("from", &values, &mut problems);
         let reply_to = mailbox("replyTo", &values, &mut problems);

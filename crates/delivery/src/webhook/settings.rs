@@ -4,7 +4,7 @@ use super::sign::Signer;
 use crate::{
     kind::{Setting, Settings},
     redact::Redactor,
-    settings::{Problems, Values},
+    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values},
 };
 use domain::FieldError;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -78,8 +78,8 @@ impl WebhookSettings {
         });
         let headers = headers(&values, &mut redactor, &mut problems);
         let timeout = values.duration("timeout").unwrap_or(Duration::from_secs(15));
-        if timeout < Duration::from_secs(1) {
-            problems.add("timeout", "must be at least 1s");
+        if !(SHORTEST_TIMEOUT..=LONGEST_TIMEOUT).contains(&timeout) {
+            problems.add("timeout", "must be between 1s and 1h");
         }
         let Some(url) = url else {
             problems.add("url", "is required");

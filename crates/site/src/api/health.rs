@@ -11,10 +11,11 @@ use axum::{
 use link::LinkState;
 use serde_json::json;
 
-/// 503 when messages are refused or the disk has failed. A link that is down is what a site is for, and is only told.
+/// 503 when messages are refused, the disk has failed or a part of the agent is gone. A link that is down is what a site is for, and is only told.
 pub async fn healthz(State(api): State<Api>) -> Response {
     let site = &api.agent.site;
     let broken = site.buffer.check().err().map(|e| domain::chain(&e));
+    let broken = broken.or_else(|| api.agent.vitals.ended().map(|gone| gone.to_string()));
     let refusing = broken.or_else(|| site.buffer.refusing());
     let link = match site.link() {
         Some(LinkState::Up { since, .. }) => json!({"up": true, "since": since}),

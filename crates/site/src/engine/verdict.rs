@@ -15,7 +15,11 @@ pub fn step(message: &Message, failure: &Failure, count: Count, age: std::time::
     };
     let facts = AttemptFacts {
         // The immediate attempt is number 0: it uses up nothing.
-        number: if immediate { 0 } else { message.retry_count + 1 },
+        number: if immediate {
+            0
+        } else {
+            message.retry_count.saturating_add(1)
+        },
         unknowns: 0,
         age,
         on_ambiguous: OnAmbiguous::Resend,
@@ -49,7 +53,7 @@ pub fn interrupted(message: &Message, age: std::time::Duration) -> Step {
         "INTERRUPTED",
         "the agent ended during the attempt; whether it arrived is not known",
     );
-    if message.interruptions + 1 >= INTERRUPTIONS_BEFORE_PARK {
+    if message.interruptions.saturating_add(1) >= INTERRUPTIONS_BEFORE_PARK {
         return Step::Park {
             error: format!(
                 "INTERRUPTED: the agent ended during {INTERRUPTIONS_BEFORE_PARK} attempts in a row; it may be this message that ends it"

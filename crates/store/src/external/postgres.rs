@@ -168,7 +168,8 @@ fn classify(error: &tokio_postgres::Error, sent: bool) -> Failure {
     match said.code().code() {
         // A standby that is not (yet) the primary.
         "25006" => Failure::transient(Scope::Lane, code, words),
-        text => match &text[..2] {
+        // The server is somebody else's: its code may have any length.
+        text => match text.get(..2).unwrap_or_default() {
             // Data, constraint, cardinality, syntax or access rule, feature, PL/pgSQL: the statement itself.
             "0A" | "21" | "22" | "23" | "42" | "44" | "P0" | "20" | "27" | "2F" | "38" | "39" => {
                 Failure::permanent(Scope::Message, code, words)

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Error, Result,
     outbox::{Ingested, NewNotification},
+    vital::Vitals,
 };
 use std::sync::{
     Arc,
@@ -75,7 +76,7 @@ impl Alone {
 }
 
 impl Ingest {
-    pub fn start(db: &Db, tasks: &TaskTracker, stop: &CancellationToken) -> Ingest {
+    pub fn start(db: &Db, tasks: &TaskTracker, stop: &CancellationToken, vitals: &Vitals) -> Ingest {
         let (queue, waiting) = mpsc::channel(4_096);
         let (writer, alone) = (Writer::new(db.clone()), Arc::<Alone>::default());
         let grouping = Grouping {
@@ -87,7 +88,8 @@ impl Ingest {
             received: 0,
             singles: 0,
         };
-        tasks.spawn(grouping.run(stop.clone()));
+        let run = grouping.run(stop.clone());
+        tasks.spawn(vitals.watch_until("taking notifications in", stop.clone(), run));
         Ingest { queue, writer, alone }
     }
 

@@ -42,6 +42,9 @@ impl Maintenance for PgStore {
     }
 
     async fn ping(&self) -> Result<()> {
+        if let Some(gone) = self.vitals.ended() {
+            return Err(crate::Error::unavailable(gone.to_string()));
+        }
         let session = self.db.general().await?;
         session.one(sql::PING, &[]).await?;
         Ok(())

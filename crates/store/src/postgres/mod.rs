@@ -50,7 +50,7 @@ mod users;
 pub use migrate::migrate;
 pub use session::StoreTime;
 
-use crate::{Error, Result};
+use crate::{Error, Result, vital::Vitals};
 use ingest::Ingest;
 use server::Server;
 use session::Db;
@@ -65,6 +65,7 @@ pub struct PgStore {
     signals: Signals,
     tasks: TaskTracker,
     stop: CancellationToken,
+    vitals: Vitals,
 }
 
 impl PgStore {
@@ -79,8 +80,9 @@ impl PgStore {
         migrate::migrate_server(&server).await?;
         let db = Db::new(&server, time, &node)?;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let ingest = Ingest::start(&db, &tasks, &stop);
-        let signals = Signals::start(&db, &server, &tasks, &stop);
+        let vitals = Vitals::default();
+        let ingest = Ingest::start(&db, &tasks, &stop, &vitals);
+        let signals = Signals::start(&db, &server, &tasks, &stop, &vitals);
         tasks.close();
         Ok(PgStore {
             db,
@@ -88,7 +90,13 @@ impl PgStore {
             signals,
             tasks,
             stop,
+            vitals,
         })
+    }
+
+    /// The tasks that this store cannot do without.
+    pub fn vitals(&self) -> Vitals {
+        self.vitals.clone()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     session::{Db, Session},
     sql,
 };
-use crate::{Result, outbox::Signal};
+use crate::{Result, outbox::Signal, vital::Vitals};
 use domain::LaneId;
 use std::{
     collections::BTreeSet,
@@ -49,7 +49,13 @@ struct Pending {
 }
 
 impl Signals {
-    pub fn start(db: &Db, server: &Server, tasks: &TaskTracker, stop: &CancellationToken) -> Signals {
+    pub fn start(
+        db: &Db,
+        server: &Server,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+        vitals: &Vitals,
+    ) -> Signals {
         let heard = broadcast::channel(1_024).0;
         let gathered = Arc::new(Gathered::default());
         // Two stores of one node, as in tests or in a rolling restart, are still two.
@@ -61,14 +67,16 @@ impl Signals {
             sender: sender.clone(),
             heard: heard.clone(),
         };
-        tasks.spawn(stop.clone().run_until_cancelled_owned(listener.run()));
+        let listening = stop.clone().run_until_cancelled_owned(listener.run());
+        tasks.spawn(vitals.watch("hearing other nodes", listening));
         let notifier = Notifier {
             db: db.clone(),
             channel,
             sender,
             gathered: gathered.clone(),
         };
-        tasks.spawn(stop.clone().run_until_cancelled_owned(notifier.run()));
+        let telling = stop.clone().run_until_cancelled_owned(notifier.run());
+        tasks.spawn(vitals.watch("telling other nodes", telling));
         Signals { heard, gathered }
     }
 

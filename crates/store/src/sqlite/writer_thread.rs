@@ -88,6 +88,7 @@ struct PoisonOnPanic(watch::Sender<bool>);
 impl Drop for PoisonOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            tracing::error!("the thread that writes panicked; nothing is acknowledged from here on");
             self.0.send_replace(true);
         }
     }

@@ -4,13 +4,15 @@ use crate::{
     cli::Global,
     config::{Loaded, Problems, server::Server},
     output,
-    wiring::{bootstrap, files, links, logging, metric_families, metrics, node, otlp, signals, store},
+    wiring::{
+        bootstrap, files, links, logging, metric_families, metrics, node, otlp, signals,
+        store::{self, Health},
+    },
 };
 use anyhow::Context;
 use central::Central;
 use domain::SystemClock;
 use std::{net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
-use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use web::{
     Tls, WebState,
@@ -91,7 +93,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
         central,
         stop,
-        poisoned: opened.poisoned,
+        health: opened.health,
     };
     if let Some(file) = &args.port_file {
         files::write_whole(file, &address.to_string())?;
@@ -125,27 +127,36 @@ struct Running {
     loops: TaskTracker,
     http: tokio::task::JoinHandle<std::io::Result<()>>,
     stop: CancellationToken,
-    poisoned: Option<watch::Receiver<bool>>,
+    health: Health,
 }
 
 impl Running {
     async fn until_stopped(mut self) -> anyhow::Result<()> {
         tokio::select! {
+            // First: once the stop is asked for, the others end as they should.
+            biased;
             () = self.stop.cancelled() => {}
             ended = &mut self.links => {
                 self.stop.cancel();
                 self.loops.wait().await;
-                return ended.context("the server for sites broke")?.context("the server for sites ended");
+                ended.context("the server for sites broke")?.context("the server for sites ended")?;
+                anyhow::bail!("the server for sites ended before it was told to");
             }
             ended = &mut self.http => {
                 self.stop.cancel();
                 self.loops.wait().await;
-                return ended.context("the HTTP server broke")?.context("the HTTP server ended");
+                ended.context("the HTTP server broke")?.context("the HTTP server ended")?;
+                anyhow::bail!("the HTTP server ended before it was told to");
             }
-            () = poisoned(self.poisoned.take()) => {
+            why = self.health.failed() => {
                 // Nothing is acknowledged any more; the next process starts from what is really on disk.
                 self.stop.cancel();
-                anyhow::bail!("the disk failed under the database; nothing was acknowledged after that, start again when it is well");
+                anyhow::bail!("{why}");
+            }
+            gone = self.central.vitals.failed() => {
+                // Waiting for the rest could take for ever; what is under way counts as interrupted.
+                self.stop.cancel();
+                anyhow::bail!("a part that this node cannot do without is gone ({gone}); it has to be started again");
             }
         }
         let finish = async {
@@ -167,12 +178,59 @@ impl Running {
     }
 }
 
-/// Completes when the disk failed; never on a store that has no disk of ours.
-async fn poisoned(watch: Option<watch::Receiver<bool>>) {
-    if let Some(mut watch) = watch
-        && watch.wait_for(|poisoned| *poisoned).await.is_ok()
-    {
-        return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit;
+    use central::{Settings, secrets::Sealer};
+    use std::{future::pending, io};
+    use testkit::TempStore;
+    use tokio::sync::watch;
+
+    /// A node whose servers never end. What keeps its store well is dropped with the sender.
+    fn running(temp: &TempStore) -> (Running, watch::Sender<bool>) {
+        let (well, poisoned) = watch::channel(false);
+        let registry = delivery::Registry::default();
+        let clock = temp.clock.clone();
+        let settings = Settings::named("node-1");
+        let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
+        let stop = CancellationToken::new();
+        let running = Running {
+            links: tokio::spawn(pending()),
+            loops: central.start(&stop),
+            http: tokio::spawn(pending()),
+            central,
+            stop,
+            health: Health::Embedded(poisoned),
+        };
+        (running, well)
     }
-    std::future::pending().await
+
+    #[tokio::test]
+    async fn a_part_that_panics_takes_the_process_with_it() {
+        let temp = TempStore::open();
+        let (running, _well) = running(&temp);
+        let stop = running.stop.clone();
+        let dying = running
+            .central
+            .vitals
+            .watch("recording attempts", async { panic!("on purpose") });
+        tokio::spawn(dying);
+        let failed = running.until_stopped().await.unwrap_err();
+        assert!(
+            failed.to_string().contains("recording attempts: panicked"),
+            "{failed}"
+        );
+        assert_eq!(exit::code(&failed), exit::FAILED);
+        assert!(stop.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_server_that_ends_before_it_was_told_to_is_a_failure() {
+        let temp = TempStore::open();
+        let (mut running, _well) = running(&temp);
+        running.http = tokio::spawn(async { io::Result::Ok(()) });
+        let failed = running.until_stopped().await.unwrap_err();
+        assert!(failed.to_string().contains("the HTTP server ended"), "{failed}");
+    }
 }

@@ -56,7 +56,7 @@ pub const CENTRAL: &[Family] = &[
         "waypost_attempts_total",
         Kind::Counter,
         Unit::Count,
-        "Attempts that ended, by result and provider.",
+        "Attempts that ended, by result and kind of provider.",
     ),
     labelled(
         "waypost_attempt_seconds",
@@ -99,6 +99,18 @@ pub const CENTRAL: &[Family] = &[
         Kind::Histogram,
         Unit::Seconds,
         "How long requests took to answer, by path template.",
+    ),
+    plain(
+        "waypost_http_refused_total",
+        Kind::Counter,
+        Unit::Count,
+        "HTTP connections closed at once, because there were too many.",
+    ),
+    plain(
+        "waypost_link_refused_total",
+        Kind::Counter,
+        Unit::Count,
+        "Connections to the link closed at once, because there were too many.",
     ),
     plain(
         "waypost_spans_dropped_total",

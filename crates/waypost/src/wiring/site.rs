@@ -94,11 +94,18 @@ impl RunningSite {
     pub async fn finished(mut self) -> anyhow::Result<()> {
         let mut poisoned = self.agent.site.buffer.poisoned();
         let broke = tokio::select! {
+            // First: once the stop is asked for, the others end as they should.
+            biased;
             () = self.stop.cancelled() => None,
             ended = &mut self.http => {
                 let ended = ended.context("the HTTP server broke")?;
-                Some(ended.context("the HTTP server ended"))
+                let early = || Err(anyhow::anyhow!("the HTTP server ended before it was told to"));
+                Some(ended.context("the HTTP server ended").and_then(|()| early()))
             }
+            gone = self.agent.vitals.failed() => {
+                Some(Err(anyhow::anyhow!("a part that this agent cannot do without is gone ({gone}); it has to be started again")))
+            }
+            died = link_died(self.link.as_mut()) => Some(Err(died)),
             _ = poisoned.wait_for(|poisoned| *poisoned) => {
                 Some(Err(anyhow::anyhow!(
                     "the disk failed under the buffer; nothing was acknowledged after that, start again when it is well"
@@ -113,7 +120,7 @@ impl RunningSite {
                 let _ = (&mut self.http).await;
             }
             self.unlink.cancel();
-            if let Some(link) = self.link.take() {
+            if let Some(link) = self.link.take().filter(|link| !link.is_finished()) {
                 let _ = link.await;
             }
         };
@@ -121,6 +128,17 @@ impl RunningSite {
             tracing::warn!("not everything ended in time; what was under way counts as interrupted");
         }
         broke.unwrap_or(Ok(()))
+    }
+}
+
+/// Completes when the link is no longer looked after; it is until it is told otherwise.
+async fn link_died(link: Option<&mut tokio::task::JoinHandle<()>>) -> anyhow::Error {
+    match link {
+        None => std::future::pending().await,
+        Some(link) => match link.await {
+            Err(panicked) => anyhow::Error::new(panicked).context("the link to central broke"),
+            Ok(()) => anyhow::anyhow!("the link to central ended before it was told to"),
+        },
     }
 }
 

@@ -8,6 +8,7 @@ use store::{
     Error, Store,
     postgres::{PgStore, StoreTime},
     sqlite::SqliteStore,
+    vital::Vitals,
 };
 use tokio::{
     sync::watch,
@@ -21,8 +22,31 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A store to serve from.
 pub struct Opened {
     pub store: Arc<dyn Store>,
-    /// Turns true when the disk failed under an embedded store.
-    pub poisoned: Option<watch::Receiver<bool>>,
+    /// How to learn that it can no longer be used.
+    pub health: Health,
+}
+
+/// What tells that a store can no longer be used by this process.
+pub enum Health {
+    /// Turns true when the disk failed under an embedded store, or its writer did.
+    Embedded(watch::Receiver<bool>),
+    Postgres(Vitals),
+}
+
+impl Health {
+    /// Completes, with the reason, when the store can no longer be used.
+    pub async fn failed(self) -> String {
+        match self {
+            Self::Embedded(mut poisoned) => {
+                // A store that was closed in order cannot fail any more.
+                if poisoned.wait_for(|poisoned| *poisoned).await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+                "the disk, or what writes to it, failed under the database; nothing was acknowledged after that, start again when it is well".into()
+            }
+            Self::Postgres(vitals) => vitals.failed().await.to_string(),
+        }
+    }
 }
 
 /// Opens the store for a process that serves it, migrated. A PostgreSQL that is still starting is waited for.
@@ -34,7 +58,7 @@ pub async fn to_serve(place: &Place, node: &str) -> anyhow::Result<Opened> {
             let store = SqliteStore::open(path, Arc::new(SystemClock))
                 .with_context(|| format!("cannot open {name}"))?;
             Ok(Opened {
-                poisoned: Some(store.poisoned()),
+                health: Health::Embedded(store.poisoned()),
                 store: Arc::new(store),
             })
         }
@@ -45,8 +69,8 @@ pub async fn to_serve(place: &Place, node: &str) -> anyhow::Result<Opened> {
             .await
             .with_context(|| format!("cannot open {name}"))?;
             Ok(Opened {
+                health: Health::Postgres(store.vitals()),
                 store: Arc::new(store),
-                poisoned: None,
             })
         }
     }

@@ -43,6 +43,13 @@ pub async fn ready(State(state): State<Shared>) -> (StatusCode, Json<Ready>) {
             detail: why,
         });
     }
+    if let Some(gone) = state.central.vitals.ended() {
+        checks.push(Check {
+            name: "parts".into(),
+            ok: false,
+            detail: Some(gone.to_string()),
+        });
+    }
     if state.stop.is_cancelled() {
         checks.push(Check {
             name: "process".into(),

@@ -1,7 +1,7 @@
 //! Live events for one tenant: what changed, and the figures every few seconds.
 //!
 //! Always true: a stream ends when the server stops and soon after its key is revoked; a listener that cannot keep
-//! up is told how much it missed.
+//! up is told how much it missed; the figures are counted once for all who listen.
 
 use crate::{
     auth::{Caller, bearer},
@@ -11,6 +11,7 @@ use crate::{
     },
     problem::Result,
     state::Shared,
+    streams::Place,
 };
 use axum::{
     extract::State,
@@ -54,7 +55,7 @@ struct Missed {
 /// By what a listener was let in; asked again now and then.
 #[derive(Debug)]
 pub enum Welcome {
-    Key(String),
+    Key(Arc<str>),
     Session { token: Arc<str>, tenant: TenantId },
 }
 
@@ -65,16 +66,19 @@ pub struct Live {
     welcome: Welcome,
     changes: Receiver<Change>,
     tick: Interval,
+    _place: Place,
 }
 
 pub async fn live(State(state): State<Shared>, caller: Caller, headers: HeaderMap) -> Result<Response> {
-    let key = bearer(&headers).unwrap_or_default().to_owned();
-    Ok(Live::open(state, caller.tenant, Welcome::Key(key)))
+    let key = bearer(&headers).unwrap_or_default().into();
+    Live::open(state, caller.tenant, Welcome::Key(key))
 }
 
 impl Live {
-    /// The stream of one tenant, as long as its listener is welcome.
-    pub fn open(state: Shared, tenant: TenantId, welcome: Welcome) -> Response {
+    /// The stream of one tenant, as long as its listener is welcome; refused when there are too many.
+    pub fn open(state: Shared, tenant: TenantId, welcome: Welcome) -> Result<Response> {
+        let (Welcome::Key(listener) | Welcome::Session { token: listener, .. }) = &welcome;
+        let place = state.streams.enter(tenant, listener)?;
         let mut tick = interval(KPIS_EVERY);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let live = Live {
@@ -82,6 +86,7 @@ impl Live {
             welcome,
             changes: state.central.changes.subscribe(),
             tick,
+            _place: place,
             state,
         };
         let events = stream::unfold(live, |mut live| async move {
@@ -93,7 +98,7 @@ impl Live {
         response
             .headers_mut()
             .insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
-        response
+        Ok(response)
     }
 
     /// The next event; none ends the stream.
@@ -137,12 +142,7 @@ impl Live {
     }
 
     async fn kpis(&self) -> Option<Event> {
-        let central = &self.state.central;
-        let kpis = central
-            .store
-            .kpis(Some(self.tenant), central.settings.kpi)
-            .await
-            .ok()?;
+        let kpis = self.state.central.watched_kpis.get(Some(self.tenant)).await?;
         event("kpis", &KpiView::from(kpis))
     }
 }

@@ -134,6 +134,7 @@ fn advice(code: Code) -> &'static str {
         Code::SiteNoAnswer | Code::SiteFailed => "Try again in a moment, or look at the site itself.",
         Code::Timeout => "Check the connection and try again.",
         Code::TooLarge => "Send less at a time.",
+        Code::TooMany => "Close some of the pages that are open, and try again in a moment.",
         Code::Internal => "Try again. If it happens again, look for the request's id in the server's log.",
         Code::MethodNotAllowed => "Go back to the page before and use its buttons.",
         Code::InvalidJson | Code::UnsupportedMediaType | Code::ValidationFailed => {

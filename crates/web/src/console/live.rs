@@ -12,5 +12,5 @@ pub async fn stream(State(state): State<Shared>, signed: Signed) -> Result {
         token: signed.token.clone(),
         tenant: signed.caller.tenant,
     };
-    Ok(Live::open(state, signed.caller.tenant, welcome))
+    Ok(Live::open(state, signed.caller.tenant, welcome)?)
 }

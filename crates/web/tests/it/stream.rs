@@ -95,3 +95,18 @@ async fn a_stream_ends_soon_after_its_key_is_revoked() {
     tokio::time::pause();
     while events.next().await.is_some() {}
 }
+
+#[tokio::test]
+async fn a_key_has_so_many_streams_and_gets_a_place_back_when_one_ends() {
+    let world = World::new().await;
+    let key = world.key(Role::Viewer);
+    let mut open = vec![];
+    for _ in 0..web::streams::PER_LISTENER {
+        open.push(Events::open(&world, &key).await);
+    }
+    let refused = world.ask("GET", "/api/stream", &key, None).await;
+    assert_eq!(refused.headers["retry-after"], "30");
+    assert_eq!(refused.problem(429), "too_many");
+    open.pop();
+    Events::open(&world, &key).await;
+}

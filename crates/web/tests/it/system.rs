@@ -51,6 +51,41 @@ async fn a_scrape_has_the_state_of_the_outbox() {
 }
 
 #[tokio::test]
+async fn the_queue_is_counted_once_for_all_scrapes_within_a_few_seconds() {
+    let world = World::new().await;
+    let depth = async || {
+        let scraped = world.get("/metrics").await;
+        let line = scraped
+            .text
+            .lines()
+            .find(|l| l.starts_with("waypost_queue_depth "));
+        line.and_then(|l| l.split(' ').nth(1)).unwrap().to_owned()
+    };
+    assert_eq!(depth().await, "0");
+    world.submitted("a").await;
+    assert_eq!(depth().await, "0", "what was counted for the scrape before");
+    tokio::time::pause();
+    tokio::time::advance(central::watched_kpis::FRESH_FOR).await;
+    tokio::time::resume();
+    assert_eq!(depth().await, "1");
+}
+
+#[tokio::test]
+async fn a_part_that_is_gone_is_no_readiness() {
+    let world = World::new().await;
+    let recorder = world
+        .central
+        .vitals
+        .watch("recording attempts", async { panic!("on purpose") });
+    assert!(tokio::spawn(recorder).await.is_err());
+    let not = world.get("/readyz").await.expect(503);
+    assert_eq!(
+        not["checks"][1],
+        json!({"name": "parts", "ok": false, "detail": "recording attempts: panicked"})
+    );
+}
+
+#[tokio::test]
 async fn loops_show_their_last_run_and_keep_the_words_of_a_failure_to_those_in_charge() {
     let world = World::new().await;
     let (now, second) = (world.central.clock.now(), std::time::Duration::from_secs(1));

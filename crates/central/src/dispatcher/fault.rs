@@ -1,0 +1,110 @@
+//! A fault of this program itself, on one message: it costs that attempt alone.
+
+use super::{
+    attempt::Finished,
+    conclude::{Conclusion, ended},
+    lanes::Behaviour,
+};
+use domain::settle::Step;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use store::outbox::AttemptRecord;
+
+/// Where a row goes on which waypost itself failed: where a person sees it. Trying it again would fail again, perhaps
+/// each time after it went out.
+pub(super) fn internal_fault() -> Step {
+    Step::Park {
+        code: "INTERNAL".into(),
+        error:
+            "waypost itself failed on this message; it may have gone out. The cause is in the server's log"
+                .into(),
+    }
+}
+
+/// What `judge` concludes; if it panics, the row is parked and its place is freed.
+pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclusion) -> Conclusion {
+    let row = &finished.row;
+    let (lease, lane, probe) = (row.lease, row.lane, row.probe.clone());
+    let attempt_step = row.attempt_step;
+    let (tenant, id, after_interruption) = (row.tenant, row.id, row.interruptions > 0);
+    catch_unwind(AssertUnwindSafe(|| judge(finished))).unwrap_or_else(|_| {
+        tracing::error!(notification.id = %id, "concluding an attempt panicked; it is parked, the others go on");
+        Conclusion {
+            lease,
+            lane,
+            behaviour: Behaviour::NotAsked,
+            probe,
+            hold: None,
+            pause: None,
+            attempt_step,
+            record: Some(AttemptRecord {
+                lease,
+                tenant,
+                id,
+                ended: ended(internal_fault(), vec![]),
+                recipients: vec![],
+                attempt: None,
+                after_interruption,
+            }),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::attempt::Over, super::attempt::Row, *};
+    use crate::directory::{LaneEntry, Way};
+    use domain::{
+        LaneId, LeaseToken, Limits, NotificationId, OnAmbiguous, RetryPolicy, Seq, TenantId, Timestamp,
+    };
+    use std::{sync::Arc, time::Duration};
+    use store::outbox::{Ended, Lease};
+
+    fn finished() -> Finished {
+        Finished {
+            row: Row {
+                lease: Lease {
+                    seq: Seq(7),
+                    token: LeaseToken::mint(),
+                },
+                tenant: TenantId::DEFAULT,
+                id: NotificationId::mint(),
+                lane: LaneId(3),
+                generation: 0,
+                attempts: 0,
+                unknowns: 0,
+                interruptions: 0,
+                waiting_since: Timestamp::EPOCH,
+                known: vec![],
+                probe: None,
+                claim_step: None,
+                attempt_step: None,
+            },
+            entry: Arc::new(LaneEntry {
+                tenant: TenantId::DEFAULT,
+                provider: None,
+                kind: "none".into(),
+                version: 1,
+                way: Way::Gone,
+                retry: RetryPolicy::default(),
+                limits: Limits::default(),
+                on_ambiguous: OnAmbiguous::default(),
+            }),
+            result: Over::Release,
+            took: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn an_attempt_whose_conclusion_panics_is_parked_and_its_place_is_free() {
+        let finished = finished();
+        let (lease, id) = (finished.row.lease, finished.row.id);
+        let conclusion = or_park(finished, |_| panic!("on purpose"));
+        assert_eq!((conclusion.lease, conclusion.lane), (lease, LaneId(3)));
+        let record = conclusion.record.unwrap();
+        assert_eq!(record.id, id);
+        let Ended::Park { code, .. } = record.ended else {
+            panic!("not parked: {:?}", record.ended)
+        };
+        assert_eq!(code, "INTERNAL");
+    }
+}

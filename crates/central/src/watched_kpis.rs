@@ -1,0 +1,75 @@
+//! The figures for whoever watches them: scrapes and live streams.
+//!
+//! Always true: however many ask, the queue is counted once every few seconds for each tenant that somebody watches, and
+//! once for all; who asks meanwhile waits for that count or is told the last one.
+
+use domain::{TenantId, kpi::Kpis};
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+use store::{Store, query::KpiAsk};
+use tokio::{sync::Mutex, time::Instant};
+
+/// Figures are told again for this long. A little less than the time between two events of a stream.
+pub const FRESH_FOR: Duration = Duration::from_secs(4);
+/// Tenants whose figures are kept; beyond it those that nobody waits for are forgotten.
+const REMEMBERED: usize = 256;
+
+/// The last count, and when that was; no figures if the store did not answer.
+type Count = Option<(Instant, Option<Kpis>)>;
+/// By tenant; none stands for all.
+type Counts = HashMap<Option<TenantId>, Arc<Mutex<Count>>>;
+
+#[derive(Clone)]
+pub struct WatchedKpis {
+    store: Arc<dyn Store>,
+    ask: KpiAsk,
+    counts: Arc<std::sync::Mutex<Counts>>,
+}
+
+impl std::fmt::Debug for WatchedKpis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WatchedKpis")
+    }
+}
+
+impl WatchedKpis {
+    pub(crate) fn new(store: Arc<dyn Store>, ask: KpiAsk) -> Self {
+        Self {
+            store,
+            ask,
+            counts: Arc::default(),
+        }
+    }
+
+    /// The figures of the tenant, or of all; none while the store does not answer.
+    pub async fn get(&self, tenant: Option<TenantId>) -> Option<Kpis> {
+        let slot = self.slot(tenant);
+        let mut count = slot.lock().await;
+        if let Some((at, kpis)) = *count
+            && at.elapsed() < FRESH_FOR
+        {
+            return kpis;
+        }
+        let kpis = match self.store.kpis(tenant, self.ask).await {
+            Ok(kpis) => Some(kpis),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "the figures cannot be read");
+                None
+            }
+        };
+        *count = Some((Instant::now(), kpis));
+        kpis
+    }
+
+    fn slot(&self, tenant: Option<TenantId>) -> Arc<Mutex<Count>> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.len() >= REMEMBERED && !counts.contains_key(&tenant) {
+            counts.retain(|_, slot| Arc::strong_count(slot) > 1);
+        }
+        counts.entry(tenant).or_default().clone()
+    }
+}
