@@ -51,7 +51,7 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
-pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteReport, SiteRow};
+pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteDamage, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 

@@ -35,6 +35,26 @@ pub struct SiteReport {
     pub without_handler: u64,
     pub buffer_bytes: u64,
     pub refusing: Option<String>,
+    /// What was found damaged there and nobody has acknowledged.
+    #[serde(default)]
+    pub damage: Vec<SiteDamage>,
+    /// What central acknowledged before this moment is not remembered there any more.
+    #[serde(default)]
+    pub forgotten_until: Option<Timestamp>,
+}
+
+/// Damage at a site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteDamage {
+    pub at: Timestamp,
+    pub what: String,
+    /// The file at the site that was set aside.
+    pub file: Option<String>,
+    /// Messages that were brought back.
+    pub recovered: u64,
+    /// Messages that could not be read.
+    pub lost: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

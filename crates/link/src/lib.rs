@@ -20,7 +20,7 @@ pub use address::Address;
 pub use client::{LinkClient, Options};
 pub use message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,
-    SiteEvent, SiteReport,
+    SiteDamage, SiteEvent, SiteReport,
 };
 pub use tls::{ClientTls, ServerTls};
 pub use uplink::{SiteCommands, Uplink};

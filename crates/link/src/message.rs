@@ -145,6 +145,26 @@ pub struct SiteReport {
     pub refusing: Option<String>,
     /// The last few entries of the site event log, newest last.
     pub events: Vec<SiteEvent>,
+    /// What was found damaged at the site and nobody there has acknowledged, oldest first.
+    pub damage: Vec<SiteDamage>,
+    /// What central acknowledged before this moment gave way to new messages: should central's database be lost, it is
+    /// not sent again.
+    pub forgotten_until: Option<Timestamp>,
+}
+
+/// Damage at a site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteDamage {
+    pub at: Timestamp,
+    /// In words.
+    pub what: String,
+    /// The file at the site that was set aside, if one was.
+    pub file: Option<String>,
+    /// Messages that were brought back.
+    pub recovered: u64,
+    /// Messages that could not be read.
+    pub lost: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,8 @@
 //! checked where everything is that is stored.
 
 use crate::message::{
-    Ack, Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus, SiteEvent, SiteReport,
+    Ack, Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus, SiteDamage, SiteEvent,
+    SiteReport,
 };
 use domain::{
     NotificationId, Target, Timestamp, TrackedOperationId,
@@ -53,6 +54,8 @@ fn moment(millis: i64) -> Timestamp {
 const REPORTED_EVENTS: usize = 100;
 /// Messages on a page that a site shows.
 const SHOWN: usize = 1_000;
+/// Entries of damage of a report.
+const REPORTED_DAMAGE: usize = 100;
 
 fn cut(mut text: String, longest: usize) -> String {
     if let Some((at, _)) = text.char_indices().nth(longest) {
@@ -392,6 +395,32 @@ impl From<SiteReport> for v1::Report {
             buffer_bytes: r.buffer_bytes,
             refusing: r.refusing,
             events: r.events.into_iter().map(event).collect(),
+            damage: r.damage.into_iter().map(v1::Damage::from).collect(),
+            forgotten_until: millis(r.forgotten_until),
+        }
+    }
+}
+
+impl From<SiteDamage> for v1::Damage {
+    fn from(d: SiteDamage) -> Self {
+        Self {
+            at: d.at.as_millis(),
+            what: d.what,
+            file: d.file,
+            recovered: d.recovered,
+            lost: d.lost,
+        }
+    }
+}
+
+impl From<v1::Damage> for SiteDamage {
+    fn from(d: v1::Damage) -> Self {
+        Self {
+            at: Timestamp::from_millis(d.at),
+            what: cut(d.what, limit::ERROR),
+            file: cut_some(d.file, limit::ERROR),
+            recovered: d.recovered,
+            lost: d.lost,
         }
     }
 }
@@ -417,6 +446,13 @@ impl From<v1::Report> for SiteReport {
             buffer_bytes: r.buffer_bytes,
             refusing: cut_some(r.refusing, limit::ERROR),
             events: r.events.into_iter().skip(older).map(event).collect(),
+            damage: r
+                .damage
+                .into_iter()
+                .take(REPORTED_DAMAGE)
+                .map(SiteDamage::from)
+                .collect(),
+            forgotten_until: time(r.forgotten_until),
         }
     }
 }

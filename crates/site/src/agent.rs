@@ -36,8 +36,12 @@ impl Agent {
     /// Takes up what the last process left, and starts the loops. Notifications are forwarded if the site is
     /// connected ([`Site::connect`]).
     pub async fn start(site: Arc<Site>) -> Result<Self> {
-        if let Some(aside) = site.buffer.set_aside() {
-            error!(file = %aside.display(), "messages in the damaged buffer have not been delivered");
+        for damage in site.buffer.damage().await? {
+            error!(
+                file = damage.file,
+                what = damage.what,
+                "damage nobody has acknowledged"
+            );
         }
         let interrupted = site.engine.resume().await?;
         if interrupted > 0 {

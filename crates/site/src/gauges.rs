@@ -21,6 +21,8 @@ pub fn set(site: &Site) {
         "waypost_site_refusing",
         f64::from(site.buffer.refusing().is_some()),
     );
+    of_site("waypost_site_damage", site.buffer.damaged() as f64);
+    of_site("waypost_site_remembered_bytes", depth.remembered_bytes as f64);
     of_site("waypost_site_without_handler", site.without_handler() as f64);
     let up = site.link().as_ref().is_some_and(LinkState::is_up);
     of_site("waypost_site_link_up", f64::from(up));

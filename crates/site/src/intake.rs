@@ -199,6 +199,7 @@ impl Site {
 
 /// The message as its immediate attempt sees it, without reading it back.
 fn begun(new: NewMessage, ticket: store::buffer::Ticket, now: Timestamp) -> Message {
+    let payload_bytes = new.payload.len();
     Message {
         seq: ticket.seq,
         id: new.id,
@@ -219,6 +220,8 @@ fn begun(new: NewMessage, ticket: store::buffer::Ticket, now: Timestamp) -> Mess
         attempt: ticket.attempt,
         interruptions: 0,
         parked_at: None,
+        damaged: None,
+        payload_bytes,
     }
 }
 

@@ -8,6 +8,9 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::buffer::Origin;
 
+/// What a message is parked as whose payload is not what was accepted. Its bytes stay in the buffer.
+pub const CORRUPT_PAYLOAD: &str = "CORRUPT_PAYLOAD";
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotificationPayload {

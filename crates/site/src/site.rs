@@ -1,8 +1,8 @@
 //! One site: its buffer, who delivers what, and the link to central once there is one.
 
-use crate::{engine::Engine, handler::Handlers, settings::Settings};
+use crate::{engine::Engine, forwarder::REMEMBERED, handler::Handlers, settings::Settings};
 use domain::{Clock, Timestamp, site::Category};
-use link::{LinkState, SiteEvent, SiteReport, Uplink};
+use link::{LinkState, SiteDamage, SiteEvent, SiteReport, Uplink};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, OnceLock},
@@ -28,6 +28,8 @@ impl std::fmt::Debug for Site {
 
 /// Events a report carries.
 const EVENTS: u32 = 20;
+/// Entries of damage a report carries.
+const DAMAGE: usize = 20;
 
 impl Site {
     pub fn new(
@@ -95,13 +97,37 @@ impl Site {
                 .filter(|(_, n)| *n > 0)
                 .collect::<BTreeMap<_, _>>(),
             events: events.into_iter().map(told).collect(),
+            damage: self.damage().await,
+            forgotten_until: self.shorter_memory(),
         }
+    }
+
+    /// What was found damaged here and nobody has acknowledged, as much as fits a report.
+    async fn damage(&self) -> Vec<SiteDamage> {
+        let found = self.buffer.damage().await.unwrap_or_default();
+        let told = found.into_iter().take(DAMAGE).map(|damage| SiteDamage {
+            at: damage.at,
+            what: damage.what,
+            file: damage.file,
+            recovered: damage.recovered,
+            lost: damage.lost,
+        });
+        told.collect()
+    }
+
+    /// Up to when acknowledged notifications were forgotten before their time, while that time lasts.
+    pub fn shorter_memory(&self) -> Option<Timestamp> {
+        let until = self.buffer.forgotten_until()?;
+        (self.clock.now().since(until) < REMEMBERED).then_some(until)
     }
 }
 
 /// An event as it travels: the message's id where it is about one, and the rest in words.
 fn told(event: store::buffer::SiteEvent) -> SiteEvent {
-    let mut words = format!("{} to {}", event.category, event.target);
+    let mut words = match event.category {
+        Some(category) => format!("{category} to {}", event.target),
+        None => event.target,
+    };
     if event.message.is_none() {
         words = format!("{} × {words}", event.n);
     }

@@ -5,7 +5,9 @@ use domain::{
     NotificationId, Target, Timestamp, TrackedOperationId,
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
-use link::{Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteCommands, SiteReport};
+use link::{
+    Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport,
+};
 use std::sync::Mutex;
 use uuid::Uuid;
 
@@ -53,6 +55,14 @@ impl SiteCommands for ASite {
             node: "n1".into(),
             backlog: [(Category::Notification, 7)].into(),
             parked: 1,
+            damage: vec![SiteDamage {
+                at: Timestamp::from_millis(3),
+                what: "the buffer was damaged".into(),
+                file: Some("/data/sf.db.damaged-1".into()),
+                recovered: 40,
+                lost: 2,
+            }],
+            forgotten_until: Some(Timestamp::from_millis(4)),
             ..SiteReport::default()
         }
     }

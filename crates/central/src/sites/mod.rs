@@ -14,7 +14,7 @@ pub use registry::{Connected, Registry};
 pub use relay::{Offline, ParkedAction, RelayError};
 
 /// What a site answers with, for whoever passes it on.
-pub use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteEvent, SiteReport};
+pub use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteDamage, SiteEvent, SiteReport};
 
 use crate::{ingest::Ingest, keys, loops::chain};
 use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};

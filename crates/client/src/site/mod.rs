@@ -22,7 +22,7 @@ mod read;
 mod send;
 
 pub use notify::Notify;
-pub use read::{Health, NotificationStatus, SiteEvent, Tracking};
+pub use read::{Damage, Health, NotificationStatus, Recovered, SiteEvent, Tracking};
 pub use send::{CachedCall, CachedWrite, Refusal, Sent};
 
 use crate::{Client, ClientBuilder, Error, Result};

@@ -7,7 +7,7 @@ use domain::{
     site::{Category, OperationStatus},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Where a notification stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,8 @@ pub struct SiteEvent {
     pub at: Timestamp,
     pub what: String,
     pub message_id: Option<String>,
-    pub category: Category,
+    /// None where it is about the buffer itself.
+    pub category: Option<Category>,
     pub target: String,
     pub count: u64,
     pub actor: Option<String>,
@@ -87,6 +88,40 @@ pub struct Health {
     pub parked: u64,
     pub without_handler: u64,
     pub buffer_bytes: u64,
+    /// What was found damaged and nobody has acknowledged.
+    #[serde(default)]
+    pub damage: Vec<Damage>,
+    /// What central acknowledged before this moment gave way to new messages.
+    #[serde(default)]
+    pub forgotten_until: Option<Timestamp>,
+}
+
+/// Something that was found damaged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Damage {
+    pub id: i64,
+    pub at: Timestamp,
+    pub what: String,
+    /// The file that was set aside.
+    pub file: Option<String>,
+    /// Messages that were brought back.
+    pub recovered: u64,
+    /// Messages that could not be read.
+    pub lost: u64,
+}
+
+/// What came of reading a file that was set aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recovered {
+    pub file: String,
+    pub recovered: u64,
+    /// Messages that the agent has or had already.
+    pub known: u64,
+    pub lost: u64,
+    /// Why not everything could be looked at.
+    pub trouble: Option<String>,
 }
 
 impl Site {
@@ -113,6 +148,24 @@ impl Site {
     pub async fn discard_parked(&self, id: &str) -> Result<()> {
         let acted: Result<Value> = self.client.post(&["parked", id, "discard"], &()).await;
         of_site(acted).map(drop)
+    }
+
+    /// What was found damaged and nobody has acknowledged.
+    pub async fn damage(&self) -> Result<Vec<Damage>> {
+        let page: Page<_> = of_site(self.client.get(&["damage"], NONE).await)?;
+        Ok(page.items)
+    }
+
+    /// Says that somebody has seen it: this entry, or all of them. How many there were.
+    pub async fn acknowledge_damage(&self, id: Option<i64>) -> Result<u64> {
+        let body = json!({ "id": id });
+        let done: Value = of_site(self.client.post(&["damage", "acknowledge"], &body).await)?;
+        Ok(done["acknowledged"].as_u64().unwrap_or(0))
+    }
+
+    /// Has the agent bring messages back from a file beside its buffer.
+    pub async fn recover(&self, file: &str) -> Result<Recovered> {
+        of_site(self.client.post(&["recover"], &json!({ "file": file })).await)
     }
 
     /// The newest lines of the event log.

@@ -11,7 +11,8 @@ use axum::{
 use link::LinkState;
 use serde_json::json;
 
-/// 503 when messages are refused, the disk has failed or a part of the agent is gone. A link that is down is what a site is for, and is only told.
+/// 503 when messages are refused, the disk has failed or a part of the agent is gone. Damage that nobody has acknowledged is
+/// `degraded`: messages are taken. A link that is down is what a site is for, and is only told.
 pub async fn healthz(State(api): State<Api>) -> Response {
     let site = &api.agent.site;
     let broken = site.buffer.check().err().map(|e| domain::chain(&e));
@@ -23,8 +24,16 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         None => json!({"up": false, "why": "no central is configured"}),
     };
     let depth = site.buffer.depth();
+    let damage = super::damage::shown(site.buffer.damage().await.unwrap_or_default());
+    let word = match (&refusing, damage.is_empty()) {
+        (Some(_), _) => "refusing",
+        (None, false) => "degraded",
+        (None, true) => "ok",
+    };
     let body = json!({
-        "status": if refusing.is_some() { "refusing" } else { "ok" },
+        "status": word,
+        "damage": damage,
+        "forgottenUntil": site.shorter_memory(),
         "refusing": refusing,
         "site": site.settings.id.as_str(),
         "node": site.settings.node,

@@ -60,7 +60,7 @@ pub async fn discard(State(api): State<Api>, Path(id): Path<String>) -> Result<J
 }
 
 /// Whoever stands at this machine.
-fn here() -> Actor {
+pub(super) fn here() -> Actor {
     Actor::new("local")
 }
 
@@ -91,7 +91,7 @@ pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
         .map(|e| {
             json!({
                 "at": e.at, "what": e.what.as_str(), "messageId": e.message.map(|id| id.to_string()),
-                "category": e.category.as_str(), "target": e.target, "count": e.n,
+                "category": e.category.map(|c| c.as_str()), "target": e.target, "count": e.n,
                 "actor": e.actor, "detail": e.detail,
             })
         })
@@ -99,7 +99,7 @@ pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
     Ok(Json(json!({"items": events, "nextCursor": next})))
 }
 
-fn only(asked: &HashMap<String, String>, known: &[&str]) -> Result<(), Problem> {
+pub(super) fn only(asked: &HashMap<String, String>, known: &[&str]) -> Result<(), Problem> {
     match asked.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(Problem::field(
             name,

@@ -8,6 +8,7 @@
 mod access;
 mod body;
 mod calls;
+mod damage;
 mod health;
 mod lists;
 mod notify;
@@ -68,6 +69,9 @@ pub fn router(api: Api) -> Router {
         .route("/parked/{id}/retry", post(lists::retry))
         .route("/parked/{id}/discard", post(lists::discard))
         .route("/events", get(lists::events))
+        .route("/damage", get(damage::list))
+        .route("/damage/acknowledge", post(damage::acknowledge))
+        .route("/recover", post(damage::recover))
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
         .fallback(problem::no_such_route)

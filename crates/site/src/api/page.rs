@@ -46,12 +46,24 @@ pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
             escaped(&why)
         );
     }
-    if let Some(aside) = site.buffer.set_aside() {
-        let name = aside.display().to_string();
+    for damage in site.buffer.damage().await? {
+        let file = damage
+            .file
+            .map(|file| format!(" File: {file}."))
+            .unwrap_or_default();
         let _ = write!(
             html,
-            "<p class=\"bad\">The buffer was damaged and set aside as {}. Messages in it have not been delivered.</p>",
-            escaped(&name)
+            "<p class=\"bad\">Damaged, {}: {}.{} <code>waypost site acknowledge {}</code> says that you have seen this.</p>",
+            damage.at,
+            escaped(&damage.what),
+            escaped(&file),
+            damage.id
+        );
+    }
+    if let Some(until) = site.shorter_memory() {
+        let _ = write!(
+            html,
+            "<p class=\"bad\">Room was needed: what central acknowledged up to {until} is not remembered here any more.</p>"
         );
     }
     html.push_str("<h2>Buffer</h2><table><tr><th>Category</th><th>Waiting</th><th>Parked</th></tr>");
@@ -98,7 +110,7 @@ pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
             "<tr><td>{}</td><td>{}</td><td>{} {}</td><td><code>{}</code></td><td class=\"long\">{}{}</td></tr>",
             e.at,
             e.what.as_str(),
-            e.category,
+            e.category.map(|c| c.as_str()).unwrap_or_default(),
             escaped(&e.target),
             about,
             escaped(&by),

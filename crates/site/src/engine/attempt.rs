@@ -1,7 +1,10 @@
 //! One attempt, from the handler's answer to the line in the file.
 
 use super::{Engine, verdict};
-use crate::handler::{Delivered, Failed};
+use crate::{
+    handler::{Delivered, Failed},
+    payload::CORRUPT_PAYLOAD,
+};
 use domain::{Failure, Scope, retry};
 use futures_util::FutureExt;
 use std::{
@@ -87,6 +90,9 @@ impl Engine {
 
     /// The handler's answer, in time and without its panics.
     async fn ask(&self, message: &Message) -> Result<Delivered, Failed> {
+        if let Some(why) = &message.damaged {
+            return Err(Failure::permanent(Scope::Message, CORRUPT_PAYLOAD, why.as_str()).into());
+        }
         let Some(handler) = self.handlers.get(message.category, &message.target) else {
             let why = format!("nobody delivers {} to {:?}", message.category, message.target);
             return Err(Failure::transient(Scope::Lane, "NO_HANDLER", why).into());

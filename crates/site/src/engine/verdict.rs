@@ -105,6 +105,8 @@ mod tests {
             attempt: 1,
             interruptions: 0,
             parked_at: None,
+            damaged: None,
+            payload_bytes: 2,
         }
     }
 

@@ -140,8 +140,11 @@ impl Forwarder {
 /// The notification as it travels. The site is stamped by central from the key of the link, the instance from the
 /// row, whatever the payload says.
 fn forward(waiting: Waiting) -> Result<Forward, String> {
-    let payload: NotificationPayload =
-        payload::read(&waiting.payload).map_err(|why| format!("CORRUPT_PAYLOAD: {why}"))?;
+    let corrupt = |why: String| format!("{}: {why}", payload::CORRUPT_PAYLOAD);
+    if let Some(why) = waiting.damaged {
+        return Err(corrupt(why));
+    }
+    let payload: NotificationPayload = payload::read(&waiting.payload).map_err(corrupt)?;
     let target = match (payload.list, payload.recipients) {
         (Some(list), _) => Target::List(list),
         (None, Some(to)) => Target::Recipients(to),

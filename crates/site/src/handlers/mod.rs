@@ -6,10 +6,10 @@ mod external_system;
 pub use cached_db_write::CachedDbWrites;
 pub use external_system::ExternalSystems;
 
-use crate::handler::Failed;
+use crate::{handler::Failed, payload::CORRUPT_PAYLOAD};
 use domain::{Failure, Scope};
 
 /// A payload that cannot be read: nothing leaves the buffer unseen, so it is parked with the reason.
 fn unreadable(why: String) -> Failed {
-    Failure::permanent(Scope::Message, "CORRUPT_PAYLOAD", why).into()
+    Failure::permanent(Scope::Message, CORRUPT_PAYLOAD, why).into()
 }

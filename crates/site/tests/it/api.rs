@@ -77,8 +77,11 @@ impl Local {
     }
 
     async fn with(access: Access) -> Self {
+        Self::over(tempfile::tempdir().unwrap(), access).await
+    }
+
+    async fn over(folder: tempfile::TempDir, access: Access) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let folder = tempfile::tempdir().unwrap();
         let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
         let central = Arc::new(Central::new());
         let api = api(&folder, &erp, central.clone(), access).await;
@@ -599,6 +602,9 @@ async fn with_a_token_nothing_is_answered_without_it() {
         (Method::POST, "/parked/7/retry"),
         (Method::POST, "/parked/7/discard"),
         (Method::GET, "/events"),
+        (Method::GET, "/damage"),
+        (Method::POST, "/damage/acknowledge"),
+        (Method::POST, "/recover"),
         (Method::GET, "/metrics"),
         (Method::GET, "/nowhere"),
     ] {
@@ -649,4 +655,46 @@ async fn a_page_of_another_site_cannot_use_a_browser_on_this_machine() {
         .json(&body)
         .header("origin", own);
     assert_eq!(answer(same).await.0, StatusCode::ACCEPTED);
+}
+
+#[tokio::test]
+async fn damage_is_shown_everywhere_until_somebody_acknowledges_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sf.db"), b"this is no database".repeat(500)).unwrap();
+    let local = Local::over(folder, Access::local()).await;
+    let (status, said) = local.get("/healthz").await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("degraded"))
+    );
+    let file = said["damage"][0]["file"].as_str().unwrap().to_owned();
+    assert!(file.contains(".damaged-"), "{said}");
+    let (_, page) = local.get("/").await;
+    assert!(page.as_str().unwrap().contains("Damaged, "), "{page}");
+    let (_, events) = local.get("/events").await;
+    assert_eq!(events["items"][0]["what"], "Damaged", "{events}");
+    let report = local.agent.site.report().await;
+    assert_eq!(report.damage.len(), 1, "central is told");
+    let (status, _) = local.post("/notify", json!({"to": "ops", "body": "x"})).await;
+    assert_eq!(status, StatusCode::ACCEPTED, "messages are taken all the same");
+    let id = said["damage"][0]["id"].clone();
+    let (status, _) = local.post("/damage/acknowledge", json!({"id": 7_000})).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let (status, said) = local.post("/damage/acknowledge", json!({ "id": id })).await;
+    assert_eq!((status, said["acknowledged"].as_u64()), (StatusCode::OK, Some(1)));
+    assert_eq!(local.get("/healthz").await.1["status"], "ok");
+    assert_eq!(local.get("/damage").await.1["items"], json!([]));
+    assert!(std::path::Path::new(&file).exists(), "the file itself stays");
+    // It is no database: nothing comes back, and that is said.
+    let (status, said) = local.post("/recover", json!({ "file": file })).await;
+    let words = said["detail"].as_str().unwrap();
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{said}");
+    assert!(words.contains("file is not a database"), "{said}");
+    for elsewhere in ["/etc/passwd", "/etc/sf.db.damaged-1", "other.db", ""] {
+        assert_eq!(
+            local.refused("/recover", json!({ "file": elsewhere })).await,
+            ["file"],
+            "{elsewhere}"
+        );
+    }
 }

@@ -4,6 +4,7 @@
 
 mod api;
 mod central;
+mod damage;
 mod engine;
 mod forward;
 mod lifecycle;

@@ -4,35 +4,71 @@
 
 use super::{
     Buffer, Shared,
+    damage::{self, NoMessages},
     event::{self, About, What},
     message::{Attempted, Count, Message, MessageStatus, Recorded, Step, TargetDue},
-    rows, sql,
+    rows,
+    salvage::Cell,
+    sql,
     telemetry::{self, News},
     tracking::{self, Change},
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{connection, rows as columns, writer::Session},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
 use rusqlite::{Params, params};
 use std::sync::Arc;
 
+/// What the sweep finds targets by.
+const DUE_INDEX: &str = "idx_sf_messages_due";
+
 impl Buffer {
     /// Every target with something to try, and when. Notifications are here only if they have a limit.
     pub async fn targets_due(&self) -> Result<Vec<TargetDue>> {
+        let (targets, no_targets) = self.look_for_targets().await?;
+        if no_targets.is_empty() {
+            return Ok(targets);
+        }
+        // First the index alone may be damaged: the name in the table is still what it was.
+        self.write(1, |s, _| Ok(connection::reindex(s.conn, DUE_INDEX)?))
+            .await?;
+        let (targets, no_targets) = self.look_for_targets().await?;
+        if !no_targets.is_empty() {
+            self.write(1, move |s, shared| {
+                let mut rows = vec![];
+                for (category, target) in &no_targets {
+                    let mut places = s.conn.prepare_cached(sql::places_of_target)?;
+                    let found = places.query_map(params![category, target], |row| row.get(0))?;
+                    for seq in found {
+                        rows.push((seq?, "its target is not text".to_owned()));
+                    }
+                }
+                damage::set_rows_aside(s, shared, &rows)
+            })
+            .await?;
+        }
+        Ok(targets)
+    }
+
+    /// The targets, and names in which a bit has turned over, with their category.
+    async fn look_for_targets(&self) -> Result<(Vec<TargetDue>, Vec<(i64, Cell)>)> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(sql::targets_due)?;
             let mut found = statement.query([])?;
-            let mut targets = vec![];
+            let (mut targets, mut no_targets) = (vec![], vec![]);
             while let Some(row) = found.next()? {
-                targets.push(TargetDue {
-                    category: rows::category(row)?,
-                    target: row.get("target")?,
-                    due_at: columns::time(row, "due_at")?,
-                });
+                match row.get::<_, String>("target") {
+                    Ok(target) => targets.push(TargetDue {
+                        category: rows::category(row)?,
+                        target,
+                        due_at: columns::time(row, "due_at")?,
+                    }),
+                    Err(_) => no_targets.push((row.get("category")?, Cell::from(row.get_ref("target")?))),
+                }
             }
-            Ok(targets)
+            Ok((targets, no_targets))
         })
         .await
     }
@@ -55,16 +91,24 @@ impl Buffer {
     /// written down as begun; each has to be given to [`Buffer::record`].
     pub async fn claim_due(&self, category: Category, target: &str, n: u32) -> Result<Vec<Message>> {
         let target = target.to_owned();
-        self.write(n as usize, move |s, _| {
+        self.write(n as usize, move |s, shared| {
             let number = rows::category_number(category);
-            all(s, sql::claim_due, params![number, target, s.now.as_millis(), n])
+            let params = params![number, target, s.now.as_millis(), n];
+            let (claimed, no_messages) = those(s, sql::claim_due, params)?;
+            damage::set_rows_aside(s, shared, &no_messages)?;
+            Ok(claimed)
         })
         .await
     }
 
     /// Attempts that began before this process did and never came to an end.
     pub async fn interrupted(&self) -> Result<Vec<Message>> {
-        self.write(1, |s, _| all(s, sql::interrupted, [])).await
+        self.write(1, |s, shared| {
+            let (interrupted, no_messages) = those(s, sql::interrupted, [])?;
+            damage::set_rows_aside(s, shared, &no_messages)?;
+            Ok(interrupted)
+        })
+        .await
     }
 
     /// Writes down what attempts came to, each with its tracking, its event and its news for central.
@@ -79,19 +123,28 @@ impl Buffer {
     }
 }
 
-pub(super) fn all(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Vec<Message>> {
+/// The messages a statement leads to, and rows that are no messages any more.
+fn those(s: &Session<'_>, sql: &str, params: impl Params) -> Result<(Vec<Message>, NoMessages)> {
     let mut statement = s.conn.prepare_cached(sql)?;
     let mut found = statement.query(params)?;
-    let mut messages = vec![];
+    let (mut messages, mut no_messages) = (vec![], vec![]);
     while let Some(row) = found.next()? {
-        messages.push(rows::message(row)?);
+        match rows::message(row) {
+            Ok(message) => messages.push(message),
+            Err(why) => no_messages.push((row.get("seq")?, why.to_string())),
+        }
     }
-    Ok(messages)
+    Ok((messages, no_messages))
 }
 
 /// The one row a conditional write changed; none when somebody else was first.
 pub(super) fn one(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Option<Message>> {
-    Ok(all(s, sql, params)?.pop())
+    let mut statement = s.conn.prepare_cached(sql)?;
+    let mut found = statement.query(params)?;
+    let message = found.next()?.map(rows::message).transpose()?;
+    // To the end: only then the statement has done all of its work.
+    while found.next()?.is_some() {}
+    Ok(message)
 }
 
 fn record(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Recorded> {
@@ -125,7 +178,7 @@ fn failed(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> R
 
 /// Counts a message out of the gauge once it is gone.
 pub(super) fn leaves(s: &mut Session<'_>, shared: &Arc<Shared>, message: &Message, from: MessageStatus) {
-    let (shared, category, bytes) = (shared.clone(), message.category, message.payload.len() as i64);
+    let (shared, category, bytes) = (shared.clone(), message.category, message.payload_bytes as i64);
     s.after_commit(move || shared.gauge.add(category, from, -1, -bytes));
 }
 

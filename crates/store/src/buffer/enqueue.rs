@@ -3,6 +3,7 @@
 use super::{
     Buffer, Shared,
     event::{self, What},
+    forget,
     message::{Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Start, Ticket, Tombstone},
     room, rows, sql, telemetry, tracking,
 };
@@ -18,13 +19,23 @@ impl Buffer {
     /// Takes a message in. When this says `New`, it survives power loss. A repeat of the same id changes nothing;
     /// a call or write is known by its id for as long as its tracking is kept.
     pub async fn enqueue(&self, message: NewMessage, start: Start) -> Result<Enqueued> {
-        let done = self
-            .write(1, move |s, shared| enqueue(s, shared, &message, start))
-            .await;
+        let message = Arc::new(message);
+        let mut done = self.try_enqueue(&message, start).await;
+        // What central has gives way before anything new is refused.
+        while done.as_ref().is_err_and(error::is_full) && self.make_room(message.payload.len()).await {
+            done = self.try_enqueue(&message, start).await;
+        }
+        self.shared.room.learn(&done);
         match done {
             Err(error) if error::is_full(&error) => Ok(Enqueued::NoRoom(room::words(&error))),
             done => done,
         }
+    }
+
+    async fn try_enqueue(&self, message: &Arc<NewMessage>, start: Start) -> Result<Enqueued> {
+        let message = message.clone();
+        self.try_write(1, move |s, shared| enqueue(s, shared, &message, start))
+            .await
     }
 
     /// A message of the buffer.
@@ -60,10 +71,15 @@ fn enqueue(s: &mut Session<'_>, shared: &Arc<Shared>, new: &NewMessage, start: S
     }
     // The gauge moves after the commit; what this transaction has taken in before counts as well.
     let used = shared.gauge.bytes() + *s.noted;
-    if let Some(why) = shared.room.refuses(used, new.payload.len()) {
+    let needed = room::needed(new.payload.len());
+    if let Some(why) = shared.room.refuses(used, needed) {
         return Ok(Enqueued::NoRoom(why));
     }
-    *s.noted += room::needed(new.payload.len());
+    let over = shared.room.over(used + shared.gauge.remembered() + needed);
+    if over > 0 {
+        forget::give_way(s, shared, over)?;
+    }
+    *s.noted += needed;
     let now = s.now.as_millis();
     let (attempting, queued, attempt) = match start {
         Start::Queued => (None, Some(now), 0),

@@ -6,7 +6,7 @@ use crate::{
     sqlite::{rows as columns, writer::Session},
 };
 use domain::{Timestamp, site::Category, submission::limit};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,16 +21,28 @@ pub enum What {
     Retry,
     /// Somebody gave a parked message up.
     Discard,
+    /// The file, or a part of it, could not be read.
+    Damaged,
+    /// Messages were brought back from a file that had been set aside.
+    Recovered,
+    /// Somebody has seen what was damaged.
+    Acknowledged,
+    /// What central acknowledged gave way to new messages before its time.
+    Forgot,
 }
 
 impl What {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 10] = [
         Self::Queued,
         Self::Delivered,
         Self::Retried,
         Self::Parked,
         Self::Retry,
         Self::Discard,
+        Self::Damaged,
+        Self::Recovered,
+        Self::Acknowledged,
+        Self::Forgot,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -41,6 +53,10 @@ impl What {
             Self::Parked => "Parked",
             Self::Retry => "Retry",
             Self::Discard => "Discard",
+            Self::Damaged => "Damaged",
+            Self::Recovered => "Recovered",
+            Self::Acknowledged => "Acknowledged",
+            Self::Forgot => "Forgot",
         }
     }
 }
@@ -53,7 +69,8 @@ pub struct SiteEvent {
     pub what: What,
     /// None where it is about a batch.
     pub message: Option<MessageId>,
-    pub category: Category,
+    /// None where it is about the file.
+    pub category: Option<Category>,
     pub target: String,
     /// How many messages it is about.
     pub n: u64,
@@ -70,7 +87,8 @@ impl Buffer {
             let mut found = statement.query(params![before.unwrap_or(i64::MAX), limit])?;
             let mut events = vec![];
             while let Some(row) = found.next()? {
-                events.push(from_row(row)?);
+                // A line that cannot be read hides no other.
+                events.extend(from_row(row).ok());
             }
             Ok(events)
         })
@@ -89,7 +107,7 @@ fn from_row(row: &rusqlite::Row<'_>) -> Result<SiteEvent> {
             .find(|w| w.as_str() == what)
             .ok_or_else(|| Error::corrupt("site_events", format!("unknown event {what:?}")))?,
         message: message.map(|id| columns::parse("site_events", &id)).transpose()?,
-        category: rows::category(row)?,
+        category: rows::optional_category(row)?,
         target: row.get("target")?,
         n: columns::count(row, "n")?,
         actor: row.get("actor")?,
@@ -134,11 +152,27 @@ pub(super) fn write(
     target: &str,
     about: About<'_>,
 ) -> Result<()> {
-    s.conn.prepare_cached(sql::event_insert)?.execute(params![
-        s.now.as_millis(),
+    insert(s.conn, s.now, what, Some(category), target, about)
+}
+
+/// Of the file itself.
+pub(super) fn of_file(conn: &Connection, now: Timestamp, what: What, about: About<'_>) -> Result<()> {
+    insert(conn, now, what, None, "buffer", about)
+}
+
+fn insert(
+    conn: &Connection,
+    now: Timestamp,
+    what: What,
+    category: Option<Category>,
+    target: &str,
+    about: About<'_>,
+) -> Result<()> {
+    conn.prepare_cached(sql::event_insert)?.execute(params![
+        now.as_millis(),
         what.as_str(),
         about.message.map(|id| id.to_string()),
-        rows::category_number(category),
+        category.map(rows::category_number),
         target,
         about.n as i64,
         about.actor,

@@ -3,18 +3,17 @@
 
 use super::{
     Buffer, Shared,
+    damage::{self, NoMessages},
     event::{self, About, What},
+    forget,
     message::{MessageStatus, Waiting},
     rows, sql,
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{error, rows as columns, writer::Session},
 };
-use domain::{
-    Timestamp,
-    site::{Category, DatabaseIdentity},
-};
+use domain::site::{Category, DatabaseIdentity};
 use rusqlite::{OptionalExtension, params};
 use std::sync::Arc;
 
@@ -22,6 +21,21 @@ use std::sync::Arc;
 const CENTRAL: &str = "central";
 /// Rows changed by one command of tidying up.
 const CHUNK: u32 = 2_000;
+
+/// About what is handed over at once.
+const BATCH_BYTES: usize = 1 << 20;
+/// Notifications cleared by one commit on a full disk: few enough that the log has room for them without growing.
+const PIECE: usize = 50;
+
+/// What is kept of a notification that central has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// All of it, until it is certain that central still has it.
+    Content,
+    /// That it was handed over, and when.
+    End,
+    Nothing,
+}
 
 /// Central's answers about a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,37 +46,98 @@ pub struct Handed {
     pub refused: Vec<(i64, String)>,
 }
 
+impl Handed {
+    fn pieces(&self, size: usize) -> Vec<Handed> {
+        let acked = self.acked.chunks(size).map(|acked| Handed {
+            acked: acked.to_vec(),
+            refused: vec![],
+        });
+        let refused = self.refused.chunks(size).map(|refused| Handed {
+            acked: vec![],
+            refused: refused.to_vec(),
+        });
+        acked.chain(refused).collect()
+    }
+}
+
 impl Buffer {
     /// Notifications that wait behind this place, oldest first; no more than `limit`, and no further one once their
     /// payloads have come to `bytes`.
     pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Waiting>> {
+        loop {
+            let (messages, no_messages) = self.look_forward(after, limit, bytes).await?;
+            if no_messages.is_empty() {
+                return Ok(messages);
+            }
+            self.write(no_messages.len(), move |s, shared| {
+                damage::set_rows_aside(s, shared, &no_messages)
+            })
+            .await?;
+            if !messages.is_empty() {
+                return Ok(messages);
+            }
+        }
+    }
+
+    /// What waits, and rows that are no messages any more.
+    async fn look_forward(&self, after: i64, limit: u32, bytes: usize) -> Result<(Vec<Waiting>, NoMessages)> {
         self.read(move |conn| {
             let mut statement = conn.prepare_cached(sql::forwardable)?;
             let mut found = statement.query(params![after, limit])?;
-            let mut messages = vec![];
+            let (mut messages, mut no_messages) = (vec![], vec![]);
             let mut gathered = 0;
             while gathered < bytes
                 && let Some(row) = found.next()?
             {
-                let waiting = rows::waiting(row)?;
-                gathered += waiting.payload.len();
-                messages.push(waiting);
+                match rows::waiting(row) {
+                    Ok(waiting) => {
+                        gathered += waiting.payload.len();
+                        messages.push(waiting);
+                    }
+                    Err(why) => no_messages.push((row.get(0)?, why.to_string())),
+                }
             }
-            Ok(messages)
+            Ok((messages, no_messages))
         })
         .await
     }
 
     /// Clears what central has, and parks what it will never take. `by` is the database that answered: if another
     /// one has been met since, the answer proves nothing any more, and nothing is cleared. Says whether it was.
+    ///
+    /// On a full disk it takes no room: content is not remembered then, and in the worst case not even the end.
     pub async fn handed_over(&self, by: &DatabaseIdentity, handed: Handed) -> Result<bool> {
-        let by = columns::json(by);
-        let weight = handed.acked.len() + handed.refused.len();
-        self.write(weight, move |s, shared| {
-            if central(s)?.as_deref() != Some(by.as_str()) {
+        let by: Arc<str> = columns::json(by).into();
+        if self.shared.room.has_disk() {
+            let mut done = self.hand_over(&by, handed.clone(), Kept::Content).await;
+            if done.as_ref().is_err_and(error::is_full) && self.make_room(BATCH_BYTES).await {
+                done = self.hand_over(&by, handed.clone(), Kept::Content).await;
+            }
+            if !done.as_ref().is_err_and(error::is_full) {
+                return done;
+            }
+        }
+        for piece in handed.pieces(PIECE) {
+            let lean = self.hand_over(&by, piece.clone(), Kept::End).await;
+            let done = match lean {
+                Err(full) if error::is_full(&full) => self.hand_over(&by, piece, Kept::Nothing).await,
+                done => done,
+            };
+            if !done? {
                 return Ok(false);
             }
-            clear(s, shared, &handed.acked)?;
+        }
+        Ok(true)
+    }
+
+    async fn hand_over(&self, by: &Arc<str>, handed: Handed, kept: Kept) -> Result<bool> {
+        let by = by.clone();
+        let weight = handed.acked.len() + handed.refused.len();
+        self.try_write(weight, move |s, shared| {
+            if central(s)?.as_deref() != Some(&*by) {
+                return Ok(false);
+            }
+            clear(s, shared, &handed.acked, kept)?;
             for (seq, why) in &handed.refused {
                 park(s, shared, *seq, why)?;
             }
@@ -92,24 +167,6 @@ impl Buffer {
             }
         }
     }
-
-    /// Forgets the content of what central acknowledged before this moment. Only to be called while the database
-    /// that acknowledged it is known to be the one still there.
-    pub async fn forget_acked(&self, before: Timestamp) -> Result<u64> {
-        let mut all = 0;
-        loop {
-            let forgotten = self
-                .write(CHUNK as usize, move |s, _| {
-                    let mut forget = s.conn.prepare_cached(sql::forget_acked)?;
-                    Ok(forget.execute(params![before.as_millis(), CHUNK])? as u64)
-                })
-                .await?;
-            all += forgotten;
-            if forgotten < u64::from(CHUNK) {
-                return Ok(all);
-            }
-        }
-    }
 }
 
 fn central(s: &Session<'_>) -> Result<Option<String>> {
@@ -117,25 +174,43 @@ fn central(s: &Session<'_>) -> Result<Option<String>> {
     Ok(get.query_row([CENTRAL], |row| row.get(0)).optional()?)
 }
 
-fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64]) -> Result<()> {
+fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -> Result<()> {
     if acked.is_empty() {
         return Ok(());
     }
     let places = columns::json(&acked);
     let before = shared.ops(acked.len());
-    s.conn
-        .prepare_cached(sql::bury_acked)?
-        .execute(params![places, s.now.as_millis(), before])?;
+    let mut emptied = 0;
+    if kept == Kept::End {
+        emptied = s
+            .conn
+            .prepare_cached(sql::acked_bytes)?
+            .query_row([&places], |row| row.get::<_, i64>(0))?;
+        s.conn.prepare_cached(sql::empty_acked)?.execute([&places])?;
+    }
+    let bury = match kept {
+        Kept::Content => Some(sql::bury_acked),
+        Kept::End => Some(sql::bury_emptied),
+        Kept::Nothing => None,
+    };
+    if let Some(bury) = bury {
+        s.conn
+            .prepare_cached(bury)?
+            .execute(params![places, s.now.as_millis(), before])?;
+    }
     let mut remove = s.conn.prepare_cached(sql::remove_acked)?;
     let mut removed = remove.query([&places])?;
-    let (mut gone, mut bytes) = (0, 0);
+    let (mut gone, mut bytes) = (0, emptied);
     while let Some(row) = removed.next()? {
         gone += 1;
         bytes += row.get::<_, i64>(0)?;
     }
     drop(removed);
     drop(remove);
-    if gone > 0 {
+    if gone == 0 {
+        return Ok(());
+    }
+    if kept != Kept::Nothing {
         event::write(
             s,
             What::Delivered,
@@ -143,13 +218,19 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64]) -> Result<()>
             CENTRAL,
             About::many(gone),
         )?;
-        let (shared, gone) = (shared.clone(), gone as i64);
-        s.after_commit(move || {
-            shared
-                .gauge
-                .add(Category::Notification, MessageStatus::Pending, -gone, -bytes);
-        });
     }
+    if kept == Kept::End {
+        forget::shorter(s, shared, s.now.as_millis(), gone)?;
+    }
+    let (shared, gone) = (shared.clone(), gone as i64);
+    s.after_commit(move || {
+        shared
+            .gauge
+            .add(Category::Notification, MessageStatus::Pending, -gone, -bytes);
+        if kept == Kept::Content {
+            shared.gauge.remember(gone, bytes);
+        }
+    });
     Ok(())
 }
 
@@ -204,7 +285,7 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
     }
     drop(found);
     drop(restore);
-    let unburied = s.conn.prepare_cached(sql::unbury_restored)?.execute([CHUNK])?;
+    let unburied = unbury(s)?;
     if n > 0 {
         let why =
             "central's database is another one than before; what the earlier one acknowledged is sent again";
@@ -216,7 +297,20 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
         shared
             .gauge
             .add(Category::Notification, MessageStatus::Pending, n, bytes);
+        shared.gauge.remember(-unburied.0, -unburied.1);
         shared.wake.ring_rewind();
     });
-    Ok((n.unsigned_abs(), unburied < CHUNK as usize))
+    Ok((n.unsigned_abs(), unburied.0 < i64::from(CHUNK)))
+}
+
+/// How many, and their bytes.
+fn unbury(s: &Session<'_>) -> Result<(i64, i64)> {
+    let mut unbury = s.conn.prepare_cached(sql::unbury_restored)?;
+    let mut gone = unbury.query([CHUNK])?;
+    let (mut n, mut bytes) = (0, 0);
+    while let Some(row) = gone.next()? {
+        n += 1;
+        bytes += row.get::<_, i64>(0)?;
+    }
+    Ok((n, bytes))
 }

@@ -16,6 +16,8 @@ pub(super) struct Gauge {
     pending: [AtomicI64; 3],
     parked: [AtomicI64; 3],
     bytes: AtomicI64,
+    /// Of what central has and that is only remembered.
+    remembered: AtomicI64,
 }
 
 /// How full the buffer is.
@@ -23,7 +25,10 @@ pub(super) struct Gauge {
 pub struct Depth {
     pub pending: BTreeMap<Category, u64>,
     pub parked: BTreeMap<Category, u64>,
+    /// With what is remembered of acknowledged notifications.
     pub bytes: u64,
+    /// The part of it that gives way to new messages.
+    pub remembered_bytes: u64,
 }
 
 impl Depth {
@@ -52,8 +57,29 @@ impl Gauge {
         self.add(category, to, 1, 0);
     }
 
+    /// So many more are remembered, or fewer.
+    pub(super) fn remember(&self, n: i64, bytes: i64) {
+        self.remembered.fetch_add(bytes + n * ROW, Ordering::SeqCst);
+    }
+
+    /// Of messages that wait or are parked.
     pub(super) fn bytes(&self) -> u64 {
         positive(&self.bytes)
+    }
+
+    pub(super) fn remembered(&self) -> u64 {
+        positive(&self.remembered)
+    }
+
+    /// Takes over what was counted.
+    pub(super) fn set(&self, counted: &Gauge) {
+        let copy = |to: &AtomicI64, from: &AtomicI64| to.store(from.load(Ordering::SeqCst), Ordering::SeqCst);
+        for i in 0..3 {
+            copy(&self.pending[i], &counted.pending[i]);
+            copy(&self.parked[i], &counted.parked[i]);
+        }
+        copy(&self.bytes, &counted.bytes);
+        copy(&self.remembered, &counted.remembered);
     }
 
     pub(super) fn depth(&self) -> Depth {
@@ -66,7 +92,8 @@ impl Gauge {
         Depth {
             pending: all(&self.pending),
             parked: all(&self.parked),
-            bytes: self.bytes(),
+            bytes: self.bytes().saturating_add(self.remembered()),
+            remembered_bytes: self.remembered(),
         }
     }
 }

@@ -148,6 +148,10 @@ pub struct Message {
     pub attempt: i64,
     pub interruptions: u32,
     pub parked_at: Option<Timestamp>,
+    /// Why its texts are not what was accepted, if they are not. It must not be sent; its bytes stay in the file.
+    pub damaged: Option<String>,
+    /// How long the payload is in the file, which of a damaged one cannot be told from its text.
+    pub payload_bytes: usize,
 }
 
 impl Message {
@@ -167,6 +171,8 @@ pub struct Waiting {
     pub payload: String,
     pub created_at: Timestamp,
     pub origin: Origin,
+    /// Why it must not be sent; see [`Message::damaged`].
+    pub damaged: Option<String>,
 }
 
 /// Whose turn it is.

@@ -8,23 +8,29 @@
 //! made; what comes of it names it, so that whoever lost a race is told; a row leaves only when it was delivered
 //! or given up, and tracking, event and news of that are in the same commit.
 
+mod aside;
 mod attempt;
+pub mod damage;
 mod enqueue;
 pub mod event;
+mod forget;
 mod forward;
 mod gauge;
 pub mod message;
 mod open;
 mod operator;
 mod purge;
+mod recover;
 mod reserve;
 mod room;
 mod rows;
+mod salvage;
 mod sql;
 pub mod telemetry;
 pub mod tracking;
 mod wake;
 
+pub use damage::Damage;
 pub use event::{SiteEvent, What};
 pub use forward::Handed;
 pub use gauge::Depth;
@@ -33,12 +39,15 @@ pub use message::{
     Recorded, Start, Step, TargetDue, Ticket, Tombstone, Waiting,
 };
 pub use purge::Purged;
+pub use recover::Recovered;
 pub use tracking::Tracking;
 pub use wake::Wake;
 
 use crate::{
     Result,
     sqlite::{
+        error,
+        file_id::FileId,
         readers::Readers,
         writer::{Session, Writer},
     },
@@ -47,15 +56,16 @@ use domain::{Clock, Timestamp};
 use gauge::Gauge;
 use room::Room;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
 };
 use tokio::sync::watch;
 
-/// Enough to move the log of a busy second into the file, and to write down that some thousands have left.
+/// Enough to write down that some hundreds have left: half of it is the length that the log always has, half a file that
+/// is given up when the disk is full.
 pub const RESERVE: u64 = 16 << 20;
 
 /// How a buffer is opened.
@@ -93,6 +103,8 @@ pub struct Buffer {
     shared: Arc<Shared>,
     /// The damaged file that was set aside for this fresh one, if that happened.
     set_aside: Option<PathBuf>,
+    path: PathBuf,
+    file: FileId,
 }
 
 /// What commands on the writer need besides the connection.
@@ -103,6 +115,9 @@ struct Shared {
     wake: Wake,
     node: String,
     ops: AtomicI64,
+    /// Damage nobody has acknowledged.
+    damaged: AtomicU64,
+    forgotten: forget::Forgotten,
 }
 
 impl Shared {
@@ -121,6 +136,11 @@ impl Buffer {
     /// Where a damaged file was put, if one was found when this was opened.
     pub fn set_aside(&self) -> Option<&PathBuf> {
         self.set_aside.as_ref()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How full it is, without asking the file.
@@ -169,17 +189,33 @@ impl Buffer {
         weight: usize,
         work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let shared = self.shared.clone();
-        let done = self.writer.write(weight, move |s| work(s, &shared)).await;
+        let done = self.try_write(weight, work).await;
         self.shared.room.learn(&done);
         done
     }
 
-    /// Runs a query on a snapshot of the last commit.
+    /// The same for those who know what to do about a full disk.
+    async fn try_write<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let shared = self.shared.clone();
+        self.writer.write(weight, move |s| work(s, &shared)).await
+    }
+
+    /// Runs a query on a snapshot of the last commit. A page that cannot be read ends the process as a failed write
+    /// does: the next start sets the file aside and takes over what can be read.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&rusqlite::Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.readers.read(work).await
+        let found = self.readers.read(work).await;
+        if let Err(cause) = &found
+            && error::is_disk_failure(cause)
+        {
+            self.writer.poison(&domain::chain(cause));
+        }
+        found
     }
 }

@@ -1,23 +1,30 @@
-//! Opening the file: the lock, the integrity check, the schema, the first count.
+//! Opening the file: the lock, what was set aside, the schema, the first count.
 //!
-//! Always true: a damaged file is put aside under another name and never deleted; the site goes on with a fresh one.
+//! Always true: a damaged file is put aside under another name and never deleted; the site goes on with a fresh one, and
+//! with what could be read of the other.
 
-use super::{Buffer, Options, Shared, Wake, gauge::Gauge, reserve::Reserve, room::Room, rows, sql};
+use super::{
+    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, recover, reserve::Reserve,
+    room::Room, rows, sql,
+};
 use crate::{
     Error, Result, private,
     sqlite::{
         connection::{self, Caches},
-        error,
+        file_id::FileId,
         open::{lock, schema_version},
         readers::Readers,
-        writer::Writer,
+        writer::{Guarded, Writer},
     },
 };
 use domain::Clock;
 use rusqlite::Connection;
 use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicI64},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64},
+    },
 };
 
 mod embedded {
@@ -26,6 +33,8 @@ mod embedded {
 
 /// Queries that may run at once.
 const READERS: u32 = 2;
+/// A start is not to take longer than a few seconds for writing a file anew.
+const LARGEST_REWRITTEN: u64 = 256 << 20;
 
 impl Buffer {
     /// Opens or creates the file. `Locked` while another process has it; `NewerSchema` when a newer program wrote it.
@@ -37,20 +46,27 @@ impl Buffer {
                 .map_err(|e| Error::unavailable(format!("{}: {e}", folder.display())))?;
         }
         let lock = lock(path)?;
-        let set_aside = match sound(path) {
-            Ok(()) => None,
-            Err(damage) if is_damage(&damage) => Some(set_aside(path, &damage, clock.as_ref())?),
-            Err(other) => return Err(other),
-        };
+        aside::inspect(path, clock.as_ref())?;
         let conn = migrate(path)?;
+        make_shrinkable(path, &conn);
+        let mut op = conn.query_row(sql::highest_op, [], |row| row.get(0))?;
+        let set_aside = recover::take_in_pending(&conn, path, &options.node, clock.now(), &mut op)?;
         let shared = Arc::new(Shared {
             gauge: count(&conn)?,
-            room: Room::new(options.max_bytes, Reserve::beside(path, options.reserve_bytes)),
+            room: Room::new(
+                options.max_bytes,
+                Reserve::beside(path, options.reserve_bytes / 2),
+            ),
             wake: Wake::default(),
             node: options.node.clone(),
-            ops: AtomicI64::new(conn.query_row(sql::highest_op, [], |row| row.get(0))?),
+            ops: AtomicI64::new(op),
+            damaged: AtomicU64::new(damage::count(&conn)?),
+            forgotten: forget::Forgotten::read(&conn)?,
         });
         drop(conn);
+        let guarded = Guarded {
+            log_floor: options.reserve_bytes / 2,
+        };
         let (writer, readers) = if options.inline {
             (
                 Writer::inline(path, clock.clone(), Some(lock))?,
@@ -58,7 +74,7 @@ impl Buffer {
             )
         } else {
             (
-                Writer::start(path, clock.clone(), Some(lock), Caches::SITE)?,
+                Writer::start(path, clock.clone(), Some(lock), Caches::SITE, Some(guarded))?,
                 Readers::open(path, READERS, Caches::SITE)?,
             )
         };
@@ -68,78 +84,28 @@ impl Buffer {
             readers,
             shared,
             set_aside,
+            file: FileId::at(path).map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))?,
+            path: path.clone(),
         })
     }
 }
 
-/// Reads every page. A file that is not there yet is sound.
-fn sound(path: &Path) -> Result<()> {
-    if !path.exists() {
-        // A log without its file: the last process ended while it set a damaged one aside.
-        return match with_suffix(path, "-wal").exists() {
-            true => Err(Error::corrupt("the buffer", "there is a log without its file")),
-            false => Ok(()),
-        };
-    }
-    // Only reading: should it be damaged, whoever looks into it later finds it as it was.
-    let conn = connection::reader(path, Caches::SITE)?;
-    let said = connection::quick_check(&conn)?;
-    if said == "ok" {
-        Ok(())
-    } else {
-        Err(Error::corrupt("the buffer", said))
+/// A file of an earlier version is written anew once, so that it can give pages back. Where that cannot be done now it
+/// is tried again at the next start: the file can be used as it is.
+fn make_shrinkable(path: &Path, conn: &Connection) {
+    let size = std::fs::metadata(path).map_or(u64::MAX, |found| found.len());
+    let done = connection::is_shrinkable(conn).and_then(|can| match can || size > LARGEST_REWRITTEN {
+        true => Ok(()),
+        false => connection::make_shrinkable(conn),
+    });
+    if let Err(error) = done {
+        tracing::warn!(%error, "the buffer cannot be written anew; it keeps its size until that is possible");
     }
 }
 
-fn is_damage(error: &Error) -> bool {
-    let not_a_database = |e: &rusqlite::Error| {
-        matches!(
-            e.sqlite_error_code(),
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
-        )
-    };
-    match error {
-        Error::Corrupt { .. } => true,
-        Error::Unavailable(cause) => cause.downcast_ref().is_some_and(not_a_database),
-        _ => error::is_disk_failure(error),
-    }
-}
-
-/// Renames the file and its log, in this order: SQLite would delete a log beside a file it has just made, so the log
-/// must be known to be an orphan if we end in between.
-fn set_aside(path: &Path, damage: &Error, clock: &dyn Clock) -> Result<PathBuf> {
-    let stamp = clock.now().to_string().replace([':', '.'], "-");
-    let aside = with_suffix(path, &format!(".damaged-{stamp}"));
-    for suffix in ["", "-wal", "-shm"] {
-        let (from, to) = (with_suffix(path, suffix), with_suffix(&aside, suffix));
-        if from.exists() {
-            std::fs::rename(&from, &to).map_err(|e| {
-                Error::unavailable(format!(
-                    "{} is damaged and cannot be renamed to {}: {e}",
-                    from.display(),
-                    to.display()
-                ))
-            })?;
-        }
-    }
-    tracing::error!(
-        file = %path.display(),
-        aside = %aside.display(),
-        error = %damage,
-        "THE BUFFER IS DAMAGED. It was set aside and is not deleted; messages in it have not been delivered. \
-         This site goes on with an empty buffer"
-    );
-    Ok(aside)
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn migrate(path: &Path) -> Result<Connection> {
-    let mut conn = connection::read_write(path)?;
+/// Brings the schema to this program's version.
+pub(super) fn migrate(path: &Path) -> Result<Connection> {
+    let mut conn = connection::read_write_shrinkable(path)?;
     let runner = embedded::migrations::runner();
     let known = runner
         .get_migrations()
@@ -166,5 +132,8 @@ pub(super) fn count(conn: &Connection) -> Result<Gauge> {
             row.get("bytes")?,
         );
     }
+    let remembered = |row: &rusqlite::Row<'_>| Ok((row.get("n")?, row.get("bytes")?));
+    let (n, bytes) = conn.query_row(sql::counts_remembered, [], remembered)?;
+    gauge.remember(n, bytes);
     Ok(gauge)
 }

@@ -4,6 +4,7 @@
 use super::{
     Buffer, Shared,
     attempt::{leaves, one},
+    damage,
     enqueue::by_id,
     event::{self, About, What},
     message::{Acted, Message, MessageId, MessageStatus},
@@ -22,17 +23,29 @@ use std::sync::Arc;
 impl Buffer {
     /// Parked messages behind this place, oldest first.
     pub async fn parked(&self, category: Option<Category>, after: i64, limit: u32) -> Result<Vec<Message>> {
-        self.read(move |conn| {
-            let category = category.map(rows::category_number);
-            let mut statement = conn.prepare_cached(sql::parked_page)?;
-            let mut found = statement.query(params![after, category, limit])?;
-            let mut messages = vec![];
-            while let Some(row) = found.next()? {
-                messages.push(rows::message(row)?);
-            }
-            Ok(messages)
-        })
-        .await
+        let (messages, no_messages) = self
+            .read(move |conn| {
+                let category = category.map(rows::category_number);
+                let mut statement = conn.prepare_cached(sql::parked_page)?;
+                let mut found = statement.query(params![after, category, limit])?;
+                let (mut messages, mut no_messages) = (vec![], vec![]);
+                while let Some(row) = found.next()? {
+                    match rows::message(row) {
+                        Ok(message) => messages.push(message),
+                        Err(why) => no_messages.push((row.get("seq")?, why.to_string())),
+                    }
+                }
+                Ok((messages, no_messages))
+            })
+            .await?;
+        if !no_messages.is_empty() {
+            let weight = no_messages.len();
+            self.write(weight, move |s, shared| {
+                damage::set_rows_aside(s, shared, &no_messages)
+            })
+            .await?;
+        }
+        Ok(messages)
     }
 
     /// Sends a parked message round again: due at once, with a whole budget.

@@ -2,9 +2,10 @@
 //! full. New messages are refused from then on until the file can be made again; what takes messages out also has to
 //! write, and has this much to do it with.
 
+use crate::sqlite::{file_id::with_suffix, filler};
 use std::{
     fs::{self, File},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -14,15 +15,10 @@ pub(super) struct Reserve {
     bytes: u64,
 }
 
-/// Written at once.
-const PIECE: usize = 64 << 10;
-
 impl Reserve {
     /// None where nothing is to be kept.
     pub(super) fn beside(buffer: &Path, bytes: u64) -> Option<Self> {
-        let mut path = buffer.as_os_str().to_owned();
-        path.push(".reserve");
-        let path = path.into();
+        let path = with_suffix(buffer, ".reserve");
         (bytes > 0).then_some(Self { path, bytes })
     }
 
@@ -33,15 +29,14 @@ impl Reserve {
         if fs::metadata(&self.path).is_ok_and(|found| found.len() >= half) {
             return Ok(());
         }
-        let mut file = File::create(&self.path)?;
-        if let Err(full) = fill(&mut file, half) {
+        let file = File::create(&self.path)?;
+        let half_kept = filler::extend(&file, 0, half).and_then(|()| file.sync_all());
+        if let Err(full) = half_kept {
             self.release();
             return Err(full);
         }
-        match fill(&mut file, self.bytes - half) {
-            Ok(()) => Ok(()),
-            Err(_) => file.set_len(half),
-        }
+        let _ = filler::extend(&file, half, self.bytes).and_then(|()| file.sync_all());
+        Ok(())
     }
 
     /// Gives the room to whoever needs it.
@@ -53,24 +48,6 @@ impl Reserve {
             Ok(()) | Err(_) => {}
         }
     }
-}
-
-/// Adds so many bytes that no file system could store in fewer.
-fn fill(file: &mut File, bytes: u64) -> io::Result<()> {
-    let (mut left, mut piece) = (bytes, [0u8; PIECE]);
-    let mut noise: u32 = 0x9e37_79b9;
-    while left > 0 {
-        for byte in &mut piece {
-            noise ^= noise << 13;
-            noise ^= noise >> 17;
-            noise ^= noise << 5;
-            *byte = noise.to_le_bytes()[0];
-        }
-        let n = left.min(PIECE as u64);
-        file.write_all(&piece[..n as usize])?;
-        left -= n;
-    }
-    file.sync_all()
 }
 
 #[cfg(test)]

@@ -31,7 +31,9 @@ impl Buffer {
         let found = self
             .read(move |conn| {
                 let mut statement = conn.prepare_cached(sql::telemetry_page)?;
-                let rows = statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                // What is no text is no news either.
+                let rows =
+                    statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1).unwrap_or_default())))?;
                 Ok(rows.collect::<Result<Vec<(i64, String)>, _>>()?)
             })
             .await?;

@@ -1,6 +1,9 @@
 //! A SQLite file that belongs to somebody else. It has to be there: a mistyped path makes no empty database.
+//!
+//! Always true: a write counts as done only if the file it went to is the one at the path.
 
 use super::Written;
+use crate::sqlite::file_id::FileId;
 use domain::{Failure, Scope};
 use rusqlite::{Connection, ErrorCode, OpenFlags, types::Value as Sql};
 use serde_json::Value;
@@ -15,7 +18,13 @@ pub(super) struct Sqlite {
     path: PathBuf,
     /// Waiting for somebody else's write.
     busy: Duration,
-    open: Arc<Mutex<Option<Connection>>>,
+    open: Arc<Mutex<Option<Open>>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    conn: Connection,
+    file: FileId,
 }
 
 impl Sqlite {
@@ -56,19 +65,36 @@ impl Sqlite {
 
     fn run(&self, statement: &str, params: &[Value]) -> Result<Written, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let conn = match open.take() {
-            Some(conn) => conn,
-            None => self.connect().map_err(|e| classify(&e))?,
+        // Somebody may have deleted or replaced the file since; it can be written to all the same, and nobody would see it.
+        let still_there = open.take().filter(|open| open.file.still_at(&self.path).is_ok());
+        let connection = match still_there {
+            Some(open) => open,
+            None => self.connect()?,
         };
-        let done = write(&conn, statement, params).map_err(|e| classify(&e));
+        let done = write(&connection.conn, statement, params)
+            .map_err(|e| classify(&e))
+            .and_then(|written| {
+                connection.file.still_at(&self.path).map_err(replaced)?;
+                Ok(written)
+            });
         // After a failure that may pass, the next try starts afresh.
         if !matches!(&done, Err(failure) if failure.scope == Scope::Lane) {
-            *open = Some(conn);
+            *open = Some(connection);
         }
         done
     }
 
-    fn connect(&self) -> rusqlite::Result<Connection> {
+    /// The file that is at the path before and after is the one that was opened.
+    fn connect(&self) -> Result<Open, Failure> {
+        let found = FileId::at(&self.path).ok();
+        let conn = self.open_file().map_err(|e| classify(&e))?;
+        match found {
+            Some(file) if file.still_at(&self.path).is_ok() => Ok(Open { conn, file }),
+            _ => Err(replaced("it changed while it was opened".to_owned())),
+        }
+    }
+
+    fn open_file(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(&self.path, flags)?;
         conn.busy_timeout(self.busy)?;
@@ -106,6 +132,10 @@ fn bind(value: &Value) -> Sql {
         Value::String(text) => Sql::Text(text.clone()),
         Value::Array(_) | Value::Object(_) => Sql::Text(value.to_string()),
     }
+}
+
+fn replaced(why: String) -> Failure {
+    Failure::transient(Scope::Lane, "FILE_REPLACED", why)
 }
 
 fn classify(error: &rusqlite::Error) -> Failure {

@@ -7,9 +7,13 @@
 //! Always true: a disk that fails here stops the writer. The system forgets what it could not write, so a later
 //! checkpoint would seem to succeed and let go of a log that is still needed.
 
-use super::connection;
+use super::{connection, filler};
 use rusqlite::Connection;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Pages in the log (4 MiB) before it is moved: few enough that nobody notices the wait.
 const PAGES: u32 = 1_000;
@@ -27,6 +31,8 @@ pub(super) struct Log {
     path: PathBuf,
     pages: u32,
     bound: u64,
+    /// So much of the log's file is kept, and there before it is needed: what is written over takes no room on the disk.
+    floor: u64,
     next_pages: u32,
     next_bound: u64,
 }
@@ -37,6 +43,16 @@ impl Log {
         Self::within(path, PAGES, BOUND)
     }
 
+    /// The same, never shorter than `floor` bytes as long as the disk has them.
+    pub(super) fn with_floor(path: &Path, floor: u64) -> Self {
+        let log = Self {
+            floor,
+            ..Self::of(path)
+        };
+        log.fill_up();
+        log
+    }
+
     fn within(path: &Path, pages: u32, bound: u64) -> Self {
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
@@ -44,21 +60,37 @@ impl Log {
             path: log.into(),
             pages,
             bound,
+            floor: 0,
             next_pages: pages,
             next_bound: bound,
         }
     }
 
-    /// The disk is full: whatever its size, the log is emptied next and gives its room back.
+    /// The disk is full: whatever its size, the log is emptied next and gives the room above its floor back.
     pub(super) fn shrink(&mut self) {
-        (self.next_pages, self.next_bound) = (0, 0);
+        (self.next_pages, self.next_bound) = (0, self.floor);
     }
 
-    /// To be called after each commit of this connection.
-    pub(super) fn keep_short(&mut self, conn: &Connection) -> rusqlite::Result<()> {
+    /// Takes the room for the floor, where the disk has it.
+    fn fill_up(&self) {
+        let fill = || -> io::Result<()> {
+            let file = OpenOptions::new().write(true).open(&self.path)?;
+            let size = file.metadata()?.len();
+            // SQLite takes what follows the last commit for nothing, whatever it is.
+            filler::extend(&file, size, self.floor)
+        };
+        if self.floor > 0
+            && let Err(error) = fill()
+        {
+            tracing::warn!(%error, "there is no room to keep for the log of the buffer");
+        }
+    }
+
+    /// To be called after each commit of this connection. Answers whether the log was moved into the file.
+    pub(super) fn keep_short(&mut self, conn: &Connection) -> rusqlite::Result<bool> {
         let pages = connection::pages_in_log();
         if pages < self.next_pages {
-            return Ok(());
+            return Ok(false);
         }
         let moved = connection::checkpoint_passive(conn)?;
         // Somebody reads an old state, a backup perhaps: not again before the log has grown some more.
@@ -66,9 +98,12 @@ impl Log {
             true => self.pages,
             false => pages + self.pages.max(pages / u32::from(PART)),
         };
-        let size = std::fs::metadata(&self.path).map_or(0, |m| m.len());
+        let size = fs::metadata(&self.path).map_or(0, |m| m.len());
         if size > self.next_bound {
             let emptied = connection::checkpoint_truncate(conn)?;
+            if emptied {
+                self.fill_up();
+            }
             self.next_bound = match emptied {
                 true => self.bound,
                 false => size + self.bound.max(size / u64::from(PART)),
@@ -80,7 +115,7 @@ impl Log {
                 );
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

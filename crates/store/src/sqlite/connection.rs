@@ -61,11 +61,25 @@ pub(crate) fn simulated(path: &Path) -> Result<Connection> {
 
 /// Opens, and creates if need be. Every commit is synced: an acknowledged row survives power loss.
 pub(crate) fn read_write(path: &Path) -> Result<Connection> {
+    prepared(create(path)?)
+}
+
+/// The same for a site's file. Whether a file can give pages back is decided before its first page is written.
+pub(crate) fn read_write_shrinkable(path: &Path) -> Result<Connection> {
+    let conn = create(path)?;
+    conn.pragma_update(None, "auto_vacuum", "incremental")?;
+    prepared(conn)
+}
+
+fn create(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite gives the log and its index the mode of the file.
     private::create_file(path).map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))?;
-    let conn = Connection::open_with_flags(path, flags)?;
+    Ok(Connection::open_with_flags(path, flags)?)
+}
+
+fn prepared(conn: Connection) -> Result<Connection> {
     conn.busy_timeout(BUSY)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
@@ -143,6 +157,51 @@ pub(crate) fn leave_log(conn: &Connection) {
 /// Reads every page of the file; "ok", or what is wrong with it.
 pub(crate) fn quick_check(conn: &Connection) -> rusqlite::Result<String> {
     conn.query_row("pragma quick_check(1)", [], |row| row.get(0))
+}
+
+/// Makes an index anew from its table.
+pub(crate) fn reindex(conn: &Connection, index: &str) -> rusqlite::Result<()> {
+    conn.execute_batch(&format!("reindex {index}"))
+}
+
+/// Whether the file can give pages back.
+pub(crate) fn is_shrinkable(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.query_row("pragma auto_vacuum", [], |row| Ok(row.get::<_, i64>(0)? == 2))
+}
+
+/// Writes the whole file anew so that it can give pages back from now on. Needs room for a second one meanwhile.
+pub(crate) fn make_shrinkable(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "auto_vacuum", "incremental")?;
+    conn.execute_batch("vacuum")
+}
+
+/// Pages of the file as this transaction leaves it.
+pub(crate) fn pages(conn: &Connection) -> rusqlite::Result<u64> {
+    let mut count = conn.prepare_cached("pragma page_count")?;
+    count.query_row([], |row| Ok(row.get::<_, i64>(0)?.max(0).unsigned_abs()))
+}
+
+pub(crate) fn page_size(conn: &Connection) -> rusqlite::Result<u64> {
+    conn.query_row("pragma page_size", [], |row| {
+        Ok(row.get::<_, i64>(0)?.max(0).unsigned_abs())
+    })
+}
+
+/// Pages of the file that hold nothing.
+pub(crate) fn free_pages(conn: &Connection) -> rusqlite::Result<u64> {
+    conn.query_row("pragma freelist_count", [], |row| {
+        Ok(row.get::<_, i64>(0)?.max(0).unsigned_abs())
+    })
+}
+
+/// Takes up to so many free pages off the end of the file; how many went. The disk has them once the log was moved.
+pub(crate) fn give_pages_back(conn: &Connection, most: u32) -> rusqlite::Result<u64> {
+    let before = pages(conn)?;
+    let mut vacuum = conn.prepare(&format!("pragma incremental_vacuum({most})"))?;
+    let mut steps = vacuum.raw_query();
+    while steps.next()?.is_some() {}
+    drop(steps);
+    Ok(before.saturating_sub(pages(conn)?))
 }
 
 /// The file grows to so many pages and no further.

@@ -17,6 +17,8 @@ mod directory;
 pub(crate) mod error;
 mod expired;
 mod figures;
+pub(crate) mod file_id;
+pub(crate) mod filler;
 mod ingest;
 mod jobs;
 mod lanes;
@@ -33,6 +35,7 @@ mod query;
 pub(crate) mod readers;
 mod record;
 pub(crate) mod rows;
+pub(crate) mod safeguard;
 mod sites;
 mod sql;
 pub(crate) mod stats;
@@ -90,7 +93,7 @@ impl SqliteStore {
     }
 
     fn start(path: &Path, clock: Arc<dyn Clock>, lock: Option<std::fs::File>) -> Result<Self> {
-        let writer = Writer::start(path, clock.clone(), lock, Caches::CENTRAL)?;
+        let writer = Writer::start(path, clock.clone(), lock, Caches::CENTRAL, None)?;
         let readers = Readers::open(path, readers::CENTRAL, Caches::CENTRAL)?;
         Ok(Self {
             opened_at: clock.now(),

@@ -1,10 +1,15 @@
 //! Opening the file: the lock that keeps two servers apart, and bringing the schema up to date.
 
-use super::{connection, sql};
+use super::{
+    connection,
+    file_id::{FileId, with_suffix},
+    sql,
+};
 use crate::{Error, Result, private};
 use rusqlite::{Connection, OptionalExtension};
 use std::{
     fs::{File, TryLockError},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
@@ -36,9 +41,26 @@ pub(crate) fn lock(path: &Path) -> Result<File> {
 }
 
 fn lock_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
+    with_suffix(path, ".lock")
+}
+
+/// Writes down in the lock which files the process has open, for whoever opens them next. Where there is no room,
+/// nothing stands there.
+pub(super) fn note(lock: &File, files: &str) {
+    let written = lock
+        .set_len(0)
+        .and_then(|()| lock.write_all_at(files.as_bytes(), 0));
+    if let Err(error) = written {
+        let _ = lock.set_len(0);
+        tracing::warn!(%error, "the lock cannot be written to");
+    }
+}
+
+/// What the last process that had the file wrote down.
+pub(crate) fn noted(path: &Path) -> Option<(FileId, FileId)> {
+    let text = std::fs::read_to_string(lock_path(path)).ok()?;
+    let (file, log) = text.split_once(' ')?;
+    Some((file.parse().ok()?, log.parse().ok()?))
 }
 
 /// Brings the schema to this program's version. `NewerSchema` when it is past that already.

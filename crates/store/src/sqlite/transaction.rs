@@ -9,6 +9,7 @@ use super::{
     checkpoint::Log,
     closed, connection,
     error::{self, DiskFull},
+    safeguard::{NoRoom, Safeguard},
     stats::Counts,
     writer::{Hook, Session, stopped},
 };
@@ -89,6 +90,8 @@ pub(super) struct Core {
     pub commits: Arc<AtomicU64>,
     /// No room was found on the disk since somebody last asked.
     pub full: AtomicBool,
+    /// After the connection, which has to be closed first.
+    pub safeguard: Option<Box<Safeguard>>,
     /// Held as long as this may write.
     pub _lock: Option<File>,
 }
@@ -119,7 +122,11 @@ impl Core {
             log.shrink();
         }
         match log.keep_short(&self.conn) {
-            Ok(()) => {}
+            Ok(moved) => {
+                if let (true, Some(safeguard)) = (moved, &self.safeguard) {
+                    safeguard.log_moved();
+                }
+            }
             Err(error) if error::is_disk_failure_of_sqlite(&error) => self.poison(&error.to_string()),
             Err(error) => {
                 let cause = &error as &dyn std::error::Error;
@@ -152,6 +159,7 @@ impl Core {
             None => self.run_apart(group, after)?,
         };
         counts.write(&self.conn).map_err(|e| self.judge(&e))?;
+        self.take_room()?;
         connection::commit(&self.conn).map_err(|error| {
             let fate = self.judge(&error);
             match error::is_disk_failure_of_sqlite(&error) {
@@ -160,7 +168,32 @@ impl Core {
             }
         })?;
         self.commits.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        self.still_there()
+    }
+
+    fn take_room(&self) -> Result<(), Fate> {
+        let Some(safeguard) = &self.safeguard else {
+            return Ok(());
+        };
+        safeguard.take_room(&self.conn).map_err(|none| match none {
+            NoRoom::Sqlite(error) => self.judge(&error),
+            NoRoom::Disk(error) => {
+                self.full.store(true, Ordering::Relaxed);
+                Fate::Full(error.to_string())
+            }
+        })
+    }
+
+    /// What was committed to a file that is not at its path any more is not to be acknowledged.
+    fn still_there(&self) -> Result<(), Fate> {
+        let Some(safeguard) = &self.safeguard else {
+            return Ok(());
+        };
+        safeguard.still_there().map_err(|why| {
+            self.poison(&why);
+            safeguard.rescue(&self.conn, self.clock.now());
+            Fate::Unknown(why)
+        })
     }
 
     /// None when a command failed and everything is undone.
@@ -227,6 +260,7 @@ impl Core {
             counts,
             noted,
             after,
+            empty_log: &self.full,
         })
     }
 

@@ -5,6 +5,8 @@ use super::{
     checkpoint::Log,
     closed,
     connection::{self, Caches},
+    open,
+    safeguard::Safeguard,
     stats::Counts,
     transaction::{Core, Task},
     writer_thread::{Thread, Weighted},
@@ -44,6 +46,7 @@ pub(crate) struct Session<'a> {
     /// What commands of the same transaction have noted so far; undone with them.
     pub noted: &'a mut u64,
     pub(super) after: &'a mut Vec<Hook>,
+    pub(super) empty_log: &'a AtomicBool,
 }
 
 pub(super) type Hook = Box<dyn FnOnce() + Send>;
@@ -54,6 +57,18 @@ impl Session<'_> {
     pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(hook));
     }
+
+    /// After this commit the log is moved into the file, whatever its length: only then the disk has what was given back.
+    pub fn empty_log(&self) {
+        self.empty_log.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How a file is looked after on a machine nobody looks after; see [`Safeguard`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Guarded {
+    /// The log's file is kept at least so long.
+    pub log_floor: u64,
 }
 
 /// The handle to the writer.
@@ -132,20 +147,33 @@ impl Writer {
         clock: Arc<dyn Clock>,
         lock: Option<File>,
         caches: Caches,
+        guarded: Option<Guarded>,
     ) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(WAITING);
         let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
+        let conn = connection::writer(path, caches)?;
+        let safeguard = match guarded {
+            Some(_) => Some(Box::new(Safeguard::of(path, &conn)?)),
+            None => None,
+        };
+        if let (Some(safeguard), Some(lock)) = (&safeguard, &lock) {
+            open::note(lock, &safeguard.identity());
+        }
         let thread = Thread {
             core: Core {
-                conn: connection::writer(path, caches)?,
+                conn,
                 clock,
                 poisoned: poisoned.clone(),
                 commits: Arc::clone(&commits),
                 full: AtomicBool::default(),
+                safeguard,
                 _lock: lock,
             },
             waiting,
-            log: Log::of(path),
+            log: guarded.map_or_else(
+                || Log::of(path),
+                |guarded| Log::with_floor(path, guarded.log_floor),
+            ),
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
@@ -171,6 +199,7 @@ impl Writer {
             poisoned: poisoned.clone(),
             commits: Arc::clone(&commits),
             full: AtomicBool::default(),
+            safeguard: None,
             _lock: lock,
         };
         Ok(Self {
@@ -183,6 +212,16 @@ impl Writer {
 
     pub(crate) fn poisoned(&self) -> watch::Receiver<bool> {
         self.poisoned.subscribe()
+    }
+
+    /// Nothing is written or acknowledged any more: somebody else found out that the disk cannot be believed.
+    pub(crate) fn poison(&self, cause: &str) {
+        if !self.poisoned.send_replace(true) {
+            tracing::error!(
+                error = cause,
+                "the disk failed under the store; nothing is acknowledged from here on"
+            );
+        }
     }
 
     /// How often something was written since this was opened; many commands may have shared one.

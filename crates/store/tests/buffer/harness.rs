@@ -68,3 +68,33 @@ pub async fn put(buffer: &Buffer, message: NewMessage) -> Ticket {
 pub async fn get(buffer: &Buffer, id: MessageId) -> Option<Message> {
     buffer.message(id).await.unwrap()
 }
+
+/// Changes the bytes of one payload in the file itself, which nobody has open: the row, its page and every index of
+/// SQLite stay well-formed.
+pub fn flip(file: &std::path::Path, payload: &str, damaged: &[u8]) {
+    assert_eq!(payload.len(), damaged.len());
+    let mut bytes = std::fs::read(file).unwrap();
+    let places: Vec<_> = bytes
+        .windows(payload.len())
+        .enumerate()
+        .filter(|(_, found)| *found == payload.as_bytes())
+        .map(|(at, _)| at)
+        .collect();
+    assert!(!places.is_empty(), "{payload:?} is not in the file");
+    for at in places {
+        bytes[at..at + damaged.len()].copy_from_slice(damaged);
+    }
+    std::fs::write(file, bytes).unwrap();
+}
+
+/// The file as a kill would leave it, its log beside it.
+pub fn as_killed(place: &Place, to: &std::path::Path) {
+    for suffix in ["-wal", ""] {
+        let with = |path: &std::path::Path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            name
+        };
+        std::fs::copy(with(&place.file()), with(to)).unwrap();
+    }
+}

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod commit;
+mod damage;
 mod external;
 mod file;
 mod harness;
 mod model;
+mod replaced;
 mod room;
+mod small_disk;
 mod statements;

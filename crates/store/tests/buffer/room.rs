@@ -157,3 +157,84 @@ async fn many_senders_at_once_never_pass_the_limit_together() {
     assert_eq!(taken, 9);
     assert!(buffer.depth().bytes <= 1_000_000);
 }
+
+#[tokio::test]
+async fn what_central_acknowledged_gives_way_to_new_messages_under_the_limit_the_oldest_first() {
+    let mut place = Place::new();
+    place.options.max_bytes = 100_000;
+    let buffer = place.open();
+    let central = identity("a");
+    buffer.met_central(&central).await.unwrap();
+    let message = || {
+        let mut message = a_message(Category::Notification, "ops");
+        message.payload = "x".repeat(10_000);
+        message
+    };
+    for n in 0..100 {
+        place.clock.advance(Duration::from_secs(1));
+        let seq = put(&buffer, message()).await.seq;
+        let handed = store::buffer::Handed {
+            acked: vec![seq],
+            refused: vec![],
+        };
+        assert!(buffer.handed_over(&central, handed).await.unwrap());
+        assert!(buffer.depth().bytes <= 100_000, "after {n}: {:?}", buffer.depth());
+    }
+    assert_eq!(buffer.refusing(), None);
+    assert_eq!(buffer.depth(), buffer.recount().await.unwrap());
+    let until = buffer
+        .forgotten_until()
+        .expect("the memory is shorter than it should be");
+    let again = buffer.met_central(&identity("b")).await.unwrap();
+    assert!(
+        (5..100).contains(&again),
+        "the latest are still remembered: {again}"
+    );
+    let oldest = buffer.forwardable(0, 1, 1).await.unwrap()[0].created_at;
+    assert!(oldest >= until, "{oldest} {until}");
+    drop(buffer);
+    assert_eq!(
+        place.open().forgotten_until(),
+        Some(until),
+        "after a restart as well"
+    );
+}
+
+#[tokio::test]
+async fn a_limit_that_refused_a_large_message_is_told_although_a_small_one_would_fit() {
+    let mut place = Place::new();
+    place.options.max_bytes = 100_000;
+    let buffer = place.open();
+    let of = |bytes: usize| {
+        let mut message = a_message(Category::ExternalSystem, "erp");
+        message.payload = "x".repeat(bytes);
+        message
+    };
+    put(&buffer, of(80_000)).await;
+    assert_eq!(buffer.refusing(), None);
+    let too_large = buffer.enqueue(of(200_000), Start::Queued).await.unwrap();
+    assert!(matches!(too_large, Enqueued::NoRoom(_)));
+    assert_eq!(
+        buffer.refusing(),
+        None,
+        "it never fits: that is the message's fault"
+    );
+    let refused = buffer.enqueue(of(30_000), Start::Queued).await.unwrap();
+    assert!(matches!(refused, Enqueued::NoRoom(_)));
+    let why = buffer.refusing().expect("messages are refused");
+    assert!(why.contains("site.max_buffer_bytes"), "{why}");
+    let claimed = buffer
+        .claim_due(Category::ExternalSystem, "erp", 1)
+        .await
+        .unwrap();
+    let delivered = store::buffer::Attempted {
+        ticket: claimed[0].ticket(),
+        step: Step::Delivered,
+        started_at: buffer.now(),
+        took: Duration::ZERO,
+        http_status: None,
+    };
+    buffer.record(vec![delivered]).await.unwrap();
+    assert_eq!(buffer.refusing(), None);
+    put(&buffer, of(30_000)).await;
+}

@@ -23,6 +23,29 @@ const WALKS: &[(&str, &str)] = &[
     ("highest_op", "once, when the file is opened"),
     ("restore_acked", "all that is remembered, through its own index"),
     ("unbury_restored", "all that is remembered, through its own index"),
+    ("counts_remembered", "once, when the file is opened"),
+    (
+        "damage_open",
+        "what nobody has acknowledged, through its own index",
+    ),
+    (
+        "damage_count",
+        "what nobody has acknowledged, through its own index",
+    ),
+    (
+        "damage_acknowledge",
+        "what nobody has acknowledged, through its own index",
+    ),
+    (
+        "damage_more_rows",
+        "what nobody has acknowledged, through its own index",
+    ),
+    ("salvage_by_seq_asc", "all of a damaged file"),
+    ("salvage_by_seq_desc", "all of a damaged file"),
+    ("salvage_by_status_asc", "all of a damaged file"),
+    ("salvage_by_status_desc", "all of a damaged file"),
+    ("salvage_by_category_asc", "all of a damaged file"),
+    ("salvage_by_category_desc", "all of a damaged file"),
     ("events_page", "ends at its limit"),
     ("telemetry_page", "ends at its limit"),
     ("telemetry_drop", "ends at its limit"),
@@ -70,7 +93,7 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("parked_page", "idx_sf_messages_status"),
         ("oldest_waiting", "idx_sf_messages_status"),
         ("interrupted", "idx_sf_messages_attempting"),
-        ("forget_acked", "idx_tombstones_remembered"),
+        ("remembered_oldest", "idx_tombstones_remembered"),
         ("restore_acked", "idx_tombstones_remembered"),
         ("purge_tracking", "ix_operation_tracking_terminal"),
     ] {

@@ -4,7 +4,7 @@ use crate::{
     connect::Connect,
     output::{self, Cells, rows::cut, table, time::short},
 };
-use client::SiteRow;
+use client::{SiteReport, SiteRow};
 use comfy_table::Cell;
 
 /// List the sites, and make new ones known
@@ -53,12 +53,19 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     output::line(table(&headers, sites.iter().map(row)).trim_fmt())
 }
 
+fn damaged(report: &SiteReport) -> Option<String> {
+    report
+        .damage
+        .first()
+        .map(|damage| format!("damaged: {}", damage.what))
+}
+
 fn row(site: &SiteRow) -> Cells {
     let report = site.report.as_ref();
     let waiting: Option<u64> = report.map(|r| r.backlog.iter().map(|b| b.waiting).sum());
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let remark = report
-        .and_then(|r| r.refusing.clone())
+        .and_then(|r| r.refusing.clone().or_else(|| damaged(r)))
         .or_else(|| site.reason.clone())
         .unwrap_or_default();
     vec![

@@ -147,6 +147,18 @@ pub const SITE: &[Family] = &[
         "1 while new messages are refused for want of room.",
     ),
     labelled(
+        "waypost_site_damage",
+        Kind::Gauge,
+        Unit::Count,
+        "Damage to the buffer that nobody has acknowledged.",
+    ),
+    labelled(
+        "waypost_site_remembered_bytes",
+        Kind::Gauge,
+        Unit::Bytes,
+        "The part of the buffer that gives way to new messages: what central has acknowledged.",
+    ),
+    labelled(
         "waypost_site_without_handler",
         Kind::Gauge,
         Unit::Count,

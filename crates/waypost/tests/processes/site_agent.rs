@@ -113,6 +113,22 @@ impl AgentProcess {
         }
     }
 
+    /// Waits until it has ended by itself; its exit code.
+    pub async fn ended(mut self) -> i32 {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "it goes on; log:\n{}",
+                self.log_tail()
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Waits until nothing waits in the buffer any more.
     pub async fn drained(&self) {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(180);

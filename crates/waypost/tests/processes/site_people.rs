@@ -136,3 +136,65 @@ async fn parked_messages_are_seen_and_acted_on_at_the_site_and_through_central()
         "{nowhere}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_buffer_that_is_deleted_under_its_agent_loses_nothing_and_central_sees_the_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::start(&Setup::sqlite(folder.path())).await;
+    let key = node.client.register_site("north").await.unwrap().key;
+    let setup = SiteSetup {
+        id: "north".into(),
+        folder: folder.path().into(),
+        // Nobody is there yet, so that everything waits.
+        central: "http://127.0.0.1:1".into(),
+        key,
+        more: String::new(),
+    };
+    let agent = AgentProcess::start(&setup).await;
+    let mut ids = vec![];
+    for n in 0..50 {
+        ids.push(
+            Notify::to("ops")
+                .send(&agent.site, format!("n{n}"), "x")
+                .await
+                .unwrap(),
+        );
+    }
+    std::fs::remove_file(folder.path().join("north.db")).unwrap();
+    let refused = Notify::to("ops").send(&agent.site, "late", "x").await;
+    assert!(refused.is_err(), "nothing is acknowledged any more: {refused:?}");
+    assert_ne!(agent.ended().await, 0, "it ends loudly");
+    let central = format!("http://{}", node.link);
+    let agent = AgentProcess::start(&SiteSetup { central, ..setup }).await;
+    agent.drained().await;
+    for id in ids {
+        node.client.status(id).await.unwrap();
+    }
+    let damage = || async {
+        node.client
+            .site("north")
+            .await
+            .unwrap()
+            .report
+            .map(|r| r.damage)
+            .unwrap_or_default()
+    };
+    until("central to hear of the damage", async || {
+        !damage().await.is_empty()
+    })
+    .await;
+    let listed = json(&waypost(&node, &agent, &["site", "damage", "--json"]));
+    let file = listed[0]["file"].as_str().unwrap();
+    let recovered = waypost(&node, &agent, &["site", "recover", file]);
+    let said = String::from_utf8_lossy(&recovered.stdout).into_owned();
+    assert!(
+        said.starts_with("0 brought back, "),
+        "nothing is sent twice: {said}"
+    );
+    assert!(waypost(&node, &agent, &["site", "acknowledge"]).status.success());
+    until("central to hear that it was seen", async || {
+        damage().await.is_empty()
+    })
+    .await;
+    assert_eq!(agent.site.health().await.unwrap().status, "ok");
+}

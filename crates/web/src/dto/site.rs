@@ -2,7 +2,7 @@
 
 use super::names::{CategoryName, Id, OperationStatusName, PresenceName, Time};
 use central::sites::{
-    ParkedAnswer, ParkedMessage, Presence, Registered, SiteEvent, SiteReport, SiteView as Known,
+    ParkedAnswer, ParkedMessage, Presence, Registered, SiteDamage, SiteEvent, SiteReport, SiteView as Known,
 };
 use domain::{
     Timestamp, TrackedOperationId,
@@ -61,7 +61,28 @@ pub struct ReportView {
     pub buffer_bytes: u64,
     /// Why it takes no messages, when it does not.
     pub refusing: Option<String>,
+    /// What was found damaged there and nobody has acknowledged.
+    pub damage: Vec<DamageView>,
+    /// What central acknowledged before this moment gave way to new messages there: should this database be lost, it is
+    /// not sent again.
+    #[schema(value_type = Option<Time>)]
+    pub forgotten_until: Option<Timestamp>,
     pub events: Vec<EventView>,
+}
+
+/// Damage at a site.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DamageView {
+    #[schema(value_type = Time)]
+    pub at: Timestamp,
+    pub what: String,
+    /// The file at the site that was set aside.
+    pub file: Option<String>,
+    /// Messages that were brought back.
+    pub recovered: u64,
+    /// Messages that could not be read.
+    pub lost: u64,
 }
 
 /// What waits at a site.
@@ -199,6 +220,13 @@ impl From<Known> for SiteView {
 impl From<SiteReport> for ReportView {
     fn from(report: SiteReport) -> Self {
         let backlog = |(category, waiting)| BacklogView { category, waiting };
+        let damage = |d: SiteDamage| DamageView {
+            at: d.at,
+            what: d.what,
+            file: d.file,
+            recovered: d.recovered,
+            lost: d.lost,
+        };
         let event = |e: SiteEvent| EventView {
             at: e.at,
             event: e.what,
@@ -212,6 +240,8 @@ impl From<SiteReport> for ReportView {
             without_handler: report.without_handler,
             buffer_bytes: report.buffer_bytes,
             refusing: report.refusing,
+            damage: report.damage.into_iter().map(damage).collect(),
+            forgotten_until: report.forgotten_until,
             events: report.events.into_iter().map(event).collect(),
         }
     }

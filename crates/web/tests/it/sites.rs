@@ -112,6 +112,12 @@ async fn a_connected_site_shows_how_it_is_doing() {
         site["report"]["backlog"],
         json!([{"category": "Notification", "waiting": 7}])
     );
+    let damage = &site["report"]["damage"][0];
+    assert_eq!(
+        (&damage["what"], &damage["recovered"], &damage["lost"]),
+        (&json!("the buffer was damaged"), &json!(40), &json!(2))
+    );
+    assert!(site["report"]["forgottenUntil"].is_string());
     drop(linked);
 }
 

@@ -1,0 +1,98 @@
+//! What was damaged, that somebody has seen it, and bringing messages back: `GET /damage`, `POST /damage/acknowledge`,
+//! `POST /recover`.
+
+use super::{
+    Api, Problem,
+    lists::{here, only},
+};
+use axum::{
+    Json,
+    extract::{Query, State, rejection::JsonRejection},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+use store::buffer::Damage;
+
+pub async fn list(
+    State(api): State<Api>,
+    Query(asked): Query<HashMap<String, String>>,
+) -> Result<Json<Value>, Problem> {
+    only(&asked, &[])?;
+    let found = api.agent.site.buffer.damage().await?;
+    Ok(Json(json!({"items": shown(found)})))
+}
+
+pub(super) fn shown(damage: Vec<Damage>) -> Vec<Value> {
+    let one = |d: Damage| {
+        json!({
+            "id": d.id, "at": d.at, "what": d.what, "file": d.file, "recovered": d.recovered, "lost": d.lost,
+        })
+    };
+    damage.into_iter().map(one).collect()
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// All of it where none is named.
+    id: Option<i64>,
+}
+
+pub async fn acknowledge(
+    State(api): State<Api>,
+    body: Result<Json<Seen>, JsonRejection>,
+) -> Result<Json<Value>, Problem> {
+    let Json(seen) = body.map_err(|e| Problem::field("body", e.body_text()))?;
+    let n = api.agent.site.buffer.acknowledge_damage(seen.id, &here()).await?;
+    match (n, seen.id) {
+        (0, Some(id)) => Err(Problem::not_found(format!(
+            "there is no damage {id} that has not been acknowledged"
+        ))),
+        (n, _) => Ok(Json(json!({"acknowledged": n}))),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct From {
+    file: PathBuf,
+}
+
+/// Only files beside the buffer: this is no way to have the agent open what the asker may not.
+pub async fn recover(
+    State(api): State<Api>,
+    body: Result<Json<From>, JsonRejection>,
+) -> Result<Json<Value>, Problem> {
+    let Json(From { file }) = body.map_err(|e| Problem::field("body", e.body_text()))?;
+    let buffer = &api.agent.site.buffer;
+    let file = beside(buffer.path(), &file)?;
+    let done = buffer
+        .recover(&file, &here())
+        .await
+        .map_err(|e| Problem::field("file", format!("cannot be read: {}", domain::chain(&e))))?;
+    Ok(Json(json!({
+        "file": file.display().to_string(), "recovered": done.taken, "known": done.known, "lost": done.lost,
+        "trouble": done.trouble,
+    })))
+}
+
+fn beside(buffer: &Path, file: &Path) -> Result<PathBuf, Problem> {
+    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let ours = buffer.file_name().unwrap_or_default().to_string_lossy();
+    // A bare name is one beside the buffer.
+    let in_folder = file.parent().is_some_and(|f| f.as_os_str().is_empty()) || folder(file) == folder(buffer);
+    match name {
+        Some(name) if in_folder && name.starts_with(&format!("{ours}.")) => Ok(buffer.with_file_name(name)),
+        _ => Err(Problem::field(
+            "file",
+            format!(
+                "must be a file beside the buffer whose name begins with {ours:?}, such as {ours}.damaged-…"
+            ),
+        )),
+    }
+}

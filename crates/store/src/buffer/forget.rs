@@ -1,0 +1,172 @@
+//! Letting go of what central acknowledged: when it is past its time, and earlier where new messages need the room.
+
+use super::{
+    Buffer, Shared,
+    event::{self, About, What},
+    sql,
+};
+use crate::{
+    Result,
+    sqlite::{rows as columns, writer::Session},
+};
+use domain::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+/// Rows changed by one command of tidying up.
+const CHUNK: u32 = 2_000;
+/// From here on a row has a page more or less for itself.
+const LARGE: u64 = 1_000;
+/// Under pressure it is told once in this time, not for every message.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// Up to when what was acknowledged has been forgotten before its time.
+const FORGOTTEN: &str = "forgotten_until";
+
+/// How far back the memory reaches, and when that was told last.
+#[derive(Debug)]
+pub(super) struct Forgotten {
+    until: AtomicI64,
+    told_at: AtomicI64,
+}
+
+impl Forgotten {
+    pub(super) fn read(conn: &Connection) -> Result<Self> {
+        let text: Option<String> = conn
+            .prepare_cached(sql::meta_get)?
+            .query_row([FORGOTTEN], |row| row.get(0))
+            .optional()?;
+        let until = text.and_then(|text| text.parse().ok()).unwrap_or(0);
+        Ok(Self {
+            until: AtomicI64::new(until),
+            told_at: AtomicI64::new(0),
+        })
+    }
+}
+
+impl Buffer {
+    /// What central acknowledged before this moment was forgotten although its time had not come; none if that never
+    /// happened.
+    pub fn forgotten_until(&self) -> Option<Timestamp> {
+        let until = self.shared.forgotten.until.load(Ordering::SeqCst);
+        (until > 0).then(|| Timestamp::from_millis(until))
+    }
+
+    /// Forgets the content of what central acknowledged before this moment. Only to be called while the database
+    /// that acknowledged it is known to be the one still there.
+    pub async fn forget_acked(&self, before: Timestamp) -> Result<u64> {
+        let mut all = 0;
+        loop {
+            let forgotten = self
+                .write(CHUNK as usize, move |s, shared| {
+                    let oldest = oldest(s.conn, before, u64::MAX)?;
+                    let n = oldest.len() as u64;
+                    forget(s, shared, oldest)?;
+                    Ok(n)
+                })
+                .await?;
+            all += forgotten;
+            if forgotten < u64::from(CHUNK) {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+/// Lets go of the oldest content that is remembered, until so many bytes are free; how many are.
+pub(super) fn give_way(s: &mut Session<'_>, shared: &Arc<Shared>, bytes: u64) -> Result<u64> {
+    let mut freed = 0;
+    while freed < bytes {
+        let oldest = oldest(s.conn, Timestamp::from_millis(i64::MAX), bytes - freed)?;
+        let Some(until) = oldest.until else {
+            break;
+        };
+        freed += oldest.bytes;
+        let n = oldest.len();
+        forget(s, shared, oldest)?;
+        shorter(s, shared, until, n)?;
+    }
+    Ok(freed)
+}
+
+/// The memory reaches only back to this moment from now on.
+pub(super) fn shorter(s: &mut Session<'_>, shared: &Arc<Shared>, until: i64, n: usize) -> Result<()> {
+    let set = params![FORGOTTEN, until.to_string()];
+    s.conn.prepare_cached(sql::meta_set)?.execute(set)?;
+    let told = shared.forgotten.told_at.load(Ordering::SeqCst);
+    if s.now.since(Timestamp::from_millis(told)) >= TOLD_EVERY {
+        let why = "room was needed; what central acknowledged up to then is not sent again should its database be lost";
+        event::of_file(s.conn, s.now, What::Forgot, About::many(n).because(why))?;
+        tracing::warn!(n, until = %Timestamp::from_millis(until), why, "acknowledged notifications give way to new messages");
+        shared
+            .forgotten
+            .told_at
+            .store(s.now.as_millis(), Ordering::SeqCst);
+    }
+    let shared = shared.clone();
+    s.after_commit(move || {
+        shared.forgotten.until.fetch_max(until, Ordering::SeqCst);
+    });
+    Ok(())
+}
+
+#[derive(Default)]
+struct Oldest {
+    small: Vec<i64>,
+    large: Vec<i64>,
+    bytes: u64,
+    /// When the last of them was acknowledged.
+    until: Option<i64>,
+}
+
+impl Oldest {
+    fn len(&self) -> usize {
+        self.small.len() + self.large.len()
+    }
+}
+
+fn oldest(conn: &Connection, before: Timestamp, bytes: u64) -> Result<Oldest> {
+    let mut found = Oldest::default();
+    let mut statement = conn.prepare_cached(sql::remembered_oldest)?;
+    let mut rows = statement.query(params![before.as_millis(), CHUNK])?;
+    while found.bytes < bytes
+        && let Some(row) = rows.next()?
+    {
+        let size = columns::count(row, 1)?;
+        match size < LARGE {
+            true => found.small.push(row.get(0)?),
+            false => found.large.push(row.get(0)?),
+        }
+        found.bytes = found.bytes.saturating_add(size);
+        found.until = Some(row.get(2)?);
+    }
+    Ok(found)
+}
+
+fn forget(s: &mut Session<'_>, shared: &Arc<Shared>, oldest: Oldest) -> Result<()> {
+    if !oldest.small.is_empty() {
+        s.conn
+            .prepare_cached(sql::forget_payloads)?
+            .execute([columns::json(&oldest.small)])?;
+    }
+    if !oldest.large.is_empty() {
+        write_anew(s.conn, &columns::json(&oldest.large))?;
+    }
+    let (shared, n, bytes) = (shared.clone(), oldest.len() as i64, oldest.bytes as i64);
+    s.after_commit(move || shared.gauge.remember(-n, -bytes));
+    Ok(())
+}
+
+fn write_anew(conn: &Connection, places: &str) -> Result<()> {
+    let kept: String = conn
+        .prepare_cached(sql::forgotten_read)?
+        .query_row([places], |row| row.get(0))?;
+    conn.prepare_cached(sql::forgotten_remove)?.execute([places])?;
+    conn.prepare_cached(sql::forgotten_write)?.execute([kept])?;
+    Ok(())
+}

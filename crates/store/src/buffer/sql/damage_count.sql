@@ -1,0 +1,1 @@
+select count(*) from damage where acknowledged_at is null

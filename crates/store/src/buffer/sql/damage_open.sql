@@ -1,0 +1,1 @@
+select * from damage where acknowledged_at is null order by seq limit ?1

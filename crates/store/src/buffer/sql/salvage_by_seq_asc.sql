@@ -1,0 +1,1 @@
+select seq from sf_messages not indexed order by seq asc
