@@ -54,6 +54,9 @@ pub struct WritePayload {
     pub statement: String,
     #[serde(default)]
     pub params: Vec<Value>,
+    /// The unique constraint by which an earlier attempt is recognised; its violation means that the row is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_by: Option<String>,
 }
 
 impl CallPayload {

@@ -195,6 +195,12 @@ impl CachedWrite {
         self
     }
 
+    /// An attempt whose answer was lost may have written the row. With this, a violation of the unique constraint (by
+    /// its name on PostgreSQL, `table.column` on SQLite) means that it is there and the write is done.
+    pub fn idempotent_by(self, constraint: impl Into<String>) -> Self {
+        self.set("idempotent", true).set("constraint", constraint.into())
+    }
+
     /// Makes the write, now or later. A refusal for good is an answer (`accepted: false`), not an error.
     pub async fn send(mut self) -> Result<Sent> {
         self.fields.insert("params".into(), Value::Array(self.params));

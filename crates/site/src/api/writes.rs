@@ -20,6 +20,7 @@ pub async fn send(State(api): State<Api>, mut fields: Fields) -> Result<Response
             vec![]
         }
     };
+    let idempotent_by = idempotent_by(&mut fields);
     let (origin, options) = (fields.origin(), fields.options());
     match api.connections.get(&connection) {
         Some(known) if !statement.trim().is_empty() => {
@@ -34,7 +35,11 @@ pub async fn send(State(api): State<Api>, mut fields: Fields) -> Result<Response
             unknown("connection", &connection, &api.connections.names()),
         ),
     }
-    let write = WritePayload { statement, params };
+    let write = WritePayload {
+        statement,
+        params,
+        idempotent_by,
+    };
     let payload = payload::text(&write);
     if payload.len() > limit::BODY {
         fields.bad(
@@ -56,4 +61,25 @@ pub async fn send(State(api): State<Api>, mut fields: Fields) -> Result<Response
         })
         .await?;
     Ok(sent::answer(sent))
+}
+
+/// `idempotent: true` needs to know by which constraint: any other violation is a mistake and must stay one.
+fn idempotent_by(fields: &mut Fields) -> Option<String> {
+    let (idempotent, constraint) = (fields.flag("idempotent"), fields.name("constraint"));
+    match (idempotent.unwrap_or(false), constraint) {
+        (true, Some(name)) if !name.trim().is_empty() => Some(name),
+        (true, _) => {
+            fields.bad(
+                "constraint",
+                "is needed with idempotent: the unique constraint that tells a repeat, by its name on PostgreSQL, \
+                 by its columns (readings.id) or its index's name on SQLite",
+            );
+            None
+        }
+        (false, Some(_)) => {
+            fields.bad("constraint", "means something only with idempotent: true");
+            None
+        }
+        (false, None) => None,
+    }
 }

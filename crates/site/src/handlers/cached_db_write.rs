@@ -38,9 +38,15 @@ impl Handler for CachedDbWrites {
             .connections
             .get(&message.target)
             .ok_or_else(|| unreadable(format!("there is no connection {:?}", message.target)))?;
-        let written = connection.execute(&write.statement, &write.params).await?;
+        let written = connection
+            .execute_once(&write.statement, &write.params, write.idempotent_by.as_deref())
+            .await?;
+        let mut result = json!({"rowsAffected": written.rows});
+        if written.already_there {
+            result["alreadyThere"] = true.into();
+        }
         Ok(Delivered {
-            result: Some(json!({"rowsAffected": written.rows})),
+            result: Some(result),
             http_status: None,
         })
     }

@@ -29,6 +29,15 @@ enum Engine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
     pub rows: u64,
+    /// The row was there before: an earlier attempt had written it.
+    pub already_there: bool,
+}
+
+impl Written {
+    const ALREADY_THERE: Self = Self {
+        rows: 0,
+        already_there: true,
+    };
 }
 
 impl fmt::Debug for External {
@@ -64,12 +73,24 @@ impl External {
 
     /// Runs one statement with its values, in a transaction of its own. One attempt.
     pub async fn execute(&self, statement: &str, params: &[Value]) -> Result<Written, Failure> {
+        self.execute_once(statement, params, None).await
+    }
+
+    /// The same for a write that may have been made before: when this unique constraint says no, the row is there and
+    /// the write is done. PostgreSQL knows the constraint by its name, SQLite by its columns (`readings.id`) or by the
+    /// name of its index. Any other violation fails as usual.
+    pub async fn execute_once(
+        &self,
+        statement: &str,
+        params: &[Value],
+        unique: Option<&str>,
+    ) -> Result<Written, Failure> {
         if let Err(why) = self.check(statement) {
             return Err(Failure::permanent(domain::Scope::Message, "STATEMENT", why));
         }
         match &self.engine {
-            Engine::Postgres(db) => db.execute(statement, params, self.timeout).await,
-            Engine::Sqlite(db) => db.execute(statement, params, self.timeout).await,
+            Engine::Postgres(db) => db.execute(statement, params, unique, self.timeout).await,
+            Engine::Sqlite(db) => db.execute(statement, params, unique, self.timeout).await,
         }
     }
 }

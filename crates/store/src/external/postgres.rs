@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::{error::Error, time::Duration};
 use tokio_postgres::{
     config::TargetSessionAttrs,
-    error::DbError,
+    error::{DbError, SqlState},
     types::{Format, IsNull, ToSql, Type, to_sql_checked},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -74,15 +74,17 @@ impl Postgres {
         Ok(Self { pool })
     }
 
+    /// `unique`: see [`super::External::execute_once`].
     pub(super) async fn execute(
         &self,
         statement: &str,
         params: &[Value],
+        unique: Option<&str>,
         timeout: Duration,
     ) -> Result<Written, Failure> {
         let client = self.pool.get().await.map_err(|e| unreachable(&e))?;
         // The server ends the statement first; this is for a server that no longer answers at all.
-        let done = tokio::time::timeout(timeout + CONNECT, run(&client, statement, params)).await;
+        let done = tokio::time::timeout(timeout + CONNECT, run(&client, statement, params, unique)).await;
         let done = done.unwrap_or_else(|_| {
             Err(Failure::ambiguous(
                 Scope::Lane,
@@ -97,7 +99,12 @@ impl Postgres {
     }
 }
 
-async fn run(client: &Object, statement: &str, params: &[Value]) -> Result<Written, Failure> {
+async fn run(
+    client: &Object,
+    statement: &str,
+    params: &[Value],
+    unique: Option<&str>,
+) -> Result<Written, Failure> {
     let prepared = client.prepare(statement).await.map_err(|e| classify(&e, false))?;
     let wanted = prepared.params().len();
     if wanted != params.len() {
@@ -107,11 +114,22 @@ async fn run(client: &Object, statement: &str, params: &[Value]) -> Result<Writt
         );
         return Err(Failure::permanent(Scope::Message, "STATEMENT", words));
     }
-    let rows = client
-        .execute_raw(&prepared, params.iter().map(Param))
-        .await
-        .map_err(|e| classify(&e, true))?;
-    Ok(Written { rows })
+    match client.execute_raw(&prepared, params.iter().map(Param)).await {
+        Ok(rows) => Ok(Written {
+            rows,
+            already_there: false,
+        }),
+        Err(e) if violates(&e, unique) => Ok(Written::ALREADY_THERE),
+        Err(e) => Err(classify(&e, true)),
+    }
+}
+
+/// Whether it was this unique constraint that said no.
+fn violates(error: &tokio_postgres::Error, unique: Option<&str>) -> bool {
+    let Some(said) = error.as_db_error() else {
+        return false;
+    };
+    *said.code() == SqlState::UNIQUE_VIOLATION && unique.is_some() && said.constraint() == unique
 }
 
 #[derive(Debug)]

@@ -5,19 +5,20 @@
 use super::Written;
 use crate::sqlite::file_id::FileId;
 use domain::{Failure, Scope};
-use rusqlite::{Connection, ErrorCode, OpenFlags, types::Value as Sql};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi, types::Value as Sql};
 use serde_json::Value;
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+
+/// How long an interrupted statement may take to undo what it did.
+const UNDO_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub(super) struct Sqlite {
     path: PathBuf,
     /// Waiting for somebody else's write.
     busy: Duration,
+    /// Belongs to the write under way; the others wait for it without a thread of their own.
     open: Arc<Mutex<Option<Open>>>,
 }
 
@@ -34,27 +35,45 @@ impl Sqlite {
         }
         Ok(Self {
             path: path.into(),
-            busy: timeout,
+            // Ends before the statement's own time, so that somebody else's lock is told from a slow statement.
+            busy: timeout - timeout / 10,
             open: Arc::default(),
         })
     }
 
+    /// `unique`: see [`super::External::execute_once`].
     pub(super) async fn execute(
         &self,
         statement: &str,
         params: &[Value],
+        unique: Option<&str>,
         timeout: Duration,
     ) -> Result<Written, Failure> {
+        let Ok(open) = tokio::time::timeout(timeout, self.open.clone().lock_owned()).await else {
+            return Err(Failure::transient(
+                Scope::Lane,
+                "SQLITE_DatabaseBusy",
+                "other writes to this database took all the time there was",
+            ));
+        };
         let (this, statement, params) = (self.clone(), statement.to_owned(), params.to_vec());
-        let run = tokio::task::spawn_blocking(move || this.run(&statement, &params));
-        // The busy timeout ends first; this is for a disk that hangs.
-        match tokio::time::timeout(timeout * 2, run).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => Err(Failure::transient(
-                Scope::Message,
-                "INTERNAL",
-                "the write broke off",
-            )),
+        let unique = unique.map(str::to_owned);
+        let (began, mut running) = oneshot::channel();
+        let mut run = tokio::task::spawn_blocking(move || {
+            this.run(open, &statement, &params, unique.as_deref(), began)
+        });
+        if let Ok(done) = tokio::time::timeout(timeout, &mut run).await {
+            return done.unwrap_or_else(|_| Err(broke_off()));
+        }
+        // Waiting for somebody else's lock ends by itself; a statement that never ends does not.
+        let interrupted = running.try_recv().map(|handle| handle.interrupt());
+        match tokio::time::timeout(timeout + UNDO_TIMEOUT, run).await {
+            Ok(Ok(Err(failure))) if failure.code == INTERRUPTED && interrupted.is_ok() => {
+                // Undone as a whole, so nothing is ambiguous. It is this statement that takes too long.
+                let words = format!("it ran for {timeout:?} without an end and was interrupted");
+                Err(Failure::transient(Scope::Message, "TIMEOUT", words))
+            }
+            Ok(done) => done.unwrap_or_else(|_| Err(broke_off())),
             Err(_) => Err(Failure::ambiguous(
                 Scope::Lane,
                 "TIMEOUT",
@@ -63,20 +82,30 @@ impl Sqlite {
         }
     }
 
-    fn run(&self, statement: &str, params: &[Value]) -> Result<Written, Failure> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+    fn run(
+        &self,
+        mut open: OwnedMutexGuard<Option<Open>>,
+        statement: &str,
+        params: &[Value],
+        unique: Option<&str>,
+        began: oneshot::Sender<InterruptHandle>,
+    ) -> Result<Written, Failure> {
         // Somebody may have deleted or replaced the file since; it can be written to all the same, and nobody would see it.
         let still_there = open.take().filter(|open| open.file.still_at(&self.path).is_ok());
         let connection = match still_there {
             Some(open) => open,
             None => self.connect()?,
         };
-        let done = write(&connection.conn, statement, params)
-            .map_err(|e| classify(&e))
-            .and_then(|written| {
-                connection.file.still_at(&self.path).map_err(replaced)?;
-                Ok(written)
-            });
+        let conn = &connection.conn;
+        let _ = began.send(conn.get_interrupt_handle());
+        let written = match write(conn, statement, params) {
+            Err(e) if unique.is_some_and(|named| violates(conn, &e, named)) => Ok(Written::ALREADY_THERE),
+            written => written.map_err(|e| classify(&e)),
+        };
+        let done = written.and_then(|written| {
+            connection.file.still_at(&self.path).map_err(replaced)?;
+            Ok(written)
+        });
         // After a failure that may pass, the next try starts afresh.
         if !matches!(&done, Err(failure) if failure.scope == Scope::Lane) {
             *open = Some(connection);
@@ -117,7 +146,39 @@ fn write(conn: &Connection, statement: &str, params: &[Value]) -> rusqlite::Resu
     while rows.next()?.is_some() {}
     Ok(Written {
         rows: conn.total_changes() - before,
+        already_there: false,
     })
+}
+
+/// Whether it was this unique constraint that said no. SQLite names the columns (`readings.id`, or
+/// `readings.tag, readings.at`), so that is what a constraint is called here; a unique index may also be named.
+fn violates(conn: &Connection, error: &rusqlite::Error, named: &str) -> bool {
+    let rusqlite::Error::SqliteFailure(code, Some(said)) = error else {
+        return false;
+    };
+    let unique = [
+        ffi::SQLITE_CONSTRAINT_UNIQUE,
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY,
+        ffi::SQLITE_CONSTRAINT_ROWID,
+    ];
+    if !unique.contains(&code.extended_code) {
+        return false;
+    }
+    let said = said.strip_prefix("UNIQUE constraint failed: ").unwrap_or(said);
+    said == named
+        || said == format!("index '{named}'")
+        || columns_of(conn, named).is_ok_and(|columns| columns == said)
+}
+
+/// The columns of a unique index, as SQLite's own errors name them.
+fn columns_of(conn: &Connection, index: &str) -> rusqlite::Result<String> {
+    let mut statement = conn.prepare(include_str!("sql/index_columns.sql"))?;
+    let columns = statement.query_map([index], |row| row.get::<_, String>(0))?;
+    Ok(columns.collect::<Result<Vec<_>, _>>()?.join(", "))
+}
+
+fn broke_off() -> Failure {
+    Failure::transient(Scope::Message, "INTERNAL", "the write broke off")
 }
 
 fn bind(value: &Value) -> Sql {
@@ -137,6 +198,8 @@ fn bind(value: &Value) -> Sql {
 fn replaced(why: String) -> Failure {
     Failure::transient(Scope::Lane, "FILE_REPLACED", why)
 }
+
+const INTERRUPTED: &str = "SQLITE_OperationInterrupted";
 
 fn classify(error: &rusqlite::Error) -> Failure {
     let words = error.to_string();

@@ -151,6 +151,63 @@ async fn the_statements_own_mistakes_are_for_good_and_the_databases_trouble_is_n
     );
 }
 
+/// Counts for ever and writes what it counts.
+const ENDLESS: &str = "with recursive n (i) as (select 10 union all select i + 1 from n) \
+    insert into readings (id, tag) select i, 'endless' from n";
+
+#[tokio::test]
+async fn a_statement_without_an_end_is_interrupted_at_its_time_limit_and_leaves_nothing_behind() {
+    let (db, conn, _folder) = sqlite();
+    let failure = db.execute(ENDLESS, &[]).await.unwrap_err();
+    assert_eq!(
+        (failure.kind, failure.code.as_ref(), failure.scope),
+        (Transient, "TIMEOUT", domain::Scope::Message),
+        "{failure:?}"
+    );
+    db.execute(
+        "insert into readings (id, tag) values (?1, ?2)",
+        &[json!(1), json!("t")],
+    )
+    .await
+    .unwrap();
+    let rows: i64 = conn
+        .query_row("select count(*) from readings", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(rows, 1, "the interrupted statement was undone as a whole");
+}
+
+#[tokio::test]
+async fn a_write_made_before_is_done_when_the_named_constraint_says_so_and_no_other() {
+    let (db, conn, _folder) = sqlite();
+    conn.execute_batch("create unique index one_per_tag on readings (tag, value)")
+        .unwrap();
+    let insert = "insert into readings (id, tag, value) values (?1, ?2, 1)";
+    let row = [json!(1), json!("t")];
+    db.execute(insert, &row).await.unwrap();
+    for (params, named, done) in [
+        (&row, "readings.id", true),
+        (&row, "readings.tag, readings.value", false),
+        (&row, "one_per_tag", false),
+        (&row, "readings", false),
+        (&[json!(2), json!("t")], "one_per_tag", true),
+        (&[json!(2), json!("t")], "readings.tag, readings.value", true),
+        (&[json!(2), json!("t")], "readings.id", false),
+        (&[json!(1), json!(null)], "readings.id", false),
+        (&[json!(1), json!(null)], "readings.tag", false),
+    ] {
+        let answer = db.execute_once(insert, params, Some(named)).await;
+        match done {
+            true => assert!(answer.unwrap().already_there, "{params:?} {named}"),
+            false => assert_eq!(answer.unwrap_err().code, "CONSTRAINT", "{params:?} {named}"),
+        }
+    }
+    let fresh = db
+        .execute_once(insert, &[json!(3), json!("u")], Some("readings.id"))
+        .await
+        .unwrap();
+    assert_eq!((fresh.rows, fresh.already_there), (1, false));
+}
+
 #[tokio::test]
 async fn a_server_that_is_not_there_may_come_back() {
     let failure = postgres()
@@ -191,6 +248,11 @@ async fn postgresql_takes_values_of_every_type_as_json_has_them() {
     assert_eq!(db.execute(&insert, &values(1)).await.unwrap().rows, 1);
     let twice = db.execute(&insert, &values(1)).await.unwrap_err();
     assert_eq!((twice.kind, twice.code.as_ref()), (Permanent, "PG_23505"));
+    let named = format!("{table}_pkey");
+    let there = db.execute_once(&insert, &values(1), Some(&named)).await.unwrap();
+    assert_eq!((there.rows, there.already_there), (0, true));
+    let other = db.execute_once(&insert, &values(1), Some("another_one")).await;
+    assert_eq!(other.unwrap_err().code, "PG_23505");
     let mut wrong = values(2);
     wrong[2] = json!("no time");
     assert_eq!(db.execute(&insert, &wrong).await.unwrap_err().kind, Permanent);
