@@ -91,7 +91,7 @@ impl Notify {
         self
     }
 
-    /// The run of the script, and the run that caused it.
+    /// The run of the script, and the run that caused it. Both are GUIDs.
     pub fn execution(mut self, id: impl Into<String>, parent: Option<String>) -> Self {
         self.execution_id = Some(id.into());
         self.parent_execution_id = parent;

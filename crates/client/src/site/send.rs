@@ -114,6 +114,7 @@ macro_rules! options {
                 self.set("sourceScript", name.into())
             }
 
+            /// The run of the script, a GUID.
             pub fn execution(self, id: impl Into<String>) -> Self {
                 self.set("executionId", id.into())
             }

@@ -1,6 +1,10 @@
 //! From an address to a welcomed session: dial, TLS, hello.
 
-use super::{Options, session::Session};
+use super::{
+    Options,
+    session::Session,
+    words::{self, Heard, Noted},
+};
 use crate::{
     PROTOCOL,
     address::Address,
@@ -20,6 +24,7 @@ pub(super) struct Welcomed {
     pub inbound: Streaming<v1::FromCentral>,
     pub database: DatabaseIdentity,
     pub central: String,
+    pub heard: Arc<Heard>,
 }
 
 /// Why there is no session.
@@ -51,7 +56,8 @@ pub(super) async fn connect(options: &Options, address: &Address) -> Result<Welc
 async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> {
     let io = dial(options, address)
         .await
-        .map_err(|e| Missed::unreachable(format!("{address}: {e}")))?;
+        .map_err(|e| Missed::unreachable(words::not_reached(address, &e)))?;
+    let (io, heard) = Noted::over(io);
     // The connection is made already; the endpoint only needs a name to call it by.
     let ping = options.pace.keep_alive;
     let endpoint = Endpoint::from_static("http://central")
@@ -87,9 +93,9 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
     })
     .map_err(|_| Missed::unreachable("the link broke"))?;
     let answer = client.connect(ReceiverStream::new(frames)).await;
-    let mut inbound = answer.map_err(|s| missed(address, &s))?.into_inner();
-    let first = inbound.message().await.map_err(|s| missed(address, &s))?;
-    let Some(Said::Welcome(welcome)) = first.and_then(|f| f.what) else {
+    let mut inbound = answer.map_err(|s| missed(address, &s, &heard))?.into_inner();
+    let frame = inbound.message().await.map_err(|s| missed(address, &s, &heard))?;
+    let Some(Said::Welcome(welcome)) = frame.and_then(|f| f.what) else {
         return Err(Missed::unreachable(format!("{address} did not say welcome")));
     };
     if welcome.protocol != PROTOCOL {
@@ -111,6 +117,7 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
         inbound,
         database,
         central: format!("{} ({})", welcome.node, welcome.version),
+        heard,
     })
 }
 
@@ -129,21 +136,16 @@ async fn dial(options: &Options, address: &Address) -> io::Result<Box<dyn Io>> {
 }
 
 /// What a gRPC status means to a site.
-fn missed(address: &Address, status: &Status) -> Missed {
+fn missed(address: &Address, status: &Status, heard: &Heard) -> Missed {
+    if let Some(who) = words::stranger(address, status, heard) {
+        return Missed::unreachable(format!("{address}: {who}"));
+    }
     let refused = matches!(
         status.code(),
         Code::Unauthenticated | Code::PermissionDenied | Code::FailedPrecondition | Code::InvalidArgument
     );
     Missed {
-        why: format!("{address}: {}", words(status)),
+        why: format!("{address}: {}", words::said(status)),
         refused,
-    }
-}
-
-/// What central said, or what became of the connection.
-fn words(status: &Status) -> String {
-    match std::error::Error::source(status) {
-        Some(cause) => chain(cause),
-        None => status.message().to_owned(),
     }
 }

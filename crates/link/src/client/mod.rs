@@ -8,6 +8,7 @@
 mod connect;
 mod run;
 mod session;
+mod words;
 
 use crate::{
     address::Address,

@@ -4,6 +4,7 @@ use super::{
     LinkClient,
     connect::{Missed, Welcomed, connect},
     session::Session,
+    words,
 };
 use crate::{
     calls::central_asked,
@@ -81,6 +82,7 @@ impl LinkClient {
             mut inbound,
             database,
             central,
+            heard,
         } = welcomed;
         tracing::info!(site.id = %self.0.options.site, link.address = %address, link.central = %central, "the link is up");
         self.up(session.clone(), database, address);
@@ -92,23 +94,23 @@ impl LinkClient {
         ));
         let answering = Arc::new(Semaphore::new(ANSWERING));
         loop {
-            let heard = tokio::select! {
+            let frame = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     session.end("the agent is stopping");
                     break;
                 }
                 () = session.ended().cancelled() => break,
-                heard = inbound.message() => heard,
+                frame = inbound.message() => frame,
             };
-            let v1::FromCentral { call, what } = match heard {
+            let v1::FromCentral { call, what } = match frame {
                 Ok(Some(frame)) => frame,
                 Ok(None) => {
                     session.end("central closed the link");
                     break;
                 }
                 Err(status) => {
-                    session.end(format!("the link broke: {}", status.message()));
+                    session.end(words::broke(&status, &heard, self.0.options.pace.keep_alive));
                     break;
                 }
             };

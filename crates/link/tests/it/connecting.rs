@@ -85,12 +85,13 @@ async fn a_dead_peer_is_found_within_twenty_seconds() {
     let link = world.connected().await;
     world.network.mute_central();
     let muted = tokio::time::Instant::now();
-    down(&link).await;
+    let why = down(&link).await;
     assert!(
         muted.elapsed() <= Duration::from_secs(20),
         "{:?}",
         muted.elapsed()
     );
+    assert!(why.starts_with("central has not answered for "), "{why}");
 }
 
 #[tokio::test(start_paused = true)]

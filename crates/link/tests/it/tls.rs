@@ -108,6 +108,49 @@ async fn where_central_asks_for_a_certificate_a_site_without_one_stays_out() {
     up(&world.link_with(options(&world, &address, with))).await;
 }
 
+#[tokio::test]
+async fn a_wrong_scheme_is_told_with_the_one_to_write() {
+    let (world, papers) = (World::new(), Papers::issue());
+    let with_tls = start(&world, papers.server(None));
+    let trusting = || ClientTls::from_files(Some(&papers.path("ca.pem")), None).unwrap();
+    let plain = with_tls.replace("https://", "http://");
+    let link = world.link_with(options(&world, &plain, trusting()));
+    let why = down_because(&link, &plain).await;
+    assert!(why.contains("write https:// in site.central"), "{why}");
+
+    let without_tls = stranger(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00").await;
+    let secure = without_tls.replace("http://", "https://");
+    let link = world.link_with(options(&world, &secure, trusting()));
+    let why = down_because(&link, &secure).await;
+    assert!(why.contains("no TLS is spoken there"), "{why}");
+}
+
+#[tokio::test]
+async fn the_port_of_a_web_server_is_told_from_that_of_the_link() {
+    let (world, papers) = (World::new(), Papers::issue());
+    let web = stranger(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
+    let tls = ClientTls::from_files(Some(&papers.path("ca.pem")), None).unwrap();
+    let link = world.link_with(options(&world, &web, tls));
+    let why = down_because(&link, &web).await;
+    assert!(why.contains("server.link_listen"), "{why}");
+}
+
+/// Somebody else's server: says something to whatever it is told, and hangs up.
+async fn stranger(says: &'static [u8]) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut heard = [0; 1024];
+            let _ = socket.read(&mut heard).await;
+            let _ = socket.write_all(says).await;
+            let _ = socket.shutdown().await;
+        }
+    });
+    format!("http://localhost:{port}")
+}
+
 #[test]
 fn a_bad_file_is_named() {
     let papers = Papers::issue();
