@@ -19,6 +19,9 @@ pub enum Error {
     },
     #[error("{detail}")]
     Unauthorized { detail: String },
+    /// It is the site's agent that asks for its token.
+    #[error("{detail}")]
+    SiteUnauthorized { detail: String },
     #[error("{detail}")]
     Forbidden { detail: String },
     /// The request itself is wrong; every field that is, if it was about fields.

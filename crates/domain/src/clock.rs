@@ -6,7 +6,7 @@ use std::{
     ops::{Add, Sub},
     str::FromStr,
     sync::atomic::{AtomicI64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A moment in UTC, to the millisecond. Truncated when made, so that a round trip through any store is exact.
@@ -108,6 +108,44 @@ impl Clock for SystemClock {
     }
 }
 
+/// Notices when the wall clock was set, by a clock that only ever goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct ClockWatch {
+    seen: Timestamp,
+    at: Instant,
+}
+
+/// What became of the wall clock since it was looked at last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockJump {
+    /// Also after the machine slept.
+    Ahead(Duration),
+    Back(Duration),
+}
+
+impl ClockWatch {
+    /// Less than this is a clock being kept right, not set.
+    const NOTICED: Duration = Duration::from_secs(5);
+
+    pub fn new(now: Timestamp, at: Instant) -> Self {
+        Self { seen: now, at }
+    }
+
+    /// Looks at both clocks; says so if they no longer agree.
+    pub fn look(&mut self, now: Timestamp, at: Instant) -> Option<ClockJump> {
+        let expected = self.seen + at.saturating_duration_since(self.at);
+        *self = Self::new(now, at);
+        let (ahead, back) = (now.since(expected), expected.since(now));
+        if back >= Self::NOTICED {
+            Some(ClockJump::Back(back))
+        } else if ahead >= Self::NOTICED {
+            Some(ClockJump::Ahead(ahead))
+        } else {
+            None
+        }
+    }
+}
+
 /// A clock that stands still until it is moved.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
@@ -119,6 +157,16 @@ impl ManualClock {
 
     pub fn advance(&self, by: Duration) {
         self.0.fetch_add(
+            i64::try_from(by.as_millis()).unwrap_or(i64::MAX),
+            Ordering::SeqCst,
+        );
+    }
+}
+
+impl ManualClock {
+    /// Somebody sets it back.
+    pub fn set_back(&self, by: Duration) {
+        self.0.fetch_sub(
             i64::try_from(by.as_millis()).unwrap_or(i64::MAX),
             Ordering::SeqCst,
         );
@@ -147,6 +195,23 @@ mod tests {
         let t = Timestamp::from_millis(1_767_225_600_123);
         assert_eq!(t.to_string(), "2026-01-01T00:00:00.123Z");
         assert_eq!(t.to_string().parse::<Timestamp>().unwrap(), t);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_noticed_and_one_that_is_kept_right_is_not() {
+        let (start, secs) = (Instant::now(), Duration::from_secs);
+        let mut watch = ClockWatch::new(Timestamp::from_millis(1_000_000), start);
+        for (wall, passed, noticed) in [
+            (1_010_000, 10, None),
+            (1_024_000, 20, None),
+            (1_094_000, 30, Some(ClockJump::Ahead(secs(60)))),
+            (1_104_000, 40, None),
+            (104_000, 50, Some(ClockJump::Back(secs(1_010)))),
+            (114_000, 60, None),
+        ] {
+            let jump = watch.look(Timestamp::from_millis(wall), start + secs(passed));
+            assert_eq!(jump, noticed, "{passed} s");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub mod window;
 pub use audit::{AuditKind, AuditStatus};
 pub use causes::chain;
 pub use channel::Channel;
-pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use clock::{Clock, ClockJump, ClockWatch, ManualClock, SystemClock, Timestamp};
 pub use hold::{Hold, HoldReason};
 pub use id::{
     Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,

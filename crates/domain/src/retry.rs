@@ -288,6 +288,14 @@ pub fn redial(rounds: u32, refused: bool, jitter: Jitter) -> Duration {
 /// How many lane-scope failures in a row, over how many rows, make a lane "down".
 pub const DOWN_AFTER_FAILURES: u32 = 5;
 pub const DOWN_AFTER_ROWS: usize = 3;
+/// The same for a site's targets, where each failure may have been the message's own.
+pub const DOWN_AFTER_TROUBLES: u32 = 50;
+
+/// When a site's target that does not answer is asked next: after the retry interval of those that wait, unless it
+/// asked for more.
+pub fn probe_target(interval: Duration, retry_after: Option<Duration>) -> Duration {
+    interval.max(retry_after.unwrap_or_default().min(RETRY_AFTER_CEILING))
+}
 
 /// A far end that throttles everybody, not only this message: the whole lane waits this long.
 pub fn lane_pause(failure: &Failure) -> Option<Duration> {

@@ -1,13 +1,13 @@
 //! A site at work: the loops around a [`Site`], started and stopped together.
 
 use crate::{forwarder::Forwarder, gauges, site::Site, telemetry::Reporter};
-use domain::{Timestamp, chain};
+use domain::{ClockJump, ClockWatch, Timestamp, chain, retry};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 use store::{Result, vital::Vitals};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, info, warn};
 
@@ -48,6 +48,14 @@ impl Agent {
             warn!(
                 n = interrupted,
                 "attempts were interrupted when the agent ended; they are made again"
+            );
+        }
+        // The clock may have been set while nobody looked.
+        let pulled_in = site.engine.clock_went_back().await?;
+        if pulled_in > 0 {
+            warn!(
+                n = pulled_in,
+                "messages were due later than their interval allows; the clock was set back, and they are tried sooner"
             );
         }
         let depth = site.buffer.depth();
@@ -137,22 +145,61 @@ struct Sweeps {
 impl Sweeps {
     async fn run(&self, stop: CancellationToken) {
         let site = &self.site;
-        let mut tick = tokio::time::interval(site.settings.timer);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut watch = ClockWatch::new(site.clock.now(), Instant::now().into_std());
+        let mut wait = Duration::ZERO;
         loop {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
                 () = site.buffer.wake().due() => {}
-                _ = tick.tick() => {}
+                () = tokio::time::sleep(wait) => {}
             }
             let at = site.clock.now();
+            if let Some(jump) = watch.look(at, Instant::now().into_std()) {
+                self.clock_jumped(jump).await;
+            }
             let error = self.sweep().await.err().map(|e| chain(&e));
             if let Some(why) = &error {
                 warn!(error = why, "a sweep failed; the next one comes in its time");
             }
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(SweepReport { at, error });
             gauges::set(site);
+            wait = self.wait(at).await;
+        }
+    }
+
+    /// Until the next message is due; the timer is the net for what was not foreseen.
+    async fn wait(&self, swept_at: Timestamp) -> Duration {
+        let (site, timer) = (&self.site, self.site.settings.timer);
+        // From here on whatever is due earlier than what is aimed at rings.
+        site.buffer.wake().aim(None);
+        let Ok(mut next) = site.engine.next_due(swept_at).await else {
+            return timer;
+        };
+        if let Some(forwarder) = &self.forwarder
+            && let Ok(counted) = forwarder.next_try(swept_at).await
+        {
+            next = next.into_iter().chain(counted).min();
+        }
+        site.buffer.wake().aim(next);
+        next.map_or(timer, |at| at.since(site.clock.now()).min(timer))
+    }
+
+    async fn clock_jumped(&self, jump: ClockJump) {
+        match jump {
+            ClockJump::Ahead(by) => warn!(
+                clock.jump = retry::human(whole_seconds(by)),
+                "the clock of this machine went ahead, or the machine slept; what has become due is tried"
+            ),
+            ClockJump::Back(by) => {
+                let pulled_in = self.site.engine.clock_went_back().await;
+                warn!(
+                    clock.jump = retry::human(whole_seconds(by)),
+                    n = pulled_in.as_ref().copied().unwrap_or_default(),
+                    error = pulled_in.err().map(|e| chain(&e)),
+                    "the clock of this machine went back; messages that were due later than their interval allows are tried sooner"
+                );
+            }
         }
     }
 
@@ -166,6 +213,10 @@ impl Sweeps {
         }
         room
     }
+}
+
+fn whole_seconds(duration: Duration) -> Duration {
+    Duration::from_secs(duration.as_secs())
 }
 
 async fn purges(site: &Site, stop: CancellationToken) {

@@ -24,6 +24,10 @@ pub fn set(site: &Site) {
     of_site("waypost_site_damage", site.buffer.damaged() as f64);
     of_site("waypost_site_remembered_bytes", depth.remembered_bytes as f64);
     of_site("waypost_site_without_handler", site.without_handler() as f64);
+    for ((category, target), down) in site.engine.targets() {
+        gauge!("waypost_site_target_down", "site" => id.clone(), "category" => category.as_str(), "target" => target)
+            .set(f64::from(down));
+    }
     let up = site.link().as_ref().is_some_and(LinkState::is_up);
     of_site("waypost_site_link_up", f64::from(up));
 }

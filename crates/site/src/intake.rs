@@ -179,6 +179,10 @@ impl Site {
             let bad = FieldError::new("retryInterval", "must be at least 1s and at most 365d");
             return Err(SendError::Invalid(vec![bad]));
         }
+        if options.message_id.is_some_and(|id| id.0.is_nil()) {
+            let bad = FieldError::new("messageId", "must not be the nil GUID");
+            return Err(SendError::Invalid(vec![bad]));
+        }
         let by_default = match outgoing.category {
             Category::Notification => self.settings.notification_max_retries,
             Category::ExternalSystem | Category::CachedDbWrite => self.settings.max_retries,

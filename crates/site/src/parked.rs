@@ -86,6 +86,6 @@ fn answer(acted: Acted) -> ParkedActed {
     match acted {
         Acted::Done => ParkedActed::Done,
         Acted::NotFound => ParkedActed::NotFound,
-        Acted::WrongState(_) => ParkedActed::WrongState,
+        Acted::WrongState(_) | Acted::UnderWay => ParkedActed::WrongState,
     }
 }

@@ -3,7 +3,7 @@
 use crate::commands::{
     audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
     lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
-    status, tail, tenant, user,
+    status, tail, tenant, user, waiting,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -73,6 +73,7 @@ enum Command {
     User(user::Command),
     Sites(sites::Args),
     Parked(parked::Args),
+    Waiting(waiting::Args),
     /// Manage tenants (role ops)
     #[command(subcommand)]
     Tenant(tenant::Command),
@@ -99,6 +100,7 @@ impl Cli {
             Command::Site(args) => Box::pin(site::run(args, global)).await,
             Command::Sites(args) => Box::pin(sites::run(args)).await,
             Command::Parked(args) => Box::pin(parked::run(args)).await,
+            Command::Waiting(args) => Box::pin(waiting::run(args)).await,
             Command::Demo(args) => Box::pin(demo::run(args)).await,
             Command::Notify(args) => Box::pin(notify::run(args)).await,
             Command::Status(args) => Box::pin(status::run(args)).await,

@@ -87,6 +87,11 @@ pub fn report(error: &Error) -> ExitCode {
     if let Some(client::Error::Unauthorized { .. }) = error.downcast_ref() {
         note("The key is read from WAYPOST_API_KEY; `waypost key create` makes one on the database itself.");
     }
+    if let Some(client::Error::SiteUnauthorized { .. }) = error.downcast_ref() {
+        note(
+            "The agent's token (its site.api_token) is read from WAYPOST_SITE_TOKEN, or from the file in --site-token-file.",
+        );
+    }
     ExitCode::from(code(error))
 }
 

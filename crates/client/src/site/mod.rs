@@ -22,7 +22,9 @@ mod read;
 mod send;
 
 pub use notify::Notify;
-pub use read::{Damage, Health, NotificationStatus, Recovered, SiteEvent, Tracking};
+pub use read::{
+    Damage, Health, NotificationStatus, Recovered, SiteEvent, Tracking, TriedNow, WaitingMessage, WaitingPage,
+};
 pub use send::{CachedCall, CachedWrite, Refusal, Sent};
 
 use crate::{Client, ClientBuilder, Error, Result};
@@ -69,6 +71,7 @@ impl From<Client> for Site {
 fn of_site<T>(answer: Result<T>) -> Result<T> {
     answer.map_err(|error| match error {
         Error::Unreachable { url, cause } => Error::SiteUnreachable { url, cause },
+        Error::Unauthorized { detail } => Error::SiteUnauthorized { detail },
         Error::Server {
             status,
             code,

@@ -59,6 +59,47 @@ pub struct Tracking {
     pub instance: Option<String>,
     pub source_script: Option<String>,
     pub source_node: Option<String>,
+    /// The person who acted on it last, if anybody did.
+    #[serde(default)]
+    pub actor: Option<String>,
+}
+
+/// Part of what waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingPage {
+    pub items: Vec<WaitingMessage>,
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+    pub total: u64,
+}
+
+/// A message that waits for its next attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingMessage {
+    pub message_id: String,
+    pub category: Category,
+    pub target: String,
+    pub summary: Option<String>,
+    pub retry_count: u32,
+    pub max_retries: u32,
+    pub created_at: Timestamp,
+    pub last_attempt_at: Option<Timestamp>,
+    pub due_at: Timestamp,
+    pub last_error: Option<String>,
+    pub instance: Option<String>,
+    pub script: Option<String>,
+}
+
+/// What became of a waiting message that was tried at somebody's word.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TriedNow {
+    /// `Delivered`, `Retrying`, `Parked`; `Forwarding` for a notification, which goes with the next batch.
+    pub status: String,
+    #[serde(default)]
+    pub last_error: Option<String>,
 }
 
 /// A line of the site event log.
@@ -166,6 +207,30 @@ impl Site {
     /// Has the agent bring messages back from a file beside its buffer.
     pub async fn recover(&self, file: &str) -> Result<Recovered> {
         of_site(self.client.post(&["recover"], &json!({ "file": file })).await)
+    }
+
+    /// A page of what waits, in the order of acceptance.
+    pub async fn waiting(&self, limit: u32, cursor: Option<&str>) -> Result<WaitingPage> {
+        let mut query = vec![("limit", limit.to_string())];
+        query.extend(cursor.map(|c| ("cursor", c.to_owned())));
+        of_site(self.client.get(&["waiting"], &query).await)
+    }
+
+    /// Has a waiting message tried now; answers when that is over.
+    pub async fn try_waiting(&self, id: &str) -> Result<TriedNow> {
+        of_site(self.client.post(&["waiting", id, "try"], &()).await)
+    }
+
+    pub async fn discard_waiting(&self, id: &str) -> Result<()> {
+        let acted: Result<Value> = self.client.post(&["waiting", id, "discard"], &()).await;
+        of_site(acted).map(drop)
+    }
+
+    /// What happened to one message, newest first.
+    pub async fn events_of(&self, id: &str) -> Result<Vec<SiteEvent>> {
+        let query = [("messageId", id.to_owned()), ("limit", "500".to_owned())];
+        let page: Page<_> = of_site(self.client.get(&["events"], &query).await)?;
+        Ok(page.items)
     }
 
     /// The newest lines of the event log.

@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use std::{collections::BTreeMap, time::Duration};
 use store::buffer::{MessageId, Origin};
 
+/// A body that takes longer than this to arrive is not waited for.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The members of a JSON object that have not been read yet, and what was wrong with those that have.
 #[derive(Debug, Default)]
 pub struct Fields {
@@ -37,20 +40,28 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
                 "send JSON, with Content-Type: application/json",
             ));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(unreadable)?;
+        let arrived = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await;
+        let bytes = arrived.map_err(|_| too_slow())?.map_err(unreadable)?;
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(left)) => Ok(Self { left, bad: vec![] }),
-            Ok(_) => Err(bad_json("the body must be a JSON object".into())),
-            Err(e) => Err(bad_json(format!("the body is not JSON: {e}"))),
+            Ok(_) => Err(Problem::field("(body)", "must be a JSON object")),
+            Err(e) => {
+                let detail = format!("the body is not JSON: {e}");
+                Err(Problem {
+                    errors: vec![FieldError::new("(body)", detail.clone())],
+                    ..Problem::new(StatusCode::BAD_REQUEST, "invalid_json", detail)
+                })
+            }
         }
     }
 }
 
-fn bad_json(detail: String) -> Problem {
-    Problem {
-        errors: vec![FieldError::new("(body)", detail.clone())],
-        ..Problem::new(StatusCode::BAD_REQUEST, "bad_json", detail)
-    }
+fn too_slow() -> Problem {
+    let detail = format!(
+        "the body did not arrive within {} s; nothing was taken",
+        BODY_TIMEOUT.as_secs()
+    );
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "timeout", detail)
 }
 
 fn unreadable(rejection: BytesRejection) -> Problem {
@@ -62,7 +73,7 @@ fn unreadable(rejection: BytesRejection) -> Problem {
             ..Problem::new(status, "too_large", detail)
         };
     }
-    Problem::new(StatusCode::BAD_REQUEST, "bad_body", "the body broke off")
+    Problem::new(StatusCode::BAD_REQUEST, "invalid_json", "the body broke off")
 }
 
 impl Fields {
@@ -105,25 +116,29 @@ impl Fields {
 
     /// A text that has to be there and say something.
     pub fn needed(&mut self, name: &str) -> String {
-        match self.left.contains_key(name) {
-            true => match self.text(name) {
-                Some(text) if text.trim().is_empty() => {
-                    self.bad(name, "must not be blank");
-                    String::new()
-                }
-                found => found.unwrap_or_default(),
-            },
-            false => {
-                self.bad(name, "is missing");
-                String::new()
+        match self.left.get(name) {
+            None => self.bad(name, "is missing"),
+            Some(Value::Null) => {
+                self.left.remove(name);
+                self.bad(name, "must not be null");
             }
+            Some(_) => match self.text(name) {
+                Some(text) if text.trim().is_empty() => self.bad(name, "must not be blank"),
+                found => return found.unwrap_or_default(),
+            },
         }
+        String::new()
     }
 
-    /// A GUID, with hyphens or without.
+    /// A GUID, with hyphens or without. The nil one is what an unset variable holds: whoever sends it means nothing by
+    /// it, and the second to do so would be taken for a repeat of the first.
     pub fn id(&mut self, name: &str) -> Option<MessageId> {
         let text = self.text(name)?;
-        text.parse().ok().or_else(|| self.wrong(name, GUID))
+        match text.parse::<MessageId>() {
+            Ok(id) if id.0.is_nil() => self.wrong(name, "must not be the nil GUID"),
+            Ok(id) => Some(id),
+            Err(_) => self.wrong(name, GUID),
+        }
     }
 
     pub fn flag(&mut self, name: &str) -> Option<bool> {
@@ -182,8 +197,8 @@ impl Fields {
         Origin {
             instance: self.name("instance"),
             script: self.name("sourceScript"),
-            execution: self.name("executionId"),
-            parent_execution: self.name("parentExecutionId"),
+            execution: self.id("executionId").map(|id| id.to_string()),
+            parent_execution: self.id("parentExecutionId").map(|id| id.to_string()),
         }
     }
 
@@ -206,7 +221,7 @@ impl Fields {
     }
 }
 
-const GUID: &str = "must be a GUID, with hyphens or without";
+pub(super) const GUID: &str = "must be a GUID, with hyphens or without";
 
 /// The id in a path.
 pub fn path_id(text: &str) -> Result<MessageId, Problem> {

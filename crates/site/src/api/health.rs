@@ -30,6 +30,14 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         (None, false) => "degraded",
         (None, true) => "ok",
     };
+    let down: Vec<_> = site
+        .engine
+        .down()
+        .into_iter()
+        .map(|((category, target), down)| {
+            json!({"category": category.as_str(), "target": target, "since": down.since, "nextTryAt": down.next_try_at})
+        })
+        .collect();
     let body = json!({
         "status": word,
         "damage": damage,
@@ -41,6 +49,7 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         "waiting": depth.waiting(),
         "parked": depth.all_parked(),
         "withoutHandler": site.without_handler(),
+        "down": down,
         "bufferBytes": depth.bytes,
     });
     let status = match refusing {

@@ -1,6 +1,9 @@
 //! What is parked, what to do about it, and what happened: `GET /parked`, `POST /parked/{id}/…`, `GET /events`.
 
-use super::{Api, Problem, body::path_id};
+use super::{
+    Api, Problem,
+    body::{GUID, path_id},
+};
 use crate::parked::PAGE;
 use axum::{
     Json,
@@ -13,19 +16,12 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use store::buffer::{Acted, MessageId};
 
-type Asked = Query<HashMap<String, String>>;
+pub(super) type Asked = Query<HashMap<String, String>>;
 
 pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
     only(&asked, &["limit", "cursor", "category"])?;
-    let category = match asked.get("category") {
-        Some(text) => Some(
-            text.parse::<Category>()
-                .map_err(|e| Problem::field("category", e))?,
-        ),
-        None => None,
-    };
     let page = ParkedPage {
-        category,
+        category: category(&asked)?,
         limit: limit(&asked)?,
         after: cursor(&asked)?.map(|seq| seq.to_string()),
     };
@@ -75,16 +71,37 @@ fn answer(id: MessageId, acted: Acted, status: &str) -> Result<Json<Value>, Prob
             "wrong_state",
             format!("{id} is {found}, not parked"),
         )),
+        Acted::UnderWay => Err(under_way(id)),
     }
 }
 
+pub(super) fn under_way(id: MessageId) -> Problem {
+    Problem::new(
+        StatusCode::CONFLICT,
+        "wrong_state",
+        format!("{id} is being tried right now; look again when that is over"),
+    )
+}
+
 pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
-    only(&asked, &["limit", "cursor"])?;
-    let limit = limit(&asked)?;
-    let found = api.agent.site.buffer.events(cursor(&asked)?, limit).await?;
+    only(&asked, &["limit", "cursor", "messageId"])?;
+    let (limit, cursor) = (limit(&asked)?, cursor(&asked)?);
+    let buffer = &api.agent.site.buffer;
+    let (found, paged) = match asked.get("messageId") {
+        Some(_) if cursor.is_some() => {
+            let why = "does not go with messageId: what happened to one message is one page";
+            return Err(Problem::field("cursor", why));
+        }
+        Some(text) => {
+            let wrong = |_| Problem::field("messageId", GUID);
+            let id = text.parse().map_err(wrong)?;
+            (buffer.events_of(id, limit).await?, false)
+        }
+        None => (buffer.events(cursor, limit).await?, true),
+    };
     let next = found
         .last()
-        .filter(|_| found.len() == limit as usize)
+        .filter(|_| paged && found.len() == limit as usize)
         .map(|event| event.seq.to_string());
     let events: Vec<_> = found
         .into_iter()
@@ -109,7 +126,15 @@ pub(super) fn only(asked: &HashMap<String, String>, known: &[&str]) -> Result<()
     }
 }
 
-fn limit(asked: &HashMap<String, String>) -> Result<u32, Problem> {
+pub(super) fn category(asked: &HashMap<String, String>) -> Result<Option<Category>, Problem> {
+    let Some(text) = asked.get("category") else {
+        return Ok(None);
+    };
+    let known = text.parse().map(Some);
+    known.map_err(|e: String| Problem::field("category", e))
+}
+
+pub(super) fn limit(asked: &HashMap<String, String>) -> Result<u32, Problem> {
     let Some(text) = asked.get("limit") else {
         return Ok(100);
     };
@@ -117,7 +142,7 @@ fn limit(asked: &HashMap<String, String>) -> Result<u32, Problem> {
     number.ok_or_else(|| Problem::field("limit", format!("must be a number from 1 to {PAGE}")))
 }
 
-fn cursor(asked: &HashMap<String, String>) -> Result<Option<i64>, Problem> {
+pub(super) fn cursor(asked: &HashMap<String, String>) -> Result<Option<i64>, Problem> {
     let Some(text) = asked.get("cursor") else {
         return Ok(None);
     };

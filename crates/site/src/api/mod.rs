@@ -17,10 +17,11 @@ mod problem;
 mod sent;
 mod serve;
 mod tracking;
+mod waiting;
 mod writes;
 
 pub use access::Access;
-pub use problem::Problem;
+pub use problem::{CODES, Problem};
 pub use serve::{Listening, ServeError, serve};
 
 use crate::{
@@ -68,6 +69,9 @@ pub fn router(api: Api) -> Router {
         .route("/parked", get(lists::parked))
         .route("/parked/{id}/retry", post(lists::retry))
         .route("/parked/{id}/discard", post(lists::discard))
+        .route("/waiting", get(waiting::list))
+        .route("/waiting/{id}/try", post(waiting::try_now))
+        .route("/waiting/{id}/discard", post(waiting::discard))
         .route("/events", get(lists::events))
         .route("/damage", get(damage::list))
         .route("/damage/acknowledge", post(damage::acknowledge))

@@ -17,7 +17,7 @@ use axum::{
 };
 use domain::{
     Actor, Channel, FieldError, NotificationId, ProviderId, Submission, Target, TenantId, address,
-    site::Category,
+    site::{Category, OperationStatus},
     submission::{Extra, Provenance},
 };
 use link::RemoteStatus;
@@ -33,8 +33,13 @@ pub async fn send(
     outgoing.options.trace = api.agent.site.settings.tracer.read(given);
     fields.finish()?;
     let sent = api.agent.site.send(outgoing).await?;
-    let body =
-        json!({"notificationId": sent.id.to_string(), "status": "Forwarding", "duplicate": sent.duplicate});
+    // What has left before is central's to tell of: GET /notify/{id}.
+    let status = match (sent.was_buffered, sent.status) {
+        (true, _) => "Forwarding",
+        (false, Some(OperationStatus::Discarded)) => "Discarded",
+        (false, _) => "Unknown",
+    };
+    let body = json!({"notificationId": sent.id.to_string(), "status": status, "duplicate": sent.duplicate});
     Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }
 
@@ -83,15 +88,14 @@ fn read(fields: &mut Fields) -> Outgoing {
     }
 }
 
-/// What central would refuse anyway, said while the script is still there to hear it. Whether a type exists is
-/// central's to say: it may be newer than this site.
+/// What central would refuse anyway, said while the script is still there to hear it.
 fn problems(payload: &NotificationPayload, to_missing: bool) -> Vec<FieldError> {
-    let channel: Option<Channel> = match &payload.channel {
-        Some(text) => text.parse().ok(),
-        None => Some(Channel::Email),
+    let channel = match payload.channel.as_deref().map(str::parse::<Channel>) {
+        Some(Ok(channel)) => channel,
+        Some(Err(unknown)) => return vec![FieldError::new("type", unknown.to_string())],
+        None => Channel::Email,
     };
-    let needs = channel.is_some_and(Channel::needs_recipients);
-    if to_missing && needs {
+    if to_missing && channel.needs_recipients() {
         return vec![FieldError::new("to", "is missing")];
     }
     let target = match (&payload.list, &payload.recipients) {
@@ -103,7 +107,7 @@ fn problems(payload: &NotificationPayload, to_missing: bool) -> Vec<FieldError> 
         tenant: TenantId::DEFAULT,
         id: NotificationId(uuid::Uuid::nil()),
         idempotency_key: None,
-        channel: channel.filter(|_| !to_missing).unwrap_or(Channel::Webhook),
+        channel,
         provider: payload.provider.as_deref().map(ProviderId::new),
         target,
         subject: payload.subject.clone(),
@@ -122,10 +126,10 @@ fn problems(payload: &NotificationPayload, to_missing: bool) -> Vec<FieldError> 
     let mut bad = draft.problems();
     // A provider that is named without a type decides itself what an address looks like.
     let decided = bad.is_empty() && (payload.channel.is_some() || payload.provider.is_none());
-    if let (Some(channel), Some(to)) = (
-        channel.filter(|c| decided && c.takes_recipients()),
-        &payload.recipients,
-    ) {
+    if decided
+        && channel.takes_recipients()
+        && let Some(to) = &payload.recipients
+    {
         for (i, one) in to.iter().enumerate() {
             let problem = address::problem(channel, one);
             bad.extend(problem.map(|problem| FieldError::new(format!("to[{i}]"), problem)));

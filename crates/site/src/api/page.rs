@@ -1,8 +1,12 @@
 //! `GET /`: how this site is doing, for a person with a browser. Plain HTML, no script.
 
-use super::{Api, Problem};
+use super::{
+    Api, Problem,
+    lists::{Asked, only},
+};
+use crate::parked;
 use axum::{
-    extract::State,
+    extract::{Query, State},
     http::header,
     response::{Html, IntoResponse, Response},
 };
@@ -19,15 +23,21 @@ table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}th,td{text-align:l
 border-bottom:1px solid #d8dde6;vertical-align:top}th{font-weight:600}code{font-size:.9em}.bad{color:#a3180d;font-weight:600}
 .good{color:#0c6b2e;font-weight:600}td.long{overflow-wrap:anywhere}</style></head><body><main>"#;
 
-pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
+pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Response, Problem> {
     let site = &api.agent.site;
+    only(&asked, &["message"])?;
     let page = ParkedPage {
         category: None,
         limit: SHOWN,
         after: None,
     };
     let parked = site.parked(&page).await?;
-    let events = site.buffer.events(None, SHOWN).await?;
+    let followed = asked.get("message").map(String::as_str).unwrap_or("").trim();
+    let events = match followed.parse() {
+        Ok(id) => site.buffer.events_of(id, parked::PAGE).await?,
+        Err(_) => site.buffer.events(None, SHOWN).await?,
+    };
+    let waiting = site.buffer.waiting(None, 0, SHOWN).await?;
     let depth = site.buffer.depth();
     let now = site.clock.now();
     let mut html = String::from(HEAD);
@@ -82,6 +92,33 @@ pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
             escaped(&target)
         );
     }
+    for ((category, target), down) in site.engine.down() {
+        let _ = write!(
+            html,
+            "<p class=\"bad\">{category} {} does not answer since {}: {}. It is asked again at {}; what waits for it is not counted as tried.</p>",
+            escaped(&target),
+            down.since,
+            escaped(&down.why),
+            down.next_try_at
+        );
+    }
+    let _ = write!(html, "<h2>Waiting ({})</h2>", depth.waiting());
+    html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Due</th><th>Why</th><th></th></tr>");
+    for m in &waiting {
+        let _ = write!(
+            html,
+            "<tr><td><code>{}</code></td><td>{} {}</td><td>{}</td><td>{}</td><td class=\"long\">{}</td>\
+             <td><form method=\"post\" action=\"/waiting/{}/try\"><button>Try now</button></form></td></tr>",
+            m.id,
+            m.category,
+            escaped(&m.target),
+            m.retry_count,
+            m.due_at,
+            escaped(m.last_error.as_deref().unwrap_or("")),
+            m.id
+        );
+    }
+    html.push_str("</table><p>The oldest are shown. <code>waypost waiting try ID</code> tries one now, <code>waypost waiting discard ID</code> gives it up.</p>");
     let _ = write!(html, "<h2>Parked ({})</h2>", parked.total);
     html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Since</th><th>Why</th></tr>");
     for m in &parked.messages {
@@ -97,9 +134,13 @@ pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
         );
     }
     html.push_str("</table><p><code>waypost parked retry ID</code> sends one round again, <code>waypost parked discard ID</code> gives it up.</p>");
-    html.push_str(
-        "<h2>Events</h2><table><tr><th>At</th><th>What</th><th>For</th><th>Message</th><th>Detail</th></tr>",
+    let _ = write!(
+        html,
+        "<h2>Events</h2><form><label>Of one message, by its id: <input name=\"message\" size=\"36\" value=\"{}\"></label> \
+         <button>Show</button></form>",
+        escaped(followed)
     );
+    html.push_str("<table><tr><th>At</th><th>What</th><th>For</th><th>Message</th><th>Detail</th></tr>");
     for e in &events {
         let about = e
             .message
@@ -118,7 +159,7 @@ pub async fn page(State(api): State<Api>) -> Result<Response, Problem> {
         );
     }
     html.push_str("</table></main></body></html>");
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'";
     Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
 }
 

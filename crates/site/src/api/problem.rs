@@ -9,6 +9,28 @@ use axum::{
 use domain::FieldError;
 use serde_json::{Map, Value, json};
 
+/// Every code there is, and its status. Where central has the same word, it means the same.
+pub const CODES: &[(&str, StatusCode)] = &[
+    ("invalid_json", StatusCode::BAD_REQUEST),
+    ("unauthorized", StatusCode::UNAUTHORIZED),
+    ("forbidden", StatusCode::FORBIDDEN),
+    ("not_found", StatusCode::NOT_FOUND),
+    ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+    ("timeout", StatusCode::REQUEST_TIMEOUT),
+    ("conflict", StatusCode::CONFLICT),
+    ("wrong_state", StatusCode::CONFLICT),
+    ("too_large", StatusCode::PAYLOAD_TOO_LARGE),
+    ("unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    ("validation_failed", StatusCode::UNPROCESSABLE_ENTITY),
+    ("internal", StatusCode::INTERNAL_SERVER_ERROR),
+    ("unavailable", StatusCode::SERVICE_UNAVAILABLE),
+    // A site's own.
+    ("permanent_failure", StatusCode::UNPROCESSABLE_ENTITY),
+    ("no_room", StatusCode::INSUFFICIENT_STORAGE),
+    ("stopping", StatusCode::SERVICE_UNAVAILABLE),
+    ("central_unreachable", StatusCode::SERVICE_UNAVAILABLE),
+];
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     pub status: StatusCode,
@@ -21,6 +43,10 @@ pub struct Problem {
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        debug_assert!(
+            CODES.contains(&(code, status)),
+            "{code} {status} is not among the codes"
+        );
         Self {
             status,
             code,
@@ -110,6 +136,13 @@ impl From<SendError> for Problem {
             SendError::Unavailable(error) => error.into(),
         }
     }
+}
+
+/// What a panic looks like from outside.
+pub(super) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    tracing::error!("a request handler panicked");
+    let detail = "something broke here; the log of this agent says what";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail).into_response()
 }
 
 pub(super) async fn no_such_route() -> Problem {

@@ -44,7 +44,7 @@ pub async fn serve(api: Api, listen: SocketAddr, stop: CancellationToken) -> Res
             axum::http::StatusCode::SERVICE_UNAVAILABLE,
             REQUEST,
         ))
-        .layer(CatchPanicLayer::new());
+        .layer(CatchPanicLayer::custom(super::problem::panicked));
     let server = tokio::spawn(async move {
         axum::serve(listener, app)
             .with_graceful_shutdown(stop.cancelled_owned())

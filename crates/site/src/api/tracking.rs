@@ -31,5 +31,6 @@ pub async fn get(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<
         "instance": found.instance,
         "sourceScript": found.script,
         "sourceNode": found.node,
+        "actor": found.actor,
     })))
 }

@@ -1,6 +1,6 @@
 //! One attempt, from the handler's answer to the line in the file.
 
-use super::{Engine, verdict};
+use super::{Engine, health::Change, verdict};
 use crate::{
     handler::{Delivered, Failed},
     payload::CORRUPT_PAYLOAD,
@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 use store::buffer::{Attempted, Count, Message, Recorded, Step};
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 /// What an attempt came to.
 #[derive(Debug)]
@@ -31,10 +31,19 @@ impl Engine {
 
     /// The immediate attempt. Runs to its end whether or not the caller waits for it.
     pub async fn try_now(&self, message: Message) -> Tried {
+        self.apart(message, Count::Immediate).await
+    }
+
+    /// A try that somebody asked for; as above.
+    pub(super) async fn try_to_the_end(&self, message: Message) -> Tried {
+        self.apart(message, Count::Try).await
+    }
+
+    async fn apart(&self, message: Message, count: Count) -> Tried {
         let engine = self.clone();
         let attempt = self
             .tasks
-            .spawn(async move { engine.attempt(message, Count::Immediate).await });
+            .spawn(async move { engine.attempt(message, count).await });
         match attempt.await {
             Ok(tried) => tried,
             Err(_) => Tried {
@@ -61,13 +70,16 @@ impl Engine {
             }
             None => Step::Released,
         };
-        let code = answer.as_ref().and_then(|answer| answer.as_ref().err());
-        say(
-            &message,
-            &step,
-            code.map(|failed| failed.failure.code.as_ref()),
+        let down = answer
+            .as_ref()
+            .is_some_and(|answer| self.learn(&message, count, answer));
+        let failed = answer.as_ref().and_then(|answer| answer.as_ref().err());
+        let said = Said {
+            code: failed.map(|failed| failed.failure.code.as_ref()),
             took,
-        );
+            down,
+        };
+        say(&message, &step, said);
         let answer = answer.unwrap_or_else(|| Err(stopping()));
         let http_status = match &answer {
             Ok(delivered) => delivered.http_status,
@@ -86,6 +98,37 @@ impl Engine {
             recorded,
             answer,
         }
+    }
+
+    /// What the answer says about the target as a whole; whether it is down. Said once when that changes.
+    fn learn(&self, message: &Message, count: Count, answer: &Result<Delivered, Failed>) -> bool {
+        let target = (message.category, message.target.clone());
+        let now = self.clock.now();
+        let (change, down) = {
+            let mut lanes = self.lock();
+            if answer.is_ok() && !lanes.health.contains_key(&target) {
+                return false;
+            }
+            let health = lanes.health.entry(target).or_default();
+            let change = health.learn(message, count, answer, self.full_width(), now);
+            (change, health.down().is_some())
+        };
+        let (category, target) = (message.category, &message.target);
+        match change {
+            Some(Change::WentDown(down)) => {
+                warn!(
+                    category = %category, target, retry.at = %down.next_try_at, code = down.code,
+                    "the target does not answer; one message asks it from time to time, the others wait uncounted"
+                );
+            }
+            Some(Change::CameBack { since }) => {
+                let down_ms = now.since(since).as_millis() as u64;
+                info!(category = %category, target, duration_ms = down_ms, "the target answers again; what waits is sent");
+                self.buffer.wake().look_again();
+            }
+            None => {}
+        }
+        down
     }
 
     /// The handler's answer, in time and without its panics.
@@ -137,11 +180,24 @@ fn stopping() -> Failed {
     Failure::transient(Scope::Lane, "STOPPING", "the agent is stopping").into()
 }
 
-/// The code alone: the far end's own words may repeat what it was sent. They are kept with the message.
-fn say(message: &Message, step: &Step, code: Option<&str>, took: Duration) {
-    let (id, target, duration_ms) = (message.id, &message.target, took.as_millis() as u64);
+/// What is said of an attempt in the log.
+struct Said<'a> {
+    /// The code alone: the far end's own words may repeat what it was sent. They are kept with the message.
+    code: Option<&'a str>,
+    took: Duration,
+    /// That the target does not answer has been said, and is not said again for every message.
+    down: bool,
+}
+
+fn say(message: &Message, step: &Step, said: Said<'_>) {
+    let (id, target, code) = (message.id, &message.target, said.code);
+    let duration_ms = said.took.as_millis() as u64;
     let counted = match step {
         Step::Delivered => "delivered",
+        Step::Retry { after, .. } if said.down => {
+            debug!(message.id = %id, target, duration_ms, retry.after_ms = after.as_millis() as u64, code, "delivery failed, will retry");
+            "retried"
+        }
         Step::Retry { after, .. } => {
             info!(message.id = %id, target, duration_ms, retry.after_ms = after.as_millis() as u64, code, "delivery failed, will retry");
             "retried"

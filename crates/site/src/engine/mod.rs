@@ -3,17 +3,23 @@
 //!
 //! Leaves to others: what is taken in (`intake`), notifications (`forwarder`), delays and budgets (`domain::retry`).
 //! Always true: a lane runs once at a time; an attempt is in the file before its network call, and its result
-//! names it; a message without a handler stays where it is.
+//! names it; a message without a handler stays where it is; a target that does not answer is asked by one message
+//! at a time.
 
 mod attempt;
+mod health;
+mod try_now;
 mod verdict;
 
 pub use attempt::Tried;
+pub use health::Down;
+pub use try_now::TriedNow;
 pub use verdict::{interrupted, step, words};
 
 use crate::{handler::Handlers, settings::Settings};
-use domain::{Clock, site::Category};
+use domain::{Clock, Timestamp, site::Category};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use health::Health;
 use std::{
     collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -46,6 +52,8 @@ struct Lanes {
     running: HashSet<Target>,
     /// Messages that nobody delivers, by target.
     without_handler: BTreeMap<Target, u64>,
+    /// Targets whose last attempt failed; as many as are configured at most.
+    health: BTreeMap<Target, Health>,
 }
 
 type Target = (Category, String);
@@ -125,12 +133,54 @@ impl Engine {
                 continue;
             }
             let target = (due.category, due.target);
-            if self.lock().running.insert(target.clone()) {
+            let mut all = self.lock();
+            if all.width(&target, self.full_width(), now) > 0 && all.running.insert(target.clone()) {
+                drop(all);
                 let engine = self.clone();
                 lanes.push(self.tasks.spawn(async move { engine.lane(target).await }));
             }
         }
         Ok(lanes)
+    }
+
+    /// When the next message is due that a sweep at this time could not start. What runs rings when it ends.
+    pub async fn next_due(&self, swept_at: Timestamp) -> Result<Option<Timestamp>> {
+        let targets = self.buffer.targets_due().await?;
+        let lanes = self.lock();
+        let due = targets.into_iter().filter_map(|due| {
+            let served = self.handlers.get(due.category, &due.target).is_some();
+            let target = (due.category, due.target);
+            if !served || due.category == Category::Notification || lanes.running.contains(&target) {
+                return None;
+            }
+            let probe = lanes.health.get(&target).and_then(Health::down);
+            Some(probe.map_or(due.due_at, |down| down.next_try_at.max(due.due_at)))
+        });
+        Ok(due.filter(|at| *at > swept_at).min())
+    }
+
+    /// Targets that do not answer.
+    pub fn down(&self) -> BTreeMap<(Category, String), Down> {
+        let lanes = self.lock();
+        let down = |(target, health): (&Target, &Health)| Some((target.clone(), health.down()?.clone()));
+        lanes.health.iter().filter_map(down).collect()
+    }
+
+    /// Every target that has failed since the agent started, and whether it is down.
+    pub fn targets(&self) -> BTreeMap<(Category, String), bool> {
+        let lanes = self.lock();
+        let each = lanes.health.iter();
+        each.map(|(target, health)| (target.clone(), health.down().is_some()))
+            .collect()
+    }
+
+    /// The clock was set back: nothing stays further ahead than its interval. How many messages that was about.
+    pub async fn clock_went_back(&self) -> Result<u64> {
+        let now = self.clock.now();
+        for health in self.lock().health.values_mut() {
+            health.clock_went_back(now);
+        }
+        self.buffer.pull_due_in().await
     }
 
     /// Begins nothing new, waits for what is under way, and lets go of the rest uncounted. Everything that was
@@ -181,16 +231,23 @@ impl Engine {
 
     /// Works off what is due for one target, a few at a time.
     async fn lane(&self, target: Target) -> Swept {
-        let _running = Running(self, target.clone());
+        let mut running = Running {
+            engine: self,
+            target: target.clone(),
+            ring: true,
+        };
         let (category, name) = &target;
-        let width = self.settings.parallel.max(1);
         let mut attempts = FuturesUnordered::new();
         let mut swept = Swept::default();
         let mut more = true;
         loop {
-            let free = width - attempts.len();
+            let width = self.begin_width(&target);
+            if width == 0 && attempts.is_empty() {
+                return swept;
+            }
+            let free = width.saturating_sub(attempts.len());
             // Half a lane at a time, so that a commit begins more than one attempt.
-            if more && !self.soft.is_cancelled() && free * 2 >= width {
+            if more && !self.soft.is_cancelled() && free > 0 && free * 2 >= width {
                 match self.buffer.claim_due(*category, name, free as u32).await {
                     Ok(claimed) => {
                         more = claimed.len() == free;
@@ -202,7 +259,7 @@ impl Engine {
                             error = &e as &dyn std::error::Error,
                             "the buffer cannot be written; this target is tried again later"
                         );
-                        more = false;
+                        (more, running.ring) = (false, false);
                     }
                 }
             }
@@ -214,8 +271,33 @@ impl Engine {
         }
     }
 
+    fn full_width(&self) -> usize {
+        self.settings.parallel.max(1)
+    }
+
+    /// How many may be under way in a lane; where that is a probe, it begins with this.
+    fn begin_width(&self, target: &Target) -> usize {
+        let now = self.clock.now();
+        let mut lanes = self.lock();
+        let width = lanes.width(target, self.full_width(), now);
+        if width > 0
+            && let Some(health) = lanes.health.get_mut(target)
+        {
+            health.probing(now);
+        }
+        width
+    }
+
     fn lock(&self) -> MutexGuard<'_, Lanes> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lanes {
+    fn width(&self, target: &Target, full: usize, now: Timestamp) -> usize {
+        self.health
+            .get(target)
+            .map_or(full, |health| health.width(full, now))
     }
 }
 
@@ -233,10 +315,18 @@ impl Swept {
 }
 
 /// A lane that runs; however it ends, it runs no more.
-struct Running<'a>(&'a Engine, Target);
+struct Running<'a> {
+    engine: &'a Engine,
+    target: Target,
+    /// Something may have become due behind its back: the sweep looks again. Not where the file is the trouble.
+    ring: bool,
+}
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.lock().running.remove(&self.1);
+        self.engine.lock().running.remove(&self.target);
+        if self.ring {
+            self.engine.buffer.wake().look_again();
+        }
     }
 }

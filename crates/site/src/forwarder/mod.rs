@@ -19,7 +19,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{info, warn};
 use under_way::{Done, UnderWay};
 
 /// How long what central acknowledged is remembered.
@@ -69,9 +69,9 @@ impl Forwarder {
             let halt = match met {
                 Ok(again) => {
                     if again > 0 {
-                        warn!(
+                        info!(
                             n = again,
-                            "central's database is another one than before; what the earlier one acknowledged is sent again"
+                            "central was restarted, restored or moved to another database; what it acknowledged last is sent again, and central knows what it has"
                         );
                     }
                     let before = self.buffer.depth().waiting();

@@ -2,7 +2,7 @@
 
 use super::Forwarder;
 use crate::engine;
-use domain::{Failure, Scope, site::Category};
+use domain::{Failure, Scope, Timestamp, site::Category};
 use link::LinkState;
 use std::time::Duration;
 use store::{
@@ -33,6 +33,18 @@ impl Forwarder {
             while self.count_a_try(&due.target, &failure).await? == COUNTED as usize {}
         }
         Ok(())
+    }
+
+    /// When the next try is counted after a sweep at this time, while the link is down.
+    pub async fn next_try(&self, swept_at: Timestamp) -> Result<Option<Timestamp>> {
+        if self.uplink.state().borrow().is_up() {
+            return Ok(None);
+        }
+        let targets = self.buffer.targets_due().await?;
+        let due = targets
+            .into_iter()
+            .filter(|due| due.category == Category::Notification);
+        Ok(due.map(|due| due.due_at).filter(|at| *at > swept_at).min())
     }
 
     /// Counts a try for some of those that are due; for how many.

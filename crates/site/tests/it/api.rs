@@ -277,6 +277,39 @@ async fn a_write_is_made_at_once_or_waits_for_its_database() {
     );
 }
 
+#[tokio::test]
+async fn a_write_that_an_earlier_attempt_made_is_done_if_it_says_by_which_constraint() {
+    let local = Local::new().await;
+    let path = local.folder.path().join("history.db");
+    std::fs::write(&path, b"").unwrap();
+    let theirs = External::new(&format!("sqlite://{}", path.display()), Duration::from_secs(1)).unwrap();
+    theirs
+        .execute(
+            "create table readings (id integer primary key, tag text not null)",
+            &[],
+        )
+        .await
+        .unwrap();
+    // As after a crash between the database's answer and our own note of it.
+    let params = json!([1, "full"]);
+    theirs
+        .execute(&statement(), params.as_array().unwrap())
+        .await
+        .unwrap();
+    let write = json!({"connection": "history", "statement": statement(), "params": params,
+        "idempotent": true, "constraint": "readings.id"});
+    let (status, said) = local.post("/db-writes", write.clone()).await;
+    assert_eq!(status, StatusCode::OK, "{said}");
+    assert_eq!(said["result"], json!({"rowsAffected": 0, "alreadyThere": true}));
+    let mut queued = write;
+    queued["attemptImmediateDelivery"] = false.into();
+    let (_, said) = local.post("/db-writes", queued).await;
+    let id = said["trackedOperationId"].as_str().unwrap();
+    until("the write", || local.agent.site.buffer.depth().waiting() == 0).await;
+    let (_, tracked) = local.get(&format!("/tracking/{id}")).await;
+    assert_eq!(tracked["status"], "Delivered", "{tracked}");
+}
+
 /// Put together here, so that a reader of the sources finds statements only where they belong.
 fn statement() -> String {
     ["insert", "into readings (id, tag)", "values (?1, ?2)"].join(" ")
@@ -347,6 +380,20 @@ async fn every_bad_field_of_a_notification_is_named() {
             json!({"to": "ops", "body": "b", "recipent": "x"}),
             vec!["recipent"],
         ),
+        (json!({"to": "ops", "body": null}), vec!["body"]),
+        (json!({"to": "ops", "body": "b", "type": "Pigeon"}), vec!["type"]),
+        (
+            json!({"to": "ops", "body": "b", "executionId": "run-1", "parentExecutionId": "x"}),
+            vec!["executionId", "parentExecutionId"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "notificationId": Uuid::nil()}),
+            vec!["notificationId"],
+        ),
+        (
+            json!({"to": "ops", "body": "b", "messageId": Uuid::nil().simple().to_string()}),
+            vec!["messageId"],
+        ),
     ] {
         assert_eq!(local.refused("/notify", body.clone()).await, fields, "{body}");
     }
@@ -395,6 +442,26 @@ async fn every_bad_field_of_a_call_or_write_is_named() {
             "/calls",
             json!({"system": "erp", "maxRetries": -3, "body": "x".repeat(2 << 20)}),
             vec!["maxRetries", "body"],
+        ),
+        (
+            "/calls",
+            json!({"system": null, "messageId": Uuid::nil(), "executionId": "7"}),
+            vec!["system", "executionId", "messageId"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": null}),
+            vec!["statement"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": statement(), "idempotent": true}),
+            vec!["constraint"],
+        ),
+        (
+            "/db-writes",
+            json!({"connection": "history", "statement": statement(), "constraint": "readings.id"}),
+            vec!["constraint"],
         ),
         ("/db-writes", json!({}), vec!["connection", "statement"]),
         (
@@ -462,10 +529,13 @@ async fn what_is_no_request_is_refused_in_words() {
     let (status, said) = raw("/notify", "application/json", b"{\"to\": ".to_vec()).await;
     assert_eq!(
         (status, said["code"].as_str()),
-        (StatusCode::BAD_REQUEST, Some("bad_json"))
+        (StatusCode::BAD_REQUEST, Some("invalid_json"))
     );
-    let (status, _) = raw("/notify", "application/json", b"[]".to_vec()).await;
-    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let (status, said) = raw("/notify", "application/json", b"[]".to_vec()).await;
+    assert_eq!(
+        (status, said["code"].as_str()),
+        (StatusCode::UNPROCESSABLE_ENTITY, Some("validation_failed"))
+    );
     let (status, _) = raw("/notify", "text/plain", b"{}".to_vec()).await;
     assert_eq!(status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let (status, said) = raw("/notify", "application/json", vec![b' '; (4 << 20) + 1]).await;
@@ -481,7 +551,12 @@ async fn what_is_no_request_is_refused_in_words() {
             "{path}"
         );
     }
-    for path in ["/parked/7/retry", "/parked/7/discard"] {
+    for path in [
+        "/parked/7/retry",
+        "/parked/7/discard",
+        "/waiting/7/try",
+        "/waiting/7/discard",
+    ] {
         let (status, _) = answer(local.request(Method::POST, path)).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     }
@@ -489,6 +564,8 @@ async fn what_is_no_request_is_refused_in_words() {
     for path in [
         format!("/parked/{unknown}/retry"),
         format!("/parked/{unknown}/discard"),
+        format!("/waiting/{unknown}/try"),
+        format!("/waiting/{unknown}/discard"),
     ] {
         let (status, _) = answer(local.request(Method::POST, &path)).await;
         assert_eq!(status, StatusCode::NOT_FOUND);
@@ -500,6 +577,9 @@ async fn what_is_no_request_is_refused_in_words() {
         ("/parked?category=Pigeon", "category"),
         ("/parked?offset=1", "offset"),
         ("/events?limit=100000", "limit"),
+        ("/waiting?limit=0", "limit"),
+        ("/waiting?category=Pigeon", "category"),
+        ("/waiting?target=erp", "target"),
     ] {
         let (status, said) = local.get(path).await;
         assert_eq!(
@@ -553,6 +633,78 @@ async fn parked_messages_are_seen_and_acted_on() {
 }
 
 #[tokio::test]
+async fn a_body_that_does_not_arrive_is_not_waited_for_for_ever() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let local = Local::new().await;
+    let mut slow = tokio::net::TcpStream::connect(local.address).await.unwrap();
+    slow.write_all(
+        b"POST /notify HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{",
+    )
+    .await
+    .unwrap();
+    // From here on time passes when nobody has anything to do.
+    tokio::time::pause();
+    let mut answer = vec![0; 4096];
+    let read = slow.read(&mut answer).await.unwrap();
+    let said = String::from_utf8_lossy(&answer[..read]).into_owned();
+    assert!(
+        said.starts_with("HTTP/1.1 408") && said.contains("\"timeout\""),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn what_waits_is_seen_tried_at_a_persons_word_and_given_up() {
+    let local = Local::new().await;
+    local.erp.on(HttpRule::status(503));
+    let mut ids = vec![];
+    for _ in 0..3 {
+        let (status, said) = local.post("/calls", json!({"system": "erp", "path": "x"})).await;
+        assert_eq!(status, StatusCode::ACCEPTED);
+        ids.push(said["trackedOperationId"].as_str().unwrap().to_owned());
+    }
+    let (_, first) = local.get("/waiting?limit=2").await;
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let (_, rest) = local.get(&format!("/waiting?cursor={cursor}")).await;
+    let seen: Vec<_> = [&first, &rest]
+        .iter()
+        .flat_map(|page| page["items"].as_array().unwrap())
+        .map(|m| m["messageId"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!((seen, first["total"].as_u64()), (ids.clone(), Some(3)));
+    let item = &first["items"][0];
+    assert!(item["dueAt"].as_str() > item["createdAt"].as_str(), "{item}");
+    assert_eq!(item["summary"], "POST /x");
+    let act = |id: &str, what: &str| answer(local.request(Method::POST, &format!("/waiting/{id}/{what}")));
+    let (status, said) = act(&ids[0], "try").await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("Retrying")),
+        "{said}"
+    );
+    assert!(said["lastError"].as_str().unwrap().contains("503"), "{said}");
+    local.erp.behave();
+    let (_, said) = act(&ids[0].replace('-', ""), "try").await;
+    assert_eq!(said["status"], "Delivered", "{said}");
+    let (status, said) = act(&ids[1], "discard").await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("Discarded"))
+    );
+    let (_, tracked) = local.get(&format!("/tracking/{}", ids[1])).await;
+    assert_eq!(tracked["status"], "Discarded");
+    assert_eq!(act(&ids[1], "try").await.0, StatusCode::NOT_FOUND);
+    // A browser is sent back to the page.
+    let browser = local
+        .request(Method::POST, &format!("/waiting/{}/try", ids[2]))
+        .header("accept", "text/html");
+    let (status, page) = answer(browser).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(page.as_str().unwrap().contains("<h1>Site north</h1>"));
+    assert_eq!(local.agent.site.buffer.depth().waiting(), 0);
+}
+
+#[tokio::test]
 async fn health_tells_when_messages_are_refused_and_that_the_link_is_down_is_no_illness() {
     let local = Local::new().await;
     local.central.goes_down();
@@ -601,6 +753,9 @@ async fn with_a_token_nothing_is_answered_without_it() {
         (Method::GET, "/parked"),
         (Method::POST, "/parked/7/retry"),
         (Method::POST, "/parked/7/discard"),
+        (Method::GET, "/waiting"),
+        (Method::POST, "/waiting/7/try"),
+        (Method::POST, "/waiting/7/discard"),
         (Method::GET, "/events"),
         (Method::GET, "/damage"),
         (Method::POST, "/damage/acknowledge"),

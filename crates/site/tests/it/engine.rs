@@ -174,7 +174,9 @@ async fn a_dead_target_does_not_delay_the_others() {
     let world = World::new();
     world.systems.always(Reply::Transient);
     for _ in 0..40 {
-        world.call("dead").await;
+        let mut call = a_call("dead");
+        call.options.attempt_immediate_delivery = false;
+        world.site.send(call).await.unwrap();
     }
     let alive = world.call("alive").await.id;
     world.systems.script(|message| match message.target.as_str() {

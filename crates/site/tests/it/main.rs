@@ -11,4 +11,5 @@ mod lifecycle;
 mod parked;
 mod script;
 mod status;
+mod trouble;
 mod world;

@@ -152,7 +152,7 @@ fn record(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> R
     let changed = match &attempted.step {
         Step::Delivered => delivered(s, shared, attempted)?,
         Step::Failed { .. } => failed(s, shared, attempted)?,
-        Step::Retry { .. } => retry(s, attempted, op)?,
+        Step::Retry { .. } => retry(s, shared, attempted, op)?,
         Step::Park { .. } => park(s, shared, attempted, op)?,
         Step::Released => released(s, shared, attempted, op)?,
     };
@@ -182,11 +182,18 @@ pub(super) fn leaves(s: &mut Session<'_>, shared: &Arc<Shared>, message: &Messag
     s.after_commit(move || shared.gauge.add(category, from, -1, -bytes));
 }
 
-fn retry(s: &mut Session<'_>, attempted: &Attempted, op: i64) -> Result<Option<Message>> {
+fn retry(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+    op: i64,
+) -> Result<Option<Message>> {
     let Step::Retry { after, error, count } = &attempted.step else {
         return Ok(None);
     };
-    let ticket = attempted.ticket;
+    let (ticket, due_at) = (attempted.ticket, s.now + *after);
+    let wake = shared.clone();
+    s.after_commit(move || wake.wake.due_at(due_at));
     one(
         s,
         sql::attempted_retry,
@@ -195,7 +202,7 @@ fn retry(s: &mut Session<'_>, attempted: &Attempted, op: i64) -> Result<Option<M
             ticket.attempt,
             count.tries(),
             error,
-            (s.now + *after).as_millis(),
+            due_at.as_millis(),
             count.interrupted(),
             s.now.as_millis(),
             op
@@ -273,6 +280,7 @@ fn tell(
         status,
         error: error.or(message.last_error.as_deref()),
         http_status: attempted.http_status,
+        actor: None,
     };
     tracking::update(s, message, change, op)?;
     if let Some(event) = event {

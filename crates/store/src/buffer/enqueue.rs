@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{error, writer::Session},
+    sqlite::{error, rows as columns, writer::Session},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -144,6 +144,7 @@ fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
         .query_row([new.id.to_string()], |row| row.get(0))
         .optional()?;
     let tracked = match new.category {
+        Category::Notification if buffered.is_none() => return remembered(conn, new),
         Category::Notification => None,
         _ => tracking::known(conn, new.id)?,
     };
@@ -155,6 +156,30 @@ fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
             buffered: buffered.is_some(),
         }),
     })
+}
+
+/// What is known of a notification that has left. One whose content is no longer kept is taken in again, because
+/// nobody else could send it again should central have lost it; central recognises it if not.
+fn remembered(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
+    let found: Option<(i64, String, bool)> = conn
+        .prepare_cached(sql::remembered_by_id)?
+        .query_row([new.id.to_string()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    let Some((hash, ended_as, kept)) = found else {
+        return Ok(None);
+    };
+    let same_content = hash == new.content_hash;
+    let status: OperationStatus = columns::parse("tombstones", &ended_as)?;
+    if same_content && status == OperationStatus::Delivered && !kept {
+        return Ok(None);
+    }
+    Ok(Some(Known {
+        same_content,
+        status: Some(status),
+        buffered: false,
+    }))
 }
 
 pub(super) fn by_id(conn: &Connection, id: MessageId) -> Result<Option<Message>> {

@@ -6,7 +6,7 @@ use crate::{
     sqlite::{rows as columns, writer::Session},
 };
 use domain::{Timestamp, site::Category, submission::limit};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params, params};
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,17 +82,65 @@ pub struct SiteEvent {
 impl Buffer {
     /// The log, newest first, from before this place on.
     pub async fn events(&self, before: Option<i64>, limit: u32) -> Result<Vec<SiteEvent>> {
+        self.read(move |conn| found(conn, sql::events_page, params![before.unwrap_or(i64::MAX), limit]))
+            .await
+    }
+}
+
+impl Buffer {
+    /// What happened to one message, newest first. A notification's handing over, which the log itself tells of by the
+    /// batch, is among it.
+    pub async fn events_of(&self, id: MessageId, limit: u32) -> Result<Vec<SiteEvent>> {
         self.read(move |conn| {
-            let mut statement = conn.prepare_cached(sql::events_page)?;
-            let mut found = statement.query(params![before.unwrap_or(i64::MAX), limit])?;
-            let mut events = vec![];
-            while let Some(row) = found.next()? {
-                // A line that cannot be read hides no other.
-                events.extend(from_row(row).ok());
+            let mut events = found(conn, sql::events_of_message, params![id.to_string(), limit])?;
+            let mut times = conn.prepare_cached(sql::notification_times)?;
+            let mut rows = times.query([id.to_string()])?;
+            while let Some(row) = rows.next()? {
+                let accepted_at: i64 = row.get("created_at")?;
+                let accepted = params![id.to_string(), accepted_at];
+                events.extend(found(conn, sql::accepted_event, accepted)?);
+                let target: String = row.get("target")?;
+                for (column, what) in [("again_at", What::Queued), ("handed_at", What::Delivered)] {
+                    let at = columns::optional_time(row, column)?;
+                    events.extend(at.map(|at| of_notification(id, what, at, &target)));
+                }
             }
+            events.sort_by_key(|event| (std::cmp::Reverse(event.at), std::cmp::Reverse(event.seq)));
+            events.truncate(limit as usize);
             Ok(events)
         })
         .await
+    }
+}
+
+fn found(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<SiteEvent>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut events = vec![];
+    while let Some(row) = rows.next()? {
+        // A line that cannot be read hides no other.
+        events.extend(from_row(row).ok());
+    }
+    Ok(events)
+}
+
+/// What the log tells of by the batch, for one of it.
+fn of_notification(id: MessageId, what: What, at: Timestamp, target: &str) -> SiteEvent {
+    let detail = match what {
+        What::Delivered => "central has it",
+        _ => "sent again: central may have lost it",
+    };
+    SiteEvent {
+        // Behind whatever else happened at that time.
+        seq: i64::MAX,
+        at,
+        what,
+        message: Some(id),
+        category: Some(Category::Notification),
+        target: target.to_owned(),
+        n: 1,
+        actor: None,
+        detail: Some(detail.to_owned()),
     }
 }
 

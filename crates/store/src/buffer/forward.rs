@@ -287,8 +287,8 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
     drop(restore);
     let unburied = unbury(s)?;
     if n > 0 {
-        let why =
-            "central's database is another one than before; what the earlier one acknowledged is sent again";
+        let why = "central was restarted, restored or moved to another database; what it acknowledged last is sent \
+                   again, and central knows what it has";
         let about = About::many(n.unsigned_abs() as usize).because(why);
         event::write(s, What::Queued, Category::Notification, CENTRAL, about)?;
     }

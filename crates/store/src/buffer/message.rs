@@ -97,7 +97,7 @@ pub struct Ticket {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub same_content: bool,
-    /// Where it stands, in the words of the tracking table; none for a notification that waits.
+    /// Where it stands, in the words of the tracking table; none for a notification that waits or is parked.
     pub status: Option<domain::site::OperationStatus>,
     /// Whether it is in the buffer.
     pub buffered: bool,
@@ -256,6 +256,8 @@ pub enum Acted {
     Done,
     NotFound,
     WrongState(MessageStatus),
+    /// It is being tried right now.
+    UnderWay,
 }
 
 /// What is left of a notification that is gone from the buffer.

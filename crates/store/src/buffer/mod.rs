@@ -28,6 +28,7 @@ mod salvage;
 mod sql;
 pub mod telemetry;
 pub mod tracking;
+mod waiting;
 mod wake;
 
 pub use damage::Damage;
@@ -41,6 +42,7 @@ pub use message::{
 pub use purge::Purged;
 pub use recover::Recovered;
 pub use tracking::Tracking;
+pub use waiting::Begun;
 pub use wake::Wake;
 
 use crate::{

@@ -58,8 +58,10 @@ impl Buffer {
     /// Gives a parked message up. What it was and who did it stay in tracking and in the event log.
     pub async fn discard(&self, id: MessageId, actor: &Actor) -> Result<Acted> {
         let actor = actor.clone();
-        self.write(1, move |s, shared| discard(s, shared, id, &actor))
-            .await
+        self.write(1, move |s, shared| {
+            discard(s, shared, id, MessageStatus::Parked, &actor)
+        })
+        .await
     }
 }
 
@@ -67,7 +69,7 @@ fn requeue(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Act
     let op = shared.op();
     let params = params![id.to_string(), s.now.as_millis(), op];
     let Some(message) = one(s, sql::requeue, params)? else {
-        return lost(s, id);
+        return lost(s, id, MessageStatus::Parked);
     };
     tell(s, shared, &message, What::Retry, actor, op)?;
     let (shared, category) = (shared.clone(), message.category);
@@ -83,19 +85,27 @@ fn requeue(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Act
     Ok(Acted::Done)
 }
 
-fn discard(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Actor) -> Result<Acted> {
+/// `from`: where the message is expected to be.
+pub(super) fn discard(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    id: MessageId,
+    from: MessageStatus,
+    actor: &Actor,
+) -> Result<Acted> {
     let op = shared.op();
-    let buried = params![id.to_string(), s.now.as_millis(), actor.as_str(), op];
+    let status = rows::status_number(from);
+    let buried = params![id.to_string(), s.now.as_millis(), actor.as_str(), op, status];
     s.conn.prepare_cached(sql::bury_discarded)?.execute(buried)?;
-    let Some(message) = one(s, sql::discard, [id.to_string()])? else {
-        return lost(s, id);
+    let Some(message) = one(s, sql::discard, params![id.to_string(), status])? else {
+        return lost(s, id, from);
     };
     tell(s, shared, &message, What::Discard, actor, op)?;
-    leaves(s, shared, &message, MessageStatus::Parked);
+    leaves(s, shared, &message, from);
     Ok(Acted::Done)
 }
 
-fn tell(
+pub(super) fn tell(
     s: &mut Session<'_>,
     shared: &Arc<Shared>,
     message: &Message,
@@ -120,6 +130,7 @@ fn tell(
         status,
         error: message.last_error.as_deref(),
         http_status: None,
+        actor: Some(actor.as_str()),
     };
     tracking::update(s, message, change, op)?;
     let news = News {
@@ -132,8 +143,9 @@ fn tell(
 }
 
 /// What the message is instead.
-fn lost(s: &Session<'_>, id: MessageId) -> Result<Acted> {
+fn lost(s: &Session<'_>, id: MessageId, expected: MessageStatus) -> Result<Acted> {
     Ok(match by_id(s.conn, id)? {
+        Some(message) if message.status == expected => Acted::UnderWay,
         Some(message) => Acted::WrongState(message.status),
         None => Acted::NotFound,
     })

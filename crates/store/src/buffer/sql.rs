@@ -13,11 +13,13 @@ macro_rules! statements {
 }
 
 statements!(
+    accepted_event,
     acked_bytes,
     attempt_released,
     attempted_delivered,
     attempted_parked,
     attempted_retry,
+    begin_try,
     bury_acked,
     bury_discarded,
     bury_emptied,
@@ -31,9 +33,11 @@ statements!(
     damage_more_rows,
     damage_open,
     discard,
+    due_now,
     empty_acked,
     enqueue,
     event_insert,
+    events_of_message,
     events_page,
     forget_payloads,
     forgotten_read,
@@ -47,15 +51,18 @@ statements!(
     message_by_id,
     meta_get,
     meta_set,
+    notification_times,
     oldest_waiting,
     park_forward,
     parked_page,
     places_of_target,
+    pull_due_in,
     purge_events,
     purge_tombstones,
     purge_tracking,
     recover_message,
     recover_tracking,
+    remembered_by_id,
     remembered_oldest,
     remove_acked,
     remove_unreadable,
@@ -81,6 +88,7 @@ statements!(
     tracking_insert,
     tracking_update,
     unbury_restored,
+    waiting_page,
 );
 
 /// Every way to find out which messages a damaged file has.

@@ -40,6 +40,8 @@ pub struct Tracking {
     pub instance: Option<String>,
     pub script: Option<String>,
     pub node: Option<String>,
+    /// The person who acted on it last, if anybody did.
+    pub actor: Option<String>,
 }
 
 impl Buffer {
@@ -72,6 +74,7 @@ fn from_row(id: TrackedOperationId, row: &rusqlite::Row<'_>) -> Result<Tracking>
         instance: row.get("source_instance_id")?,
         script: row.get("source_script")?,
         node: row.get("source_node")?,
+        actor: row.get("actor")?,
     })
 }
 
@@ -97,6 +100,7 @@ pub(super) struct Change<'a> {
     pub status: OperationStatus,
     pub error: Option<&'a str>,
     pub http_status: Option<u16>,
+    pub actor: Option<&'a str>,
 }
 
 pub(super) fn update(s: &Session<'_>, message: &Message, change: Change<'_>, op: i64) -> Result<()> {
@@ -114,6 +118,7 @@ pub(super) fn update(s: &Session<'_>, message: &Message, change: Change<'_>, op:
         ended.then(|| s.now.as_millis()),
         op,
         message.attempt,
+        change.actor,
     ])?;
     Ok(())
 }

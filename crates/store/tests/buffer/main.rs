@@ -12,3 +12,4 @@ mod replaced;
 mod room;
 mod small_disk;
 mod statements;
+mod waiting;

@@ -52,6 +52,7 @@ const WALKS: &[(&str, &str)] = &[
     ("telemetry_count", "once a day, and for whoever asks"),
     ("interrupted", "what is under way, through its own index"),
     ("targets_due", "a step of the index per target"),
+    ("pull_due_in", "at the start, and when the clock was set back"),
 ];
 
 #[test]
@@ -91,9 +92,14 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("count_of_target", "idx_sf_messages_due"),
         ("forwardable", "idx_sf_messages_category"),
         ("parked_page", "idx_sf_messages_status"),
+        ("waiting_page", "idx_sf_messages_status"),
+        ("remembered_by_id", "idx_tombstones_id"),
         ("oldest_waiting", "idx_sf_messages_status"),
         ("interrupted", "idx_sf_messages_attempting"),
         ("remembered_oldest", "idx_tombstones_remembered"),
+        ("events_of_message", "idx_site_events_message"),
+        ("accepted_event", "idx_site_events_at"),
+        ("notification_times", "idx_tombstones_id"),
         ("restore_acked", "idx_tombstones_remembered"),
         ("purge_tracking", "ix_operation_tracking_terminal"),
     ] {

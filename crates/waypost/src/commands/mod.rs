@@ -31,3 +31,4 @@ pub mod status;
 pub mod tail;
 pub mod tenant;
 pub mod user;
+pub mod waiting;

@@ -165,6 +165,12 @@ pub const SITE: &[Family] = &[
         "Messages for a system or connection that is not configured.",
     ),
     labelled(
+        "waypost_site_target_down",
+        Kind::Gauge,
+        Unit::Count,
+        "1 while a system or connection does not answer and is only probed.",
+    ),
+    labelled(
         "waypost_site_link_up",
         Kind::Gauge,
         Unit::Count,

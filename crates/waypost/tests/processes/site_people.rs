@@ -198,3 +198,59 @@ async fn a_buffer_that_is_deleted_under_its_agent_loses_nothing_and_central_sees
     .await;
     assert_eq!(agent.site.health().await.unwrap().status, "ok");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_seen_tried_and_given_up_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::start(&Setup::sqlite(folder.path())).await;
+    let key = node.client.register_site("north").await.unwrap().key;
+    let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    erp.on(HttpRule::status(503));
+    let setup = SiteSetup {
+        id: "north".into(),
+        folder: folder.path().into(),
+        central: format!("http://{}", node.link),
+        key,
+        more: format!("[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n", erp.url("/")),
+    };
+    let agent = AgentProcess::start(&setup).await;
+    let mut ids = vec![];
+    for _ in 0..2 {
+        let call = agent.site.call("erp").post("/orders");
+        let sent = call.retry_interval(Duration::from_secs(3600)).send().await;
+        ids.push(sent.unwrap().tracked_operation_id.to_string());
+    }
+    let listed = json(&waypost(&node, &agent, &["waiting", "list", "--json"]));
+    assert_eq!(
+        (listed["total"].as_u64(), listed["items"][1]["messageId"].as_str()),
+        (Some(2), Some(ids[1].as_str()))
+    );
+    erp.behave();
+    let tried = waypost(&node, &agent, &["waiting", "try", "no-guid", &ids[0]]);
+    let said = String::from_utf8_lossy(&tried.stderr).into_owned();
+    assert_eq!(tried.status.code(), Some(2), "the first of two was no id: {said}");
+    assert!(
+        said.contains("no-guid: ") && said.contains(&format!("{} is Delivered", ids[0])),
+        "{said}"
+    );
+    let discarded = waypost(&node, &agent, &["waiting", "discard", &ids[1]]);
+    assert!(discarded.status.success());
+    let followed = json(&waypost(&node, &agent, &["waiting", "events", &ids[1], "--json"]));
+    let what: Vec<_> = followed.as_array().unwrap().iter().map(|e| &e["what"]).collect();
+    assert_eq!(what, ["Discard", "Queued"]);
+    drop(agent);
+
+    // An agent with a token says what is missing, and where it is looked for.
+    let setup = SiteSetup {
+        more: "api_token = \"a-token-nobody-guesses\"\n".into(),
+        ..setup
+    };
+    let locked = AgentProcess::start(&setup).await;
+    let refused = waypost(&node, &locked, &["waiting", "list"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success());
+    assert!(
+        said.contains("site.api_token") && said.contains("WAYPOST_SITE_TOKEN"),
+        "{said}"
+    );
+}

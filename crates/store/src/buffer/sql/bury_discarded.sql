@@ -4,4 +4,4 @@ insert into tombstones (
 )
 select seq, id, target, 'Discarded', ?2, ?3, created_at, max_retries, retry_interval_ms,
   origin_instance, execution_id, source_script, parent_execution_id, content_hash, ?4
-from sf_messages where id = ?1 and category = 1 and status = 2
+from sf_messages where id = ?1 and category = 1 and status = ?5 and attempting_at is null

@@ -1,0 +1,47 @@
+//! A waiting message that somebody wants tried now, whatever its due time says and whether or not its target answers.
+
+use super::{Engine, Tried};
+use domain::{Actor, site::Category};
+use store::{
+    Result,
+    buffer::{Begun, Message, MessageId, MessageStatus},
+};
+
+/// What came of it.
+#[derive(Debug)]
+pub enum TriedNow {
+    Tried(Box<Tried>),
+    /// A notification goes with the next batch, as soon as central can be reached.
+    Forwarding,
+    NotFound,
+    Parked,
+    /// An attempt is being made as it is.
+    UnderWay,
+    /// Its target is not configured.
+    NobodyDelivers(Box<Message>),
+}
+
+impl Engine {
+    /// Tries a waiting message at once. The attempt counts like any other and runs to its end whether or not the
+    /// caller waits for it.
+    pub async fn try_waiting(&self, id: MessageId, actor: &Actor) -> Result<TriedNow> {
+        let Some(message) = self.buffer.message(id).await? else {
+            return Ok(TriedNow::NotFound);
+        };
+        let served = self.handlers.get(message.category, &message.target).is_some();
+        if message.status == MessageStatus::Parked {
+            return Ok(TriedNow::Parked);
+        }
+        if !served && message.category != Category::Notification {
+            return Ok(TriedNow::NobodyDelivers(Box::new(message)));
+        }
+        let message = match self.buffer.begin_try(id, actor).await? {
+            Begun::Attempt(message) => *message,
+            Begun::Due => return Ok(TriedNow::Forwarding),
+            Begun::NotFound => return Ok(TriedNow::NotFound),
+            Begun::Parked => return Ok(TriedNow::Parked),
+            Begun::UnderWay => return Ok(TriedNow::UnderWay),
+        };
+        Ok(TriedNow::Tried(Box::new(self.try_to_the_end(message).await)))
+    }
+}
