@@ -416,7 +416,7 @@ impl From<SiteDamage> for v1::Damage {
 impl From<v1::Damage> for SiteDamage {
     fn from(d: v1::Damage) -> Self {
         Self {
-            at: Timestamp::from_millis(d.at),
+            at: moment(d.at),
             what: cut(d.what, limit::ERROR),
             file: cut_some(d.file, limit::ERROR),
             recovered: d.recovered,
