@@ -6,7 +6,10 @@
 //! as long as its provider's own version, so that connections survive unrelated changes.
 
 use crate::secrets::{Place, Sealer};
-use delivery::{Adapter, Registry, kind::Settings};
+use delivery::{
+    Adapter, Registry,
+    kind::{Owner, Settings},
+};
 use domain::{Channel, FieldError, LaneId, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde_json::{Map, Value};
 use std::{
@@ -270,7 +273,7 @@ impl Directory {
         let way = match (self.registry.get(&provider.kind), self.open(&provider)) {
             (None, _) => Way::NoAdapter(format!("kind {}", provider.kind)),
             (_, Err(why)) => Way::Sealed(why),
-            (Some(kind), Ok(settings)) => match kind.build(&settings) {
+            (Some(kind), Ok(settings)) => match kind.build_for(&owner(&provider), &settings) {
                 Ok(adapter) => Way::Out(adapter),
                 Err(problems) => Way::BadSettings(problems),
             },
@@ -355,6 +358,14 @@ impl Directory {
         if cache.version == version {
             put(&mut cache);
         }
+    }
+}
+
+/// Whose adapter the provider's is.
+pub fn owner(provider: &store::directory::NewProvider) -> Owner {
+    Owner {
+        tenant: provider.tenant,
+        provider: provider.id.clone(),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::{
     wake::Wake,
 };
 use domain::{
-    Channel, FieldError, NotificationId, Status, Submission, Target, TraceContext, Tracer, address,
+    Channel, FieldError, LaneId, NotificationId, Status, Submission, Target, TenantId, TraceContext, Tracer,
+    address,
     trace::{Span, SpanKind},
 };
 use std::{
@@ -96,7 +97,11 @@ impl Ingest {
         Ok(filled.flatten().collect())
     }
 
-    async fn check(&self, incoming: Incoming) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
+    /// Routes an item and names every field that is wrong; stores nothing.
+    pub(crate) async fn check(
+        &self,
+        incoming: Incoming,
+    ) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
         let Incoming {
             mut submission,
             channel_given,
@@ -138,6 +143,32 @@ impl Ingest {
         })
     }
 
+    /// What follows once one item is on disk that did not come by [`Ingest::submit`].
+    pub(crate) fn taken_in(&self, tenant: TenantId, id: NotificationId, lane: LaneId) {
+        metrics::counter!("waypost_ingested_total").increment(1);
+        self.tell(tenant, id);
+        self.wake(BTreeSet::from([lane]));
+    }
+
+    fn tell(&self, tenant: TenantId, id: NotificationId) {
+        if self.changes.is_watched() {
+            self.changes.tell(Change {
+                tenant,
+                id,
+                status: Status::Pending,
+                code: None,
+            });
+        }
+    }
+
+    fn wake(&self, lanes: BTreeSet<LaneId>) {
+        if !lanes.is_empty() {
+            let lanes: Vec<_> = lanes.into_iter().collect();
+            self.wake.lanes(lanes.iter().copied());
+            self.store.announce(Signal::Lanes(lanes));
+        }
+    }
+
     async fn store_all(
         &self,
         mut batch: Vec<NewNotification>,
@@ -161,12 +192,7 @@ impl Ingest {
                 Ingested::Accepted => {
                     lanes.insert(lane);
                     if self.changes.is_watched() && seen.insert((tenant, id)) {
-                        self.changes.tell(Change {
-                            tenant,
-                            id,
-                            status: Status::Pending,
-                            code: None,
-                        });
+                        self.tell(tenant, id);
                     }
                     Submitted::Accepted { id }
                 }
@@ -188,11 +214,7 @@ impl Ingest {
         let duplicates = count(|s| matches!(s, Submitted::Duplicate { .. }));
         metrics::counter!("waypost_ingested_total").increment(stored);
         metrics::counter!("waypost_ingest_duplicates_total").increment(duplicates);
-        if !lanes.is_empty() {
-            let lanes: Vec<_> = lanes.into_iter().collect();
-            self.wake.lanes(lanes.iter().copied());
-            self.store.announce(Signal::Lanes(lanes));
-        }
+        self.wake(lanes);
         Ok(submitted)
     }
 

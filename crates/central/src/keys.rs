@@ -108,8 +108,13 @@ impl Keys {
 
     pub async fn revoke(&self, tenant: TenantId, id: i64, actor: &Actor) -> store::Result<bool> {
         let revoked = self.store.revoke_key(tenant, id, actor).await?;
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.forget();
         Ok(revoked)
+    }
+
+    /// Asks the store about every key anew.
+    pub(crate) fn forget(&self) {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Who this key belongs to; none when it is unknown or revoked.

@@ -27,5 +27,6 @@ pub mod watched_kpis;
 mod chores;
 mod node;
 mod provider_secrets;
+mod tenants;
 
 pub use node::{Central, Settings};

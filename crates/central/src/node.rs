@@ -156,14 +156,24 @@ impl Central {
     /// Starts the loops. Cancelling `stop` ends them; the tracker then empties once in-flight sends are over or
     /// the grace period is. A loop that ends otherwise is told of by `vitals`.
     pub fn start(&self, stop: &CancellationToken) -> TaskTracker {
-        let tasks = TaskTracker::new();
+        let tasks = self.start_listening(stop);
+        tasks.reopen();
         self.keep(&tasks, stop, "dispatching", self.dispatcher().run(stop.clone()));
-        self.keep(&tasks, stop, "listening", self.clone().listen(stop.clone()));
         self.keep(&tasks, stop, "purging", self.clone().purge_loop(stop.clone()));
         self.keep(&tasks, stop, "bulk actions", self.clone().job_loop(stop.clone()));
         self.keep(&tasks, stop, "expiry", self.clone().expiry_loop(stop.clone()));
         self.keep(&tasks, stop, "figures", self.clone().figures_loop(stop.clone()));
         self.keep(&tasks, stop, "sites", self.clone().site_loop(stop.clone()));
+        tasks.close();
+        tasks
+    }
+
+    /// Starts only what hears other nodes and tells them of changes; nothing is sent out by this.
+    pub fn start_listening(&self, stop: &CancellationToken) -> TaskTracker {
+        let tasks = TaskTracker::new();
+        self.keep(&tasks, stop, "listening", self.clone().listen(stop.clone()));
+        let telling = self.changes.clone().run(self.store.clone(), stop.clone());
+        self.keep(&tasks, stop, "live changes", telling);
         tasks.close();
         tasks
     }
@@ -187,6 +197,8 @@ impl Central {
             match signal {
                 Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
                 Ok(Signal::Relays) => self.sites.answer_relays().await,
+                Ok(Signal::Watching) => self.changes.watched_elsewhere(),
+                Ok(Signal::Changes { changes, missed }) => self.changes.heard(changes, missed),
                 Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
                 Err(RecvError::Closed) => return,
             }

@@ -4,7 +4,7 @@
 use crate::{
     changes::{Change, Changes},
     directory::{Directory, Route},
-    ingest::{Incoming, Ingest, Submitted},
+    ingest::{Incoming, Ingest},
     wake::Wake,
 };
 use domain::{Actor, LaneId, NotificationId, Status, Submission, TenantId, submission::Extra};
@@ -32,7 +32,7 @@ pub enum Resent {
     /// A new notification with the same content.
     As(NotificationId),
     NotFound,
-    /// Only what was delivered can be repeated; what waits or is parked has other ways.
+    /// Only what has ended can be repeated; what still waits goes out by itself.
     WrongState(Status),
     /// The content is no longer acceptable (its provider is gone), and why.
     Refused(Vec<domain::FieldError>),
@@ -132,12 +132,13 @@ impl OperatorDesk {
         Ok(answer)
     }
 
-    /// Sends what was delivered once more, as a new notification under a key of its own.
+    /// Sends what has ended once more, to everybody, as a new notification under a key of its own. The one repeated stays as
+    /// it is and tells who asked.
     pub async fn resend(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Resent> {
         let Some(found) = self.store.get(tenant, id).await? else {
             return Ok(Resent::NotFound);
         };
-        if found.status != Status::Delivered {
+        if !found.status.is_terminal() {
             return Ok(Resent::WrongState(found.status));
         }
         let key = format!("manual:{id}:{}", uuid::Uuid::now_v7());
@@ -151,21 +152,27 @@ impl OperatorDesk {
             supersedes_key: None,
             extra: Extra {
                 resend_of: Some(id),
+                trace: None,
                 ..found.submission.extra
             },
             ..found.submission
         };
-        let answer = self
-            .ingest
-            .submit(vec![Incoming {
-                submission,
-                channel_given: true,
-            }])
-            .await?;
-        Ok(match answer.into_iter().next() {
-            Some(Submitted::Accepted { id } | Submitted::Duplicate { id, .. }) => Resent::As(id),
-            Some(Submitted::Refused(problems)) => Resent::Refused(problems),
-            None => Resent::NotFound,
+        let incoming = Incoming {
+            submission,
+            channel_given: true,
+        };
+        let repeat = match self.ingest.check(incoming).await? {
+            Ok(repeat) => repeat,
+            Err(problems) => return Ok(Resent::Refused(problems)),
+        };
+        let (new, lane) = (repeat.submission.id, repeat.lane);
+        Ok(match self.store.resend(tenant, id, repeat, actor).await? {
+            Acted::Done => {
+                self.ingest.taken_in(tenant, new, lane);
+                Resent::As(new)
+            }
+            Acted::NotFound => Resent::NotFound,
+            Acted::WrongState(found) => Resent::WrongState(found),
         })
     }
 

@@ -3,12 +3,12 @@
 //! Always true: a secret goes in and never comes out again; settings that fail their kind's checks are not stored.
 
 use crate::{
-    directory::Directory,
+    directory::{Directory, owner},
     provider_secrets::{self, Owner},
     secrets::Place,
     wake::Wake,
 };
-use delivery::{Adapter, Deadline, Message};
+use delivery::{Adapter, Capture, Deadline, Message};
 use domain::{
     Actor, FieldError, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome, ProviderId, RetryPolicy,
     TenantId,
@@ -289,7 +289,7 @@ impl ProviderDesk {
             .open(&provider.provider)
             .map_err(TestError::NotUsable)?;
         let adapter = kind
-            .build(&settings)
+            .build_for(&owner(&provider.provider), &settings)
             .map_err(|problems| TestError::NotUsable(in_words(&problems)))?;
         let message = Message {
             id: NotificationId::mint(),
@@ -309,6 +309,12 @@ impl ProviderDesk {
             ));
         }
         Ok((adapter, message))
+    }
+
+    /// The messages that this node keeps for the provider, oldest first; none for kinds that send them away.
+    pub fn captured(&self, provider: &NewProvider) -> Option<Vec<Capture>> {
+        let kind = self.directory.registry().get(&provider.kind)?;
+        kind.captured(&owner(provider))
     }
 
     /// Stops a provider by hand. Answers whether there is one.

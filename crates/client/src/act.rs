@@ -60,7 +60,7 @@ impl Client {
         self.act(id, "cancel").await
     }
 
-    /// Sends what was delivered once more, as a new notification.
+    /// Sends what has ended (delivered, parked or discarded) once more, to everybody, as a new notification.
     pub async fn resend(&self, id: NotificationId) -> Result<Accepted> {
         self.act(id, "resend").await
     }

@@ -62,6 +62,11 @@ impl Client {
         self.all(&["api", "tenants"]).await
     }
 
+    /// Ends a tenant. `Conflict`, with what hangs on it, while it has providers or anything waits or is parked.
+    pub async fn delete_tenant(&self, name: &str) -> Result<()> {
+        self.delete(&["api", "tenants", name], NONE).await
+    }
+
     /// Makes a tenant, and its first admin key under this name.
     pub async fn create_tenant(&self, name: &str, admin_key: Option<&str>) -> Result<NewTenant> {
         self.post(

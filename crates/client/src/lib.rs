@@ -47,11 +47,11 @@ pub use keys::{ApiKey, NewTenant, Tenant};
 pub use lists::List;
 pub use notification::Notification;
 pub use providers::{
-    Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
+    CapturedMessage, Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
-pub use sites::{NewSite, ParkedMessage, ParkedPage, SiteCall, SiteDamage, SiteReport, SiteRow};
+pub use sites::{CallFilter, NewSite, ParkedMessage, ParkedPage, SiteCall, SiteDamage, SiteReport, SiteRow};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 

@@ -1,7 +1,7 @@
 //! Providers: setting up, trying out, holding. Secrets go in and come back as `•••`.
 
 use crate::{Client, Page, Result, http::NONE};
-use domain::{Channel, Timestamp};
+use domain::{Channel, NotificationId, Timestamp};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -50,6 +50,9 @@ pub struct ProviderDraft {
     pub limits: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_ambiguous: Option<String>,
+    /// When replacing: `Conflict` unless this is still the version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
 }
 
 /// A kind of provider and what it is set up with.
@@ -110,6 +113,21 @@ pub struct TestedRecipient {
     pub detail: Option<String>,
 }
 
+/// A message that a `capture` provider kept instead of sending it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CapturedMessage {
+    pub number: u64,
+    pub notification_id: NotificationId,
+    pub to: Vec<String>,
+    pub subject: String,
+    pub body: String,
+    pub body_html: Option<String>,
+    pub type_data: Option<Value>,
+    pub site: Option<String>,
+    pub created_at: Timestamp,
+}
+
 /// What waits for one provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -127,6 +145,8 @@ pub struct Lane {
 
 /// A far end may take its time to answer a test.
 const TEST_TIMEOUT: Duration = Duration::from_secs(90);
+/// Captured messages asked for at once: they come with their bodies.
+const CAPTURED_PAGE: u32 = 100;
 
 impl Client {
     pub async fn providers(&self) -> Result<Vec<Provider>> {
@@ -155,6 +175,24 @@ impl Client {
         let request = self.request(Method::POST, &["api", "providers", id, "test"], NONE);
         self.answer(request.timeout(TEST_TIMEOUT).json(&json!({ "to": to })))
             .await
+    }
+
+    /// The newest messages that the node asked keeps for a `capture` provider, at most so many.
+    pub async fn captured(&self, id: &str, n: usize) -> Result<Vec<CapturedMessage>> {
+        let (mut all, mut cursor) = (vec![], None::<String>);
+        while all.len() < n {
+            let limit = u32::try_from(n - all.len())
+                .unwrap_or(u32::MAX)
+                .min(CAPTURED_PAGE);
+            let path = ["api", "providers", id, "captured"];
+            let page: Page<_> = self.page(&path, vec![], limit, cursor.as_deref()).await?;
+            all.extend(page.items);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// Stops a provider; what is sent to it waits.

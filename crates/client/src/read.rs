@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Asks for no more than is wanted, in pages no longer than usual.
-    async fn first<T: DeserializeOwned + Send + 'static>(
+    pub(crate) async fn first<T: DeserializeOwned + Send + 'static>(
         &self,
         path: &'static [&'static str],
         query: Vec<(&'static str, String)>,

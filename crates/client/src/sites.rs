@@ -124,12 +124,48 @@ pub struct SiteCall {
     pub updated_at: Timestamp,
 }
 
+/// Which calls and writes of sites.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallFilter {
+    pub site: Option<String>,
+    pub status: Vec<OperationStatus>,
+    pub category: Option<Category>,
+    pub target: Option<String>,
+    pub operation: Option<TrackedOperationId>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+}
+
+impl CallFilter {
+    fn pairs(&self) -> Vec<(&'static str, String)> {
+        let status: Vec<_> = self.status.iter().map(ToString::to_string).collect();
+        let status = Some(status.join(",")).filter(|words| !words.is_empty());
+        [
+            ("site", self.site.clone()),
+            ("status", status),
+            ("category", self.category.map(|c| c.to_string())),
+            ("target", self.target.clone()),
+            ("trackedOperationId", self.operation.map(|id| id.to_string())),
+            ("from", self.from.map(|at| at.to_string())),
+            ("to", self.to.map(|at| at.to_string())),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+}
+
 impl Client {
-    /// The calls and writes of a site, newest first.
+    /// All calls and writes of a site, newest first.
     pub async fn site_calls(&self, site: &str) -> Result<Vec<SiteCall>> {
         self.pages(&["api", "site-calls"], vec![("site", site.to_owned())], 500)
             .try_collect()
             .await
+    }
+
+    /// The newest calls and writes of the filter, at most so many.
+    pub async fn site_calls_first(&self, filter: &CallFilter, n: usize) -> Result<Vec<SiteCall>> {
+        self.first(&["api", "site-calls"], filter.pairs(), n).await
     }
 
     pub async fn sites(&self) -> Result<Vec<SiteRow>> {

@@ -1,7 +1,7 @@
 //! A kind of provider: what it is called, what it is configured with, and how an adapter is made of that.
 
-use crate::adapter::Adapter;
-use domain::{Channel, FieldError, Limits, OnAmbiguous, RetryPolicy};
+use crate::{adapter::Adapter, capture::Capture};
+use domain::{Channel, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -19,6 +19,23 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     /// An adapter for these settings. Does no IO: a far end that is down is found out by the first attempt.
     /// Errors are what [`Kind::check`] names, for settings that got past it.
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>>;
+
+    /// The same, for a kind that keeps something for each provider.
+    fn build_for(&self, _owner: &Owner, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        self.build(settings)
+    }
+
+    /// The messages this process keeps for a provider, oldest first; none for kinds that send them away.
+    fn captured(&self, _owner: &Owner) -> Option<Vec<Capture>> {
+        None
+    }
+}
+
+/// Whose adapter it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Owner {
+    pub tenant: TenantId,
+    pub provider: ProviderId,
 }
 
 /// What forms, prompts and validation need to know about a kind.

@@ -22,7 +22,7 @@ pub mod vet;
 pub mod webhook;
 
 pub use adapter::{Adapter, Deadline, Message};
-pub use capture::Captured;
+pub use capture::{Capture, Captured};
 pub use kind::{Kind, KindInfo, Setting, SettingType};
 pub use outside::Outside;
 pub use registry::Registry;

@@ -13,15 +13,14 @@ use rustls::{
 use std::sync::Arc;
 use url::Url;
 
-/// The domain of Message-IDs where the installation has not said its own.
-pub const DEFAULT_MESSAGE_ID_DOMAIN: &str = "waypost.invalid";
-
 /// The world outside, as seen by one installation.
 #[derive(Debug, Clone)]
 pub struct Outside {
     pub clock: Arc<dyn Clock>,
-    /// The right-hand side of Message-IDs, and the name given in EHLO.
-    pub message_id_domain: String,
+    /// The right-hand side of all Message-IDs; none: each has the domain of its sender's address.
+    pub message_id_domain: Option<String>,
+    /// What this installation is called when it introduces itself (EHLO); none: its address.
+    pub host_name: Option<String>,
     pub vetting: Arc<Vetting>,
     roots: RootCertStore,
 }
@@ -31,7 +30,8 @@ impl Outside {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            message_id_domain: DEFAULT_MESSAGE_ID_DOMAIN.to_owned(),
+            message_id_domain: None,
+            host_name: None,
             vetting: Arc::new(Vetting::new(vec![])),
             roots: RootCertStore {
                 roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
@@ -49,7 +49,14 @@ impl Outside {
 
     pub fn with_message_id_domain(self, domain: impl Into<String>) -> Self {
         Self {
-            message_id_domain: domain.into(),
+            message_id_domain: Some(domain.into()),
+            ..self
+        }
+    }
+
+    pub fn with_host_name(self, name: impl Into<String>) -> Self {
+        Self {
+            host_name: Some(name.into()),
             ..self
         }
     }

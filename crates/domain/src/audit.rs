@@ -45,7 +45,7 @@ names!(
         NotifyDeliver,
         /// An operator sent a parked notification round again.
         NotifyRequeue,
-        /// An operator asked for a delivered notification once more.
+        /// An operator asked for a notification that has ended once more.
         NotifyResend,
         /// A site called an external system, or somebody acted on such a call.
         CachedCall,

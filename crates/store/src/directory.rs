@@ -18,6 +18,10 @@ pub trait Directory: Send + Sync {
     async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant>;
     async fn tenants(&self) -> Result<Vec<Tenant>>;
     async fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>>;
+    /// Ends a tenant on which nothing hangs any more: its keys are revoked, its lists, roles, sessions and sites go with
+    /// it, its name is free again. What it sent stays until it is purged. The first tenant cannot be deleted
+    /// (`Conflict`). Audited in the first tenant, because nobody can look into this one any more.
+    async fn delete_tenant(&self, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion>;
 
     /// Keeps only the hash. `Conflict` when the tenant has a live key of that name.
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey>;
@@ -73,7 +77,7 @@ pub trait Directory: Send + Sync {
     async fn delete_provider(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool>;
 
     /// The lane for messages of a channel that no provider serves: they are claimed there and parked with the
-    /// reason. Made when first needed.
+    /// reason. Made when first needed. `Conflict` for a tenant that was deleted: nothing is taken in for it.
     async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId>;
     /// The tenant and channel of an unrouted lane.
     async fn unrouted_channel(&self, lane: LaneId) -> Result<Option<(TenantId, Channel)>>;
@@ -93,6 +97,46 @@ pub struct Tenant {
     pub id: TenantId,
     pub name: String,
     pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TenantDeletion {
+    Deleted,
+    NotFound,
+    /// It was left as it is.
+    InUse(TenantUse),
+}
+
+/// What hangs on a tenant, each counted up to [`TenantUse::COUNTED`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TenantUse {
+    pub providers: i64,
+    pub waiting: i64,
+    pub parked: i64,
+}
+
+impl TenantUse {
+    pub const COUNTED: i64 = 1_000;
+
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for TenantUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [
+            (self.providers, "provider"),
+            (self.waiting, "waiting notification"),
+            (self.parked, "parked notification"),
+        ];
+        let words = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| {
+            let or_more = if n >= Self::COUNTED { " or more" } else { "" };
+            let s = if n == 1 { "" } else { "s" };
+            format!("{n}{or_more} {what}{s}")
+        });
+        f.write_str(&words.collect::<Vec<_>>().join(", "))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

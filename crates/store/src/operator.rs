@@ -1,6 +1,6 @@
 //! What a person may do to a notification. Each action names the state it expects; who loses a race is told.
 
-use crate::Result;
+use crate::{Result, outbox::NewNotification};
 use async_trait::async_trait;
 use domain::{Actor, LaneId, NotificationId, Status, TenantId};
 
@@ -21,6 +21,17 @@ pub trait Operator: Send + Sync {
     /// Discards a notification that still waits. One that is being sent right now may still go out: its late
     /// success is added to the audit, the row stays Discarded. Audited.
     async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted>;
+
+    /// Takes in a repeat of a notification that has ended, which itself stays as it is, and writes on the one repeated who
+    /// asked and as what; both or neither. `Refused` where the database does not take the repeat, `Conflict` when
+    /// its id is known.
+    async fn resend(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        repeat: NewNotification,
+        actor: &Actor,
+    ) -> Result<Acted>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

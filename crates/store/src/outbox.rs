@@ -87,8 +87,21 @@ pub enum Signal {
     Directory,
     /// A question to a site waits for the node that has it, or was answered.
     Relays,
+    /// Somebody watches live on the node that says so, and wants to be told of changes for a while.
+    Watching,
+    /// What has changed on another node, and how many changes are not told one by one.
+    Changes { changes: Vec<Change>, missed: u64 },
     /// The listening session was lost and is back: look once.
     LookAgain,
+}
+
+/// Where a notification stands since a moment ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub tenant: TenantId,
+    pub id: NotificationId,
+    pub status: Status,
+    pub code: Option<String>,
 }
 
 /// A submission and the lane it was routed to.

@@ -85,7 +85,10 @@ pub fn report(error: &Error) -> ExitCode {
     }
     note(format_args!("waypost: {error:#}"));
     if let Some(client::Error::Unauthorized { .. }) = error.downcast_ref() {
-        note("The key is read from WAYPOST_API_KEY; `waypost key create` makes one on the database itself.");
+        note(
+            "The key is read from WAYPOST_API_KEY; `waypost key create` makes one on the database itself. If it is \
+             server.bootstrap_key, central's log says at the start why that is not in force.",
+        );
     }
     if let Some(client::Error::SiteUnauthorized { .. }) = error.downcast_ref() {
         note(

@@ -10,6 +10,7 @@ use crate::{
     docs,
     dto::{
         audit::AuditView,
+        captured::CapturedView,
         filter::BulkRequest,
         job::{DryRunAnswer, JobView},
         key::{KeyRequest, KeyView, NewKeyView},
@@ -150,7 +151,7 @@ fn notification_routes() -> Vec<Endpoint> {
         post(
             "/api/notifications/{id}/resend",
             Operate,
-            "Send a delivered notification once more",
+            "Send a notification that has ended once more",
             actions::resend,
         )
         .answers::<ResendAnswer>(202, "A new notification with the same content")
@@ -335,6 +336,15 @@ fn provider_routes() -> Vec<Endpoint> {
         )
         .optional_body::<TestRequest>()
         .answers::<TestAnswer>(200, "What the far end said"),
+        get(
+            "/api/providers/{id}/captured",
+            Read,
+            "What a capture provider kept on this node, newest first",
+            providers::captured,
+        )
+        .params(&PAGING)
+        .pages::<CapturedView>("A page")
+        .refuses(&[Conflict]),
         post(
             "/api/providers/{id}/hold",
             Operate,
@@ -473,6 +483,14 @@ fn admin_routes() -> Vec<Endpoint> {
         )
         .body::<TenantRequest>()
         .answers::<NewTenantView>(201, "The tenant")
+        .refuses(&[Conflict]),
+        delete(
+            "/api/tenants/{name}",
+            Tenants,
+            "Remove a tenant on which nothing hangs: no provider, nothing waiting or parked",
+            tenants::remove,
+        )
+        .empty("It is gone; what it sent stays until it is purged")
         .refuses(&[Conflict]),
     ]
 }

@@ -36,6 +36,8 @@ impl Streak {
 pub(super) struct Conclusion {
     pub lease: Lease,
     pub lane: LaneId,
+    /// On record before this one.
+    pub attempts: u32,
     pub behaviour: Behaviour,
     pub probe: Option<Hold>,
     pub hold: Option<HoldLane>,
@@ -71,6 +73,7 @@ impl Judge {
         let mut conclusion = Conclusion {
             lease: row.lease,
             lane: row.lane,
+            attempts: row.attempts,
             behaviour: Behaviour::NotAsked,
             probe: row.probe.clone(),
             hold: None,

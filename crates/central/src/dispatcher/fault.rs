@@ -24,13 +24,14 @@ pub(super) fn internal_fault() -> Step {
 pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclusion) -> Conclusion {
     let row = &finished.row;
     let (lease, lane, probe) = (row.lease, row.lane, row.probe.clone());
-    let attempt_step = row.attempt_step;
+    let (attempts, attempt_step) = (row.attempts, row.attempt_step);
     let (tenant, id, after_interruption) = (row.tenant, row.id, row.interruptions > 0);
     catch_unwind(AssertUnwindSafe(|| judge(finished))).unwrap_or_else(|_| {
         tracing::error!(notification.id = %id, "concluding an attempt panicked; it is parked, the others go on");
         Conclusion {
             lease,
             lane,
+            attempts,
             behaviour: Behaviour::NotAsked,
             probe,
             hold: None,

@@ -184,12 +184,12 @@ impl Recorder {
             self.conclude_lane(conclusion).await;
         }
         let n = conclusions.len();
-        let (mut lanes, mut records) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let (mut rows, mut records) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let (mut released, mut again) = (vec![], vec![]);
         for conclusion in conclusions {
             match conclusion.record {
                 Some(record) => {
-                    lanes.push(conclusion.lane);
+                    rows.push((conclusion.lane, conclusion.attempts));
                     records.push(record);
                 }
                 None => {
@@ -205,7 +205,7 @@ impl Recorder {
         if !released.is_empty() {
             self.persist("release", || self.store.release(&released)).await;
         }
-        again.extend(self.record_all(&lanes, records.into(), &mut tally).await);
+        again.extend(self.record_all(&rows, records.into(), &mut tally).await);
         self.tell_steps(steps, start);
         Feedback::Recorded { tally, again }
     }
@@ -285,9 +285,10 @@ impl Recorder {
         }
     }
 
+    /// `rows`: the lane of each, and the attempts on record before this one.
     async fn record_all(
         &self,
-        lanes: &[LaneId],
+        rows: &[(LaneId, u32)],
         records: Arc<[AttemptRecord]>,
         tally: &mut Tally,
     ) -> Vec<(LaneId, Timestamp)> {
@@ -303,13 +304,16 @@ impl Recorder {
             return again;
         };
         let now = self.clock.now();
-        for ((lane, record), answer) in lanes.iter().zip(&*records).zip(answers) {
+        for (((lane, attempts), record), answer) in rows.iter().zip(&*records).zip(answers) {
             if let Recorded::LostLease { completed } = answer {
                 tracing::warn!(
                     notification.id = %record.id, completed,
                     "a result came after its lease had ended; what was learned was added"
                 );
                 tally.lost += 1;
+                if completed {
+                    self.changed(record, Status::Delivered, None);
+                }
                 continue;
             }
             let (status, code) = match &record.ended {
@@ -326,21 +330,30 @@ impl Recorder {
                     again.push((*lane, now + *after));
                     (Status::Retrying, Some(code))
                 }
+                // Uncounted: it stands where it stood.
+                Ended::Wait { code, .. } if *attempts == 0 => {
+                    tally.waiting += 1;
+                    (Status::Pending, Some(code))
+                }
                 Ended::Wait { code, .. } => {
                     tally.waiting += 1;
                     (Status::Retrying, Some(code))
                 }
             };
-            if self.changes.is_watched() {
-                self.changes.tell(Change {
-                    tenant: record.tenant,
-                    id: record.id,
-                    status,
-                    code: code.cloned(),
-                });
-            }
+            self.changed(record, status, code);
         }
         again
+    }
+
+    fn changed(&self, record: &AttemptRecord, status: Status, code: Option<&String>) {
+        if self.changes.is_watched() {
+            self.changes.tell(Change {
+                tenant: record.tenant,
+                id: record.id,
+                status,
+                code: code.cloned(),
+            });
+        }
     }
 
     /// Calls the store until it answers. While it does not, nothing new is claimed.

@@ -1,7 +1,7 @@
 //! What is not out by the time its sender set.
 
 use crate::world::{TENANT, World, secs, somebody};
-use central::{Settings, expiry};
+use central::{Settings, changes::News, expiry};
 use domain::{Clock, ProviderId, Status};
 use std::time::Duration;
 use testkit::a_notification;
@@ -38,7 +38,9 @@ async fn a_row_in_a_held_lane_is_parked_as_expired_when_the_time_comes() {
         (row.status, row.last_code.as_deref()),
         (Status::Parked, Some("EXPIRED"))
     );
-    let told = changes.try_recv().unwrap();
+    let News::Change(told) = changes.try_recv().unwrap() else {
+        panic!("a change");
+    };
     assert_eq!((told.id, told.status), (id, Status::Parked));
     world.sweep().await;
     assert_eq!(world.mail.received().len(), 0);

@@ -1,7 +1,7 @@
 //! Stopping in good order counts nothing and loses nothing.
 
 use crate::world::{World, secs};
-use central::Settings;
+use central::{Settings, changes::News};
 use domain::{Channel, OnAmbiguous, Outcome, Status};
 use testkit::{Reply, a_notification};
 use tokio_util::sync::CancellationToken;
@@ -96,7 +96,9 @@ async fn a_new_row_wakes_the_dispatcher_without_a_poll() {
     let mut changes = world.central.changes.subscribe();
     let id = world.send(a_notification()).await;
     loop {
-        let change = changes.recv().await.unwrap();
+        let News::Change(change) = changes.recv().await.unwrap() else {
+            continue;
+        };
         if change.id == id && change.status == Status::Delivered {
             break;
         }

@@ -2,11 +2,11 @@
 
 mod captured;
 
-pub use captured::Captured;
+pub use captured::{Capture, Captured};
 
 use crate::{
     adapter::{Adapter, Deadline, Message},
-    kind::{Kind, KindInfo, Setting, Settings},
+    kind::{Kind, KindInfo, Owner, Setting, Settings},
     settings::{Problems, Values},
 };
 use async_trait::async_trait;
@@ -24,6 +24,18 @@ pub struct CaptureKind {
 impl CaptureKind {
     pub fn new(captured: Captured) -> Self {
         Self { captured }
+    }
+
+    fn adapter(
+        &self,
+        owner: Option<Owner>,
+        settings: &Settings,
+    ) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        Ok(Arc::new(CaptureAdapter {
+            captured: self.captured.clone(),
+            owner,
+            fault: Self::read(settings)?,
+        }))
     }
 
     fn read(settings: &Settings) -> Result<Option<Fault>, Vec<FieldError>> {
@@ -62,10 +74,15 @@ impl Kind for CaptureKind {
     }
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
-        Ok(Arc::new(CaptureAdapter {
-            captured: self.captured.clone(),
-            fault: Self::read(settings)?,
-        }))
+        self.adapter(None, settings)
+    }
+
+    fn build_for(&self, owner: &Owner, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        self.adapter(Some(owner.clone()), settings)
+    }
+
+    fn captured(&self, owner: &Owner) -> Option<Vec<Capture>> {
+        Some(self.captured.of(owner))
     }
 }
 
@@ -99,6 +116,7 @@ impl Fault {
 #[derive(Debug)]
 struct CaptureAdapter {
     captured: Captured,
+    owner: Option<Owner>,
     fault: Option<Fault>,
 }
 
@@ -108,7 +126,7 @@ impl Adapter for CaptureAdapter {
         if let Some(fault) = self.fault {
             return fault.failure().into();
         }
-        self.captured.keep(message.clone());
+        self.captured.keep(self.owner.as_ref(), message);
         Outcome::Delivered(Accepted {
             provider_message_id: Some(message.id.to_string()),
             grade: Grade::Confirmed,

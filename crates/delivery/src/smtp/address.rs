@@ -25,6 +25,11 @@ impl Mailbox {
         })
     }
 
+    /// What is behind the `@`, in ASCII form.
+    pub fn domain(&self) -> &str {
+        self.address.rsplit_once('@').map_or("", |(_, domain)| domain)
+    }
+
     /// Whether the far end must know SMTPUTF8 to take it.
     pub fn needs_utf8(&self) -> bool {
         !self.address.is_ascii()

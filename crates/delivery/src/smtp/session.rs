@@ -239,10 +239,10 @@ async fn encrypt(
     }
 }
 
-/// The installation's domain, or else our address, as RFC 5321 has it for hosts without a name.
+/// Our own name, or else our address, as RFC 5321 has it for hosts without a name.
 fn introduction(settings: &SmtpSettings, stream: &TcpStream) -> String {
-    if settings.domain_is_ours {
-        return settings.domain.clone();
+    if let Some(name) = &settings.host_name {
+        return name.clone();
     }
     match stream.local_addr().map(|a| a.ip().to_canonical()) {
         Ok(IpAddr::V4(ip)) => format!("[{ip}]"),

@@ -45,7 +45,7 @@ pub(super) fn described() -> Vec<Setting> {
         Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default"),
         Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").required(),
         Setting::text("replyTo", "Where answers go, if not to the sender."),
-        Setting::text("domain", "The right-hand side of Message-IDs; left out, the installation's own."),
+        Setting::text("domain", "The right-hand side of Message-IDs; left out, delivery.message_id_domain or the domain of `from`."),
         Setting::text("caPem", "A certificate authority to trust besides the public ones, as PEM text."),
         Setting::duration("timeout", "The longest one attempt may take.").or("30s"),
     ]
@@ -61,8 +61,8 @@ pub(super) struct SmtpSettings {
     pub reply_to: Option<Mailbox>,
     /// Right-hand side of Message-IDs.
     pub domain: String,
-    /// Whether `domain` was chosen by somebody, so that it may be used to introduce ourselves.
-    pub domain_is_ours: bool,
+    /// What we are called in EHLO, if somebody has said so. The sender's domain is not ours to claim.
+    pub host_name: Option<String>,
     pub timeout: Duration,
     pub redactor: Redactor,
 }
@@ -125,7 +125,7 @@ impl SmtpSettings {
         }
         let from = mailbox("from", &values, &mut problems);
         let reply_to = mailbox("replyTo", &values, &mut problems);
-        let domain = domain(&values, outside, &mut problems);
+        let chosen = chosen_domain(&values, outside, &mut problems);
         let auth = auth(&values, outside, &mut problems);
         let redactor = redactor(&values);
         let Some(from) = from else {
@@ -137,10 +137,10 @@ impl SmtpSettings {
             port,
             security,
             auth,
+            domain: chosen.clone().unwrap_or_else(|| from.domain().to_owned()),
+            host_name: chosen.or_else(|| outside.host_name.clone()),
             from,
             reply_to,
-            domain_is_ours: domain != crate::outside::DEFAULT_MESSAGE_ID_DOMAIN,
-            domain,
             timeout,
             redactor,
         })
@@ -174,7 +174,8 @@ fn mailbox(name: &str, values: &Values, problems: &mut Problems) -> Option<Mailb
     parsed
 }
 
-fn domain(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> String {
+/// The domain that somebody chose: for this provider, or for the installation.
+fn chosen_domain(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Option<String> {
     let Some(own) = values.text("domain") else {
         return outside.message_id_domain.clone();
     };
@@ -182,7 +183,7 @@ fn domain(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> S
     if !own.chars().all(sound) {
         problems.add("domain", "must be a domain name like example.com");
     }
-    own.to_owned()
+    Some(own.to_owned())
 }
 
 fn auth(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Auth {
@@ -269,6 +270,35 @@ mod tests {
         }
         let settings = read(json!({"host": "mail", "from": "a@b.c", "port": 2525})).unwrap();
         assert_eq!((settings.port, settings.timeout), (2525, Duration::from_secs(30)));
+    }
+
+    #[test]
+    fn a_message_id_has_the_domain_somebody_chose_or_else_the_senders() {
+        let domain = |outside: Outside, settings: Value| {
+            let settings = SmtpSettings::read(settings.as_object().unwrap(), &Arc::new(outside)).unwrap();
+            (settings.domain, settings.host_name)
+        };
+        let outside = || Outside::new(Arc::new(SystemClock));
+        let plain = json!({"host": "mail", "from": "Plant <ops@plänt.example>"});
+        let named = json!({"host": "mail", "from": "ops@plant.example", "domain": "mail.plant.example"});
+        // The far end is told whose mail it is; that we are that domain's host is for somebody else to say.
+        assert_eq!(
+            domain(outside(), plain.clone()),
+            ("xn--plnt-moa.example".into(), None)
+        );
+        assert_eq!(
+            domain(outside().with_host_name("waypost.example"), plain.clone()),
+            ("xn--plnt-moa.example".into(), Some("waypost.example".into()))
+        );
+        let chosen = outside().with_message_id_domain("chosen.example");
+        assert_eq!(
+            domain(chosen.clone(), plain),
+            ("chosen.example".into(), Some("chosen.example".into()))
+        );
+        assert_eq!(
+            domain(chosen, named),
+            ("mail.plant.example".into(), Some("mail.plant.example".into()))
+        );
     }
 
     #[test]

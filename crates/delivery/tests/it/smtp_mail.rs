@@ -1,13 +1,15 @@
 //! What arrives at a mail server when all goes well, and how few connections that takes.
 
 use crate::world::*;
-use domain::{Failure, Outcome, Scope};
+use delivery::Outside;
+use domain::{Failure, Outcome, Scope, SystemClock};
 use futures_util::future::join_all;
 use serde_json::json;
 use simulator::{
     SmtpOptions,
     smtp::{Phase, SmtpRule},
 };
+use std::sync::Arc;
 
 fn addresses(n: usize) -> Vec<String> {
     (0..n).map(|i| format!("r{i}@example.com")).collect()
@@ -41,6 +43,24 @@ async fn one_mail_goes_to_all_and_names_none_of_them() {
     assert_eq!(caught.header("Auto-Submitted").as_deref(), Some("auto-generated"));
     assert!(!caught.text().contains("a@example.com"), "{}", caught.text());
     assert!(caught.text().contains("and rising"), "{}", caught.text());
+}
+
+#[tokio::test]
+async fn every_try_of_a_mail_has_one_message_id_in_the_domain_of_its_sender() {
+    let server = smtp(SmtpOptions::default()).await;
+    let loopback = vec!["127.0.0.0/8".parse().unwrap()];
+    let outside = || Outside::new(Arc::new(SystemClock)).allowing(loopback.clone());
+    let settings = smtp_settings(&server, json!({"from": "Ops <ops@plant.example>"}));
+    let message = mail(&["a@example.com"]);
+    // As on another node, or after a restart.
+    for _ in 0..2 {
+        adapter_in(outside(), "smtp", settings.clone())
+            .deliver(&message, patiently())
+            .await;
+    }
+    let expected = format!("{}@plant.example", message.id);
+    let ids: Vec<_> = server.mails().into_iter().filter_map(|m| m.message_id).collect();
+    assert_eq!(ids, [expected.clone(), expected]);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! The [`Directory`] trait on PostgreSQL: tenants and keys here, lists in [`super::lists`], providers in
-//! [`super::providers`].
+//! The [`Directory`] trait on PostgreSQL: keys here, tenants in [`super::tenants`], lists in [`super::lists`],
+//! providers in [`super::providers`].
 //!
 //! Always true: a change first raises the directory version, whose row lock keeps changes one after the other; so what
 //! is looked up after it stays true until the commit.
@@ -10,11 +10,13 @@ use super::{
     failed::Failed,
     lists, providers, rows,
     session::{Db, Session, Tx},
-    sql,
+    sql, tenants,
 };
 use crate::{
     Error, Result,
-    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant},
+    directory::{
+        ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
+    },
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
@@ -29,7 +31,7 @@ impl Directory for PgStore {
     }
 
     async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant> {
-        create_tenant(&self.db, name, actor)
+        tenants::create(&self.db, name, actor)
             .await
             .map_err(Failed::while_committing)
     }
@@ -40,7 +42,7 @@ impl Directory for PgStore {
             .rows(sql::TENANTS, &[])
             .await?
             .iter()
-            .map(tenant)
+            .map(tenants::from_row)
             .collect())
     }
 
@@ -50,7 +52,13 @@ impl Directory for PgStore {
             .opt(sql::TENANT_BY_NAME, &[&name])
             .await?
             .as_ref()
-            .map(tenant))
+            .map(tenants::from_row))
+    }
+
+    async fn delete_tenant(&self, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
+        tenants::delete(&self.db, tenant, actor)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {
@@ -195,6 +203,7 @@ impl Directory for PgStore {
 
     async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId> {
         let session = self.db.general().await?;
+        tenants::must_be_live(&session, tenant).await?;
         Ok(providers::lane(&session, tenant, "", channel).await?.0)
     }
 
@@ -205,18 +214,6 @@ impl Directory for PgStore {
             .map(|row| Ok((TenantId(row.get(0)), rows::parsed("lanes", row.get(1))?)))
             .transpose()
     }
-}
-
-async fn create_tenant(db: &Db, name: &str, actor: &Actor) -> Result<Tenant, Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    bump(&tx).await?;
-    let made = tx.opt(sql::TENANT_CREATE, &[&db.now(), &name]).await?;
-    let made = made.ok_or_else(|| Error::Conflict(format!("there is a tenant {name:?} already")))?;
-    let made = tenant(&made);
-    log(db, &tx, made.id, AuditKind::TenantChanged, actor, name, "created").await?;
-    tx.commit().await?;
-    Ok(made)
 }
 
 async fn create_key(db: &Db, key: &NewKey, actor: &Actor) -> Result<ApiKey, Failed> {
@@ -293,14 +290,6 @@ pub(super) async fn log(
         ..Entry::new(tenant, kind, actor)
     };
     audit_write::insert(db, tx, [entry]).await
-}
-
-fn tenant(row: &Row) -> Tenant {
-    Tenant {
-        id: TenantId(row.get("tenant")),
-        name: row.get("name"),
-        created_at: rows::time(row, "created_at"),
-    }
 }
 
 fn api_key(row: &Row) -> Result<ApiKey> {

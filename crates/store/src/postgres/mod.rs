@@ -42,6 +42,7 @@ mod signals;
 mod site_calls;
 mod sites;
 mod sql;
+mod tenants;
 pub(crate) mod tls;
 mod types;
 pub(crate) mod url;

@@ -2,14 +2,16 @@
 
 use super::{
     PgStore,
+    audit_write::{self, Entry},
     failed::Failed,
+    ingest_columns::{Columns, Item},
     rows,
     session::{Db, Params, Session},
     sql,
 };
-use crate::{Operator, Result, operator::Acted};
+use crate::{Error, Operator, Result, operator::Acted, outbox::NewNotification};
 use async_trait::async_trait;
-use domain::{Actor, LaneId, NotificationId, Status, TenantId};
+use domain::{Actor, AuditKind, AuditStatus, LaneId, NotificationId, Seq, Status, TenantId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -54,6 +56,56 @@ impl Operator for PgStore {
         let acted = acted.map_err(Failed::while_committing)?;
         Ok(acted.first().copied().unwrap_or(Acted::NotFound))
     }
+
+    async fn resend(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        repeat: NewNotification,
+        actor: &Actor,
+    ) -> Result<Acted> {
+        resend(&self.db, tenant, id, repeat, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+}
+
+/// Apart from the group commit of ingest: the repeat and what is written on the one repeated are one transaction.
+async fn resend(
+    db: &Db,
+    tenant: TenantId,
+    id: NotificationId,
+    repeat: NewNotification,
+    actor: &Actor,
+) -> Result<Acted, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(ended) = tx.opt(sql::ENDED_SEQ, &[&tenant.0, &id.0]).await? else {
+        let standing = tx.opt(sql::STATUS_OF, &[&tenant.0, &vec![id.0]]).await?;
+        let status = standing.map(|row| rows::status(row.get("status"))).transpose()?;
+        return Ok(status.flatten().map_or(Acted::NotFound, Acted::WrongState));
+    };
+    let repeat_id = repeat.submission.id;
+    if tx.opt(sql::LANE_EXISTS, &[&vec![repeat.lane.0]]).await?.is_none() {
+        return Err(Error::Refused(format!("there is no lane {}", repeat.lane)).into());
+    }
+    let item = Item::new(repeat);
+    let items = [&item];
+    let columns = Columns::of(&items);
+    let now = db.now();
+    let (statement, params) = columns.statement(&now, &db.node);
+    if tx.rows(statement, &params).await?.is_empty() {
+        return Err(Error::Conflict(format!("{repeat_id} is known already")).into());
+    }
+    let entry = Entry {
+        seq: Some(Seq(ended.get(0))),
+        status: AuditStatus::Submitted,
+        detail: Some(format!("as {repeat_id}").into()),
+        ..Entry::new(tenant, AuditKind::NotifyResend, actor)
+    };
+    audit_write::insert(db, &tx, [entry]).await?;
+    tx.commit().await?;
+    Ok(Acted::Done)
 }
 
 /// Runs an action that answers with the ids it was done to; the others are told what they are instead.

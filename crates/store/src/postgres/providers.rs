@@ -6,7 +6,7 @@ use super::{
     failed::Failed,
     rows,
     session::{Db, Session, Tx},
-    sql,
+    sql, tenants,
 };
 use crate::{
     Error, Result,
@@ -34,6 +34,7 @@ pub(super) async fn put(
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
+    tenants::must_be_live(&tx, new.tenant).await?;
     let old = by_id(&tx, new.tenant, &new.id).await?;
     check_version(old.as_ref(), new, expected_version)?;
     if let Some(old) = &old

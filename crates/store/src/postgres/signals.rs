@@ -8,8 +8,12 @@ use super::{
     session::{Db, Session},
     sql,
 };
-use crate::{Result, outbox::Signal, vital::Vitals};
-use domain::LaneId;
+use crate::{
+    Result,
+    outbox::{Change, Signal},
+    vital::Vitals,
+};
+use domain::{LaneId, NotificationId, TenantId};
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, PoisonError},
@@ -26,6 +30,12 @@ const COALESCE: Duration = Duration::from_millis(5);
 const RECONNECT: Duration = Duration::from_secs(1);
 /// A payload has at most 8000 bytes; more lanes than this are "look again".
 const LANES: usize = 350;
+/// What one payload of changes may take; the server's limit less the sender and the words before them.
+const CHANGES_BYTES: usize = 7_900;
+/// The most changes that wait to be told; more only happen while the server does not answer, and are counted.
+const CHANGES_WAITING: usize = 1_000;
+/// A code that is longer, or is no plain word, is not told along.
+const LONGEST_CODE: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -46,6 +56,9 @@ struct Pending {
     directory: bool,
     relays: bool,
     look_again: bool,
+    watching: bool,
+    changes: Vec<Change>,
+    missed: u64,
 }
 
 impl Signals {
@@ -92,6 +105,14 @@ impl Signals {
                 Signal::Directory => pending.directory = true,
                 Signal::Relays => pending.relays = true,
                 Signal::LookAgain => pending.look_again = true,
+                Signal::Watching => pending.watching = true,
+                Signal::Changes { mut changes, missed } => {
+                    let room = CHANGES_WAITING.saturating_sub(pending.changes.len());
+                    let left_out = changes.len().saturating_sub(room);
+                    changes.truncate(room);
+                    pending.changes.append(&mut changes);
+                    pending.missed += missed + left_out as u64;
+                }
             }
         }
         self.gathered.bell.notify_one();
@@ -196,7 +217,8 @@ impl Listener {
     }
 }
 
-/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER again`.
+/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER again`, `SENDER watching`, and
+/// `SENDER changes MISSED TENANT,ID,STATUS,CODE;…`.
 fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     let mut payloads = vec![];
     if pending.look_again || pending.lanes.len() > LANES {
@@ -211,7 +233,60 @@ fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     if pending.relays {
         payloads.push(format!("{sender} relays"));
     }
+    if pending.watching {
+        payloads.push(format!("{sender} watching"));
+    }
+    let mut missed = pending.missed;
+    let mut text = String::new();
+    for change in &pending.changes {
+        let one = print_change(change);
+        if text.len() + one.len() >= CHANGES_BYTES {
+            payloads.push(format!("{sender} changes {} {text}", std::mem::take(&mut missed)));
+            text.clear();
+        }
+        if !text.is_empty() {
+            text.push(';');
+        }
+        text += &one;
+    }
+    if !text.is_empty() || missed > 0 {
+        payloads.push(format!("{sender} changes {missed} {text}"));
+    }
     payloads
+}
+
+fn print_change(change: &Change) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let code = change.code.as_deref().unwrap_or_default();
+    let code = Some(code).filter(|code| code.len() <= LONGEST_CODE && code.chars().all(plain));
+    format!(
+        "{},{},{},{}",
+        change.tenant.0,
+        change.id.0.simple(),
+        change.status.as_str(),
+        code.unwrap_or_default()
+    )
+}
+
+fn read_change(text: &str) -> Option<Change> {
+    let mut parts = text.split(',');
+    let change = Change {
+        tenant: TenantId(parts.next()?.parse().ok()?),
+        id: NotificationId(parts.next()?.parse().ok()?),
+        status: parts.next()?.parse().ok()?,
+        code: parts.next().filter(|code| !code.is_empty()).map(str::to_owned),
+    };
+    parts.next().is_none().then_some(change)
+}
+
+/// `MISSED TENANT,ID,STATUS,CODE;…`
+fn read_changes(text: &str) -> Option<Signal> {
+    let (missed, list) = text.split_once(' ')?;
+    let changes = list.split(';').filter(|one| !one.is_empty()).map(read_change);
+    Some(Signal::Changes {
+        changes: changes.collect::<Option<_>>()?,
+        missed: missed.parse().ok()?,
+    })
 }
 
 /// None for our own words; `LookAgain` for words that only a newer node understands.
@@ -226,6 +301,12 @@ fn read(own: &str, payload: &str) -> Option<Signal> {
     if what == "relays" {
         return Some(Signal::Relays);
     }
+    if what == "watching" {
+        return Some(Signal::Watching);
+    }
+    if let Some(changes) = what.strip_prefix("changes ").and_then(read_changes) {
+        return Some(changes);
+    }
     let lanes = what.strip_prefix("lanes ").and_then(|list| {
         list.split(',')
             .map(|n| n.parse().map(LaneId).ok())
@@ -237,6 +318,7 @@ fn read(own: &str, payload: &str) -> Option<Signal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::Status;
 
     #[test]
     fn what_is_told_is_what_is_heard_except_by_oneself() {
@@ -244,7 +326,8 @@ mod tests {
             lanes: [7, 3].into(),
             directory: true,
             relays: true,
-            look_again: false,
+            watching: true,
+            ..Pending::default()
         };
         let said = payloads("me", &pending);
         let heard: Vec<_> = said.iter().filter_map(|p| read("you", p)).collect();
@@ -253,10 +336,57 @@ mod tests {
             [
                 Signal::Lanes(vec![LaneId(3), LaneId(7)]),
                 Signal::Directory,
-                Signal::Relays
+                Signal::Relays,
+                Signal::Watching,
             ]
         );
         assert!(said.iter().all(|p| read("me", p).is_none()));
+    }
+
+    fn change(tenant: i32, code: &str) -> Change {
+        Change {
+            tenant: TenantId(tenant),
+            id: NotificationId::mint(),
+            status: Status::Retrying,
+            code: Some(code.to_owned()).filter(|code| !code.is_empty()),
+        }
+    }
+
+    #[test]
+    fn changes_are_heard_as_they_were_told_however_many_payloads_they_take() {
+        let changes: Vec<_> = (0..500)
+            .map(|n| {
+                change(
+                    i32::MAX - n,
+                    ["", "SMTP_451", &"X".repeat(LONGEST_CODE)][n as usize % 3],
+                )
+            })
+            .collect();
+        let pending = Pending {
+            changes: changes.clone(),
+            missed: 7,
+            ..Pending::default()
+        };
+        let said = payloads(&"m".repeat(32), &pending);
+        assert!(said.len() > 1 && said.iter().all(|p| p.len() < 8_000));
+        let (mut heard, mut missed_in_all) = (vec![], 0);
+        for payload in &said {
+            let Some(Signal::Changes { changes, missed }) = read("you", payload) else {
+                panic!("{payload}");
+            };
+            heard.extend(changes);
+            missed_in_all += missed;
+        }
+        assert_eq!((heard, missed_in_all), (changes, 7));
+    }
+
+    #[test]
+    fn a_code_that_is_no_plain_word_is_not_told_along() {
+        for strange in ["A;B", "A,B", "naïve", "X".repeat(LONGEST_CODE + 1).as_str()] {
+            let told = change(1, strange);
+            let read = read_change(&print_change(&told)).unwrap();
+            assert_eq!(read, Change { code: None, ..told });
+        }
     }
 
     #[test]

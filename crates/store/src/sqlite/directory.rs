@@ -1,15 +1,17 @@
-//! The [`Directory`] trait on SQLite: tenants and keys here, lists in [`super::lists`], providers in
-//! [`super::providers`].
+//! The [`Directory`] trait on SQLite: keys here, tenants in [`super::tenants`], lists in [`super::lists`], providers
+//! in [`super::providers`].
 
 use super::{
     SqliteStore,
     audit_write::{self, AuditEntry},
-    lists, providers, rows, sql,
+    lists, providers, rows, sql, tenants,
     writer::Session,
 };
 use crate::{
     Error, Result,
-    directory::{ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant},
+    directory::{
+        ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
+    },
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
@@ -28,21 +30,11 @@ impl Directory for SqliteStore {
 
     async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant> {
         let (name, actor) = (name.to_owned(), actor.clone());
-        self.write(1, move |s| {
-            let taken = || format!("there is a tenant {name:?} already");
-            let made = s
-                .conn
-                .prepare_cached(sql::tenant_create)?
-                .query_row(params![name, s.now.as_millis()], tenant);
-            let made = made.map_err(|e| conflict(e, taken))?;
-            changed(s, made.id, AuditKind::TenantChanged, &actor, &name, "created")?;
-            Ok(made)
-        })
-        .await
+        self.write(1, move |s| tenants::create(s, &name, &actor)).await
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        self.read(|conn| all(conn, sql::tenants, [], |row| Ok(tenant(row)?)))
+        self.read(|conn| all(conn, sql::tenants, [], |row| Ok(tenants::from_row(row)?)))
             .await
     }
 
@@ -50,9 +42,14 @@ impl Directory for SqliteStore {
         let name = name.to_owned();
         self.read(move |conn| {
             let mut statement = conn.prepare_cached(sql::tenant_by_name)?;
-            Ok(statement.query_row([name], tenant).optional()?)
+            Ok(statement.query_row([name], tenants::from_row).optional()?)
         })
         .await
+    }
+
+    async fn delete_tenant(&self, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
+        let actor = actor.clone();
+        self.write(1, move |s| tenants::delete(s, tenant, &actor)).await
     }
 
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {
@@ -201,7 +198,10 @@ impl Directory for SqliteStore {
 
     async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> Result<LaneId> {
         let found = self
-            .read(move |conn| providers::lane(conn, tenant, "", channel))
+            .read(move |conn| {
+                tenants::must_be_live(conn, tenant)?;
+                providers::lane(conn, tenant, "", channel)
+            })
             .await?;
         match found {
             Some((lane, _)) => Ok(lane),
@@ -264,7 +264,7 @@ fn bump(s: &Session<'_>) -> Result<()> {
 }
 
 /// A name that is taken is a conflict; everything else a UNIQUE or CHECK says is a refusal.
-fn conflict(error: rusqlite::Error, taken: impl Fn() -> String) -> Error {
+pub(super) fn conflict(error: rusqlite::Error, taken: impl Fn() -> String) -> Error {
     let unique = error
         .sqlite_error()
         .is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE);
@@ -289,14 +289,6 @@ pub(super) fn create_key(s: &mut Session<'_>, key: &NewKey, actor: &Actor) -> Re
     let made = row.map(api_key).ok_or_else(super::closed)??;
     changed(s, key.tenant, AuditKind::KeyChanged, actor, &key.name, "created")?;
     Ok(made)
-}
-
-fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
-    Ok(Tenant {
-        id: TenantId(row.get("tenant")?),
-        name: row.get("name")?,
-        created_at: rows::time(row, "created_at")?,
-    })
 }
 
 fn api_key(row: &Row<'_>) -> Result<ApiKey> {

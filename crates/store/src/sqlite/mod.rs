@@ -39,6 +39,7 @@ pub(crate) mod safeguard;
 mod sites;
 mod sql;
 pub(crate) mod stats;
+mod tenants;
 mod transaction;
 #[cfg(test)]
 mod trouble;

@@ -3,12 +3,17 @@
 use super::{
     SqliteStore,
     audit_write::{self, AuditEntry},
+    ingest::{self, Hashed},
     record::{self, Left, Outcome},
     rows, sql,
     stats::What,
     writer::Session,
 };
-use crate::{Operator, Result, operator::Acted};
+use crate::{
+    Error, Operator, Result,
+    operator::Acted,
+    outbox::{Ingested, NewNotification},
+};
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, AuditStatus, LaneId, NotificationId, Seq, Status, TenantId};
 use rusqlite::{OptionalExtension, params};
@@ -44,6 +49,19 @@ impl Operator for SqliteStore {
     async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
         let actor = actor.clone();
         self.write(1, move |s| cancel(s, tenant, id, &actor)).await
+    }
+
+    async fn resend(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        repeat: NewNotification,
+        actor: &Actor,
+    ) -> Result<Acted> {
+        let (actor, repeat_id) = (actor.clone(), repeat.submission.id);
+        let repeat = [Hashed::from(repeat)];
+        self.write(1, move |s| resend(s, tenant, id, repeat_id, &repeat, &actor))
+            .await
     }
 }
 
@@ -124,6 +142,40 @@ fn cancel(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Act
         status: AuditStatus::Discarded,
         code: Some(CANCELLED),
         ..AuditEntry::new(tenant, AuditKind::NotifyDeliver, actor)
+    };
+    audit_write::entry(s, &entry)?;
+    Ok(Acted::Done)
+}
+
+fn resend(
+    s: &mut Session<'_>,
+    tenant: TenantId,
+    id: NotificationId,
+    repeat_id: NotificationId,
+    repeat: &[Hashed],
+    actor: &Actor,
+) -> Result<Acted> {
+    let ended = s
+        .conn
+        .prepare_cached(sql::ended_seq)?
+        .query_row(params![tenant.0, id.0.as_bytes()], |row| row.get(0).map(Seq))
+        .optional()?;
+    let Some(seq) = ended else {
+        return lost(s, tenant, id);
+    };
+    match ingest::ingest(s, repeat)?.pop() {
+        Some(Ingested::Accepted) => {}
+        Some(Ingested::Refused(reason)) => return Err(Error::Refused(reason)),
+        Some(Ingested::Duplicate { .. }) | None => {
+            return Err(Error::Conflict(format!("{repeat_id} is known already")));
+        }
+    }
+    let detail = format!("as {repeat_id}");
+    let entry = AuditEntry {
+        seq: Some(seq),
+        status: AuditStatus::Submitted,
+        detail: Some(&detail),
+        ..AuditEntry::new(tenant, AuditKind::NotifyResend, actor)
     };
     audit_write::entry(s, &entry)?;
     Ok(Acted::Done)

@@ -3,7 +3,7 @@
 
 use super::{
     directory::{all, changed},
-    rows, sql,
+    rows, sql, tenants,
     writer::Session,
 };
 use crate::{
@@ -23,6 +23,7 @@ pub(super) fn put(
     expected_version: Option<i64>,
     actor: &Actor,
 ) -> Result<Provider> {
+    tenants::must_be_live(s.conn, new.tenant)?;
     let old = by_id(s.conn, new.tenant, &new.id)?;
     match (&old, expected_version) {
         (Some(_), None) => {

@@ -161,6 +161,8 @@ store_suite! {
         one_answer_per_id_in_order,
         another_tenants_rows_are_not_found,
         a_late_success_of_an_earlier_generation_completes_the_requeued_row,
+        whatever_has_ended_is_sent_again_and_says_who_asked,
+        a_repeat_that_is_not_taken_leaves_no_trace,
     }
     query::{
         nobody_sees_another_tenants_rows,
@@ -202,6 +204,8 @@ store_suite! {
     directory::{
         there_is_a_tenant_from_the_start,
         a_tenants_name_is_taken_once,
+        a_tenant_is_deleted_when_nothing_hangs_on_it,
+        nothing_is_set_up_or_taken_in_for_a_deleted_tenant,
         a_live_keys_name_is_taken_once,
         a_revoked_key_opens_nothing,
         a_key_is_revoked_only_by_its_tenant,

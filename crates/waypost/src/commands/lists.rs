@@ -19,7 +19,11 @@ pub enum Command {
     /// Add somebody to a list
     Add(Add),
     /// Take somebody off a list
-    Remove(Remove),
+    Remove(Entry),
+    /// Let somebody on a list get messages again
+    Enable(Entry),
+    /// Let somebody stay on a list and get nothing
+    Disable(Entry),
     /// Delete a list
     Rm(One),
 }
@@ -73,12 +77,15 @@ pub struct Add {
     /// The type of the address; Email if left out
     #[arg(long = "type", value_name = "TYPE", value_parser = channel)]
     channel: Option<Channel>,
+    /// Put them on it switched off: they get nothing until `lists enable`
+    #[arg(long)]
+    disabled: bool,
     #[command(flatten)]
     central: Connect,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Remove {
+pub struct Entry {
     /// The list
     list: String,
     /// The address
@@ -96,7 +103,10 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
         Command::Show(args) => say(&args.central.client()?.list_named(&args.name).await?, args.format),
         Command::Put(args) => put(args).await,
         Command::Add(args) => {
-            let recipient = entry(args.address, args.name, args.channel);
+            let recipient = Recipient {
+                enabled: !args.disabled,
+                ..entry(args.address, args.name, args.channel)
+            };
             args.central
                 .client()?
                 .add_recipient(&args.list, &recipient)
@@ -112,12 +122,27 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
             output::note(format_args!("{} is off {}", args.address, args.list));
             Ok(())
         }
+        Command::Enable(args) => switch(args, true).await,
+        Command::Disable(args) => switch(args, false).await,
         Command::Rm(args) => {
             args.central.client()?.delete_list(&args.name).await?;
             output::note(format_args!("{} is gone", args.name));
             Ok(())
         }
     }
+}
+
+async fn switch(args: Entry, enabled: bool) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    client
+        .switch_recipient(&args.list, &args.address, args.channel, enabled)
+        .await?;
+    let now = if enabled { "gets messages" } else { "gets nothing" };
+    output::note(format_args!(
+        "{} on {} {now} from now on",
+        args.address, args.list
+    ));
+    Ok(())
 }
 
 async fn list(args: Plain) -> anyhow::Result<()> {

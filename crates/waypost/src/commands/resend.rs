@@ -1,12 +1,12 @@
-//! `waypost resend`: a delivered notification once more.
+//! `waypost resend`: a notification that has ended once more.
 
 use crate::{connect::Connect, output};
 use client::NotificationId;
 
-/// Send a delivered notification once more, as a new one
+/// Send a notification that has ended once more, to everybody, as a new one
 ///
-/// Prints the id of the new notification. Only what was delivered can be repeated; for what is parked there is
-/// `waypost retry`.
+/// Prints the id of the new notification. What was delivered, parked or discarded can be repeated and stays as it is;
+/// `waypost retry` sends what is parked on to those it has not reached.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The notification

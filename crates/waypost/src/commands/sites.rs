@@ -4,10 +4,11 @@ use crate::{
     connect::Connect,
     output::{self, Cells, rows::cut, table, time::short},
 };
-use client::{SiteReport, SiteRow};
+use client::{CallFilter, Client, SiteReport, SiteRow};
 use comfy_table::Cell;
+use domain::site::{Category, OperationStatus};
 
-/// List the sites, and make new ones known
+/// List the sites, make new ones known, and see what they called and wrote
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -22,6 +23,26 @@ pub struct Args {
 pub enum Command {
     /// Make a site known and print its key, which is shown this once (role admin)
     Add(Add),
+    /// List what sites called and wrote, newest first
+    Calls(Calls),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Calls {
+    /// Only those of this site
+    site: Option<String>,
+    /// Only those that stand so: Submitted, Retrying, Delivered, Parked, Failed, Discarded
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    status: Vec<OperationStatus>,
+    /// Only calls (ExternalSystem) or only writes (CachedDbWrite)
+    #[arg(long)]
+    category: Option<Category>,
+    /// Only those to this system or connection
+    #[arg(long)]
+    target: Option<String>,
+    /// How many at most
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
 }
 
 #[derive(Debug, clap::Args)]
@@ -43,6 +64,9 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         ));
         return output::line(made.key);
     }
+    if let Some(Command::Calls(calls)) = args.command {
+        return show_calls(&client, calls, args.format).await;
+    }
     let sites = client.sites().await?;
     if args.format.json {
         return output::json(&sites);
@@ -58,6 +82,51 @@ fn damaged(report: &SiteReport) -> Option<String> {
         .damage
         .first()
         .map(|damage| format!("damaged: {}", damage.what))
+}
+
+async fn show_calls(client: &Client, args: Calls, format: output::Format) -> anyhow::Result<()> {
+    let filter = CallFilter {
+        site: args.site,
+        status: args.status,
+        category: args.category,
+        target: args.target,
+        ..CallFilter::default()
+    };
+    // One more than asked for says whether there are more.
+    let limit = args.limit as usize;
+    let mut calls = client.site_calls_first(&filter, limit + 1).await?;
+    let more = calls.len() > limit;
+    calls.truncate(limit);
+    if format.json {
+        return output::json(&calls);
+    }
+    let rows = calls.iter().map(|call| -> Cells {
+        vec![
+            Cell::new(&call.site_id),
+            Cell::new(call.tracked_operation_id),
+            Cell::new(call.category),
+            Cell::new(&call.target),
+            Cell::new(call.status),
+            Cell::new(call.retry_count),
+            Cell::new(short(call.updated_at)),
+            Cell::new(cut(call.last_error.as_deref().unwrap_or(""), 60)),
+        ]
+    });
+    let headers = [
+        "site",
+        "operation",
+        "category",
+        "target",
+        "status",
+        "tries",
+        "changed",
+        "error",
+    ];
+    output::line(table(&headers, rows).trim_fmt())?;
+    if more {
+        output::note(format_args!("there are more; --limit says how many are shown"));
+    }
+    Ok(())
 }
 
 fn row(site: &SiteRow) -> Cells {

@@ -2,7 +2,7 @@
 
 use crate::{
     connect::Connect,
-    output::{self, table, time},
+    output::{self, ask, table, time},
 };
 use comfy_table::Cell;
 
@@ -12,6 +12,8 @@ pub enum Command {
     List(List),
     /// Make a tenant
     Create(Create),
+    /// Remove a tenant; not while it has providers, or anything waits or is parked
+    Rm(Remove),
 }
 
 #[derive(Debug, clap::Args)]
@@ -35,11 +37,37 @@ pub struct Create {
     central: Connect,
 }
 
+#[derive(Debug, clap::Args)]
+pub struct Remove {
+    /// The tenant
+    name: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    central: Connect,
+}
+
 pub async fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::List(args) => list(args).await,
         Command::Create(args) => create(args).await,
+        Command::Rm(args) => remove(args).await,
     }
+}
+
+async fn remove(args: Remove) -> anyhow::Result<()> {
+    let question = format!(
+        "Delete the tenant {}, with its keys, lists, roles and sites?",
+        args.name
+    );
+    if !ask::confirm(&question, args.yes)? {
+        output::note("nothing was deleted");
+        return Ok(());
+    }
+    args.central.client()?.delete_tenant(&args.name).await?;
+    output::note(format_args!("{} is gone", args.name));
+    Ok(())
 }
 
 async fn list(args: List) -> anyhow::Result<()> {

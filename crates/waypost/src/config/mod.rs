@@ -111,6 +111,7 @@ impl Config {
             self.database.problems(),
             self.secrets.problems(),
             self.outbox.problems(),
+            self.delivery.problems(),
             self.site.problems(),
             self.log.problems(),
             self.telemetry.problems(),

@@ -32,7 +32,7 @@ pub async fn first_user(central: &Central, server: &Server) -> anyhow::Result<()
 }
 
 /// Makes `server.bootstrap_key` a key of tenant default, once: a key of that name that was ever made, even one
-/// that was revoked since, is left as it is.
+/// that was revoked since, is left as it is. A text that opens nothing is told of.
 pub async fn first_key(central: &Central, server: &Server) -> anyhow::Result<()> {
     let keys = central
         .store
@@ -49,17 +49,17 @@ pub async fn first_key(central: &Central, server: &Server) -> anyhow::Result<()>
         }
         return Ok(());
     };
-    if keys.iter().any(|key| key.name == NAME) {
-        let known = central
-            .store
-            .key_by_hash(&central::keys::hash(text.expose()))
-            .await?;
-        if known.is_none() {
-            tracing::warn!(
-                "server.bootstrap_key is not in force: the key \"bootstrap\" was made at an earlier start, \
-                 and was revoked or had another text"
-            );
-        }
+    let hash = central::keys::hash(text.expose());
+    if central.store.key_by_hash(&hash).await?.is_some() {
+        return Ok(());
+    }
+    let known: Vec<_> = keys.iter().filter(|key| key.name == NAME).collect();
+    if known.iter().any(|key| key.revoked_at.is_none()) {
+        not_in_force("the database has a key of that name with another text, made at an earlier start");
+        return Ok(());
+    }
+    if !known.is_empty() {
+        not_in_force("the key of that name was revoked, and that is final");
         return Ok(());
     }
     match central
@@ -73,8 +73,25 @@ pub async fn first_key(central: &Central, server: &Server) -> anyhow::Result<()>
         )
         .await
     {
-        // Another node that starts at the same time was faster.
-        Ok(_) | Err(store::Error::Conflict(_)) => Ok(()),
+        Ok(_) => Ok(()),
+        // Another node that starts at the same time was faster, perhaps with another text.
+        Err(store::Error::Conflict(_)) => {
+            if central.store.key_by_hash(&hash).await?.is_none() {
+                not_in_force(
+                    "its text belongs to a revoked key, or another node has just made one of its own",
+                );
+            }
+            Ok(())
+        }
         Err(e) => Err(e).context("cannot store server.bootstrap_key"),
     }
+}
+
+/// Whoever relies on the key would otherwise only learn from a 401 that it opens nothing.
+fn not_in_force(reason: &str) {
+    tracing::warn!(
+        reason,
+        "server.bootstrap_key is not in force, calls with it are answered 401; go on with the key in use, or make one \
+         with `waypost key create --role admin`, and take the setting out or correct it"
+    );
 }

@@ -24,9 +24,11 @@ pub fn central(
 ) -> Central {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut outside = Outside::new(clock.clone()).allowing(config.delivery.allow_addresses.clone());
-    // The same on every node and after every restart, so that a receiver recognises a repeat by its Message-ID.
+    if let Some(domain) = &config.delivery.message_id_domain {
+        outside = outside.with_message_id_domain(domain);
+    }
     if let Some(host) = config.server.public_url.as_deref().and_then(host_of) {
-        outside = outside.with_message_id_domain(host);
+        outside = outside.with_host_name(host);
     }
     let registry = Registry::standard(Arc::new(outside), Captured::default());
     let settings = Settings {
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_domain_of_message_ids_is_the_host_of_the_public_url() {
+    fn the_public_url_says_what_this_host_is_called() {
         assert_eq!(
             host_of("https://waypost.example.com:8443/x"),
             Some("waypost.example.com")

@@ -1,6 +1,7 @@
 //! Commands against a real server process on an embedded database.
 
 use crate::harness::{KEY, Place, Server};
+use serde_json::json;
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},
@@ -343,6 +344,228 @@ fn lists_keys_providers_and_tenants_are_managed() {
         .unwrap()
         .clone();
     server.run(&["key", "revoke", &eyes["id"].to_string()]).done();
+}
+
+#[test]
+fn all_that_a_provider_is_set_up_with_can_be_set_and_the_rest_stays() {
+    let server = Server::start();
+    let made = server
+        .run(&[
+            "provider",
+            "add",
+            "--kind",
+            "capture",
+            "--id",
+            "cap",
+            "--name",
+            "Trap",
+            "--order",
+            "7",
+            "--disabled",
+            "--retry",
+            "shape=fixed",
+            "--retry",
+            "interval=30s",
+            "--retry",
+            "maxAge=2d",
+            "--limit",
+            "concurrency=3",
+            "--limit",
+            "perSecond=2.5",
+            "--on-ambiguous",
+            "park",
+            "--json",
+        ])
+        .done()
+        .json();
+    assert_eq!(
+        (
+            &made["retry"]["shape"],
+            &made["retry"]["interval"],
+            &made["retry"]["maxAge"]
+        ),
+        (&json!("fixed"), &json!("30s"), &json!("2d"))
+    );
+    assert_eq!(made["limits"], json!({"concurrency": 3, "perSecond": 2.5}));
+    assert_eq!(
+        (&made["onAmbiguous"], &made["enabled"], &made["order"]),
+        (&json!("park"), &json!(false), &json!(7))
+    );
+
+    let set = |args: &[&str]| {
+        let all: Vec<&str> = ["provider", "set", "cap", "--json"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
+        server.run(&all)
+    };
+    let changed = set(&[
+        "--retry",
+        "unknownRetries=4",
+        "--retry",
+        "maxAge=none",
+        "--limit",
+        "perSecond=none",
+    ])
+    .done()
+    .json();
+    let mut expected = made["retry"].clone();
+    expected["unknownRetries"] = json!(4);
+    expected.as_object_mut().unwrap().remove("maxAge");
+    assert_eq!(changed["retry"], expected);
+    assert_eq!(changed["limits"], json!({"concurrency": 3}));
+    assert_eq!(
+        (&changed["onAmbiguous"], &changed["name"]),
+        (&json!("park"), &json!("Trap"))
+    );
+    let switched = set(&["--on-ambiguous", "resend", "--enabled", "true"])
+        .done()
+        .json();
+    assert_eq!(
+        (&switched["retry"], &switched["enabled"]),
+        (&expected, &json!(true))
+    );
+    assert!(
+        set(&["--retry", "tries=3"])
+            .ended(2)
+            .err()
+            .contains("maxAttempts")
+    );
+    assert!(
+        set(&["--retry", "interval=soon"])
+            .ended(2)
+            .err()
+            .contains("retry.interval")
+    );
+}
+
+#[test]
+fn somebody_on_a_list_is_switched_off_and_on_again() {
+    let server = Server::start();
+    server.run(&["lists", "put", "ops", "a@example.com"]).done();
+    server
+        .run(&[
+            "lists",
+            "add",
+            "ops",
+            "b@example.com",
+            "--name",
+            "Bea",
+            "--disabled",
+        ])
+        .done();
+    let states = || {
+        let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
+        let of = |address: &str| {
+            let all = list["recipients"].as_array().unwrap();
+            all.iter().find(|r| r["address"] == address).unwrap()["enabled"].clone()
+        };
+        (of("a@example.com"), of("b@example.com"))
+    };
+    assert_eq!(states(), (json!(true), json!(false)));
+    server.run(&["lists", "disable", "ops", "a@example.com"]).done();
+    server.run(&["lists", "enable", "ops", "b@example.com"]).done();
+    assert_eq!(states(), (json!(false), json!(true)));
+    let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
+    assert!(list.to_string().contains("Bea"), "{list}");
+    server.run(&["lists", "disable", "ops", "c@example.com"]).ended(3);
+    server
+        .run(&["lists", "disable", "night", "a@example.com"])
+        .ended(3);
+}
+
+#[test]
+fn what_a_capture_provider_kept_is_shown_newest_first() {
+    let server = server();
+    for subject in ["one", "two"] {
+        server
+            .run(&[
+                "notify",
+                "--provider",
+                "cap",
+                "--subject",
+                subject,
+                "--body",
+                "text",
+                "--wait",
+            ])
+            .done();
+    }
+    let kept = server
+        .run(&["provider", "captured", "cap", "--json"])
+        .done()
+        .json();
+    let subjects: Vec<_> = kept.as_array().unwrap().iter().map(|m| &m["subject"]).collect();
+    assert_eq!(subjects, ["two", "one"]);
+    let newest = server
+        .run(&["provider", "captured", "cap", "--limit", "1"])
+        .done()
+        .out();
+    assert!(newest.contains("two") && !newest.contains("one"), "{newest}");
+    server.run(&["provider", "captured", "nobody"]).ended(3);
+    server
+        .run(&[
+            "provider",
+            "add",
+            "--kind",
+            "smtp",
+            "--id",
+            "mail",
+            "--set",
+            "host=mail.example.com",
+            "--set",
+            "from=a@example.com",
+        ])
+        .done();
+    server.run(&["provider", "captured", "mail"]).ended(4);
+}
+
+#[test]
+fn what_was_given_up_is_sent_again_and_says_who_asked() {
+    let server = server();
+    let id = parked(&server);
+    server.run(&["discard", &id]).done();
+    let new = server.run(&["resend", &id]).done().out();
+    assert_ne!(new, id);
+    let shown = server.run(&["show", &id]).done().out();
+    assert!(
+        shown.contains("Discarded") && shown.contains("NotifyResend") && shown.contains("key:bootstrap"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_tenant_is_removed_once_nothing_hangs_on_it() {
+    let server = Server::start();
+    let ops = server.run(&["key", "create", "--role", "ops"]).done().out();
+    let as_ops = |args: &[&str]| {
+        let ran = server.place.command(args).env("WAYPOST_API_KEY", &ops).output();
+        let ran = ran.unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        (ran.status.code().unwrap(), said, ran.stdout)
+    };
+    let (_, _, key) = as_ops(&["tenant", "create", "team", "--admin-key", "first"]);
+    let key = String::from_utf8(key).unwrap();
+    let mut add = server
+        .place
+        .command(&["provider", "add", "--kind", "capture", "--id", "cap"]);
+    assert!(add.env("WAYPOST_API_KEY", key.trim()).status().unwrap().success());
+    let (code, said, _) = as_ops(&["tenant", "rm", "team", "--yes"]);
+    assert!(code == 4 && said.contains("1 provider"), "{code} {said}");
+    let mut rm = server.place.command(&["provider", "rm", "cap"]);
+    assert!(rm.env("WAYPOST_API_KEY", key.trim()).status().unwrap().success());
+    assert_eq!(as_ops(&["tenant", "rm", "team"]).0, 2, "nobody can be asked");
+    assert_eq!(as_ops(&["tenant", "rm", "team", "--yes"]).0, 0);
+    assert_eq!(as_ops(&["tenant", "rm", "team", "--yes"]).0, 3);
+    let mut list = server.place.command(&["provider", "list"]);
+    assert!(
+        !list
+            .env("WAYPOST_API_KEY", key.trim())
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]

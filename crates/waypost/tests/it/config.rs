@@ -1,6 +1,6 @@
 //! The configuration: what is refused and in which words, what wins, and where values are said to come from.
 
-use crate::harness::Place;
+use crate::harness::{Place, Server};
 
 #[test]
 fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes() {
@@ -91,6 +91,47 @@ fn secrets_are_never_shown() {
         .ended(1)
         .err();
     assert!(bad.contains("secrets.key") && !bad.contains("hunter2"), "{bad}");
+}
+
+#[test]
+fn a_bootstrap_key_that_opens_nothing_is_told_of_at_the_start_with_what_to_do() {
+    let (place, _) = Server::start().terminate();
+    assert!(!Server::log_of_start(&place).contains("bootstrap_key"));
+
+    let other = place.with("WAYPOST_SERVER__BOOTSTRAP_KEY", "wp_another_text_of_the_key");
+    let said = Server::log_of_start(&other);
+    for wanted in [
+        "server.bootstrap_key is not in force",
+        "another text",
+        "waypost key create --role admin",
+    ] {
+        assert!(said.contains(wanted), "{wanted:?} is missing in:\n{said}");
+    }
+    assert!(!said.contains("wp_another_text_of_the_key"), "{said}");
+
+    let server = Server::in_place(other);
+    let id = server.run(&["key", "list", "--json"]).done().json()[0]["id"].to_string();
+    server.run(&["key", "revoke", &id]).done();
+    let refused = server.run(&["doctor"]).ended(1).err();
+    assert!(refused.contains("server.bootstrap_key"), "{refused}");
+    let (place, _) = server.terminate();
+    let said = Server::log_of_start(&place);
+    assert!(
+        said.contains("not in force") && said.contains("revoked"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_domain_of_message_ids_must_be_one() {
+    let long = "a".repeat(64);
+    for bad in ["mail example.com", "me@example.com", "a..b", long.as_str()] {
+        let place = Place::new().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", bad);
+        let said = place.run(&["config", "check"]).ended(1).err();
+        assert!(said.contains("delivery.message_id_domain"), "{bad}: {said}");
+    }
+    let place = Place::new().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", "mail.example.com");
+    place.run(&["config", "check"]).done();
 }
 
 #[test]

@@ -164,6 +164,27 @@ impl Server {
         log
     }
 
+    /// What a server in this place logs until it is up.
+    pub fn log_of_start(place: &Place) -> String {
+        let mut command = place.command(&["serve"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut server = Self {
+            place: Place::new(),
+            child: child.unwrap(),
+            url: String::new(),
+        };
+        let mut said = String::new();
+        for line in BufReader::new(server.child.stderr.take().unwrap()).lines() {
+            let line = line.unwrap();
+            said += &line;
+            said.push('\n');
+            if line.contains("central is up") {
+                break;
+            }
+        }
+        said
+    }
+
     /// Asks it to end in order, and waits for that.
     pub fn terminate(mut self) -> (Place, ExitStatus) {
         self.signal();

@@ -1,12 +1,15 @@
 //! Two nodes on one PostgreSQL inside this process, so that each can have a clock of its own.
 
 use crate::{postgres, size};
-use central::{Central, Settings, ingest::Incoming, providers::ProviderDraft, secrets::Sealer};
+use central::{
+    Central, Settings, changes::News, ingest::Incoming, providers::ProviderDraft, secrets::Sealer,
+};
 use delivery::Registry;
-use domain::{Actor, Channel, Clock, Outcome, SystemClock, TenantId, Timestamp};
+use domain::{Actor, Channel, Clock, NotificationId, Outcome, Status, SystemClock, TenantId, Timestamp};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use store::Store;
 use testkit::{FarEnd, Reply, a_notification};
+use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
 /// A wall clock that is wrong by a constant.
@@ -93,6 +96,58 @@ fn assert_once_each(times: &HashMap<domain::NotificationId, usize>, total: usize
     assert_eq!(times.len(), total);
     let twice = times.values().filter(|n| **n > 1).count();
     assert_eq!(twice, 0, "{twice} were delivered more than once");
+}
+
+/// What a listener on one node hears of this notification, until it is delivered.
+async fn heard_until_delivered(news: &mut Receiver<News>, id: NotificationId) -> Vec<Status> {
+    let mut heard = vec![];
+    while heard.last() != Some(&Status::Delivered) {
+        let next = tokio::time::timeout(Duration::from_secs(30), news.recv()).await;
+        match next.expect("news").unwrap() {
+            News::Change(change) if change.id == id => heard.push(change.status),
+            _ => {}
+        }
+    }
+    heard
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_watches_one_node_hears_what_the_other_does() {
+    let (url, far_end) = (postgres::database().await, far_end());
+    let lease = Duration::from_secs(120);
+    let one = node(&url, "one", &far_end, Arc::new(SystemClock), lease).await;
+    let two = node(&url, "two", &far_end, Arc::new(SystemClock), lease).await;
+    let draft = ProviderDraft {
+        id: Some("hook".into()),
+        kind: "test-hook".into(),
+        ..ProviderDraft::default()
+    };
+    let system = Actor::system();
+    one.providers
+        .create(TenantId::DEFAULT, draft, &system)
+        .await
+        .unwrap();
+    let stop = CancellationToken::new();
+    // The other one's dispatcher is never started: whatever is heard there was done here.
+    let running = [one.start(&stop), two.start_listening(&stop)];
+    assert!(!one.changes.is_watched());
+    let mut news = two.changes.subscribe();
+    while !one.changes.is_watched() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let submission = a_notification().by(Channel::Webhook).0;
+    let id = submission.id;
+    let incoming = Incoming {
+        submission,
+        channel_given: true,
+    };
+    one.ingest.submit(vec![incoming]).await.unwrap();
+    let heard = heard_until_delivered(&mut news, id).await;
+    assert_eq!(heard.last(), Some(&Status::Delivered));
+    stop.cancel();
+    for tasks in running {
+        tasks.wait().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -97,7 +97,7 @@ pub async fn resend(
         Resent::NotFound => Err(Problem::not_found("notification")),
         Resent::WrongState(found) => Err(Problem::wrong_state(
             found,
-            "only a Delivered one can be sent again",
+            "only one that has ended can be sent again",
         )),
         Resent::Refused(problems) => Err(Problem::fields(problems)),
     }

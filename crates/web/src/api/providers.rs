@@ -6,6 +6,7 @@ use crate::{
     body::{JsonObject, OptionalObject},
     draft,
     dto::{
+        captured::{CapturedView, newest_first},
         page::Paged,
         provider::{KindView, ProviderView, TestAnswer},
     },
@@ -132,6 +133,24 @@ pub async fn test(
         Err(TestError::NotUsable(why)) => Err(Problem::new(Code::ValidationFailed, why)),
         Err(TestError::Store(error)) => Err(error.into()),
     }
+}
+
+/// What a `capture` provider kept on this node, newest first.
+pub async fn captured(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(id): PathText,
+    params: Params,
+) -> Result<Json<Paged<CapturedView>>> {
+    let provider = find(&state, &caller, &id).await?.provider;
+    let kept = state.central.providers.captured(&provider).ok_or_else(|| {
+        let words = format!(
+            "a provider of kind {} sends messages away and keeps none",
+            provider.kind
+        );
+        Problem::new(Code::Conflict, words)
+    })?;
+    paging::page_whole(kept, params, newest_first, CapturedView::from).map(Json)
 }
 
 pub async fn hold(

@@ -21,7 +21,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use central::changes::Change;
+use central::changes::News;
 use domain::{NotificationId, Status, TenantId};
 use futures_util::stream;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub struct Live {
     state: Shared,
     tenant: TenantId,
     welcome: Welcome,
-    changes: Receiver<Change>,
+    changes: Receiver<News>,
     tick: Interval,
     _place: Place,
 }
@@ -116,13 +116,13 @@ impl Live {
                     }
                 }
                 change = self.changes.recv() => match change {
-                    Ok(change) if change.tenant == self.tenant => return event("change", &ChangeView {
+                    Ok(News::Change(change)) if change.tenant == self.tenant => return event("change", &ChangeView {
                         notification_id: change.id,
                         status: change.status,
                         error_code: change.code,
                     }),
-                    Ok(_) => {}
-                    Err(RecvError::Lagged(changes)) => return event("missed", &Missed { changes }),
+                    Ok(News::Change(_)) => {}
+                    Ok(News::Missed(changes)) | Err(RecvError::Lagged(changes)) => return event("missed", &Missed { changes }),
                     Err(RecvError::Closed) => return None,
                 },
             }

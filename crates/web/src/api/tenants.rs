@@ -1,6 +1,6 @@
 //! Tenants, for whoever runs the installation.
 
-use super::keys::name_problems;
+use super::{PathText, keys::name_problems};
 use crate::{
     auth::Caller,
     body::JsonObject,
@@ -9,12 +9,12 @@ use crate::{
         tenant::{NewTenantView, TenantView},
     },
     paging,
-    problem::{Problem, Result},
+    problem::{Code, Problem, Result},
     query::Params,
     state::Shared,
 };
 use axum::{Json, extract::State, http::StatusCode};
-use store::directory::Role;
+use store::directory::{Role, TenantDeletion, TenantUse};
 
 pub async fn list(State(state): State<Shared>, _: Caller, params: Params) -> Result<Json<Paged<TenantView>>> {
     let tenants = state.central.store.tenants().await?;
@@ -63,6 +63,31 @@ pub async fn create(
             admin_key,
         }),
     ))
+}
+
+pub async fn remove(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(name): PathText,
+) -> Result<StatusCode> {
+    // What cannot be a tenant's name names none.
+    let found = match is_tenant_name(&name) {
+        true => state.central.store.tenant_by_name(&name).await?,
+        false => None,
+    };
+    let found = found.ok_or_else(|| Problem::not_found("tenant"))?;
+    match state.central.delete_tenant(found.id, &caller.actor).await? {
+        TenantDeletion::Deleted => Ok(StatusCode::NO_CONTENT),
+        TenantDeletion::NotFound => Err(Problem::not_found("tenant")),
+        TenantDeletion::InUse(hangs) => Err(Problem::new(Code::Conflict, in_use(&name, &hangs))),
+    }
+}
+
+/// What hangs on a tenant that is to be deleted, and what to do about it.
+pub fn in_use(name: &str, hangs: &TenantUse) -> String {
+    format!(
+        "the tenant {name} still has {hangs}; cancel or discard the notifications and remove the providers first"
+    )
 }
 
 pub fn is_tenant_name(name: &str) -> bool {

@@ -13,6 +13,7 @@ mod account;
 mod assets;
 mod audit;
 mod bulk;
+mod captured;
 mod cookies;
 mod failure;
 mod filter;

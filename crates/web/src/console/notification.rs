@@ -66,7 +66,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
         type_data: row.submission.type_data.as_deref().map(pretty),
         can_decide: row.status == Status::Parked,
         can_cancel: waiting.is_some(),
-        can_resend: row.status == Status::Delivered,
+        can_resend: row.status.is_terminal(),
         why_not: why_not(row.status).into(),
         frame,
         waiting,
@@ -77,13 +77,15 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
 
 fn why_not(status: Status) -> &'static str {
     match status {
-        Status::Parked => "Resend is for what was delivered; Cancel is for what still waits.",
+        Status::Parked => {
+            "Retry goes to those it has not reached; Send again is a new notification to everybody. Cancel is for what still waits."
+        }
         Status::Pending | Status::Retrying | Status::Forwarding => {
             "It still waits, so it cannot be retried or discarded: it goes out by itself, or is parked. Cancel calls it off."
         }
         Status::Delivered => "It was delivered, so there is nothing to retry, discard or cancel.",
         Status::Discarded => {
-            "It was given up. A discarded notification never changes again; send a new one instead."
+            "It was given up, and never changes again. Send again sends the same content as a new notification."
         }
     }
 }
@@ -157,7 +159,7 @@ pub async fn resend(State(state): State<Shared>, signed: Signed, PathId(id): Pat
         }
         Resent::NotFound => return Err(Trouble(Problem::not_found("notification"))),
         Resent::WrongState(found) => Flash::bad(format!(
-            "It is {found} by now; only a delivered one can be sent again."
+            "It is {found} by now; only one that has ended can be sent again."
         ))
         .at(&old, &state.console),
         Resent::Refused(problems) => Flash::bad(in_words(&problems)).at(&old, &state.console),

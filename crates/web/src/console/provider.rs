@@ -18,7 +18,7 @@ use askama::Template;
 use axum::extract::State;
 use central::providers::TestError;
 use delivery::KindInfo;
-use domain::{ProviderId, retry::human, submission::limit};
+use domain::{OnAmbiguous, ProviderId, retry::human, submission::limit};
 use store::{directory::Provider, stats::FailureGroup};
 
 #[derive(Template)]
@@ -33,6 +33,9 @@ struct Page {
     settings: Vec<(String, String)>,
     retry: String,
     limits: String,
+    unsure: &'static str,
+    /// Messages are kept here instead of being sent.
+    captures: bool,
     failures: Vec<FailureGroup>,
     /// What came of the test that was just made.
     tested: Option<TestAnswer>,
@@ -95,6 +98,11 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         settings: flat("", &view.settings),
         retry: retry_in_words(&stored),
         limits: limits_in_words(&stored),
+        unsure: match stored.provider.on_ambiguous {
+            OnAmbiguous::Resend => "sent again",
+            OnAmbiguous::Park => "parked for a person to decide",
+        },
+        captures: state.central.providers.captured(&stored.provider).is_some(),
         failures,
         tested: None,
         test_problem: None,
@@ -133,7 +141,10 @@ fn retry_in_words(stored: &Provider) -> String {
     let age = retry
         .max_age
         .map_or(String::new(), |age| format!("; given up after {}", human(age)));
-    format!("up to {} attempts, {waits}{age}", retry.max_attempts)
+    format!(
+        "up to {} attempts, {waits}{age}; answers nobody has a rule for: {} more",
+        retry.max_attempts, retry.unknown_retries
+    )
 }
 
 fn limits_in_words(stored: &Provider) -> String {

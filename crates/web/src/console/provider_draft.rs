@@ -37,6 +37,7 @@ pub fn to_fields(form: &Form, info: &KindInfo, stored: Option<&NewProvider>) -> 
     for name in RETRY_NUMBERS {
         put_number(&mut retry, name, form.text(&format!("retry.{name}")));
     }
+    put_number(&mut retry, "unknownRetries", form.text("retry.unknownRetries"));
     let mut limits = stored.map_or_else(Map::new, |p| without(&p.limits, &LIMITS));
     for name in LIMITS {
         put_number(&mut limits, name, form.text(&format!("limits.{name}")));

@@ -304,6 +304,13 @@ fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
             "Older than this it is parked rather than tried again. Empty: no limit.",
             retry.max_age.map(human).unwrap_or_default(),
         ),
+        Field::new(
+            "retry.unknownRetries",
+            "Retries of answers nobody has a rule for",
+            "Then it is parked, whatever is left of the attempts.",
+            Drawn::Number,
+            retry.unknown_retries.to_string(),
+        ),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Every page of the console: method, path, who may, and its handler. There is no other list.
 
 use super::{
-    account, audit, bulk,
+    account, audit, bulk, captured,
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
     providers, recipients, send, sign_in, sites, tenants, theme, users,
@@ -102,6 +102,7 @@ fn setting_up() -> Vec<Route> {
         get("/providers/{id}/edit", Administer, provider_form::edit),
         post("/providers/{id}/edit", Administer, provider_form::replace),
         post("/providers/{id}/test", Operate, provider::test),
+        get("/providers/{id}/captured", Read, captured::page),
         post("/providers/{id}/hold", Operate, provider::hold),
         post("/providers/{id}/resume", Operate, provider::resume),
         post("/providers/{id}/delete", Administer, provider::delete),
@@ -128,6 +129,7 @@ fn running() -> Vec<Route> {
         post("/users/{id}/link", Administer, users::link),
         get("/tenants", Tenants, tenants::page),
         post("/tenants", Tenants, tenants::create),
+        post("/tenants/delete", Tenants, tenants::delete),
     ]
 }
 

@@ -7,11 +7,15 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
 };
-use crate::{api::tenants::is_tenant_name, problem::Problem, state::Shared};
+use crate::{
+    api::tenants::{in_use, is_tenant_name},
+    problem::Problem,
+    state::Shared,
+};
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use domain::{FieldError, TenantId};
-use store::directory::Tenant;
+use store::directory::{Tenant, TenantDeletion};
 
 #[derive(Template)]
 #[template(path = "tenants/page.html")]
@@ -64,13 +68,36 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
 }
 
-/// Looks at another tenant from now on, if the user may.
-pub async fn choose(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+/// Ends a tenant that nobody needs any more. Not the one that is being looked at: its sessions end with it.
+pub async fn delete(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+    let found = named(&state, &form).await?;
+    let flash = if found.id == signed.caller.tenant {
+        Flash::bad("Look at another tenant first: this one is the one you are in.")
+    } else {
+        match state.central.delete_tenant(found.id, &signed.caller.actor).await {
+            Ok(TenantDeletion::Deleted) => Flash::good(format!("The tenant {} is gone.", found.name)),
+            Ok(TenantDeletion::InUse(hangs)) => {
+                Flash::bad(format!("Nothing was deleted: {}.", in_use(&found.name, &hangs)))
+            }
+            Ok(TenantDeletion::NotFound) => return Err(Trouble(Problem::not_found("tenant"))),
+            Err(store::Error::Conflict(why)) => Flash::bad(format!("Nothing was deleted: {why}.")),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    Ok(flash.at("/tenants", &state.console))
+}
+
+async fn named(state: &Shared, form: &Form) -> Result<Tenant> {
     let wanted = form.get("tenant").and_then(|id| id.parse().ok()).map(TenantId);
     let known = state.central.store.tenants().await?;
     let found = known.into_iter().find(|tenant| Some(tenant.id) == wanted);
+    found.ok_or_else(|| Trouble(Problem::not_found("tenant")))
+}
+
+/// Looks at another tenant from now on, if the user may.
+pub async fn choose(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+    let found = named(&state, &form).await?;
     let refused = || Trouble(Problem::not_found("tenant"));
-    let found = found.ok_or_else(refused)?;
     let users = &state.central.users;
     if !users.choose_tenant(&signed.token, &signed.user, found.id).await? {
         return Err(refused());

@@ -5,6 +5,7 @@
 //! Always true: an answer has every field every time; what has no value is `null`.
 
 pub mod audit;
+pub mod captured;
 pub mod filter;
 pub mod job;
 pub mod key;

@@ -35,7 +35,6 @@ async fn what_the_state_does_not_allow_is_a_409_with_the_state() {
         (&waiting, "discard", "Pending"),
         (&waiting, "resend", "Pending"),
         (&parked, "cancel", "Parked"),
-        (&parked, "resend", "Parked"),
     ] {
         let answer = world.act(&format!("/api/notifications/{id}/{action}")).await;
         assert_eq!(answer.problem(409), "wrong_state", "{action} of {found}");
@@ -72,6 +71,31 @@ async fn discarding_and_cancelling_end_a_notification_for_good() {
     assert_eq!(world.status(&waiting).await, "Discarded");
     let again = world.act(&format!("/api/notifications/{parked}/discard")).await;
     assert_eq!(again.problem(409), "wrong_state");
+}
+
+#[tokio::test]
+async fn what_is_parked_or_discarded_is_sent_again_as_a_new_one_and_stays_as_it_is() {
+    let mut world = World::new().await;
+    let parked = world.parked("a").await;
+    let discarded = world.parked("b").await;
+    world
+        .act(&format!("/api/notifications/{discarded}/discard"))
+        .await
+        .expect(200);
+    for (id, status) in [(&parked, "Parked"), (&discarded, "Discarded")] {
+        let answer = world.act(&format!("/api/notifications/{id}/resend")).await;
+        let new = answer.expect(202)["notificationId"].as_str().unwrap().to_owned();
+        assert_eq!(world.status(id).await, status);
+        world.dispatcher.sweep().await.unwrap();
+        assert_eq!(world.status(&new).await, "Delivered");
+        let log = world.get(&format!("/api/notifications/{id}/attempts")).await;
+        let told = log.expect(200)["items"].as_array().unwrap().clone();
+        let asked = told.iter().find(|row| row["kind"] == "NotifyResend").unwrap();
+        assert_eq!(
+            (&asked["actor"], &asked["detail"]),
+            (&json!("key:operator"), &json!(format!("as {new}")))
+        );
+    }
 }
 
 #[tokio::test]

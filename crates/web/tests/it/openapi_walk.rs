@@ -106,6 +106,12 @@ impl Furnished {
         let made = async |path: &str, body: Value| world.post(path, body).await.json();
         let hook = json!({"id": "hook", "kind": "test-hook"});
         made("/api/providers", hook).await;
+        made("/api/providers", json!({"id": "trap", "kind": "capture"})).await;
+        let spare = Some(json!({"name": "spare"}));
+        world
+            .ask("POST", "/api/tenants", &world.key(Role::Ops), spare)
+            .await
+            .expect(201);
         made("/api/sites", json!({"id": "north"})).await;
         let key = made("/api/keys", json!({"name": "spare", "role": "viewer"})).await["id"].to_string();
         let user = made("/api/users", json!({"name": "ann", "role": "viewer"})).await["id"].to_string();
@@ -172,7 +178,8 @@ impl Furnished {
             ("keys", _) => vec![self.key.clone()],
             ("users", _) => vec![self.user.clone()],
             ("sites", "id") => known(&["north"]),
-            ("providers", _) => known(&["hook", "mail"]),
+            ("providers", _) => known(&["hook", "mail", "trap"]),
+            ("tenants", _) => known(&["spare"]),
             (_, "name") => known(&["ops"]),
             (_, "address") => known(&["ops%40example.com"]),
             _ => vec![],

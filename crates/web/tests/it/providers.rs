@@ -1,9 +1,14 @@
 //! Providers: set up, changed, tried out, held; and their secrets, which never come out again.
 
-use crate::world::World;
+use crate::{
+    console::visitor::Visitor,
+    world::{MINE, OTHER, World},
+};
 use axum::http::StatusCode;
+use delivery::capture::CaptureKind;
 use domain::{Failure, HoldReason, Outcome, ProviderId, Scope, TenantId};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use store::directory::Role;
 
 async fn put(world: &World, path: &str, body: Value) -> crate::world::Answer {
@@ -492,4 +497,69 @@ async fn kinds_say_which_settings_they_take() {
         (&password["secret"], &password["type"]),
         (&json!(true), &json!("text"))
     );
+}
+
+/// Sends through the capture provider `cap` of this tenant.
+async fn captured(world: &mut World, tenant: &'static str, subject: &str) {
+    let key = world.key_of(tenant, Role::Admin);
+    let body = json!({"providerId": "cap", "subject": subject, "body": "<b>text</b>"});
+    world
+        .ask("POST", "/api/notifications", &key, Some(body))
+        .await
+        .expect(202);
+    world.dispatcher.sweep().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_capture_provider_kept_is_its_tenants_alone_and_comes_in_pages() {
+    let mut world = World::with_kinds(vec![Arc::new(CaptureKind::default())]).await;
+    for tenant in [MINE, OTHER] {
+        let key = world.key_of(tenant, Role::Admin);
+        let provider = json!({"id": "cap", "kind": "capture"});
+        world
+            .ask("POST", "/api/providers", &key, Some(provider))
+            .await
+            .expect(201);
+    }
+    captured(&mut world, OTHER, "theirs").await;
+    for subject in ["one", "two", "three"] {
+        captured(&mut world, MINE, subject).await;
+    }
+    let page = world.get("/api/providers/cap/captured?limit=2").await.expect(200);
+    let subjects = |page: &Value| -> Vec<String> {
+        let items = page["items"].as_array().unwrap();
+        items
+            .iter()
+            .map(|m| m["subject"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(subjects(&page), ["three", "two"]);
+    let next = page["nextCursor"].as_str().unwrap();
+    let rest = world
+        .get(&format!("/api/providers/cap/captured?cursor={next}"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (subjects(&rest), &rest["nextCursor"]),
+        (vec!["one".to_owned()], &Value::Null)
+    );
+
+    // New settings do not forget what was captured under the old ones.
+    let changed = json!({"kind": "capture", "name": "Trap"});
+    let admin = world.key(Role::Admin);
+    world
+        .ask("PUT", "/api/providers/cap", &admin, Some(changed))
+        .await
+        .expect(200);
+    captured(&mut world, MINE, "four").await;
+    let page = world.get("/api/providers/cap/captured").await.expect(200);
+    assert_eq!(subjects(&page).len(), 4);
+
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let shown = visitor.get("/providers/cap/captured").await;
+    assert_eq!(shown.status, 200);
+    assert!(shown.text.contains("three") && !shown.text.contains("theirs"));
+    assert!(!shown.text.contains("<b>text"), "what was sent stays text");
+    let mail = world.get("/api/providers/mail/captured").await;
+    assert_eq!(mail.problem(409), "conflict");
 }

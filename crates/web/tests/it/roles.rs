@@ -55,6 +55,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("PUT /api/providers/{id}", ADMIN),
     ("DELETE /api/providers/{id}", ADMIN),
     ("POST /api/providers/{id}/test", OPERATE),
+    ("GET /api/providers/{id}/captured", READ),
     ("POST /api/providers/{id}/hold", OPERATE),
     ("POST /api/providers/{id}/resume", OPERATE),
     ("GET /api/sites", READ),
@@ -75,6 +76,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("POST /api/users/{id}/link", ADMIN),
     ("GET /api/tenants", OPS),
     ("POST /api/tenants", OPS),
+    ("DELETE /api/tenants/{name}", OPS),
 ];
 
 #[tokio::test]

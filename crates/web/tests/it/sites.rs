@@ -1,13 +1,16 @@
 //! Sites over the API: registered here, asked over a real link.
 
-use crate::world::{MINE, OTHER, World};
+use crate::{
+    console::visitor::Visitor,
+    world::{MINE, OTHER, World},
+};
 use domain::{Clock, Jitter, SiteId, TenantId};
 use link::{
     LinkClient, LinkState, Options, Uplink,
     server::{self, Identity},
 };
 use serde_json::json;
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use store::directory::Role;
 use testkit::{
     Network,
@@ -293,4 +296,30 @@ async fn nobody_sees_or_asks_another_tenants_sites() {
         .await;
     assert_eq!(act.problem(404), "not_found");
     assert!(linked.site.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn every_call_of_a_site_can_be_reached_from_its_page() {
+    let world = World::new().await;
+    world.post("/api/sites", json!({"id": "north"})).await.expect(201);
+    let news: Vec<_> = (0..120).map(|_| a_telemetry()).collect();
+    let all: BTreeSet<String> = news.iter().map(|n| n.operation.to_string()).collect();
+    let (tenant, north) = (TenantId::DEFAULT, SiteId::new("north"));
+    let store = &world.temp.store;
+    store.record_telemetry(tenant, &north, news).await.unwrap();
+    let mut visitor = Visitor::new(&world, tenant, Role::Viewer).await;
+    let (mut seen, mut next) = (BTreeSet::new(), Some("/sites/north".to_owned()));
+    while let Some(place) = next {
+        let page = visitor.get(&place).await;
+        assert_eq!(page.status, 200, "{place}");
+        let shown = page.text.split("data-operation=\"").skip(1);
+        seen.extend(shown.map(|rest| rest.split('"').next().unwrap().to_owned()));
+        next = page
+            .text
+            .split_once("id=\"older-calls\" href=\"")
+            .map(|(_, rest)| rest.split('#').next().unwrap().replace("&amp;", "&"));
+    }
+    assert_eq!(seen, all);
+    let astray = visitor.get("/sites/north?cursor=nowhere").await;
+    assert_eq!(astray.status, 422);
 }

@@ -5,6 +5,8 @@ use axum::{
     body::{Body, BodyDataStream},
     http::Request,
 };
+use central::changes::Change;
+use domain::{Failure, HoldReason, NotificationId, Outcome, Scope, Status, TenantId};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use store::directory::Role;
@@ -75,6 +77,58 @@ async fn changes_of_the_tenant_and_only_those_are_streamed() {
             ("Pending".to_owned(), Value::Null),
             ("Parked".to_owned(), json!("SMTP_550"))
         ]
+    );
+}
+
+/// The status the stream tells of each change of this notification, until one of them is `last`.
+async fn told_until(events: &mut Events, id: &str, last: &str) -> Vec<String> {
+    let mut told: Vec<String> = vec![];
+    while told.last().is_none_or(|status| status != last) {
+        let (name, data) = events.next().await.unwrap();
+        if name == "change" && data["notificationId"] == json!(id) {
+            told.push(data["status"].as_str().unwrap().to_owned());
+        }
+    }
+    told
+}
+
+#[tokio::test]
+async fn a_row_that_went_back_uncounted_is_told_as_what_it_is() {
+    let mut world = World::new().await;
+    let mut events = Events::open(&world, &world.key(Role::Viewer)).await;
+    let refused = Failure::permanent(Scope::Lane, "SMTP_535", "no").holding(HoldReason::Auth);
+    world.mail.answers(Outcome::Failed(refused));
+    let id = world.submitted("mine").await;
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Pending");
+    world.mail.accepts();
+    world.act("/api/providers/mail/resume").await.expect(200);
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(
+        told_until(&mut events, &id, "Delivered").await,
+        ["Pending", "Pending", "Delivered"]
+    );
+}
+
+#[tokio::test]
+async fn what_another_node_tells_is_streamed_and_what_it_left_out_is_counted() {
+    let world = World::new().await;
+    let mut events = Events::open(&world, &world.key(Role::Viewer)).await;
+    let id = NotificationId::mint();
+    let changes = vec![Change {
+        tenant: TenantId::DEFAULT,
+        id,
+        status: Status::Parked,
+        code: Some("SMTP_550".into()),
+    }];
+    world.central.changes.heard(changes, 3);
+    assert_eq!(
+        told_until(&mut events, &id.to_string(), "Parked").await,
+        ["Parked"]
+    );
+    assert_eq!(
+        events.next().await.unwrap(),
+        ("missed".to_owned(), json!({"changes": 3}))
     );
 }
 

@@ -140,7 +140,8 @@ async fn the_other_tenants_admin_gets_a_plain_404_for_every_id() {
     let owned = fill(&mut world).await;
     let document = document();
     for (method, path, operation) in operations(&document) {
-        if !path.contains('{') {
+        // Tenants themselves belong to none of them: an admin may not even ask.
+        if !path.contains('{') || path.starts_with("/api/tenants/") {
             continue;
         }
         for target in filled_in(&path, &owned) {
@@ -248,4 +249,48 @@ async fn a_tenant_is_made_with_its_first_key() {
     assert_eq!(named, ["adminKey", "name", "x"]);
     let listed = world.ask("GET", "/api/tenants", &ops, None).await;
     assert!(!listed.text.contains(key));
+}
+
+#[tokio::test]
+async fn a_tenant_goes_only_when_nothing_hangs_on_it_and_is_told_what_does() {
+    let world = World::new().await;
+    let ops = world.key(Role::Ops);
+    let admin = world.key_of(OTHER, Role::Admin);
+    let remove = || world.ask("DELETE", "/api/tenants/other", &ops, None);
+    let refused = remove().await;
+    assert_eq!(refused.problem(409), "conflict");
+    assert!(refused.text.contains("1 provider"), "{}", refused.text);
+
+    world
+        .ask("DELETE", "/api/providers/mail", &admin, None)
+        .await
+        .expect(204);
+    let submission = json!({"listName": "ops", "subject": "a", "body": "b"});
+    let sent = world
+        .ask("POST", "/api/notifications", &admin, Some(submission.clone()))
+        .await
+        .expect(202);
+    let refused = remove().await;
+    assert_eq!(refused.problem(409), "conflict");
+    assert!(
+        refused.text.contains("1 waiting notification"),
+        "{}",
+        refused.text
+    );
+
+    let cancel = format!(
+        "/api/notifications/{}/cancel",
+        sent["notificationId"].as_str().unwrap()
+    );
+    world.ask("POST", &cancel, &admin, None).await.expect(200);
+    remove().await.expect(204);
+    assert_eq!(remove().await.problem(404), "not_found");
+    let late = world
+        .ask("POST", "/api/notifications", &admin, Some(submission))
+        .await;
+    assert_eq!(late.problem(401), "unauthorized");
+    let listed = world.ask("GET", "/api/tenants", &ops, None).await.expect(200);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
+    let first = world.ask("DELETE", "/api/tenants/default", &ops, None).await;
+    assert_eq!(first.problem(409), "conflict");
 }

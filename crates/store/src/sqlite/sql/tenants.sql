@@ -1,1 +1,1 @@
-select tenant, name, created_at from tenants order by tenant
+select tenant, name, created_at from tenants where deleted_at is null order by tenant

@@ -2,11 +2,11 @@
 
 use super::{Schema, open};
 use crate::harness::{LEASE, TENANT, TestStore, delivered, hold, mail};
-use domain::{HoldReason, LaneId, LeaseToken, ManualClock, Status};
+use domain::{HoldReason, LaneId, LeaseToken, ManualClock, NotificationId, Status};
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use store::{
     Error, Maintenance, Outbox, Queries,
-    outbox::{Ingested, LaneWant, NewNotification, Recorded, Signal},
+    outbox::{Change, Ingested, LaneWant, NewNotification, Recorded, Signal},
     postgres::{PgStore, StoreTime},
     query::{Filter, Page},
 };
@@ -90,14 +90,33 @@ async fn what_one_node_announces_the_others_hear() {
     while there.try_recv().is_ok() {}
     two.one.store.announce(Signal::Lanes(vec![LaneId(9), LaneId(8)]));
     two.one.store.announce(Signal::Directory);
-    let mut both = HashSet::new();
-    while both.len() < 2 {
+    two.one.store.announce(Signal::Watching);
+    let told: Vec<_> = (0..300)
+        .map(|_| Change {
+            tenant: TENANT,
+            id: NotificationId::mint(),
+            status: Status::Retrying,
+            code: Some("SMTP_451_4.7.1".into()),
+        })
+        .collect();
+    two.one.store.announce(Signal::Changes {
+        changes: told.clone(),
+        missed: 5,
+    });
+    let (mut words, mut changed, mut left_out) = (HashSet::new(), vec![], 0);
+    while words.len() < 3 || changed.len() < told.len() {
         match heard(&mut there).await {
-            Signal::Lanes(lanes) if lanes == [LaneId(8), LaneId(9)] => both.insert("lanes"),
-            Signal::Directory => both.insert("directory"),
-            _ => true,
-        };
+            Signal::Lanes(lanes) if lanes == [LaneId(8), LaneId(9)] => drop(words.insert("lanes")),
+            Signal::Directory => drop(words.insert("directory")),
+            Signal::Watching => drop(words.insert("watching")),
+            Signal::Changes { changes, missed } => {
+                changed.extend(changes);
+                left_out += missed;
+            }
+            _ => {}
+        }
     }
+    assert_eq!((changed, left_out), (told, 5));
     assert!(here.try_recv().is_err(), "a node does not hear itself");
 }
 

@@ -1,10 +1,11 @@
 //! Tenants, keys, lists and providers.
 
 use crate::harness::*;
-use domain::{Channel, Clock, Recipient, TenantId};
+use domain::{Actor, AuditKind, Channel, Clock, Recipient, TenantId};
 use store::{
     Error,
-    directory::{List, NewKey, Role},
+    directory::{List, NewKey, Role, TenantDeletion, TenantUse},
+    query::{AuditFilter, Page},
 };
 
 pub fn is_conflict<T: std::fmt::Debug>(answer: Result<T, Error>) -> bool {
@@ -29,6 +30,100 @@ pub async fn a_tenants_name_is_taken_once(t: &TestStore) {
     let nameless = t.store.create_tenant("", &admin()).await;
     assert!(matches!(nameless, Err(Error::Refused(_))), "{nameless:?}");
     assert_eq!(t.store.tenants().await.unwrap().len(), 2);
+}
+
+/// The newest rows of the first tenant's log about tenants: what, whose, by whom.
+async fn told_of_tenants(t: &TestStore) -> Vec<(String, String, String)> {
+    let filter = AuditFilter {
+        kind: Some(AuditKind::TenantChanged),
+        ..AuditFilter::default()
+    };
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    let log = t.store.audit(TENANT, &filter, page).await.unwrap().rows;
+    log.into_iter()
+        .map(|row| {
+            let text = Option::unwrap_or_default;
+            (text(row.detail), text(row.target), row.actor)
+        })
+        .collect()
+}
+
+pub async fn a_tenant_is_deleted_when_nothing_hangs_on_it(t: &TestStore) {
+    let plant = t.tenant("plant").await;
+    let ops = Actor::new("key:ops");
+    let delete = || t.store.delete_tenant(plant, &ops);
+    let provider = t.provider(plant, "mail").await;
+    let submission = || domain::Submission {
+        tenant: plant,
+        ..mail()
+    };
+    t.accept(provider.lane, submission()).await;
+    let claimed = t.claim_one(provider.lane).await;
+    t.record(park(&claimed)).await;
+    let waiting = t.accept(provider.lane, submission()).await;
+    let hangs = TenantUse {
+        providers: 1,
+        waiting: 1,
+        parked: 1,
+    };
+    assert_eq!(delete().await.unwrap(), TenantDeletion::InUse(hangs));
+    assert_eq!(
+        hangs.to_string(),
+        "1 provider, 1 waiting notification, 1 parked notification"
+    );
+
+    t.store.discard(plant, &[claimed.id], &admin()).await.unwrap();
+    t.store.cancel(plant, waiting, &admin()).await.unwrap();
+    t.store
+        .delete_provider(plant, &provider.provider.id, &admin())
+        .await
+        .unwrap();
+    let made = t.store.create_key(key(plant, "ann", 1), &admin()).await.unwrap();
+    let list = List {
+        name: "ops".into(),
+        recipients: vec![],
+    };
+    t.store.put_list(plant, &list, &admin()).await.unwrap();
+    assert_eq!(delete().await.unwrap(), TenantDeletion::Deleted);
+
+    assert_eq!(t.store.tenant_by_name("plant").await.unwrap(), None);
+    assert_eq!(t.store.tenants().await.unwrap().len(), 1);
+    assert_eq!(t.store.key_by_hash(&[1; 32]).await.unwrap(), None);
+    let keys = t.store.keys(plant).await.unwrap();
+    assert_eq!((keys[0].id, keys[0].revoked_at), (made.id, Some(t.clock.now())));
+    assert_eq!(t.store.lists(plant).await.unwrap(), []);
+    assert_eq!(
+        told_of_tenants(t).await.first().unwrap(),
+        &("deleted".to_owned(), "plant".to_owned(), "key:ops".to_owned())
+    );
+    // What it sent is history, and goes when its time has come.
+    assert!(t.store.get(plant, claimed.id).await.unwrap().is_some());
+
+    assert_eq!(delete().await.unwrap(), TenantDeletion::NotFound);
+    assert_ne!(
+        t.tenant("plant").await,
+        plant,
+        "the name is free, the number is not"
+    );
+    assert!(is_conflict(t.store.delete_tenant(TenantId::DEFAULT, &ops).await));
+}
+
+pub async fn nothing_is_set_up_or_taken_in_for_a_deleted_tenant(t: &TestStore) {
+    let plant = t.tenant("plant").await;
+    t.store.unrouted_lane(plant, Channel::Sms).await.unwrap();
+    let deleted = t.store.delete_tenant(plant, &admin()).await.unwrap();
+    assert_eq!(deleted, TenantDeletion::Deleted);
+    for channel in [Channel::Sms, Channel::Email] {
+        assert!(is_conflict(t.store.unrouted_lane(plant, channel).await));
+    }
+    let provider = new_provider(plant, "mail");
+    assert!(is_conflict(t.store.put_provider(&provider, None, &admin()).await));
+    // Made by a request that was already under way.
+    t.store.create_key(key(plant, "late", 7), &admin()).await.unwrap();
+    assert_eq!(t.store.key_by_hash(&[7; 32]).await.unwrap(), None);
 }
 
 fn key(tenant: TenantId, name: &str, secret: u8) -> NewKey {

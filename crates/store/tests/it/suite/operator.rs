@@ -1,8 +1,12 @@
 //! What a person may do.
 
 use crate::harness::*;
-use domain::{Actor, AuditKind, AuditStatus, Clock, NotificationId, Status};
-use store::{operator::Acted, outbox::Recorded};
+use domain::{Actor, AuditKind, AuditStatus, Clock, LaneId, NotificationId, Status};
+use store::{
+    Error,
+    operator::Acted,
+    outbox::{NewNotification, Recorded},
+};
 
 pub async fn a_parked_row_goes_round_again_as_new(t: &TestStore) {
     let (lane, other) = (t.lane("mail").await, t.lane("other").await);
@@ -202,4 +206,75 @@ pub async fn a_late_success_of_an_earlier_generation_completes_the_requeued_row(
     );
     assert_eq!(t.status(id).await, Status::Delivered, "it is not sent once more");
     assert_eq!(t.claim(lane, 1).await, []);
+}
+
+/// The same content under an id of its own.
+async fn repeat_of(t: &TestStore, id: NotificationId, lane: LaneId) -> NewNotification {
+    let mut submission = t.get(id).await.submission;
+    submission.id = NotificationId::mint();
+    submission.extra.resend_of = Some(id);
+    NewNotification { submission, lane }
+}
+
+pub async fn whatever_has_ended_is_sent_again_and_says_who_asked(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let ann = Actor::new("key:ann");
+    let discarded = t.parked(lane).await;
+    t.store.discard(TENANT, &[discarded], &admin()).await.unwrap();
+    let ended = [t.delivered(lane).await, t.parked(lane).await, discarded];
+    for id in ended {
+        t.clock.advance(SECOND);
+        let before = t.get(id).await;
+        let repeat = repeat_of(t, id, lane).await;
+        let new = repeat.submission.id;
+        let acted = t.store.resend(TENANT, id, repeat, &ann).await.unwrap();
+        assert_eq!(acted, Acted::Done);
+        assert_eq!(t.get(id).await, before, "what was repeated stays as it is");
+        let log = t.store.attempts(TENANT, id).await.unwrap().unwrap();
+        let last = log.last().unwrap();
+        assert_eq!(
+            (last.kind, last.status, last.actor.as_str()),
+            (AuditKind::NotifyResend, AuditStatus::Submitted, "key:ann")
+        );
+        assert_eq!(last.detail, Some(format!("as {new}")));
+        let found = t.get(new).await;
+        assert_eq!(
+            (found.status, found.submission.extra.resend_of),
+            (Status::Pending, Some(id))
+        );
+        let claimed = t.claim_one(lane).await;
+        assert_eq!(claimed.id, new);
+        t.record(delivered(&claimed)).await;
+    }
+}
+
+pub async fn a_repeat_that_is_not_taken_leaves_no_trace(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.delivered(lane).await;
+    let known = t.send(lane).await;
+    let rows = t.store.attempts(TENANT, id).await.unwrap().unwrap().len();
+
+    let mut taken = repeat_of(t, id, lane).await;
+    taken.submission.id = known;
+    let answer = t.store.resend(TENANT, id, taken, &admin()).await;
+    assert!(matches!(answer, Err(Error::Conflict(_))), "{answer:?}");
+    let mut long = repeat_of(t, id, lane).await;
+    long.submission.subject = "x".repeat(1_001);
+    let answer = t.store.resend(TENANT, id, long, &admin()).await;
+    assert!(matches!(answer, Err(Error::Refused(_))), "{answer:?}");
+    assert_eq!(t.store.attempts(TENANT, id).await.unwrap().unwrap().len(), rows);
+
+    let repeat = repeat_of(t, id, lane).await;
+    let new = repeat.submission.id;
+    let waiting = t.store.resend(TENANT, known, repeat.clone(), &admin()).await;
+    assert_eq!(waiting.unwrap(), Acted::WrongState(Status::Pending));
+    let nobody = t
+        .store
+        .resend(TENANT, NotificationId::mint(), repeat.clone(), &admin())
+        .await;
+    assert_eq!(nobody.unwrap(), Acted::NotFound);
+    let other = t.tenant("other").await;
+    let strange = t.store.resend(other, id, repeat, &admin()).await;
+    assert_eq!(strange.unwrap(), Acted::NotFound);
+    assert_eq!(t.store.get(TENANT, new).await.unwrap(), None);
 }

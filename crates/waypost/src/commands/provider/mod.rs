@@ -1,5 +1,6 @@
 //! `waypost provider`: ways out.
 
+mod policy;
 mod settings;
 mod show;
 
@@ -13,14 +14,15 @@ use crate::{
 };
 use client::{Client, ProviderDraft, ProviderKind};
 use domain::Tracer;
+use policy::Policy;
 use settings::{ask_again, ask_for_missing, merge, read};
-use show::{kinds, list, say};
+use show::{captured, kinds, list, say};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     /// Set a provider up
     Add(Add),
-    /// Change some settings of a provider; the others, and its secrets, stay
+    /// Change some of what a provider is set up with; the rest, and its secrets, stay
     Set(Set),
     /// List the providers, with what holds them
     List(Plain),
@@ -28,6 +30,8 @@ pub enum Command {
     Show(One),
     /// Make one real attempt through a provider and say what came of it (exit code 1 if it failed)
     Test(Test),
+    /// Show what a capture provider kept instead of sending it, newest first
+    Captured(Captured),
     /// Stop a provider; what is sent to it waits
     Hold(Hold),
     /// Let a held provider go on
@@ -61,6 +65,8 @@ pub struct Add {
     #[arg(long)]
     disabled: bool,
     #[command(flatten)]
+    policy: Policy,
+    #[command(flatten)]
     format: output::Format,
     #[command(flatten)]
     central: Connect,
@@ -82,6 +88,8 @@ pub struct Set {
     /// Switch it on or off
     #[arg(long, value_name = "BOOL")]
     enabled: Option<bool>,
+    #[command(flatten)]
+    policy: Policy,
     #[command(flatten)]
     format: output::Format,
     #[command(flatten)]
@@ -120,6 +128,19 @@ pub struct Test {
 }
 
 #[derive(Debug, clap::Args)]
+pub struct Captured {
+    /// The provider
+    id: String,
+    /// How many at most
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+#[derive(Debug, clap::Args)]
 pub struct Hold {
     /// The provider
     id: String,
@@ -139,6 +160,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::List(args) => list(args).await,
         Command::Show(args) => say(&args.central.client()?.provider(&args.id).await?, args.format),
         Command::Test(args) => test(args).await,
+        Command::Captured(args) => captured(args).await,
         Command::Hold(args) => {
             let held = args
                 .central
@@ -173,7 +195,10 @@ async fn add(args: Add) -> anyhow::Result<()> {
         enabled: args.disabled.then_some(false),
         order: args.order,
         settings,
-        ..ProviderDraft::default()
+        retry: args.policy.retry(None)?,
+        limits: args.policy.limits(None)?,
+        on_ambiguous: args.policy.on_ambiguous,
+        version: None,
     };
     say(&client.create_provider(&draft).await?, args.format)
 }
@@ -193,9 +218,10 @@ async fn set(args: Set) -> anyhow::Result<()> {
         enabled: Some(args.enabled.unwrap_or(current.enabled)),
         order: Some(args.order.unwrap_or(current.order)),
         settings,
-        retry: Some(current.retry),
-        limits: Some(current.limits),
-        on_ambiguous: Some(current.on_ambiguous),
+        retry: args.policy.retry(Some(current.retry))?,
+        limits: args.policy.limits(Some(current.limits))?,
+        on_ambiguous: args.policy.on_ambiguous.or(Some(current.on_ambiguous)),
+        version: Some(current.version),
     };
     say(&client.replace_provider(&args.id, &draft).await?, args.format)
 }

@@ -1,6 +1,6 @@
 //! How providers and their kinds are shown. Secrets come masked from central.
 
-use super::Plain;
+use super::{Captured, Plain};
 use crate::output::{self, table, time};
 use client::Provider;
 use comfy_table::Cell;
@@ -50,8 +50,8 @@ pub fn say(provider: &Provider, format: output::Format) -> anyhow::Result<()> {
         output::line(format_args!("  {name} = {value}"))?;
     }
     output::line(format_args!(
-        "  retry = {}\n  limits = {}",
-        provider.retry, provider.limits
+        "  retry = {}\n  limits = {}\n  onAmbiguous = {}\n  order = {}",
+        provider.retry, provider.limits, provider.on_ambiguous, provider.order
     ))
 }
 
@@ -77,4 +77,25 @@ pub async fn kinds(args: Plain) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+pub async fn captured(args: Captured) -> anyhow::Result<()> {
+    let kept = args
+        .central
+        .client()?
+        .captured(&args.id, args.limit as usize)
+        .await?;
+    if args.format.json {
+        return output::json(&kept);
+    }
+    let rows = kept.iter().map(|m| {
+        vec![
+            Cell::new(time::short(m.created_at)),
+            Cell::new(m.notification_id),
+            Cell::new(output::rows::cut(&m.to.join(", "), 40)),
+            Cell::new(output::rows::cut(&m.subject, 40)),
+            Cell::new(output::rows::cut(&m.body, 60)),
+        ]
+    });
+    output::line(table(&["created", "notification", "to", "subject", "body"], rows).trim_fmt())
 }

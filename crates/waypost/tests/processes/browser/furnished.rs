@@ -58,9 +58,15 @@ impl Furnished {
             let notification = Notification::by_provider("pager").subject(subject).body("…");
             world.submit(notification).await;
         }
+        let trial = Notification::by_provider("trap")
+            .subject("A trial of the new rule")
+            .body("Level 98 %\nin tank 7")
+            .body_html("<p>Level <b>98 %</b></p>");
+        let trial = world.submit(trial).await;
         world
             .submit(World::undeliverable("Text message to the guard"))
             .await;
+        world.comes_to_be(trial, Status::Delivered).await;
         world.comes_to_be(parked, Status::Parked).await;
         people(&world);
         until("the pager to be held", async || {
@@ -101,6 +107,7 @@ impl Furnished {
             shown("send", "/send?list=ops"),
             shown("providers", "/providers"),
             shown("provider", "/providers/pager"),
+            shown("provider-captured", "/providers/trap/captured"),
             shown("provider-kinds", "/providers/new"),
             shown("provider-form", "/providers/mail/edit"),
             shown("lists", "/lists"),
@@ -145,6 +152,10 @@ async fn set_up(world: &World, mail: &SmtpServer) {
         json!({ "url": world.hook.url("/pager"), "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
     client
         .create_provider(&provider("pager", "webhook", pager))
+        .await
+        .unwrap();
+    client
+        .create_provider(&provider("trap", "capture", json!({})))
         .await
         .unwrap();
     world

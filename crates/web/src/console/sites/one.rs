@@ -13,6 +13,7 @@ use crate::{
         guard::Signed,
         show::{age, bytes, counted, exact, number, operation_badge},
     },
+    paging,
     problem::Problem,
     query::Params,
     state::Shared,
@@ -22,8 +23,8 @@ use axum::extract::State;
 use central::sites::{Offline, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage, RelayError};
 use domain::{SiteId, TenantId};
 use store::{
-    query::Page as Rows,
-    sites::{CallFilter, SiteCall},
+    query::{Cursor, Page as Rows},
+    sites::{CallFilter, CallPage, SiteCall},
 };
 
 /// How many parked messages, and how many calls, are on the page.
@@ -36,6 +37,8 @@ struct Page {
     site: Known,
     parked: Parked,
     calls: Vec<SiteCall>,
+    /// Where the calls before these are.
+    older: Option<String>,
 }
 framed!(Page);
 
@@ -57,10 +60,14 @@ pub async fn page(
         .into_iter()
         .find(|site| site.id == id);
     let site = site.ok_or_else(|| Problem::not_found("site"))?;
+    let (after, cursor) = (params.text("after"), paging::cursor(&mut params));
+    params.finish()?;
+    let calls = calls(&state, tenant, &id, cursor).await?;
     let page = Page {
         frame: Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live(),
-        parked: parked(&state, tenant, &id, params.text("after")).await?,
-        calls: calls(&state, tenant, &id).await?,
+        parked: parked(&state, tenant, &id, after).await?,
+        calls: calls.rows,
+        older: calls.next.map(paging::print_cursor),
         site,
     };
     Ok(page.show(&state))
@@ -82,16 +89,13 @@ async fn parked(state: &Shared, tenant: TenantId, id: &str, after: Option<String
     }
 }
 
-async fn calls(state: &Shared, tenant: TenantId, id: &str) -> Result<Vec<SiteCall>> {
+async fn calls(state: &Shared, tenant: TenantId, id: &str, after: Option<Cursor>) -> Result<CallPage> {
     let filter = CallFilter {
         site: Some(SiteId::new(id)),
         ..CallFilter::default()
     };
-    let page = Rows {
-        limit: SHOWN,
-        after: None,
-    };
-    Ok(state.central.store.site_calls(tenant, &filter, page).await?.rows)
+    let page = Rows { limit: SHOWN, after };
+    Ok(state.central.store.site_calls(tenant, &filter, page).await?)
 }
 
 pub async fn retry(

@@ -1,0 +1,1 @@
+delete from lists where tenant = $1::integer

@@ -1,0 +1,1 @@
+delete from sessions where tenant = $1::integer

@@ -1,0 +1,1 @@
+delete from sites where tenant = $1::integer

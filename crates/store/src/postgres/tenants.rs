@@ -1,0 +1,86 @@
+//! Tenants: made, found, ended. A tenant that was deleted keeps its row, which its history and its lanes point at.
+
+use super::{
+    directory::{bump, log},
+    failed::Failed,
+    rows,
+    session::{Db, Session},
+    sql,
+};
+use crate::{
+    Error,
+    directory::{Tenant, TenantDeletion, TenantUse},
+};
+use domain::{Actor, AuditKind, TenantId};
+use tokio_postgres::Row;
+
+pub(super) async fn create(db: &Db, name: &str, actor: &Actor) -> Result<Tenant, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let made = tx.opt(sql::TENANT_CREATE, &[&db.now(), &name]).await?;
+    let made = made.ok_or_else(|| Error::Conflict(format!("there is a tenant {name:?} already")))?;
+    let made = from_row(&made);
+    log(db, &tx, made.id, AuditKind::TenantChanged, actor, name, "created").await?;
+    tx.commit().await?;
+    Ok(made)
+}
+
+pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion, Failed> {
+    if tenant == TenantId::DEFAULT {
+        return Err(Error::Conflict("the first tenant cannot be deleted".into()).into());
+    }
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let counted = tx.one(sql::TENANT_USE, &[&tenant.0, &TenantUse::COUNTED]).await?;
+    let hangs = TenantUse {
+        providers: counted.get("providers"),
+        waiting: counted.get("waiting"),
+        parked: counted.get("parked"),
+    };
+    if !hangs.is_none() {
+        return Ok(TenantDeletion::InUse(hangs));
+    }
+    let now = db.now();
+    let Some(row) = tx.opt(sql::TENANT_DELETE, &[&now, &tenant.0]).await? else {
+        return Ok(TenantDeletion::NotFound);
+    };
+    tx.exec(sql::TENANT_KEYS_REVOKE, &[&now, &tenant.0]).await?;
+    for emptied in [
+        sql::TENANT_LISTS_DELETE,
+        sql::TENANT_ROLES_DELETE,
+        sql::TENANT_SESSIONS_END,
+        sql::TENANT_SITES_DELETE,
+    ] {
+        tx.exec(emptied, &[&tenant.0]).await?;
+    }
+    log(
+        db,
+        &tx,
+        TenantId::DEFAULT,
+        AuditKind::TenantChanged,
+        actor,
+        row.get("name"),
+        "deleted",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(TenantDeletion::Deleted)
+}
+
+/// Nothing is set up and nothing taken in for a tenant that was deleted.
+pub(super) async fn must_be_live(session: &impl Session, tenant: TenantId) -> Result<(), Failed> {
+    match session.one(sql::TENANT_IS_LIVE, &[&tenant.0]).await?.get(0) {
+        true => Ok(()),
+        false => Err(Error::Conflict("the tenant was deleted".into()).into()),
+    }
+}
+
+pub(super) fn from_row(row: &Row) -> Tenant {
+    Tenant {
+        id: TenantId(row.get("tenant")),
+        name: row.get("name"),
+        created_at: rows::time(row, "created_at"),
+    }
+}

@@ -1,0 +1,1 @@
+delete from user_roles where tenant = ?1
