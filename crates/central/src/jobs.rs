@@ -1,7 +1,11 @@
 //! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
 //! its progress says.
 
-use crate::operator::OperatorDesk;
+use crate::{
+    loops::chain,
+    operator::OperatorDesk,
+    sites::{SiteBulk, SiteDesk},
+};
 use domain::{Actor, NotificationId, Status, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
@@ -89,7 +93,7 @@ impl BulkFilter {
 }
 
 /// How long a node may be silent before another takes its job over.
-const TAKEN_FOR: Duration = Duration::from_secs(30);
+pub(crate) const TAKEN_FOR: Duration = Duration::from_secs(30);
 const STEP: u32 = 500;
 /// Counting stops here; a job over more says "at least".
 pub const COUNT_BOUND: u64 = 100_000;
@@ -98,6 +102,7 @@ pub const COUNT_BOUND: u64 = 100_000;
 pub struct JobDesk {
     store: Arc<dyn Store>,
     operator: OperatorDesk,
+    sites: SiteDesk,
     node: String,
     wake: Arc<tokio::sync::Notify>,
 }
@@ -109,10 +114,11 @@ impl std::fmt::Debug for JobDesk {
 }
 
 impl JobDesk {
-    pub fn new(store: Arc<dyn Store>, operator: OperatorDesk, node: String) -> Self {
+    pub fn new(store: Arc<dyn Store>, operator: OperatorDesk, sites: SiteDesk, node: String) -> Self {
         Self {
             store,
             operator,
+            sites,
             node,
             wake: Arc::default(),
         }
@@ -191,6 +197,27 @@ impl JobDesk {
         Ok(job)
     }
 
+    /// Starts a job over what is parked at a site; `total` is what the site counted.
+    pub async fn start_at_site(
+        &self,
+        tenant: TenantId,
+        action: Action,
+        bulk: &SiteBulk,
+        total: u64,
+        actor: &Actor,
+    ) -> store::Result<Job> {
+        let job = NewJob {
+            tenant,
+            action: action.as_str().to_owned(),
+            filter: serde_json::to_string(bulk).map_err(|e| store::Error::Refused(e.to_string()))?,
+            actor: actor.clone(),
+            total,
+        };
+        let job = self.store.create_job(job).await?;
+        self.wake.notify_one();
+        Ok(job)
+    }
+
     pub async fn get(&self, tenant: TenantId, id: Uuid) -> store::Result<Option<Job>> {
         self.store.job(tenant, id).await
     }
@@ -204,9 +231,19 @@ impl JobDesk {
     pub async fn sweep(&self) -> store::Result<u64> {
         let mut handled = 0;
         while let Some(job) = self.store.claim_job(&self.node, TAKEN_FOR).await? {
-            handled += self.work(job).await?;
+            match SiteBulk::of(&job) {
+                Some(bulk) => drop(tokio::spawn(self.clone().work_at_site(job, bulk))),
+                None => handled += self.work(job).await?,
+            }
         }
         Ok(handled)
+    }
+
+    /// Beside the other jobs: a site may be slow, or away for a while.
+    async fn work_at_site(self, job: Job, bulk: SiteBulk) {
+        if let Err(error) = self.sites.work(&job, &bulk).await {
+            tracing::warn!(job.id = %job.id, site.id = bulk.at_site, error = %chain(&error), "a bulk action stops for now; it is taken up again");
+        }
     }
 
     async fn work(&self, job: Job) -> store::Result<u64> {

@@ -121,18 +121,24 @@ impl Central {
             wake.clone(),
             changes.clone(),
         );
+        let sites = SiteDesk::new(
+            store.clone(),
+            ingest.clone(),
+            clock.clone(),
+            settings.node.clone(),
+        );
         Self {
             providers: ProviderDesk::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
             lists: ListDesk::new(store.clone(), directory.clone(), wake.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserDesk::new(store.clone(), clock.clone()),
-            jobs: JobDesk::new(store.clone(), operator.clone(), settings.node.clone()),
-            sites: SiteDesk::new(
+            jobs: JobDesk::new(
                 store.clone(),
-                ingest.clone(),
-                clock.clone(),
+                operator.clone(),
+                sites.clone(),
                 settings.node.clone(),
             ),
+            sites,
             loops: Loops::default(),
             watched_kpis: WatchedKpis::new(store.clone(), settings.kpi),
             settings: Arc::new(settings),

@@ -51,10 +51,15 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
-pub use sites::{CallFilter, NewSite, ParkedMessage, ParkedPage, SiteCall, SiteDamage, SiteReport, SiteRow};
+pub use sites::{
+    CallFilter, NewSite, ParkedCount, ParkedMessage, ParkedPage, SiteCall, SiteConflict, SiteDamage,
+    SiteReport, SiteRow,
+};
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 
 pub use domain::{
-    Channel, FieldError, NotificationId, Recipient, Status, Timestamp, TrackedOperationId, kpi::Kpis,
+    Channel, FieldError, NotificationId, Recipient, Status, Timestamp, TrackedOperationId,
+    kpi::Kpis,
+    site::{ParkedAction, ParkedFilter},
 };

@@ -1,9 +1,9 @@
 //! Sites as central knows them, and what is parked there.
 
-use crate::{Client, Page, Result, http::NONE};
+use crate::{Client, Job, Page, Result, http::NONE};
 use domain::{
     Timestamp, TrackedOperationId,
-    site::{Category, OperationStatus},
+    site::{Category, OperationStatus, ParkedAction, ParkedFilter},
 };
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
@@ -21,9 +21,26 @@ pub struct SiteRow {
     pub reason: Option<String>,
     pub node: Option<String>,
     pub version: Option<String>,
+    /// Where its agent connected from.
+    #[serde(default)]
+    pub peer: Option<String>,
     pub last_contact_at: Option<Timestamp>,
     /// What it said last.
     pub report: Option<SiteReport>,
+    /// Another agent uses the same id and was sent away.
+    #[serde(default)]
+    pub conflict: Option<SiteConflict>,
+}
+
+/// Another agent that came with the id of a site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteConflict {
+    pub node: String,
+    pub peer: String,
+    pub version: String,
+    pub since: Timestamp,
+    pub last_seen_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,6 +114,9 @@ pub struct ParkedMessage {
     pub message_id: String,
     pub category: Category,
     pub target: String,
+    /// What it is in a few words: method and path, statement, subject.
+    #[serde(default)]
+    pub summary: Option<String>,
     pub retry_count: u32,
     pub max_retries: u32,
     pub created_at: Timestamp,
@@ -122,6 +142,43 @@ pub struct SiteCall {
     pub http_status: Option<u16>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// Who did it, when it was a person at the site.
+    #[serde(default)]
+    pub actor: Option<String>,
+}
+
+/// How many messages of a filter there are at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedCount {
+    pub total: u64,
+    /// The site's last change at that moment; in the filter of an action, what changed later is left alone.
+    pub until: i64,
+}
+
+/// The filter as a query has it.
+pub(crate) fn pairs(filter: &ParkedFilter) -> Vec<(&'static str, String)> {
+    let all = [
+        ("category", filter.category.map(|c| c.to_string())),
+        ("target", filter.target.clone()),
+        ("errorCode", filter.error_code.clone()),
+        ("instance", filter.instance.clone()),
+        ("from", filter.from.map(|at| at.to_string())),
+        ("to", filter.to.map(|at| at.to_string())),
+        ("removed", filter.removed.then(|| "true".to_owned())),
+    ];
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+/// The filter as the body of a bulk action has it: its moment stands beside it.
+pub(crate) fn body(filter: &ParkedFilter) -> Value {
+    let until = filter.until;
+    let filter = ParkedFilter {
+        until: None,
+        ..filter.clone()
+    };
+    json!({ "filter": filter, "until": until })
 }
 
 /// Which calls and writes of sites.
@@ -194,9 +251,46 @@ impl Client {
 
     /// A page of what is parked at a site, asked of the site itself.
     pub async fn site_parked(&self, site: &str, limit: u32, cursor: Option<&str>) -> Result<ParkedPage> {
-        let mut query = vec![("limit", limit.to_string())];
+        self.site_parked_where(site, &ParkedFilter::default(), limit, cursor)
+            .await
+    }
+
+    /// The same, of those that match.
+    pub async fn site_parked_where(
+        &self,
+        site: &str,
+        filter: &ParkedFilter,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<ParkedPage> {
+        let mut query = pairs(filter);
+        query.push(("limit", limit.to_string()));
         query.extend(cursor.map(|c| ("cursor", c.to_owned())));
         self.get(&["api", "sites", site, "parked"], &query).await
+    }
+
+    /// How many messages at a site match. Nothing is changed.
+    pub async fn count_site_parked(
+        &self,
+        site: &str,
+        action: ParkedAction,
+        filter: &ParkedFilter,
+    ) -> Result<ParkedCount> {
+        let mut body = body(filter);
+        body["dryRun"] = true.into();
+        self.post(&["api", "sites", site, "parked", action.word()], &body)
+            .await
+    }
+
+    /// Starts a job over the messages at a site that match; with `until` in the filter, over those that were counted.
+    pub async fn act_on_site_parked(
+        &self,
+        site: &str,
+        action: ParkedAction,
+        filter: &ParkedFilter,
+    ) -> Result<Job> {
+        self.post(&["api", "sites", site, "parked", action.word()], &body(filter))
+            .await
     }
 
     pub async fn retry_site_parked(&self, site: &str, id: &str) -> Result<()> {

@@ -63,7 +63,8 @@ impl OperationEvent {
     }
 }
 
-/// One thing that happened to a cached call or write at a site, and how it stands after that.
+/// One thing that happened to a cached call or write at a site, and how it stands after that. Of a notification only
+/// what central cannot know otherwise: that it was parked there, and what came of that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Telemetry {
@@ -72,7 +73,6 @@ pub struct Telemetry {
     pub operation: TrackedOperationId,
     /// Goes up with every piece of news of the same operation, whatever the clocks do: the highest one wins.
     pub revision: i64,
-    /// `ExternalSystem` or `CachedDbWrite`; notifications have their own record at central.
     pub category: Category,
     /// The system or connection.
     pub target: String,
@@ -95,6 +95,51 @@ pub struct Telemetry {
     pub parent_execution: Option<String>,
     /// Who did it, when it was a person; otherwise the site itself.
     pub actor: Option<String>,
+}
+
+/// Which messages of a site's buffer. What is left out does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ParkedFilter {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// The list, system or connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What the last error begins with, up to its colon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Parked at or after this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    /// Parked before this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+    /// Not parked ones, but those that wait for a target the site no longer has.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
+    /// As they were at this change of the site, which it names when it counts: what changed later is not meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
+}
+
+/// What to do with a parked message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ParkedAction {
+    Retry,
+    Discard,
+}
+
+impl ParkedAction {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Discard => "discard",
+        }
+    }
 }
 
 /// Which database central keeps its rows in. When it is not the one seen before (restored, failed over,

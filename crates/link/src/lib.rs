@@ -7,6 +7,7 @@
 //! that is asked over the link hangs.
 
 pub mod address;
+pub mod bulk;
 mod calls;
 pub mod client;
 pub mod message;
@@ -17,6 +18,7 @@ pub mod uplink;
 mod wire;
 
 pub use address::Address;
+pub use bulk::{BulkDone, BulkStep, ParkedAction, ParkedCount, ParkedFilter};
 pub use client::{LinkClient, Options};
 pub use message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,

@@ -1,6 +1,7 @@
 //! What travels over the link, in plain Rust. Text that central has to judge (a notification's type) travels as it
 //! was written, so that an older site and a newer central agree on who refuses it.
 
+use crate::bulk::ParkedFilter;
 use domain::{
     NotificationId, Status, Target, Timestamp, TraceContext,
     site::{Category, DatabaseIdentity},
@@ -85,9 +86,9 @@ impl LinkState {
 }
 
 /// Which parked messages to show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedPage {
-    pub category: Option<Category>,
+    pub filter: ParkedFilter,
     pub limit: u32,
     /// Where the last page said to go on; the site's own text, opaque to central.
     pub after: Option<String>,
@@ -97,7 +98,7 @@ pub struct ParkedPage {
 pub struct ParkedAnswer {
     pub messages: Vec<ParkedMessage>,
     pub next: Option<String>,
-    /// How many are parked in all.
+    /// How many match in all.
     pub total: u64,
 }
 
@@ -116,6 +117,8 @@ pub struct ParkedMessage {
     pub last_error: Option<String>,
     pub instance: Option<String>,
     pub script: Option<String>,
+    /// What it is in a few words: method and path, statement, subject.
+    pub summary: Option<String>,
 }
 
 /// What came of acting on a parked message.

@@ -2,6 +2,7 @@
 //!
 //! The gRPC client is one [`Uplink`]; tests write their own. `site` implements [`SiteCommands`].
 
+use crate::bulk::{BulkDone, BulkStep, ParkedCount, ParkedFilter};
 use crate::message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedPage, RemoteStatus, SiteReport,
 };
@@ -34,15 +35,21 @@ pub trait Uplink: Send + Sync {
 /// A site, as central may ask it. Answers come from the site's own buffer, at once.
 #[async_trait]
 pub trait SiteCommands: Send + Sync {
-    /// A page of what is parked, oldest first, all categories unless the page names one.
+    /// A page of what is parked and matches, oldest first.
     async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String>;
 
     /// Sends a parked message round again. `id` is the message id or the tracked operation's, in either spelling;
     /// `by` is who asked, as central knows them (`user:anna`).
     async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, String>;
 
-    /// Gives a parked message up.
+    /// Gives a parked message up, or one that waits for a target the site no longer has.
     async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String>;
+
+    /// How many messages match, and up to which change.
+    async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String>;
+
+    /// Acts on the next few messages that match. The same step again gives the same answer and does nothing.
+    async fn act_on_many(&self, step: BulkStep) -> Result<BulkDone, String>;
 
     /// How the site is doing. Also sent by itself every few seconds.
     async fn report(&self) -> SiteReport;

@@ -4,6 +4,7 @@
 //! Always true: what a site says about itself has a size, because central keeps it; what it hands in to be stored is
 //! checked where everything is that is stored.
 
+use crate::bulk::ParkedFilter;
 use crate::message::{
     Ack, Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus, SiteDamage, SiteEvent,
     SiteReport,
@@ -263,9 +264,11 @@ impl TryFrom<v1::OperationNews> for Telemetry {
 impl From<ParkedPage> for v1::AskParked {
     fn from(p: ParkedPage) -> Self {
         Self {
-            category: p.category.map(|c| c.as_str().into()),
+            // An older site knows no other filter.
+            category: p.filter.category.map(|c| c.as_str().into()),
             limit: p.limit,
             after: p.after,
+            filter: Some(p.filter.into()),
         }
     }
 }
@@ -274,8 +277,12 @@ impl TryFrom<v1::AskParked> for ParkedPage {
     type Error = Garbled;
 
     fn try_from(p: v1::AskParked) -> Result<Self, Garbled> {
+        let mut filter = ParkedFilter::try_from(p.filter.unwrap_or_default())?;
+        if let Some(category) = p.category {
+            filter.category = Some(category.parse()?);
+        }
         Ok(Self {
-            category: p.category.map(|c| c.parse()).transpose()?,
+            filter,
             limit: p.limit,
             after: p.after,
         })
@@ -323,6 +330,7 @@ impl From<ParkedMessage> for v1::ParkedMessage {
             last_error: m.last_error,
             instance: m.instance,
             script: m.script,
+            summary: m.summary,
         }
     }
 }
@@ -343,6 +351,7 @@ impl TryFrom<v1::ParkedMessage> for ParkedMessage {
             last_error: cut_some(m.last_error, limit::ERROR),
             instance: cut_some(m.instance, limit::NAME),
             script: cut_some(m.script, limit::NAME),
+            summary: cut_some(m.summary, limit::NAME),
         })
     }
 }

@@ -11,6 +11,7 @@
 
 pub mod agent;
 pub mod api;
+mod bulk;
 pub mod engine;
 pub mod forwarder;
 mod gauges;

@@ -2,41 +2,128 @@
 
 use crate::site::Site;
 use async_trait::async_trait;
-use domain::Actor;
-use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteCommands, SiteReport};
-use store::buffer::{Acted, Message, MessageId};
+use domain::{
+    Actor,
+    site::{Category, ParkedFilter},
+};
+use link::{
+    BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage, ParkedPage, SiteCommands,
+    SiteReport,
+};
+use store::buffer::{Acted, Message, MessageId, MessageStatus, Selection};
 
 /// The most that one page shows.
 pub const PAGE: u32 = 500;
 
 impl Site {
-    /// A page of what is parked, oldest first.
-    pub async fn parked(&self, page: &ParkedPage) -> store::Result<ParkedAnswer> {
-        let after = page
-            .after
-            .as_deref()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0);
+    /// A page of what matches, oldest first.
+    pub async fn parked(&self, page: &ParkedPage) -> Result<ParkedAnswer, ParkedError> {
         let limit = page.limit.clamp(1, PAGE);
-        // One more than asked for: only then is there a next page to offer.
-        let mut found = self.buffer.parked(page.category, after, limit + 1).await?;
+        let filter = self.meant(page.filter.clone())?;
+        let total = self.total(&filter).await?;
+        let selection = Selection {
+            after: cursor(page.after.as_deref())?,
+            // One more than asked for: only then is there a next page to offer.
+            limit: limit + 1,
+            ..Selection::of(filter)
+        };
+        let mut found = self.buffer.selected(selection).await?;
         let more = found.len() > limit as usize;
         found.truncate(limit as usize);
-        let parked = self.buffer.depth().parked;
-        let total = match page.category {
-            Some(category) => parked.get(&category).copied().unwrap_or(0),
-            None => parked.values().sum(),
-        };
         Ok(ParkedAnswer {
             next: found.last().filter(|_| more).map(|last| last.seq.to_string()),
             messages: found.into_iter().map(shown).collect(),
             total,
         })
     }
+
+    /// From the gauge where it knows, so that the status page counts no rows.
+    async fn total(&self, filter: &ParkedFilter) -> store::Result<u64> {
+        let of_category = ParkedFilter {
+            category: filter.category,
+            ..ParkedFilter::default()
+        };
+        if *filter != of_category {
+            return Ok(self.buffer.count_selected(filter.clone()).await?.0);
+        }
+        let parked = self.buffer.depth().parked;
+        Ok(match filter.category {
+            Some(category) => parked.get(&category).copied().unwrap_or(0),
+            None => parked.values().sum(),
+        })
+    }
+
+    /// Sends a parked message round again.
+    pub async fn retry(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
+        self.buffer.requeue(id, actor).await
+    }
+
+    /// Gives a parked message up; also one that waits for a target which is no longer configured.
+    pub async fn discard(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
+        let acted = self.buffer.discard(id, actor).await?;
+        if acted != Acted::WrongState(MessageStatus::Pending) {
+            return Ok(acted);
+        }
+        match self.buffer.message(id).await? {
+            Some(message) if self.is_removed(message.category, &message.target) => {
+                self.buffer.discard_waiting(id, actor).await
+            }
+            _ => Ok(acted),
+        }
+    }
+
+    /// Whether messages to this target wait for something that is no longer configured.
+    fn is_removed(&self, category: Category, target: &str) -> bool {
+        category != Category::Notification && self.engine.handlers.get(category, target).is_none()
+    }
+
+    /// The filter with what only this site knows: which targets are gone.
+    pub(crate) fn meant(&self, filter: ParkedFilter) -> Result<ParkedFilter, ParkedError> {
+        if !filter.removed {
+            return Ok(filter);
+        }
+        let Some(target) = &filter.target else {
+            let words = "must name the system or connection that is gone";
+            return Err(ParkedError::Bad("target", words.into()));
+        };
+        let of_filter = |c: &Category| filter.category.is_none_or(|only| only == *c);
+        let gone: Vec<Category> = [Category::ExternalSystem, Category::CachedDbWrite]
+            .into_iter()
+            .filter(|c| of_filter(c) && self.is_removed(*c, target))
+            .collect();
+        let category = match gone.as_slice() {
+            [] => {
+                let words =
+                    format!("{target} is configured here: what waits for it is delivered, not given up");
+                return Err(ParkedError::Bad("target", words));
+            }
+            [one] => Some(*one),
+            _ => None,
+        };
+        Ok(ParkedFilter { category, ..filter })
+    }
+}
+
+/// Why parked messages cannot be shown or acted on.
+#[derive(Debug, thiserror::Error)]
+pub enum ParkedError {
+    /// The field that is wrong, and why.
+    #[error("{0}: {1}")]
+    Bad(&'static str, String),
+    #[error("the buffer cannot be used")]
+    Unavailable(#[from] store::Error),
+}
+
+/// The place a page or a step goes on behind.
+pub(crate) fn cursor(after: Option<&str>) -> Result<i64, ParkedError> {
+    let Some(text) = after else { return Ok(0) };
+    let place = text.parse().ok().filter(|place| *place >= 0);
+    place.ok_or_else(|| ParkedError::Bad("cursor", "is not one this site gave out".into()))
 }
 
 fn shown(message: Message) -> ParkedMessage {
     ParkedMessage {
+        summary: message.described(),
         id: message.id.to_string(),
         category: message.category,
         target: message.target,
@@ -58,23 +145,31 @@ pub struct Commands(pub std::sync::Arc<Site>);
 #[async_trait]
 impl SiteCommands for Commands {
     async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String> {
-        self.0.parked(&page).await.map_err(|e| e.to_string())
+        self.0.parked(&page).await.map_err(|e| domain::chain(&e))
     }
 
     async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, String> {
         let Ok(id) = id.parse::<MessageId>() else {
             return Ok(ParkedActed::NotFound);
         };
-        let acted = self.0.buffer.requeue(id, &Actor::new(by)).await;
-        acted.map(answer).map_err(|e| e.to_string())
+        let acted = self.0.retry(id, &Actor::new(by)).await;
+        acted.map(answer).map_err(|e| domain::chain(&e))
     }
 
     async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String> {
         let Ok(id) = id.parse::<MessageId>() else {
             return Ok(ParkedActed::NotFound);
         };
-        let acted = self.0.buffer.discard(id, &Actor::new(by)).await;
-        acted.map(answer).map_err(|e| e.to_string())
+        let acted = self.0.discard(id, &Actor::new(by)).await;
+        acted.map(answer).map_err(|e| domain::chain(&e))
+    }
+
+    async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String> {
+        self.0.count_parked(filter).await.map_err(|e| domain::chain(&e))
+    }
+
+    async fn act_on_many(&self, step: BulkStep) -> Result<BulkDone, String> {
+        self.0.act_on_many(step).await.map_err(|e| domain::chain(&e))
     }
 
     async fn report(&self) -> SiteReport {

@@ -18,6 +18,7 @@ pub struct Site {
     uplink: OnceLock<Arc<dyn Uplink>>,
     /// The last things central said about notifications, for when it cannot be asked.
     pub(crate) heard: Mutex<crate::status::Heard>,
+    pub(crate) last_steps: tokio::sync::Mutex<crate::bulk::LastSteps>,
 }
 
 impl std::fmt::Debug for Site {
@@ -45,6 +46,7 @@ impl Site {
             clock,
             uplink: OnceLock::new(),
             heard: Mutex::default(),
+            last_steps: tokio::sync::Mutex::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use std::{
     collections::{HashMap, VecDeque},
     time::Duration,
 };
-use store::buffer::{End, Message, MessageStatus};
+use store::buffer::{End, Message, MessageStatus, Tombstone};
 
 /// Answers of central that are remembered.
 const REMEMBERED: usize = 1_000;
@@ -23,7 +23,7 @@ pub enum Whereabouts {
     /// In this site's buffer, waiting for a person.
     ParkedHere(Box<Message>),
     /// A person gave it up here.
-    DiscardedHere { at: Timestamp, by: Option<String> },
+    DiscardedHere(Box<Tombstone>),
     /// At central, in central's words.
     Central(RemoteStatus),
     /// Central has it, but cannot be asked, or knows nothing of it.
@@ -71,7 +71,7 @@ impl Site {
         let tombstone = self.buffer.tombstone(id.into()).await?;
         let handed_over_at = match tombstone {
             Some(t) if t.end == End::Discarded => {
-                return Ok(Whereabouts::DiscardedHere { at: t.at, by: t.by });
+                return Ok(Whereabouts::DiscardedHere(Box::new(t)));
             }
             other => other.map(|t| t.at),
         };
@@ -127,7 +127,7 @@ impl Whereabouts {
         match self {
             Self::Forwarding(_) => Some(Status::Forwarding),
             Self::ParkedHere(_) => Some(Status::Parked),
-            Self::DiscardedHere { .. } => Some(Status::Discarded),
+            Self::DiscardedHere(_) => Some(Status::Discarded),
             Self::Central(remote) => Some(remote.status),
             Self::Unknown { .. } | Self::NeverSeen | Self::CannotSay { .. } => None,
         }

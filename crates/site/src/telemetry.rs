@@ -1,7 +1,10 @@
-//! Tells central what became of calls and writes. Never in the way of delivering them: it reads what was written
-//! down with them, whenever the link is up.
+//! Tells central what became of calls and writes, and which notifications were parked or given up here. Never in the
+//! way of delivering them: it reads what was written down with them, whenever the link is up.
 
-use domain::{retry, site::Telemetry};
+use domain::{
+    retry,
+    site::{DatabaseIdentity, Telemetry},
+};
 use link::{LinkState, Uplink};
 use std::{sync::Arc, time::Duration};
 use store::{Buffer, Result};
@@ -27,13 +30,16 @@ impl Reporter {
         let mut state = self.uplink.state();
         let mut wait = FIRST_WAIT;
         loop {
-            tokio::select! {
+            let up = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                up = state.wait_for(LinkState::is_up) => if up.is_err() { return },
-            }
+                up = state.wait_for(LinkState::is_up) => up.map(|up| up.clone()),
+            };
+            let Ok(LinkState::Up { central, .. }) = up else {
+                return;
+            };
             // Not waited for at a stop: what central has heard twice it keeps once.
-            let told = tokio::select! { biased; () = stop.cancelled() => return, told = self.tell() => told };
+            let told = tokio::select! { biased; () = stop.cancelled() => return, told = self.tell(&central) => told };
             let told = match told {
                 Ok(told) => told,
                 Err(e) => {
@@ -58,8 +64,8 @@ impl Reporter {
         }
     }
 
-    /// Tells one batch.
-    pub async fn tell(&self) -> Result<Told> {
+    /// Tells one batch to the central that keeps its rows in this database.
+    pub async fn tell(&self, central: &DatabaseIdentity) -> Result<Told> {
         let batch = self.buffer.telemetry(BATCH).await?;
         if batch.is_empty() {
             return Ok(Told::All);
@@ -76,8 +82,11 @@ impl Reporter {
         if done.is_empty() {
             return Ok(Told::NotNow);
         }
-        self.buffer.telemetry_done(done).await?;
-        Ok(Told::Some)
+        // Until the forwarder has met this database, nothing it hears is sure to be remembered for the next one.
+        match self.buffer.telemetry_heard(central, done).await? {
+            true => Ok(Told::Some),
+            false => Ok(Told::NotNow),
+        }
     }
 }
 

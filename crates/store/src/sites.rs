@@ -37,6 +37,10 @@ pub trait Sites: Send + Sync {
     /// A session is over. Changes nothing when a newer one has taken over.
     async fn site_left(&self, tenant: TenantId, site: &SiteId, session: Uuid, why: &str) -> Result<()>;
 
+    /// Another agent came with the id of a site that is there, and was sent away. Says whether that is news; then it is
+    /// audited.
+    async fn site_conflict(&self, tenant: TenantId, site: &SiteId, other: OtherAgent) -> Result<bool>;
+
     /// Writes down what a site tells: the latest news of each operation in `site_calls`, each piece in the audit log.
     /// All of it or nothing. What was told before changes nothing, whatever order it comes in.
     async fn record_telemetry(&self, tenant: TenantId, site: &SiteId, news: Vec<Telemetry>) -> Result<()>;
@@ -83,7 +87,40 @@ pub struct Site {
     pub peer: Option<String>,
     /// Its last report, as JSON text.
     pub report: Option<String>,
+    /// Which buffer its agent has, and which run of it this is; none of an agent that did not say.
+    pub agent_buffer: Option<Uuid>,
+    pub agent_run: Option<Uuid>,
+    pub conflict: Option<Conflict>,
 }
+
+/// Another agent that came with the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    pub other: OtherAgent,
+    pub since: Timestamp,
+    /// When it was heard of last.
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherAgent {
+    pub node: String,
+    /// Where it connected from.
+    pub peer: String,
+    pub version: String,
+}
+
+impl OtherAgent {
+    pub(crate) fn in_words(&self) -> String {
+        format!(
+            "another agent came with this id and was sent away: node {} from {}",
+            self.node, self.peer
+        )
+    }
+}
+
+/// A conflict of which nothing was heard for this long is over: an agent that was sent away comes back every minute.
+pub const CONFLICT_OVER: Duration = Duration::from_secs(180);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteSeen {
@@ -99,9 +136,11 @@ pub struct SiteSeen {
     pub peer: String,
     /// None leaves the last one.
     pub report: Option<String>,
+    pub agent_buffer: Uuid,
+    pub agent_run: Uuid,
 }
 
-/// One cached call or write as its latest news left it.
+/// One cached call or write as its latest news left it; or a notification that was parked at the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteCall {
     pub site: SiteId,
@@ -121,6 +160,8 @@ pub struct SiteCall {
     pub node: Option<String>,
     pub execution: Option<String>,
     pub parent_execution: Option<String>,
+    /// Who did it, when it was a person.
+    pub actor: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -158,7 +199,8 @@ pub struct SiteAction {
     pub site: SiteId,
     /// The message, as the person named it.
     pub message: String,
-    /// `Pending` for a retry, `Discarded` for a discard.
+    /// `Pending` for a retry, `Discarded` for a discard; `Failed` where nothing was done, `Attempted` where that is not
+    /// known.
     pub status: AuditStatus,
     pub actor: Actor,
     /// What came of it, in words.
@@ -271,10 +313,6 @@ pub(crate) fn tidy(mut news: Telemetry) -> Telemetry {
     for at in [&mut news.created_at, &mut news.occurred_at] {
         *at = Timestamp::from_millis(at.as_millis().clamp(0, LATEST));
     }
-    // Notifications have their own record.
-    if news.category == Category::Notification {
-        news.category = Category::ExternalSystem;
-    }
     news
 }
 
@@ -294,7 +332,8 @@ pub(crate) fn latest(news: &[Telemetry]) -> Vec<&Telemetry> {
 pub(crate) fn audit_of(news: &Telemetry) -> (AuditKind, AuditStatus) {
     let kind = match news.category {
         Category::CachedDbWrite => AuditKind::CachedWrite,
-        Category::ExternalSystem | Category::Notification => AuditKind::CachedCall,
+        Category::ExternalSystem => AuditKind::CachedCall,
+        Category::Notification => AuditKind::SiteParked,
     };
     let status = match (news.event, news.status) {
         (OperationEvent::Queued | OperationEvent::Retry, _) => AuditStatus::Pending,

@@ -6,15 +6,33 @@ use domain::{
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
 use link::{
-    Forward, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport,
+    BulkDone, BulkStep, Forward, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
+    ParkedPage, SiteCommands, SiteDamage, SiteReport,
 };
-use std::sync::Mutex;
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+};
 use uuid::Uuid;
 
-/// A site with one parked message, `p1`.
+/// A site with one parked message, `p1`, and as many more as bulk actions are to find.
 #[derive(Debug, Default)]
 pub struct ASite {
     pub asked: Mutex<Vec<String>>,
+    pub many: Mutex<u64>,
+    pub steps: Mutex<HashMap<(String, Option<String>), BulkDone>>,
+    pub last_step: Mutex<Option<BulkStep>>,
+    /// Steps that are done and whose answers get lost.
+    pub lose_answers: AtomicU64,
+}
+
+impl ASite {
+    fn note(&self, asked: String) {
+        self.asked.lock().expect("nobody panics with it").push(asked);
+    }
 }
 
 #[async_trait]
@@ -31,10 +49,7 @@ impl SiteCommands for ASite {
     }
 
     async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, String> {
-        self.asked
-            .lock()
-            .expect("nobody panics with it")
-            .push(format!("retry {id} by {by}"));
+        self.note(format!("retry {id} by {by}"));
         Ok(if id == "p1" {
             ParkedActed::Done
         } else {
@@ -43,11 +58,43 @@ impl SiteCommands for ASite {
     }
 
     async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String> {
-        self.asked
-            .lock()
-            .expect("nobody panics with it")
-            .push(format!("discard {id} by {by}"));
+        self.note(format!("discard {id} by {by}"));
         Ok(ParkedActed::WrongState)
+    }
+
+    async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String> {
+        if filter.target.as_deref() == Some("nowhere") {
+            return Err("target: nowhere is not known here".into());
+        }
+        let total = *self.many.lock().expect("nobody panics with it");
+        Ok(ParkedCount { total, until: 7 })
+    }
+
+    async fn act_on_many(&self, step: BulkStep) -> Result<BulkDone, String> {
+        *self.last_step.lock().expect("nobody panics with it") = Some(step.clone());
+        let name = (step.job, step.after);
+        let answer = {
+            let mut many = self.many.lock().expect("nobody panics with it");
+            let mut steps = self.steps.lock().expect("nobody panics with it");
+            let act = || {
+                self.note(format!(
+                    "{} up to {} by {}",
+                    step.action.word(),
+                    step.limit,
+                    step.by
+                ));
+                let done = u64::from(step.limit).min(*many);
+                *many -= done;
+                let next = (*many > 0).then(|| format!("{many} left"));
+                BulkDone { done, next }
+            };
+            steps.entry(name).or_insert_with(act).clone()
+        };
+        let lose = |left: u64| left.checked_sub(1);
+        if self.lose_answers.fetch_update(SeqCst, SeqCst, lose).is_ok() {
+            std::future::pending().await
+        }
+        Ok(answer)
     }
 
     async fn report(&self) -> SiteReport {
@@ -81,6 +128,7 @@ pub fn a_parked_message() -> ParkedMessage {
         last_error: Some("503".into()),
         instance: Some("line-1".into()),
         script: None,
+        summary: Some("POST /orders".into()),
     }
 }
 

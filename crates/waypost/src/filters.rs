@@ -1,6 +1,6 @@
 //! Which notifications: the flags of `list`, and the `key=value` pairs of bulk actions.
 
-use client::{Channel, Filter, Status, Timestamp};
+use client::{Channel, Filter, ParkedFilter, Status, Timestamp};
 use domain::{Clock, SystemClock, retry::parse_human};
 
 /// A moment in the past as people write it: `2026-01-31T12:00:00Z`, or `2h` for two hours ago.
@@ -141,9 +141,54 @@ pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
     Ok(filter)
 }
 
+/// Which messages at a site, from `key=value` pairs.
+pub fn parse_parked(pairs: &[String]) -> Result<ParkedFilter, String> {
+    let mut filter = ParkedFilter::default();
+    for pair in pairs {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(format!("{pair:?} is not a filter; write it like target=erp"));
+        };
+        let text = || Some(value.to_owned());
+        match key {
+            "category" => filter.category = Some(value.parse()?),
+            "target" => filter.target = text(),
+            "errorCode" | "error-code" => filter.error_code = text(),
+            "instance" => filter.instance = text(),
+            "from" => filter.from = Some(moment(value)?),
+            "to" => filter.to = Some(moment(value)?),
+            _ => {
+                return Err(format!(
+                    "there is no filter {key:?}; there are category, target, errorCode, instance, from and to"
+                ));
+            }
+        }
+    }
+    Ok(filter)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_become_a_filter_of_parked_messages_and_what_is_not_one_is_named() {
+        let pairs = [
+            "category=externalsystem",
+            "target=erp",
+            "errorCode=HTTP_503",
+            "from=2h",
+        ]
+        .map(String::from);
+        let filter = parse_parked(&pairs).unwrap();
+        assert_eq!(
+            (filter.target.as_deref(), filter.error_code.as_deref()),
+            (Some("erp"), Some("HTTP_503"))
+        );
+        assert!(filter.from.is_some() && filter.category.is_some());
+        for bad in ["all", "colour=red", "category=Pigeon"] {
+            parse_parked(&[bad.to_owned()]).unwrap_err();
+        }
+    }
 
     #[test]
     fn pairs_become_a_filter_and_what_is_not_one_is_named() {

@@ -21,6 +21,7 @@ use crate::{
         page::NotificationPage,
         provider::{HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest},
         site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteRequest, SiteView},
+        site_bulk::{SiteBulkRequest, SiteCountAnswer},
         submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
         tenant::{NewTenantView, TenantRequest, TenantView},
         user::{LinkView, UserChange, UserRequest, UserView},
@@ -385,8 +386,39 @@ fn site_routes() -> Vec<Endpoint> {
             sites::parked,
         )
         .params(&PAGING)
-        .params(&[("category", "ExternalSystem, Notification or CachedDbWrite")])
+        .params(&[
+            ("category", "ExternalSystem, Notification or CachedDbWrite"),
+            ("target", "the list, system or connection"),
+            ("errorCode", "what the last error begins with, up to its colon"),
+            ("instance", "the instance it came from"),
+            ("from", "parked at or after this time"),
+            ("to", "parked before this time"),
+            (
+                "removed",
+                "true: not what is parked, but what waits for a target the site no longer has; needs target",
+            ),
+        ])
         .answers::<ParkedPageView>(200, "A page")
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/parked/retry",
+            Operate,
+            "Have a site try all parked messages of a filter again, or count them",
+            sites::retry_many,
+        )
+        .body::<SiteBulkRequest>()
+        .answers::<SiteCountAnswer>(200, "How many match, for a dry run")
+        .answers::<JobView>(202, "The job; ask for its progress")
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/parked/discard",
+            Operate,
+            "Have a site give up all parked messages of a filter, or count them",
+            sites::discard_many,
+        )
+        .body::<SiteBulkRequest>()
+        .answers::<SiteCountAnswer>(200, "How many match, for a dry run")
+        .answers::<JobView>(202, "The job; ask for its progress")
         .refuses(&ASKED),
         post(
             "/api/sites/{id}/parked/{messageId}/retry",
@@ -419,8 +451,11 @@ fn site_routes() -> Vec<Endpoint> {
                 "status",
                 "one or several, separated by commas: Submitted, Retrying, Delivered, Parked, Failed, Discarded",
             ),
-            ("category", "ExternalSystem or CachedDbWrite"),
-            ("target", "the system or connection"),
+            (
+                "category",
+                "ExternalSystem, CachedDbWrite or Notification (those that were parked at the site)",
+            ),
+            ("target", "the system, connection or list"),
             ("trackedOperationId", "the operation's id, with hyphens or without"),
             ("from", "accepted at the site at or after this time"),
             ("to", "accepted at the site before this time"),

@@ -7,7 +7,7 @@ use super::{RelayError, SiteDesk};
 use crate::loops::chain;
 use domain::{SiteId, TenantId};
 use link::{
-    ParkedActed, ParkedAnswer, ParkedPage,
+    BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
     server::{RelayFailed, RemoteSite},
 };
 use serde::{Deserialize, Serialize};
@@ -25,14 +25,27 @@ const LOOK: Duration = Duration::from_millis(250);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Question {
     Parked(ParkedPage),
-    Retry { message: String, by: String },
-    Discard { message: String, by: String },
+    Retry {
+        message: String,
+        by: String,
+    },
+    Discard {
+        message: String,
+        by: String,
+    },
+    Count(ParkedFilter),
+    ActOnMany(BulkStep),
+    /// Whether it is there at all.
+    Ping,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Answer {
     Parked(ParkedAnswer),
     Acted(ParkedActed),
+    Counted(ParkedCount),
+    ActedOnMany(BulkDone),
+    Alive,
     /// Why the site was not asked or did not answer.
     Nothing(String),
     /// The site could not, and why.
@@ -45,6 +58,9 @@ pub(super) async fn put(remote: &RemoteSite, question: Question) -> Answer {
         Question::Parked(page) => remote.parked(page).await.map(Answer::Parked),
         Question::Retry { message, by } => remote.retry(&message, &by).await.map(Answer::Acted),
         Question::Discard { message, by } => remote.discard(&message, &by).await.map(Answer::Acted),
+        Question::Count(filter) => remote.count_parked(filter).await.map(Answer::Counted),
+        Question::ActOnMany(step) => remote.act_on_many(step).await.map(Answer::ActedOnMany),
+        Question::Ping => remote.report().await.map(|_| Answer::Alive),
     };
     answer.unwrap_or_else(|failed| match failed {
         RelayFailed::Failed(why) => Answer::Failed(why),

@@ -4,6 +4,7 @@
 
 use super::{
     SiteDesk,
+    conflict::AgentIdentity,
     registry::{Arrival, Connected},
 };
 use crate::{
@@ -61,25 +62,29 @@ impl Gateway for SiteGateway {
             tenant: key.tenant,
             site: hello.site.clone(),
             remote,
-            agent_node: hello.node.clone(),
+            agent: AgentIdentity {
+                node: hello.node.clone(),
+                buffer: hello.buffer,
+                run: hello.run,
+            },
             agent_version: hello.version.clone(),
             peer: hello.peer.clone(),
             key_hash,
         };
-        let now = desk.clock.now();
-        let connected = Arc::new(Connected::new(arrival, now));
-        let seen = vec![connected.seen(&desk.node, now)];
-        desk.store.sites_seen(seen).await.map_err(not_now)?;
-        desk.registry.enter(connected.clone());
-        tracing::info!(site.id = %connected.site, site.node = %connected.agent_node, peer = %connected.peer, "a site connected");
+        let connected = desk.admit(arrival).await?;
+        let seen = vec![connected.seen(&desk.node, desk.clock.now())];
         let told = watch::Sender::new(database);
-        Ok(Arc::new(Session {
+        // From here on, whatever ends this call also gives the place up.
+        let session = Session {
             actor: Actor::site(&connected.site),
             follow: tokio::spawn(follow(desk.database.subscribe(), told.clone())),
             told,
             desk: desk.clone(),
-            connected,
-        }))
+            connected: connected.clone(),
+        };
+        desk.store.sites_seen(seen).await.map_err(not_now)?;
+        tracing::info!(site.id = %connected.site, site.node = %connected.agent_node(), peer = %connected.peer, "a site connected");
+        Ok(Arc::new(session))
     }
 }
 

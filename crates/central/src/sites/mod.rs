@@ -4,24 +4,31 @@
 //! Always true: a site speaks only for itself, by its key; it gets its ack after the commit; who asks a site something
 //! gets an answer or the reason why not within seconds.
 
+mod bulk;
+mod conflict;
 mod elsewhere;
 mod gateway;
 mod registry;
 mod relay;
 
+pub use bulk::SiteBulk;
 pub use gateway::SiteGateway;
 pub use registry::{Connected, Registry};
-pub use relay::{Offline, ParkedAction, RelayError};
+pub use relay::{Offline, RelayError};
 
 /// What a site answers with, for whoever passes it on.
-pub use link::{ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, SiteDamage, SiteEvent, SiteReport};
+pub use link::{
+    ParkedActed, ParkedAction, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage, ParkedPage,
+    SiteDamage, SiteEvent, SiteReport,
+};
+pub use store::sites::{Conflict, OtherAgent};
 
 use crate::{ingest::Ingest, keys, loops::chain};
 use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
 use std::{sync::Arc, time::Duration};
 use store::{
     Store,
-    sites::{Site, SiteSeen},
+    sites::{CONFLICT_OVER, Site, SiteSeen},
 };
 use tokio::sync::watch;
 
@@ -68,6 +75,8 @@ pub struct SiteView {
     pub peer: Option<String>,
     pub last_contact_at: Option<Timestamp>,
     pub report: Option<SiteReport>,
+    /// Another agent uses the same id, or did a moment ago, and was sent away.
+    pub conflict: Option<Conflict>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -225,6 +234,7 @@ impl SiteDesk {
             agent_node: site.agent_node,
             agent_version: site.agent_version,
             peer: site.peer,
+            conflict: site.conflict.filter(|c| now.since(c.at) < CONFLICT_OVER),
         }
     }
 

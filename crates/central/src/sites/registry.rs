@@ -1,5 +1,6 @@
 //! The sites that are connected to this node right now.
 
+use super::conflict::AgentIdentity;
 use domain::{SiteId, TenantId, Timestamp};
 use link::{SiteReport, server::RemoteSite};
 use std::{
@@ -20,21 +21,23 @@ pub struct Connected {
     pub site: SiteId,
     pub remote: RemoteSite,
     pub since: Timestamp,
-    pub agent_node: String,
+    pub(super) agent: AgentIdentity,
     pub agent_version: String,
     pub peer: String,
     pub(super) key_hash: [u8; 32],
+    /// The run of the same agent whose place this one took. If that run is still there, they are two.
+    superseded: Mutex<Option<Uuid>>,
     last_contact: AtomicI64,
     report: Mutex<Option<SiteReport>>,
 }
 
 /// Who is at the door.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Arrival {
     pub tenant: TenantId,
     pub site: SiteId,
     pub remote: RemoteSite,
-    pub agent_node: String,
+    pub agent: AgentIdentity,
     pub agent_version: String,
     pub peer: String,
     pub key_hash: [u8; 32],
@@ -48,13 +51,37 @@ impl Connected {
             site: arrival.site,
             remote: arrival.remote,
             since: now,
-            agent_node: arrival.agent_node,
+            agent: arrival.agent,
             agent_version: arrival.agent_version,
             peer: arrival.peer,
             key_hash: arrival.key_hash,
+            superseded: Mutex::default(),
             last_contact: AtomicI64::new(now.as_millis()),
             report: Mutex::default(),
         }
+    }
+
+    /// What its machine is called.
+    pub fn agent_node(&self) -> &str {
+        &self.agent.node
+    }
+
+    /// Whether this is the agent that is there, started again or with a new connection. A run whose place was taken
+    /// and that comes back is a second agent: a copy of the whole machine, most likely.
+    pub(super) fn takes_over(&self, there: &Self) -> bool {
+        let mut taken_from = there
+            .superseded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .to_owned();
+        if !self.agent.is(&there.agent) || taken_from == Some(self.agent.run) {
+            return false;
+        }
+        if self.agent.run != there.agent.run && !there.agent.run.is_nil() {
+            taken_from = Some(there.agent.run);
+        }
+        *self.superseded.lock().unwrap_or_else(PoisonError::into_inner) = taken_from;
+        true
     }
 
     pub fn last_contact(&self) -> Timestamp {
@@ -81,9 +108,11 @@ impl Connected {
             central_node: node.to_owned(),
             connected_for: now.since(self.since),
             silent_for: now.since(self.last_contact()),
-            agent_node: self.agent_node.clone(),
+            agent_node: self.agent.node.clone(),
             agent_version: self.agent_version.clone(),
             peer: self.peer.clone(),
+            agent_buffer: self.agent.buffer,
+            agent_run: self.agent.run,
             report: self
                 .report()
                 .and_then(|report| serde_json::to_string(&report).ok()),
@@ -91,50 +120,45 @@ impl Connected {
     }
 }
 
-/// By tenant and site, the newest connection last. There is more than one while a broken one has not been noticed,
-/// or when two agents were given the same id: both are served, the newest is asked.
+/// By tenant and site: one agent each. A connection that is over may still be in its place.
 #[derive(Debug, Default)]
-pub struct Registry(Mutex<Sites>);
-
-type Sites = HashMap<(TenantId, SiteId), Vec<Arc<Connected>>>;
+pub struct Registry(Mutex<HashMap<(TenantId, SiteId), Arc<Connected>>>);
 
 impl Registry {
-    pub(super) fn enter(&self, connected: Arc<Connected>) {
+    /// Takes the place of the site, or says who has it.
+    pub(super) fn enter(&self, connected: &Arc<Connected>) -> Result<(), Arc<Connected>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_site = all.entry((connected.tenant, connected.site.clone())).or_default();
-        of_site.push(connected);
-        if let [.., older, newer] = of_site.as_slice() {
-            tracing::warn!(
-                site.id = %newer.site, peer = %newer.peer, older.peer = %older.peer,
-                "a site connected again while an older connection of it is still open"
-            );
+        let place = (connected.tenant, connected.site.clone());
+        match all.get(&place) {
+            Some(there) if !there.remote.is_over() => Err(there.clone()),
+            _ => {
+                all.insert(place, connected.clone());
+                Ok(())
+            }
         }
     }
 
+    /// Changes nothing when another connection has taken the place.
     pub(super) fn leave(&self, connected: &Connected) {
-        let key = (connected.tenant, connected.site.clone());
+        let place = (connected.tenant, connected.site.clone());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(of_site) = all.get_mut(&key) {
-            of_site.retain(|c| c.session != connected.session);
-            if of_site.is_empty() {
-                all.remove(&key);
-            }
+        if all
+            .get(&place)
+            .is_some_and(|there| there.session == connected.session)
+        {
+            all.remove(&place);
         }
     }
 
     /// The connection to ask.
     pub fn find(&self, tenant: TenantId, site: &SiteId) -> Option<Arc<Connected>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_site = all.get(&(tenant, site.clone()))?;
-        of_site.iter().rev().find(|c| !c.remote.is_over()).cloned()
+        let there = all.get(&(tenant, site.clone()))?;
+        Some(there.clone()).filter(|there| !there.remote.is_over())
     }
 
     pub fn all(&self) -> Vec<Arc<Connected>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.values()
-            .flatten()
-            .filter(|c| !c.remote.is_over())
-            .cloned()
-            .collect()
+        all.values().filter(|c| !c.remote.is_over()).cloned().collect()
     }
 }

@@ -5,7 +5,7 @@ use super::{
     elsewhere::{Answer, Question, put},
 };
 use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
-use link::{ParkedActed, ParkedAnswer, ParkedPage};
+use link::{ParkedActed, ParkedAction, ParkedAnswer, ParkedPage};
 use std::fmt;
 use store::sites::SiteAction;
 
@@ -44,26 +44,14 @@ impl fmt::Display for Offline {
     }
 }
 
-/// What to do with a parked message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParkedAction {
-    Retry,
-    Discard,
-}
-
-impl ParkedAction {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::Discard => "discard",
-        }
-    }
-
-    fn status(self) -> AuditStatus {
-        match self {
-            Self::Retry => AuditStatus::Pending,
-            Self::Discard => AuditStatus::Discarded,
-        }
+/// How an action is logged: as done only where the site has done it.
+fn logged_as(action: ParkedAction, acted: &Result<ParkedActed, RelayError>) -> AuditStatus {
+    match (acted, action) {
+        (Ok(ParkedActed::Done), ParkedAction::Retry) => AuditStatus::Pending,
+        (Ok(ParkedActed::Done), ParkedAction::Discard) => AuditStatus::Discarded,
+        // Asked, and no answer: it may have acted.
+        (Err(RelayError::NoAnswer(_)), _) => AuditStatus::Attempted,
+        (Ok(_) | Err(_), _) => AuditStatus::Failed,
     }
 }
 
@@ -118,22 +106,32 @@ impl SiteDesk {
             tenant,
             site: site.clone(),
             message,
-            status: action.status(),
+            status: logged_as(action, &acted),
             actor: actor.clone(),
             detail: format!("{}: {came_to}", action.word()),
         };
-        if let Err(error) = self.store.log_site_action(entry).await {
-            metrics::counter!("waypost_audit_write_failures_total").increment(1);
-            tracing::error!(
-                site.id = %site, actor = %actor, action = action.word(), error = &error as &dyn std::error::Error,
-                "the audit row of an action on a site could not be written; the site has acted"
-            );
-        }
+        self.log_action(entry).await;
         acted
     }
 
+    pub(super) async fn log_action(&self, entry: SiteAction) {
+        let (site, actor, detail) = (entry.site.clone(), entry.actor.clone(), entry.detail.clone());
+        if let Err(error) = self.store.log_site_action(entry).await {
+            metrics::counter!("waypost_audit_write_failures_total").increment(1);
+            tracing::error!(
+                site.id = %site, actor = %actor, action = detail, error = &error as &dyn std::error::Error,
+                "the audit row of an action on a site could not be written"
+            );
+        }
+    }
+
     /// Asks a site, here or through the node that has it.
-    async fn ask(&self, tenant: TenantId, site: &SiteId, question: Question) -> Result<Answer, RelayError> {
+    pub(super) async fn ask(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        question: Question,
+    ) -> Result<Answer, RelayError> {
         if let Some(here) = self.registry.find(tenant, site) {
             return Ok(put(&here.remote, question).await);
         }
@@ -161,12 +159,14 @@ impl SiteDesk {
 }
 
 /// What an answer that is none means.
-fn unfit(answer: Answer) -> RelayError {
+pub(super) fn unfit(answer: Answer) -> RelayError {
     match answer {
         Answer::Nothing(why) => RelayError::NoAnswer(why),
         Answer::Failed(why) => RelayError::Failed(why),
-        Answer::Parked(_) | Answer::Acted(_) => {
-            RelayError::Failed("its answer does not fit the question".into())
-        }
+        Answer::Parked(_)
+        | Answer::Acted(_)
+        | Answer::Counted(_)
+        | Answer::ActedOnMany(_)
+        | Answer::Alive => RelayError::Failed("its answer does not fit the question".into()),
     }
 }

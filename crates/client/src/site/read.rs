@@ -1,10 +1,14 @@
 //! Asking a site's agent.
 
 use super::{Site, of_site};
-use crate::{Page, Result, http::NONE, sites::ParkedPage};
+use crate::{
+    Page, Result,
+    http::NONE,
+    sites::{self, ParkedCount, ParkedPage},
+};
 use domain::{
     NotificationId, Timestamp, TrackedOperationId,
-    site::{Category, OperationStatus},
+    site::{Category, OperationStatus, ParkedAction, ParkedFilter},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -117,6 +121,15 @@ pub struct SiteEvent {
     pub detail: Option<String>,
 }
 
+/// What came of one step of a bulk action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkStep {
+    pub done: u64,
+    /// None: that was all.
+    pub next_cursor: Option<String>,
+}
+
 /// How the agent is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -176,9 +189,39 @@ impl Site {
 
     /// A page of what is parked, oldest first.
     pub async fn parked(&self, limit: u32, cursor: Option<&str>) -> Result<ParkedPage> {
-        let mut query = vec![("limit", limit.to_string())];
+        self.parked_where(&ParkedFilter::default(), limit, cursor).await
+    }
+
+    /// The same, of those that match.
+    pub async fn parked_where(
+        &self,
+        filter: &ParkedFilter,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<ParkedPage> {
+        let mut query = sites::pairs(filter);
+        query.push(("limit", limit.to_string()));
         query.extend(cursor.map(|c| ("cursor", c.to_owned())));
         of_site(self.client.get(&["parked"], &query).await)
+    }
+
+    /// How many messages match. Nothing is changed.
+    pub async fn count_parked(&self, action: ParkedAction, filter: &ParkedFilter) -> Result<ParkedCount> {
+        let mut body = sites::body(filter);
+        body["dryRun"] = true.into();
+        of_site(self.client.post(&["parked", action.word()], &body).await)
+    }
+
+    /// Acts on the next few messages that match, behind the cursor of the step before.
+    pub async fn act_on_parked(
+        &self,
+        action: ParkedAction,
+        filter: &ParkedFilter,
+        cursor: Option<&str>,
+    ) -> Result<BulkStep> {
+        let mut body = sites::body(filter);
+        body["cursor"] = cursor.into();
+        of_site(self.client.post(&["parked", action.word()], &body).await)
     }
 
     pub async fn retry_parked(&self, id: &str) -> Result<()> {

@@ -86,6 +86,8 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
         node: options.node.clone(),
         key: options.key.expose_secret().to_owned(),
         version: options.version.clone(),
+        buffer: options.buffer.as_bytes().to_vec(),
+        run: options.run.as_bytes().to_vec(),
     };
     out.try_send(v1::FromSite {
         call: 0,

@@ -30,6 +30,7 @@ use std::{
     time::Duration,
 };
 use tokio::sync::watch;
+use uuid::Uuid;
 
 /// The most one frame carries, in notifications and bytes: small enough that neighbours on a slow line get a turn,
 /// large enough that a frame is worth a commit.
@@ -45,6 +46,10 @@ pub struct Options {
     pub node: String,
     /// The program's version, shown at central.
     pub version: String,
+    /// Names the agent's buffer: two agents that were given one site id are told apart by it.
+    pub buffer: Uuid,
+    /// Names this run of the agent.
+    pub run: Uuid,
     pub key: SecretString,
     /// Tried one after the other.
     pub central: Vec<Address>,
@@ -97,6 +102,8 @@ impl Options {
             site,
             node: String::new(),
             version: env!("CARGO_PKG_VERSION").into(),
+            buffer: Uuid::nil(),
+            run: Uuid::new_v4(),
             key,
             central,
             tls: None,

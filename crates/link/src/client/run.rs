@@ -7,6 +7,7 @@ use super::{
     words,
 };
 use crate::{
+    bulk::{BulkDone, ParkedCount},
     calls::central_asked,
     message::LinkState,
     uplink::SiteCommands,
@@ -211,6 +212,20 @@ async fn answer(commands: &dyn SiteCommands, question: Option<Said>) -> Say {
             Ok(Action::Retry) => commands.retry(&id, &by).await.map(|a| Say::Acted(a.into())),
             Ok(Action::Discard) => commands.discard(&id, &by).await.map(|a| Say::Acted(a.into())),
             Ok(Action::Nothing) | Err(_) => return Say::Unknown(v1::Unknown {}),
+        },
+        Some(Said::Count(v1::Count { filter })) => match filter.unwrap_or_default().try_into() {
+            Ok(filter) => commands.count_parked(filter).await.map(|counted| {
+                let ParkedCount { total, until } = counted;
+                Say::Counted(v1::Counted { total, until })
+            }),
+            Err(why) => Err(why),
+        },
+        Some(Said::ActOnMany(step)) => match step.try_into() {
+            Ok(step) => commands.act_on_many(step).await.map(|acted| {
+                let BulkDone { done, next } = acted;
+                Say::ActedOnMany(v1::ActedOnMany { done, next })
+            }),
+            Err(why) => Err(why),
         },
         Some(Said::AskReport(_)) => Ok(Say::Report(commands.report().await.into())),
         _ => return Say::Unknown(v1::Unknown {}),

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tonic::async_trait;
+use uuid::Uuid;
 
 /// A site that wants in.
 #[derive(Debug)]
@@ -17,6 +18,9 @@ pub struct SiteHello {
     pub site: SiteId,
     pub node: String,
     pub version: String,
+    /// Which buffer the agent has, and which run of it this is; nil from an agent that does not say.
+    pub buffer: Uuid,
+    pub run: Uuid,
     pub key: SecretString,
     /// Where it connected from.
     pub peer: String,

@@ -32,6 +32,7 @@ use tokio::{
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::{Request, Response, Status, Streaming, async_trait, codegen::BoxStream, transport::Server};
+use uuid::Uuid;
 
 /// Batches of one site that are worked on at once; more wait on the wire.
 pub const WINDOW: usize = 16;
@@ -169,6 +170,8 @@ fn check(hello: v1::Hello, peer: String, ours: &str) -> Result<SiteHello, Status
         site,
         node: hello.node,
         version: hello.version,
+        buffer: Uuid::from_slice(&hello.buffer).unwrap_or_default(),
+        run: Uuid::from_slice(&hello.run).unwrap_or_default(),
         key: SecretString::from(hello.key),
         peer,
     })

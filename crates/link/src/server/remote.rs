@@ -1,6 +1,7 @@
 //! A connected site, as central asks it.
 
 use crate::{
+    bulk::{BulkDone, BulkStep, ParkedCount, ParkedFilter},
     calls::Calls,
     message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
     wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
@@ -64,6 +65,21 @@ impl RemoteSite {
 
     pub async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
         self.act(Action::Discard, id, by).await
+    }
+
+    pub async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, RelayFailed> {
+        let filter = Some(filter.into());
+        match self.ask(Question::Count(v1::Count { filter })).await? {
+            Answer::Counted(v1::Counted { total, until }) => Ok(ParkedCount { total, until }),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub async fn act_on_many(&self, step: BulkStep) -> Result<BulkDone, RelayFailed> {
+        match self.ask(Question::ActOnMany(step.into())).await? {
+            Answer::ActedOnMany(v1::ActedOnMany { done, next }) => Ok(BulkDone { done, next }),
+            _ => Err(nonsense()),
+        }
     }
 
     pub async fn report(&self) -> Result<SiteReport, RelayFailed> {

@@ -2,11 +2,17 @@
 
 use crate::world::{World, a_parked_message, down};
 use domain::site::Category;
-use link::{ParkedActed, ParkedPage, server::RelayFailed};
+use link::{
+    BulkDone, BulkStep, ParkedActed, ParkedAction, ParkedCount, ParkedFilter, ParkedPage, server::RelayFailed,
+};
 
 fn a_page() -> ParkedPage {
     ParkedPage {
-        category: Some(Category::ExternalSystem),
+        filter: ParkedFilter {
+            category: Some(Category::ExternalSystem),
+            target: Some("erp".into()),
+            ..ParkedFilter::default()
+        },
         limit: 10,
         after: None,
     }
@@ -80,4 +86,45 @@ async fn a_site_reports_by_itself_and_when_asked() {
     reports.changed().await.unwrap();
     let remote = world.central.site.lock().unwrap().clone().unwrap();
     assert_eq!(remote.report().await.unwrap(), report);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bulk_step_reaches_the_site_with_every_field_and_comes_back_with_where_to_go_on() {
+    let world = World::new();
+    world.connected().await;
+    *world.site.many.lock().unwrap() = 7;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let filter = ParkedFilter {
+        error_code: Some("HTTP_503".into()),
+        instance: Some("line-1".into()),
+        from: Some(domain::Timestamp::from_millis(1)),
+        to: Some(domain::Timestamp::from_millis(2)),
+        removed: true,
+        until: Some(7),
+        ..a_page().filter
+    };
+    let counted = remote.count_parked(filter.clone()).await;
+    assert_eq!(counted, Ok(ParkedCount { total: 7, until: 7 }));
+    let step = BulkStep {
+        job: "j1".into(),
+        action: ParkedAction::Discard,
+        filter,
+        after: None,
+        limit: 5,
+        by: "user:anna".into(),
+    };
+    let first = BulkDone {
+        done: 5,
+        next: Some("2 left".into()),
+    };
+    assert_eq!(remote.act_on_many(step.clone()).await, Ok(first.clone()));
+    assert_eq!(
+        remote.act_on_many(step.clone()).await,
+        Ok(first),
+        "the same step again"
+    );
+    let steps = world.site.steps.lock().unwrap();
+    assert_eq!(steps.len(), 1);
+    let asked = world.site.last_step.lock().unwrap().clone();
+    assert_eq!(asked, Some(step), "to the last field");
 }

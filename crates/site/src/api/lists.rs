@@ -10,7 +10,10 @@ use axum::{
     extract::{Path, Query, State},
     http::StatusCode,
 };
-use domain::{Actor, site::Category};
+use domain::{
+    Actor,
+    site::{Category, ParkedFilter},
+};
 use link::ParkedPage;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -19,11 +22,24 @@ use store::buffer::{Acted, MessageId};
 pub(super) type Asked = Query<HashMap<String, String>>;
 
 pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
-    only(&asked, &["limit", "cursor", "category"])?;
+    only(
+        &asked,
+        &[
+            "limit",
+            "cursor",
+            "category",
+            "target",
+            "errorCode",
+            "instance",
+            "from",
+            "to",
+            "removed",
+        ],
+    )?;
     let page = ParkedPage {
-        category: category(&asked)?,
+        filter: filter(&asked)?,
         limit: limit(&asked)?,
-        after: cursor(&asked)?.map(|seq| seq.to_string()),
+        after: asked.get("cursor").cloned(),
     };
     let found = api.agent.site.parked(&page).await?;
     let messages: Vec<_> = found
@@ -31,7 +47,7 @@ pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
         .into_iter()
         .map(|m| {
             json!({
-                "messageId": m.id, "category": m.category.as_str(), "target": m.target,
+                "messageId": m.id, "category": m.category.as_str(), "target": m.target, "summary": m.summary,
                 "retryCount": m.retry_count, "maxRetries": m.max_retries,
                 "createdAt": m.created_at, "lastAttemptAt": m.last_attempt_at, "parkedAt": m.parked_at,
                 "lastError": m.last_error, "instance": m.instance, "script": m.script,
@@ -43,15 +59,38 @@ pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
     ))
 }
 
+fn filter(asked: &HashMap<String, String>) -> Result<ParkedFilter, Problem> {
+    fn parsed<T: std::str::FromStr<Err: ToString>>(
+        asked: &HashMap<String, String>,
+        name: &str,
+    ) -> Result<Option<T>, Problem> {
+        let found = asked.get(name).map(|text| text.parse());
+        found
+            .transpose()
+            .map_err(|e: T::Err| Problem::field(name, e.to_string()))
+    }
+    let text = |name: &str| asked.get(name).cloned();
+    Ok(ParkedFilter {
+        category: parsed(asked, "category")?,
+        target: text("target"),
+        error_code: text("errorCode"),
+        instance: text("instance"),
+        from: parsed(asked, "from")?,
+        to: parsed(asked, "to")?,
+        removed: parsed(asked, "removed")?.unwrap_or(false),
+        until: None,
+    })
+}
+
 pub async fn retry(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
     let id = path_id(&id)?;
-    let acted = api.agent.site.buffer.requeue(id, &here()).await?;
+    let acted = api.agent.site.retry(id, &here()).await?;
     answer(id, acted, "Pending")
 }
 
 pub async fn discard(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
     let id = path_id(&id)?;
-    let acted = api.agent.site.buffer.discard(id, &here()).await?;
+    let acted = api.agent.site.discard(id, &here()).await?;
     answer(id, acted, "Discarded")
 }
 

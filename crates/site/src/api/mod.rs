@@ -7,6 +7,7 @@
 
 mod access;
 mod body;
+mod bulk;
 mod calls;
 mod damage;
 mod health;
@@ -67,6 +68,8 @@ pub fn router(api: Api) -> Router {
         .route("/db-writes", post(writes::send))
         .route("/tracking/{id}", get(tracking::get))
         .route("/parked", get(lists::parked))
+        .route("/parked/retry", post(bulk::retry))
+        .route("/parked/discard", post(bulk::discard))
         .route("/parked/{id}/retry", post(lists::retry))
         .route("/parked/{id}/discard", post(lists::discard))
         .route("/waiting", get(waiting::list))

@@ -158,10 +158,13 @@ pub async fn status(State(api): State<Api>, Path(id): Path<String>) -> Result<Re
             body["lastError"] = json!(message.last_error);
             body["enqueuedAt"] = json!(message.created_at);
         }
-        Whereabouts::DiscardedHere { at, by } => {
+        Whereabouts::DiscardedHere(was) => {
             body["where"] = "site".into();
-            body["discardedAt"] = json!(at);
-            body["discardedBy"] = json!(by);
+            body["discardedAt"] = json!(was.at);
+            body["discardedBy"] = json!(was.by);
+            body["to"] = json!(was.target);
+            body["subject"] = json!(was.summary);
+            body["lastError"] = json!(was.last_error);
         }
         Whereabouts::Central(remote) => {
             body["where"] = "central".into();

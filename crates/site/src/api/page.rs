@@ -27,9 +27,8 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
     let site = &api.agent.site;
     only(&asked, &["message"])?;
     let page = ParkedPage {
-        category: None,
         limit: SHOWN,
-        after: None,
+        ..ParkedPage::default()
     };
     let parked = site.parked(&page).await?;
     let followed = asked.get("message").map(String::as_str).unwrap_or("").trim();
@@ -88,7 +87,7 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
     for ((category, target), n) in site.engine.without_handler() {
         let _ = write!(
             html,
-            "<p class=\"bad\">{n} {category} messages wait for {}, which is not configured.</p>",
+            "<p class=\"bad\">{n} {category} messages wait for {0}, which is not configured. They stay until it is; <code>waypost parked discard --removed {0}</code> gives them up.</p>",
             escaped(&target)
         );
     }
@@ -120,20 +119,23 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
     }
     html.push_str("</table><p>The oldest are shown. <code>waypost waiting try ID</code> tries one now, <code>waypost waiting discard ID</code> gives it up.</p>");
     let _ = write!(html, "<h2>Parked ({})</h2>", parked.total);
-    html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Since</th><th>Why</th></tr>");
+    html.push_str(
+        "<table><tr><th>Id</th><th>For</th><th>What</th><th>Tries</th><th>Since</th><th>Why</th></tr>",
+    );
     for m in &parked.messages {
         let _ = write!(
             html,
-            "<tr><td><code>{}</code></td><td>{} {}</td><td>{}</td><td>{}</td><td class=\"long\">{}</td></tr>",
+            "<tr><td><code>{}</code></td><td>{} {}</td><td class=\"long\">{}</td><td>{}</td><td>{}</td><td class=\"long\">{}</td></tr>",
             escaped(&m.id),
             m.category,
             escaped(&m.target),
+            escaped(m.summary.as_deref().unwrap_or("")),
             m.retry_count,
             m.parked_at.map(|at| at.to_string()).unwrap_or_default(),
             escaped(m.last_error.as_deref().unwrap_or(""))
         );
     }
-    html.push_str("</table><p><code>waypost parked retry ID</code> sends one round again, <code>waypost parked discard ID</code> gives it up.</p>");
+    html.push_str("</table><p><code>waypost parked retry ID</code> sends one round again, <code>waypost parked discard ID</code> gives it up; <code>--all</code> or <code>--filter target=NAME</code> means many.</p>");
     let _ = write!(
         html,
         "<h2>Events</h2><form><label>Of one message, by its id: <input name=\"message\" size=\"36\" value=\"{}\"></label> \

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod api;
+mod bulk;
 mod central;
 mod damage;
 mod engine;
 mod forward;
 mod lifecycle;
+mod news;
 mod parked;
 mod script;
 mod status;

@@ -4,7 +4,7 @@ use crate::{
     script::Reply,
     world::{World, a_call, a_notification, somebody},
 };
-use domain::site::{Category, OperationStatus};
+use domain::site::{Category, OperationStatus, ParkedFilter};
 use link::{ParkedActed, ParkedPage, SiteCommands};
 use site::Commands;
 use store::buffer::{Acted, MessageId, MessageStatus, What};
@@ -129,9 +129,8 @@ async fn central_sees_pages_and_acts_by_either_spelling_of_the_id() {
     }
     let commands = Commands(world.site.clone());
     let mut page = ParkedPage {
-        category: None,
         limit: 2,
-        after: None,
+        ..ParkedPage::default()
     };
     let mut seen = vec![];
     loop {
@@ -146,7 +145,10 @@ async fn central_sees_pages_and_acts_by_either_spelling_of_the_id() {
     assert_eq!(seen, ids.iter().map(ToString::to_string).collect::<Vec<_>>());
     let none = commands
         .parked(ParkedPage {
-            category: Some(Category::CachedDbWrite),
+            filter: ParkedFilter {
+                category: Some(Category::CachedDbWrite),
+                ..ParkedFilter::default()
+            },
             limit: 10,
             after: None,
         })

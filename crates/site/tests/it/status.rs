@@ -56,10 +56,19 @@ async fn what_was_given_up_here_is_told_with_who_did_it() {
     let parked = world.site.whereabouts(id).await.unwrap();
     assert_eq!(parked.status(), Some(Status::Parked));
     world.site.buffer.discard(id.into(), &somebody()).await.unwrap();
-    let Whereabouts::DiscardedHere { by, .. } = world.site.whereabouts(id).await.unwrap() else {
+    let Whereabouts::DiscardedHere(was) = world.site.whereabouts(id).await.unwrap() else {
         panic!("it was discarded here")
     };
-    assert_eq!(by.as_deref(), Some("user:anna"));
+    assert_eq!(was.by.as_deref(), Some("user:anna"));
+    assert_eq!(
+        (
+            was.target.as_str(),
+            was.summary.as_deref(),
+            was.last_error.as_deref()
+        ),
+        ("ops", Some("n"), Some("REFUSED: no")),
+        "what it was stays known"
+    );
 }
 
 #[tokio::test(start_paused = true)]

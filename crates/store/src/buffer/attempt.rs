@@ -124,7 +124,7 @@ impl Buffer {
 }
 
 /// The messages a statement leads to, and rows that are no messages any more.
-fn those(s: &Session<'_>, sql: &str, params: impl Params) -> Result<(Vec<Message>, NoMessages)> {
+pub(super) fn those(s: &Session<'_>, sql: &str, params: impl Params) -> Result<(Vec<Message>, NoMessages)> {
     let mut statement = s.conn.prepare_cached(sql)?;
     let mut found = statement.query(params)?;
     let (mut messages, mut no_messages) = (vec![], vec![]);
@@ -273,16 +273,20 @@ fn tell(
     if let Some(what) = what {
         event::write(s, what, message.category, &message.target, about)?;
     }
-    if message.category == Category::Notification {
+    let notification = message.category == Category::Notification;
+    if notification && status != OperationStatus::Parked {
+        // Central is told when it gets one; what it has to be told besides is that it does not.
         return Ok(());
     }
-    let change = Change {
-        status,
-        error: error.or(message.last_error.as_deref()),
-        http_status: attempted.http_status,
-        actor: None,
-    };
-    tracking::update(s, message, change, op)?;
+    if !notification {
+        let change = Change {
+            status,
+            error: error.or(message.last_error.as_deref()),
+            http_status: attempted.http_status,
+            actor: None,
+        };
+        tracking::update(s, message, change, op)?;
+    }
     if let Some(event) = event {
         let news = News {
             error,

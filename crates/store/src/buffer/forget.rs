@@ -3,7 +3,7 @@
 use super::{
     Buffer, Shared,
     event::{self, About, What},
-    sql,
+    sql, telemetry,
 };
 use crate::{
     Result,
@@ -23,6 +23,8 @@ use std::{
 const CHUNK: u32 = 2_000;
 /// From here on a row has a page more or less for itself.
 const LARGE: u64 = 1_000;
+/// About what a piece of news that central has heard takes.
+const NEWS_BYTES: u64 = 500;
 /// Under pressure it is told once in this time, not for every message.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 /// Up to when what was acknowledged has been forgotten before its time.
@@ -57,9 +59,14 @@ impl Buffer {
         (until > 0).then(|| Timestamp::from_millis(until))
     }
 
-    /// Forgets the content of what central acknowledged before this moment. Only to be called while the database
-    /// that acknowledged it is known to be the one still there.
+    /// Forgets the content of what central acknowledged, and the news it heard, before this moment. Only to be called
+    /// while the database that acknowledged it is known to be the one still there.
     pub async fn forget_acked(&self, before: Timestamp) -> Result<u64> {
+        while self
+            .write(CHUNK as usize, move |s, _| telemetry::forget(s, before, CHUNK))
+            .await?
+            == u64::from(CHUNK)
+        {}
         let mut all = 0;
         loop {
             let forgotten = self
@@ -90,6 +97,10 @@ pub(super) fn give_way(s: &mut Session<'_>, shared: &Arc<Shared>, bytes: u64) ->
         let n = oldest.len();
         forget(s, shared, oldest)?;
         shorter(s, shared, until, n)?;
+    }
+    if freed < bytes {
+        let news = telemetry::forget(s, Timestamp::from_millis(i64::MAX), CHUNK)?;
+        freed = freed.saturating_add(news.saturating_mul(NEWS_BYTES));
     }
     Ok(freed)
 }

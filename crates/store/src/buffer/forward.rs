@@ -8,12 +8,13 @@ use super::{
     forget,
     message::{MessageStatus, Waiting},
     rows, sql,
+    telemetry::{self, News},
 };
 use crate::{
     Result,
     sqlite::{error, rows as columns, writer::Session},
 };
-use domain::site::{Category, DatabaseIdentity};
+use domain::site::{Category, DatabaseIdentity, OperationEvent, OperationStatus};
 use rusqlite::{OptionalExtension, params};
 use std::sync::Arc;
 
@@ -169,7 +170,8 @@ impl Buffer {
     }
 }
 
-fn central(s: &Session<'_>) -> Result<Option<String>> {
+/// The database that was met last, as it is kept.
+pub(super) fn central(s: &Session<'_>) -> Result<Option<String>> {
     let mut get = s.conn.prepare_cached(sql::meta_get)?;
     Ok(get.query_row([CENTRAL], |row| row.get(0)).optional()?)
 }
@@ -179,6 +181,14 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -
         return Ok(());
     }
     let places = columns::json(&acked);
+    // On a full disk there is no room for news; that it arrived is at central anyway.
+    if kept == Kept::Content {
+        for message in super::attempt::those(s, sql::told_of, [&places])?.0 {
+            let op = shared.op();
+            let news = News::of(&message, OperationEvent::Delivered, OperationStatus::Delivered);
+            telemetry::write(s, shared, op, news);
+        }
+    }
     let before = shared.ops(acked.len());
     let mut emptied = 0;
     if kept == Kept::End {
@@ -235,14 +245,20 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -
 }
 
 fn park(s: &mut Session<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Result<()> {
-    let parked = super::attempt::one(
-        s,
-        sql::park_forward,
-        params![seq, why, s.now.as_millis(), shared.op()],
-    )?;
+    let op = shared.op();
+    let parked = super::attempt::one(s, sql::park_forward, params![seq, why, s.now.as_millis(), op])?;
     if let Some(message) = parked {
         let about = About::one(message.id).because(why);
         event::write(s, What::Parked, message.category, &message.target, about)?;
+        let news = News {
+            error: Some(why),
+            ..News::of(
+                &message,
+                OperationEvent::PermanentFailure,
+                OperationStatus::Parked,
+            )
+        };
+        telemetry::write(s, shared, op, news);
         let shared = shared.clone();
         s.after_commit(move || {
             shared.gauge.moved(
@@ -263,7 +279,11 @@ fn meet(s: &mut Session<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u6
         return Ok((0, true));
     }
     let (restored, all) = match before {
-        Some(_) => restore(s, shared)?,
+        Some(_) => {
+            let told = telemetry::tell_again(s, shared, CHUNK)?;
+            let (restored, all) = restore(s, shared)?;
+            (restored, all && told)
+        }
         None => (0, true),
     };
     if all {

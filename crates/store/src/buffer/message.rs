@@ -1,8 +1,12 @@
 //! What a site buffers, and what can become of it.
 
+use super::event::cut;
 use domain::{NotificationId, Timestamp, TrackedOperationId, site::Category};
 use std::{fmt, str::FromStr, time::Duration};
 use uuid::Uuid;
+
+/// The longest description of a message, in bytes.
+const SUMMARY_BYTES: usize = 200;
 
 /// Names one message of the buffer: a notification's id, or a tracked operation's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -155,6 +159,19 @@ pub struct Message {
 }
 
 impl Message {
+    /// What it is in a few words, without secrets: what is asked of the target, or a notification's subject.
+    pub fn described(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Subject {
+            subject: String,
+        }
+        if self.summary.is_some() || self.category != Category::Notification {
+            return self.summary.clone();
+        }
+        let Subject { subject } = serde_json::from_str(&self.payload).ok()?;
+        Some(cut(&subject, SUMMARY_BYTES).to_owned()).filter(|text| !text.is_empty())
+    }
+
     pub fn ticket(&self) -> Ticket {
         Ticket {
             seq: self.seq,
@@ -267,6 +284,10 @@ pub struct Tombstone {
     pub end: End,
     pub at: Timestamp,
     pub by: Option<String>,
+    pub target: String,
+    /// Of one that was discarded: what it was, and why it was parked.
+    pub summary: Option<String>,
+    pub last_error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

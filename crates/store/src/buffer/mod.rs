@@ -16,6 +16,7 @@ pub mod event;
 mod forget;
 mod forward;
 mod gauge;
+mod identity;
 pub mod message;
 mod open;
 mod operator;
@@ -25,6 +26,7 @@ mod reserve;
 mod room;
 mod rows;
 mod salvage;
+mod selection;
 mod sql;
 pub mod telemetry;
 pub mod tracking;
@@ -41,6 +43,7 @@ pub use message::{
 };
 pub use purge::Purged;
 pub use recover::Recovered;
+pub use selection::{ActedOnMany, Selection};
 pub use tracking::Tracking;
 pub use waiting::Begun;
 pub use wake::Wake;
@@ -65,6 +68,7 @@ use std::{
     },
 };
 use tokio::sync::watch;
+use uuid::Uuid;
 
 /// Enough to write down that some hundreds have left: half of it is the length that the log always has, half a file that
 /// is given up when the disk is full.
@@ -112,6 +116,7 @@ pub struct Buffer {
 /// What commands on the writer need besides the connection.
 #[derive(Debug)]
 struct Shared {
+    id: Uuid,
     gauge: Gauge,
     room: Room,
     wake: Wake,

@@ -4,7 +4,7 @@
 //! with what could be read of the other.
 
 use super::{
-    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, recover, reserve::Reserve,
+    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, identity, recover, reserve::Reserve,
     room::Room, rows, sql,
 };
 use crate::{
@@ -52,6 +52,7 @@ impl Buffer {
         let mut op = conn.query_row(sql::highest_op, [], |row| row.get(0))?;
         let set_aside = recover::take_in_pending(&conn, path, &options.node, clock.now(), &mut op)?;
         let shared = Arc::new(Shared {
+            id: identity::of_file(&conn)?,
             gauge: count(&conn)?,
             room: Room::new(
                 options.max_bytes,

@@ -4,7 +4,6 @@
 use super::{
     Buffer, Shared,
     attempt::{leaves, one},
-    damage,
     enqueue::by_id,
     event::{self, About, What},
     message::{Acted, Message, MessageId, MessageStatus},
@@ -21,33 +20,6 @@ use rusqlite::params;
 use std::sync::Arc;
 
 impl Buffer {
-    /// Parked messages behind this place, oldest first.
-    pub async fn parked(&self, category: Option<Category>, after: i64, limit: u32) -> Result<Vec<Message>> {
-        let (messages, no_messages) = self
-            .read(move |conn| {
-                let category = category.map(rows::category_number);
-                let mut statement = conn.prepare_cached(sql::parked_page)?;
-                let mut found = statement.query(params![after, category, limit])?;
-                let (mut messages, mut no_messages) = (vec![], vec![]);
-                while let Some(row) = found.next()? {
-                    match rows::message(row) {
-                        Ok(message) => messages.push(message),
-                        Err(why) => no_messages.push((row.get("seq")?, why.to_string())),
-                    }
-                }
-                Ok((messages, no_messages))
-            })
-            .await?;
-        if !no_messages.is_empty() {
-            let weight = no_messages.len();
-            self.write(weight, move |s, shared| {
-                damage::set_rows_aside(s, shared, &no_messages)
-            })
-            .await?;
-        }
-        Ok(messages)
-    }
-
     /// Sends a parked message round again: due at once, with a whole budget.
     pub async fn requeue(&self, id: MessageId, actor: &Actor) -> Result<Acted> {
         let actor = actor.clone();
@@ -65,7 +37,12 @@ impl Buffer {
     }
 }
 
-fn requeue(s: &mut Session<'_>, shared: &Arc<Shared>, id: MessageId, actor: &Actor) -> Result<Acted> {
+pub(super) fn requeue(
+    s: &mut Session<'_>,
+    shared: &Arc<Shared>,
+    id: MessageId,
+    actor: &Actor,
+) -> Result<Acted> {
     let op = shared.op();
     let params = params![id.to_string(), s.now.as_millis(), op];
     let Some(message) = one(s, sql::requeue, params)? else {
@@ -95,7 +72,15 @@ pub(super) fn discard(
 ) -> Result<Acted> {
     let op = shared.op();
     let status = rows::status_number(from);
-    let buried = params![id.to_string(), s.now.as_millis(), actor.as_str(), op, status];
+    let summary = by_id(s.conn, id)?.and_then(|message| message.described());
+    let buried = params![
+        id.to_string(),
+        s.now.as_millis(),
+        actor.as_str(),
+        op,
+        status,
+        summary
+    ];
     s.conn.prepare_cached(sql::bury_discarded)?.execute(buried)?;
     let Some(message) = one(s, sql::discard, params![id.to_string(), status])? else {
         return lost(s, id, from);
@@ -119,20 +104,19 @@ pub(super) fn tell(
         ..About::one(message.id)
     };
     event::write(s, what, message.category, &message.target, about)?;
-    if message.category == Category::Notification {
-        return Ok(());
-    }
     let (event, status) = match what {
         What::Discard => (OperationEvent::Discard, OperationStatus::Discarded),
         _ => (OperationEvent::Retry, OperationStatus::Retrying),
     };
-    let change = Change {
-        status,
-        error: message.last_error.as_deref(),
-        http_status: None,
-        actor: Some(actor.as_str()),
-    };
-    tracking::update(s, message, change, op)?;
+    if message.category != Category::Notification {
+        let change = Change {
+            status,
+            error: message.last_error.as_deref(),
+            http_status: None,
+            actor: Some(actor.as_str()),
+        };
+        tracking::update(s, message, change, op)?;
+    }
     let news = News {
         actor: Some(actor.as_str()),
         error: message.last_error.as_deref(),

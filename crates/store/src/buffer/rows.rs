@@ -152,6 +152,9 @@ pub(super) fn tombstone(row: &Row<'_>) -> Result<Tombstone> {
         },
         at: time(row, "ended_at")?,
         by: row.get("ended_by")?,
+        target: row.get("target")?,
+        summary: row.get("summary")?,
+        last_error: row.get("last_error")?,
     })
 }
 

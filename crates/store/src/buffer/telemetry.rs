@@ -1,10 +1,12 @@
-//! News for central about cached calls and writes: written with what it tells of, kept until central has it.
+//! News for central about cached calls and writes, and about notifications that did not leave: written with what it
+//! tells of, kept until central has it, and then as long as what central acknowledged.
 //!
 //! Always true: a failure here never undoes what it was to tell of.
 
 use super::{
     Buffer, Shared,
     event::cut,
+    forward::central,
     message::{Message, MessageId},
     sql,
 };
@@ -14,7 +16,7 @@ use crate::{
 };
 use domain::{
     Timestamp, TrackedOperationId,
-    site::{OperationEvent, OperationStatus, Telemetry},
+    site::{DatabaseIdentity, OperationEvent, OperationStatus, Telemetry},
     submission::limit,
 };
 use rusqlite::params;
@@ -50,19 +52,35 @@ impl Buffer {
                 n = unreadable.len(),
                 "news for central cannot be read and is dropped"
             );
-            self.telemetry_done(unreadable).await?;
+            self.drop_unreadable(unreadable).await?;
         }
         Ok(news)
     }
 
-    /// Central has these.
-    pub async fn telemetry_done(&self, seqs: Vec<i64>) -> Result<()> {
+    async fn drop_unreadable(&self, seqs: Vec<i64>) -> Result<()> {
         self.write(seqs.len(), move |s, _| {
-            let mut done = s.conn.prepare_cached(sql::telemetry_done)?;
+            let mut gone = s.conn.prepare_cached(sql::telemetry_unreadable)?;
             for seq in &seqs {
-                done.execute([seq])?;
+                gone.execute([seq])?;
             }
             Ok(())
+        })
+        .await
+    }
+
+    /// Central has these. They are remembered until [`Buffer::forget_acked`], like notifications. `by` is the
+    /// database that answered: if another one has been met since, the answer proves nothing. Says whether it counted.
+    pub async fn telemetry_heard(&self, by: &DatabaseIdentity, seqs: Vec<i64>) -> Result<bool> {
+        let by = columns::json(by);
+        self.write(seqs.len(), move |s, _| {
+            if central(s)?.as_deref() != Some(by.as_str()) {
+                return Ok(false);
+            }
+            let mut heard = s.conn.prepare_cached(sql::telemetry_heard)?;
+            for seq in &seqs {
+                heard.execute(params![seq, s.now.as_millis()])?;
+            }
+            Ok(true)
         })
         .await
     }
@@ -91,6 +109,22 @@ impl Buffer {
         })
         .await
     }
+}
+
+/// Has some of what an earlier database heard told once more; whether that was all.
+pub(super) fn tell_again(s: &mut Session<'_>, shared: &Arc<Shared>, chunk: u32) -> Result<bool> {
+    let again = s.conn.prepare_cached(sql::telemetry_again)?.execute([chunk])?;
+    if again > 0 {
+        let shared = shared.clone();
+        s.after_commit(move || shared.wake.ring_telemetry());
+    }
+    Ok(again < chunk as usize)
+}
+
+/// Lets go of some of what central heard before this moment; how many pieces.
+pub(super) fn forget(s: &Session<'_>, before: Timestamp, chunk: u32) -> Result<u64> {
+    let mut forget = s.conn.prepare_cached(sql::telemetry_forget)?;
+    Ok(forget.execute(params![before.as_millis(), chunk])? as u64)
 }
 
 /// One thing that happened.
@@ -133,7 +167,7 @@ pub(super) fn write(s: &mut Session<'_>, shared: &Arc<Shared>, op: i64, news: Ne
         revision: op,
         category: message.category,
         target: message.target.clone(),
-        summary: message.summary.clone(),
+        summary: message.described(),
         event: news.event,
         status: news.status,
         retry_count: news.retry_count,

@@ -69,6 +69,7 @@ async fn put_calls(
                 &column(news, |n| n.node.as_deref()),
                 &column(news, |n| n.execution.as_deref()),
                 &column(news, |n| n.parent_execution.as_deref()),
+                &column(news, |n| n.actor.as_ref().map(|_| actor_of(site, n).to_string())),
             ],
         )
         .await?;
@@ -197,6 +198,7 @@ fn call_row(row: &Row) -> Result<(Cursor, SiteCall)> {
         node: row.get("node"),
         execution: row.get("execution"),
         parent_execution: row.get("parent_execution"),
+        actor: row.get("actor"),
     };
     Ok((place, call))
 }

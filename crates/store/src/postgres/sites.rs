@@ -15,7 +15,8 @@ use crate::{
     directory::{NewKey, Role},
     query::Page,
     sites::{
-        CallFilter, CallPage, RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
+        SiteAction, SiteSeen, Sites, database_id,
     },
 };
 use async_trait::async_trait;
@@ -66,6 +67,12 @@ impl Sites for PgStore {
         .await
         .map_err(Failed::while_committing)?;
         Ok(())
+    }
+
+    async fn site_conflict(&self, tenant: TenantId, site: &SiteId, other: OtherAgent) -> Result<bool> {
+        write_conflict(&self.db, tenant, site, &other)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn record_telemetry(&self, tenant: TenantId, site: &SiteId, news: Vec<Telemetry>) -> Result<()> {
@@ -203,11 +210,78 @@ async fn write_seen(db: &Db, mut seen: Vec<SiteSeen>) -> Result<(), Failed> {
                 &version.as_ref(),
                 &site.peer,
                 &report.as_deref(),
+                &site.agent_buffer,
+                &site.agent_run,
             ],
         )
         .await?;
     }
     tx.commit().await
+}
+
+async fn write_conflict(
+    db: &Db,
+    tenant: TenantId,
+    site: &SiteId,
+    other: &OtherAgent,
+) -> Result<bool, Failed> {
+    let (node, peer, version) = (
+        without_nul(&other.node),
+        without_nul(&other.peer),
+        without_nul(&other.version),
+    );
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let written = tx
+        .opt(
+            sql::SITE_CONFLICT,
+            &[
+                &db.now(),
+                &tenant.0,
+                &site.as_str(),
+                &node.as_ref(),
+                &peer.as_ref(),
+                &version.as_ref(),
+                &millis(CONFLICT_OVER),
+            ],
+        )
+        .await?;
+    let is_new = written.is_some_and(|row| row.get("is_new"));
+    if is_new {
+        let (own, words) = (Actor::site(site), other.in_words());
+        let words = without_nul(&words);
+        log(
+            db,
+            &tx,
+            tenant,
+            AuditKind::SiteChanged,
+            &own,
+            site.as_str(),
+            &words,
+        )
+        .await?;
+    }
+    tx.commit().await?;
+    Ok(is_new)
+}
+
+fn conflict(row: &Row) -> Option<Conflict> {
+    let at = rows::time_opt(row, "conflict_at")?;
+    let text = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
+    Some(Conflict {
+        other: OtherAgent {
+            node: text("conflict_node"),
+            peer: text("conflict_peer"),
+            version: text("conflict_version"),
+        },
+        since: rows::time_opt(row, "conflict_since").unwrap_or(at),
+        at,
+    })
+}
+
+/// Nil means that the agent did not say.
+fn agent_id(row: &Row, column: &str) -> Option<Uuid> {
+    row.get::<_, Option<Uuid>>(column).filter(|id| !id.is_nil())
 }
 
 fn site_row(row: &Row) -> Site {
@@ -225,5 +299,8 @@ fn site_row(row: &Row) -> Site {
         agent_version: row.get("agent_version"),
         peer: row.get("peer"),
         report: row.get("report"),
+        agent_buffer: agent_id(row, "agent_buffer"),
+        agent_run: agent_id(row, "agent_run"),
+        conflict: conflict(row),
     }
 }

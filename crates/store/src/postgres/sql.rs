@@ -161,6 +161,7 @@ statements! {
     SITES_OF = "sites_of",
     SITE_CALLS_PAGE = "site_calls_page",
     SITE_CALL_PUT = "site_call_put",
+    SITE_CONFLICT = "site_conflict",
     SITE_LEFT = "site_left",
     SITE_PUT = "site_put",
     SITE_SEEN = "site_seen",

@@ -12,8 +12,9 @@ use crate::{
     directory::{NewKey, Role},
     query::{Cursor, Page},
     sites::{
-        CallFilter, CallPage, RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteCall, SiteSeen, Sites,
-        Taking, actor_of, audit_of, code_of, database_id, detail_of, latest, tidy,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
+        SiteAction, SiteCall, SiteSeen, Sites, Taking, actor_of, audit_of, code_of, database_id, detail_of,
+        latest, tidy,
     },
 };
 use async_trait::async_trait;
@@ -63,6 +64,8 @@ impl Sites for SqliteStore {
                     site.agent_version,
                     site.peer,
                     site.report,
+                    site.agent_buffer.as_bytes(),
+                    site.agent_run.as_bytes(),
                 ])?;
             }
             Ok(())
@@ -82,6 +85,36 @@ impl Sites for SqliteStore {
             ];
             s.conn.prepare_cached(sql::site_left)?.execute(params)?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn site_conflict(&self, tenant: TenantId, site: &SiteId, other: OtherAgent) -> Result<bool> {
+        let site = site.clone();
+        self.write(1, move |s| {
+            let params = params![
+                tenant.0,
+                site.as_str(),
+                s.now.as_millis(),
+                other.node,
+                other.peer,
+                other.version,
+                i64::try_from(CONFLICT_OVER.as_millis()).unwrap_or(i64::MAX),
+            ];
+            let is_new = all(s.conn, sql::site_conflict, params, |row| {
+                Ok(row.get::<_, bool>(0)?)
+            })?;
+            let is_new = is_new.first().copied().unwrap_or(false);
+            if is_new {
+                let (own, words) = (Actor::site(&site), other.in_words());
+                let entry = AuditEntry {
+                    target: Some(site.as_str()),
+                    detail: Some(&words),
+                    ..AuditEntry::new(tenant, AuditKind::SiteChanged, &own)
+                };
+                audit_write::entry(s, &entry)?;
+            }
+            Ok(is_new)
         })
         .await
     }
@@ -262,6 +295,7 @@ fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) 
         news.node,
         news.execution,
         news.parent_execution,
+        news.actor.as_ref().map(|_| actor_of(site, news).to_string()),
     ])?;
     Ok(())
 }
@@ -336,6 +370,7 @@ fn call_row(row: &Row<'_>) -> Result<(Cursor, SiteCall)> {
         node: row.get("node")?,
         execution: row.get("execution")?,
         parent_execution: row.get("parent_execution")?,
+        actor: row.get("actor")?,
     };
     Ok((place, call))
 }
@@ -355,5 +390,30 @@ fn site_row(row: &Row<'_>) -> Result<Site> {
         agent_version: row.get("agent_version")?,
         peer: row.get("peer")?,
         report: row.get("report")?,
+        agent_buffer: agent_id(row, "agent_buffer")?,
+        agent_run: agent_id(row, "agent_run")?,
+        conflict: conflict(row)?,
     })
+}
+
+/// Nil means that the agent did not say.
+fn agent_id(row: &Row<'_>, column: &str) -> Result<Option<Uuid>> {
+    let id = row.get::<_, Option<[u8; 16]>>(column)?.map(Uuid::from_bytes);
+    Ok(id.filter(|id| !id.is_nil()))
+}
+
+fn conflict(row: &Row<'_>) -> Result<Option<Conflict>> {
+    let Some(at) = rows::optional_time(row, "conflict_at")? else {
+        return Ok(None);
+    };
+    let text = |column| Ok::<_, Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
+    Ok(Some(Conflict {
+        other: OtherAgent {
+            node: text("conflict_node")?,
+            peer: text("conflict_peer")?,
+            version: text("conflict_version")?,
+        },
+        since: rows::optional_time(row, "conflict_since")?.unwrap_or(at),
+        at,
+    }))
 }

@@ -162,6 +162,7 @@ statements!(
     site,
     site_call_put,
     site_calls_page,
+    site_conflict,
     site_left,
     site_put,
     site_seen,

@@ -272,6 +272,8 @@ store_suite! {
         failures_are_grouped_by_what_went_wrong,
     }
     sites::{
+        another_agent_with_the_same_id_is_written_down_and_audited_once,
+        a_notification_parked_at_a_site_is_a_row_and_a_line_with_who_did_it,
         a_registered_site_has_a_key_of_its_own,
         a_site_is_registered_again_only_after_its_key_was_revoked,
         a_site_is_its_tenants,

@@ -118,7 +118,7 @@ async fn start(verb: Verb, client: &Client, filter: &Filter, counted: Matching) 
 }
 
 /// The job goes on at central even if nobody watches.
-async fn watch(client: &Client, mut job: Job, verb: Verb) -> anyhow::Result<Job> {
+pub(super) async fn watch(client: &Client, mut job: Job, verb: Verb) -> anyhow::Result<Job> {
     let bar = progress::bar(job.total, verb.name());
     let mut tick = tokio::time::interval(Duration::from_millis(300));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,5 +1,6 @@
 //! `waypost doctor`: what is stuck and why, and what to do about it.
 
+use super::doctor_sites;
 use crate::{
     connect::Connect,
     output::{self, time},
@@ -10,6 +11,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Say what is stuck and why, and what to do about it
+///
+/// Looks at central and at its sites. Ends with 1 when something is wrong.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -20,13 +23,13 @@ pub struct Args {
 
 /// Something that is not as it should be, and what helps.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Finding {
-    what: String,
-    advice: String,
+pub(super) struct Finding {
+    pub what: String,
+    pub advice: String,
 }
 
 impl Finding {
-    fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             what: what.into(),
             advice: advice.into(),
@@ -48,8 +51,17 @@ const LOOKED_AT: usize = 2_000;
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let report = examine(&args.central.client()?).await?;
-    if args.format.json {
-        return output::json(&report);
+    show(&report, &args.format)?;
+    match report.findings.len() {
+        0 => Ok(()),
+        1 => anyhow::bail!("one thing is wrong"),
+        n => anyhow::bail!("{n} things are wrong"),
+    }
+}
+
+fn show(report: &Report, format: &output::Format) -> anyhow::Result<()> {
+    if format.json {
+        return output::json(report);
     }
     if let Some(k) = &report.kpis {
         output::line(format_args!(
@@ -97,6 +109,7 @@ async fn examine(client: &Client) -> anyhow::Result<Report> {
     let groups = by_code(&parked);
     findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
     findings.extend(loops.iter().filter(|l| !l.ok).map(failing));
+    findings.extend(doctor_sites::findings(&client.sites().await?, SystemClock.now()));
     Ok(Report {
         kpis: Some(kpis),
         findings,

@@ -1,10 +1,14 @@
-//! `waypost parked`: messages that wait for a person, at the site's own agent or through central.
+//! `waypost parked`: messages that wait for a person, at the site's own agent or through central; one by one, or all
+//! that match a filter.
 
+use super::bulk::{Verb, watch};
 use crate::{
     connect::{Connect, ConnectSite},
-    output::{self, Cells, rows::cut, table, time::short},
+    exit::usage,
+    filters::parse_parked,
+    output::{self, Cells, ask, progress, rows::cut, table, time::short},
 };
-use client::ParkedPage;
+use client::{ParkedAction, ParkedCount, ParkedFilter, ParkedPage};
 use comfy_table::Cell;
 
 /// List, retry and discard what is parked at a site
@@ -28,9 +32,9 @@ pub enum Command {
     /// List what is parked, oldest first
     List(List),
     /// Send parked messages round again, with a whole budget
-    Retry(Ids),
+    Retry(Which),
     /// Give parked messages up for good
-    Discard(Ids),
+    Discard(Discard),
 }
 
 #[derive(Debug, clap::Args)]
@@ -38,15 +42,40 @@ pub struct List {
     /// How many at most
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// Those that match every pair: category=, target=, errorCode=, instance=, from=, to=
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    filter: Vec<String>,
+    /// Not what is parked, but what waits for this system or connection, which the site no longer has
+    #[arg(long, value_name = "TARGET")]
+    removed: Option<String>,
     #[command(flatten)]
     format: output::Format,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Ids {
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub struct Which {
     /// Their ids, as `waypost parked list` shows them
-    #[arg(required = true, value_name = "ID")]
+    #[arg(value_name = "ID", group = "which")]
     ids: Vec<String>,
+    /// Every parked one
+    #[arg(long, group = "which")]
+    all: bool,
+    /// Those that match every pair: category=, target=, errorCode=, instance=, from=, to=
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., group = "which")]
+    filter: Vec<String>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Discard {
+    #[command(flatten)]
+    which: Which,
+    /// What waits for this system or connection, which the site no longer has
+    #[arg(long, value_name = "TARGET", group = "which")]
+    removed: Option<String>,
 }
 
 /// Whom to ask.
@@ -65,30 +94,139 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     };
     match args.command {
         Command::List(list) => show(&desk, &list).await,
-        Command::Retry(Ids { ids }) => {
-            for id in &ids {
-                desk.retry(id).await?;
-                output::note(format_args!("{id} waits again"));
-            }
-            Ok(())
+        Command::Retry(which) => act(&desk, ParkedAction::Retry, &which, None).await,
+        Command::Discard(Discard { which, removed }) => {
+            act(&desk, ParkedAction::Discard, &which, removed).await
         }
-        Command::Discard(Ids { ids }) => {
-            for id in &ids {
-                desk.discard(id).await?;
-                output::note(format_args!("{id} is discarded"));
+    }
+}
+
+fn filter_of(pairs: &[String], removed: Option<String>) -> anyhow::Result<ParkedFilter> {
+    let mut filter = parse_parked(pairs).map_err(usage)?;
+    if let Some(target) = removed {
+        filter.removed = true;
+        filter.target = Some(target);
+    }
+    Ok(filter)
+}
+
+async fn act(
+    desk: &Desk,
+    action: ParkedAction,
+    which: &Which,
+    removed: Option<String>,
+) -> anyhow::Result<()> {
+    match which.ids.is_empty() {
+        false => one_by_one(desk, action, &which.ids).await,
+        true => {
+            let filter = filter_of(&which.filter, removed)?;
+            over_filter(desk, action, filter, which.yes).await
+        }
+    }
+}
+
+/// Every id gets its turn; the first failure decides how the command ends.
+async fn one_by_one(desk: &Desk, action: ParkedAction, ids: &[String]) -> anyhow::Result<()> {
+    let mut failed = None;
+    for id in ids {
+        match desk.act(action, id).await {
+            Ok(()) => output::note(format_args!("{id} {}", now_is(action))),
+            Err(error) if ids.len() == 1 => return Err(error.into()),
+            Err(error) => {
+                output::note(format_args!("{id}: {error}"));
+                failed = failed.or(Some(error));
             }
-            Ok(())
+        }
+    }
+    failed.map_or(Ok(()), |error| {
+        Err(anyhow::Error::from(error).context("not all of them"))
+    })
+}
+
+fn now_is(action: ParkedAction) -> &'static str {
+    match action {
+        ParkedAction::Retry => "waits again",
+        ParkedAction::Discard => "is discarded",
+    }
+}
+
+async fn over_filter(
+    desk: &Desk,
+    action: ParkedAction,
+    filter: ParkedFilter,
+    yes: bool,
+) -> anyhow::Result<()> {
+    let ParkedCount { total, until } = desk.count(action, &filter).await?;
+    if total == 0 {
+        output::note("no message matches");
+        return Ok(());
+    }
+    let question = match action {
+        ParkedAction::Retry => format!("Send {total} parked messages round again?"),
+        ParkedAction::Discard if filter.removed => format!("Give {total} waiting messages up for good?"),
+        ParkedAction::Discard => format!("Give {total} parked messages up for good?"),
+    };
+    if !ask::confirm(&question, yes)? {
+        output::note("nothing was done");
+        return Ok(());
+    }
+    // Those that were counted: what is parked meanwhile stays.
+    let filter = ParkedFilter {
+        until: Some(until),
+        ..filter
+    };
+    let (done, error) = match desk {
+        Desk::Agent(site) => at_agent(site, action, &filter, total).await,
+        Desk::Central(client, site) => {
+            let verb = match action {
+                ParkedAction::Retry => Verb::Retry,
+                ParkedAction::Discard => Verb::Discard,
+            };
+            let job = client.act_on_site_parked(site, action, &filter).await?;
+            let job = watch(client, job, verb).await?;
+            (job.done, job.error.map(|error| anyhow::anyhow!(error)))
+        }
+    };
+    output::line(format_args!("{done} of {total} done"))?;
+    match error {
+        None => Ok(()),
+        Some(error) => Err(error.context("it ended early")),
+    }
+}
+
+/// Step by step, as far as it goes.
+async fn at_agent(
+    site: &client::site::Site,
+    action: ParkedAction,
+    filter: &ParkedFilter,
+    total: u64,
+) -> (u64, Option<anyhow::Error>) {
+    let bar = progress::bar(total, action.word());
+    let (mut done, mut cursor) = (0, None);
+    loop {
+        match site.act_on_parked(action, filter, cursor.as_deref()).await {
+            Err(error) => return (done, Some(error.into())),
+            Ok(step) => {
+                done += step.done;
+                cursor = step.next_cursor;
+                bar.set_position(done);
+            }
+        }
+        if cursor.is_none() {
+            bar.finish_and_clear();
+            return (done, None);
         }
     }
 }
 
 async fn show(desk: &Desk, list: &List) -> anyhow::Result<()> {
-    let mut found = desk.page(list.limit.min(PAGE), None).await?;
+    let filter = filter_of(&list.filter, list.removed.clone())?;
+    let mut found = desk.page(&filter, list.limit.min(PAGE), None).await?;
     while let Some(cursor) = found.next_cursor.take()
         && (found.items.len() as u32) < list.limit
     {
         let left = list.limit - found.items.len() as u32;
-        let more = desk.page(left.min(PAGE), Some(&cursor)).await?;
+        let more = desk.page(&filter, left.min(PAGE), Some(&cursor)).await?;
         found.items.extend(more.items);
         found.next_cursor = more.next_cursor;
     }
@@ -100,12 +238,13 @@ async fn show(desk: &Desk, list: &List) -> anyhow::Result<()> {
             Cell::new(&m.message_id),
             Cell::new(m.category),
             Cell::new(&m.target),
+            Cell::new(cut(m.summary.as_deref().unwrap_or(""), 60)),
             Cell::new(m.retry_count),
             Cell::new(m.parked_at.map(short).unwrap_or_default()),
             Cell::new(cut(m.last_error.as_deref().unwrap_or(""), 80)),
         ]
     });
-    let headers = ["id", "category", "target", "tries", "parked", "why"];
+    let headers = ["id", "category", "target", "what", "tries", "parked", "why"];
     output::line(table(&headers, rows).trim_fmt())?;
     if (found.items.len() as u64) < found.total {
         output::note(format_args!("{} of {}", found.items.len(), found.total));
@@ -114,24 +253,33 @@ async fn show(desk: &Desk, list: &List) -> anyhow::Result<()> {
 }
 
 impl Desk {
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> client::Result<ParkedPage> {
+    async fn page(
+        &self,
+        filter: &ParkedFilter,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> client::Result<ParkedPage> {
         match self {
-            Self::Agent(site) => site.parked(limit, cursor).await,
-            Self::Central(client, site) => client.site_parked(site, limit, cursor).await,
+            Self::Agent(site) => site.parked_where(filter, limit, cursor).await,
+            Self::Central(client, site) => client.site_parked_where(site, filter, limit, cursor).await,
         }
     }
 
-    async fn retry(&self, id: &str) -> client::Result<()> {
+    async fn count(&self, action: ParkedAction, filter: &ParkedFilter) -> client::Result<ParkedCount> {
         match self {
-            Self::Agent(site) => site.retry_parked(id).await,
-            Self::Central(client, site) => client.retry_site_parked(site, id).await,
+            Self::Agent(site) => site.count_parked(action, filter).await,
+            Self::Central(client, site) => client.count_site_parked(site, action, filter).await,
         }
     }
 
-    async fn discard(&self, id: &str) -> client::Result<()> {
-        match self {
-            Self::Agent(site) => site.discard_parked(id).await,
-            Self::Central(client, site) => client.discard_site_parked(site, id).await,
+    async fn act(&self, action: ParkedAction, id: &str) -> client::Result<()> {
+        match (self, action) {
+            (Self::Agent(site), ParkedAction::Retry) => site.retry_parked(id).await,
+            (Self::Agent(site), ParkedAction::Discard) => site.discard_parked(id).await,
+            (Self::Central(client, site), ParkedAction::Retry) => client.retry_site_parked(site, id).await,
+            (Self::Central(client, site), ParkedAction::Discard) => {
+                client.discard_site_parked(site, id).await
+            }
         }
     }
 }

@@ -133,8 +133,12 @@ fn row(site: &SiteRow) -> Cells {
     let report = site.report.as_ref();
     let waiting: Option<u64> = report.map(|r| r.backlog.iter().map(|b| b.waiting).sum());
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
-    let remark = report
-        .and_then(|r| r.refusing.clone().or_else(|| damaged(r)))
+    let conflict = site
+        .conflict
+        .as_ref()
+        .map(|c| format!("two agents use this id: also {} at {}", c.node, c.peer));
+    let remark = conflict
+        .or_else(|| report.and_then(|r| r.refusing.clone().or_else(|| damaged(r))))
         .or_else(|| site.reason.clone())
         .unwrap_or_default();
     vec![

@@ -77,6 +77,12 @@ pub const CENTRAL: &[Family] = &[
         "Sites whose link ends at this node.",
     ),
     plain(
+        "waypost_site_conflicts_total",
+        Kind::Counter,
+        Unit::Count,
+        "Times an agent was sent away because another one has its site id.",
+    ),
+    plain(
         "waypost_audit_write_failures_total",
         Kind::Counter,
         Unit::Count,

@@ -49,7 +49,7 @@ pub async fn start(
         Some(token) => Access::token(token),
         None => Access::local(),
     };
-    let link = link(config, &settings, &clock)?;
+    let link = link_options(config, &settings, &clock)?;
     let options = buffer::Options {
         path: config.database.clone(),
         node: settings.node.clone(),
@@ -61,12 +61,17 @@ pub async fn start(
     let buffer = tokio::task::spawn_blocking(move || Buffer::open(&options, opening))
         .await?
         .with_context(|| format!("cannot open {} (site.database)", config.database.display()))?;
+    let buffer_id = buffer.id();
     let handlers = Handlers::default()
         .register(Category::ExternalSystem, systems.clone())
         .register(Category::CachedDbWrite, connections.clone());
     let site = Site::new(settings, Arc::new(buffer), handlers, clock);
     let unlink = CancellationToken::new();
-    let link = link.map(|link| {
+    let link = link.map(|options| {
+        let link = LinkClient::new(Options {
+            buffer: buffer_id,
+            ..options
+        });
         site.connect(Arc::new(link.clone()));
         tokio::spawn(link.run(Arc::new(Commands(site.clone())), unlink.clone()))
     });
@@ -191,7 +196,11 @@ fn targets(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Targets> {
     ))
 }
 
-fn link(config: &Config, settings: &Settings, clock: &Arc<dyn Clock>) -> anyhow::Result<Option<LinkClient>> {
+fn link_options(
+    config: &Config,
+    settings: &Settings,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<Options>> {
     if config.central.is_empty() {
         return Ok(None);
     }
@@ -224,7 +233,7 @@ fn link(config: &Config, settings: &Settings, clock: &Arc<dyn Clock>) -> anyhow:
         let named = bad.into_iter().map(|(key, why)| Problem::new(key, why));
         return Err(Problems(named.collect()).into());
     }
-    Ok(Some(LinkClient::new(options)))
+    Ok(Some(options))
 }
 
 fn secret(read: Result<Option<crate::config::secret::Secret>, Problem>) -> Result<Option<String>, Problems> {

@@ -217,7 +217,7 @@ fn a_wrong_key_is_refused_and_says_where_the_key_comes_from() {
 fn parked_ones_are_explained_and_sent_round_again_or_given_up_in_bulk() {
     let server = server();
     let ids = [parked(&server), parked(&server), parked(&server)];
-    let doctor = server.run(&["doctor"]).done().out();
+    let doctor = server.run(&["doctor"]).ended(1).out();
     assert!(
         doctor.contains("3 parked as NO_PROVIDER") && doctor.contains("provider add"),
         "{doctor}"
@@ -278,7 +278,7 @@ fn lists_keys_providers_and_tenants_are_managed() {
     assert!(
         server
             .run(&["doctor"])
-            .done()
+            .ended(1)
             .out()
             .contains("provider resume cap")
     );

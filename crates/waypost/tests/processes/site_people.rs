@@ -112,6 +112,53 @@ async fn parked_messages_are_seen_and_acted_on_at_the_site_and_through_central()
         (sites[0]["id"].as_str(), sites[0]["presence"].as_str()),
         (Some("north"), Some("Online"))
     );
+    // Several ids: one that will not do is named, the others are done.
+    erp.on(HttpRule::status(400));
+    let mut more = vec![];
+    for _ in 0..4 {
+        let call = agent.site.call("erp").post("/orders").already_tried();
+        more.push(call.send().await.unwrap().tracked_operation_id.to_string());
+    }
+    until("four to be parked", async || {
+        agent.site.health().await.unwrap().parked == 4
+    })
+    .await;
+    let table = waypost(&node, &agent, &["parked", "list"]);
+    assert!(
+        String::from_utf8_lossy(&table.stdout).contains("POST /orders"),
+        "{table:?}"
+    );
+    let some = waypost(
+        &node,
+        &agent,
+        &["parked", "discard", &more[0], "no-guid", &more[1]],
+    );
+    let said = String::from_utf8_lossy(&some.stderr);
+    assert!(!some.status.success() && said.contains("no-guid: "), "{said}");
+    assert_eq!(agent.site.health().await.unwrap().parked, 2);
+    // What is left by a filter through central: a job there, steps at the site.
+    let filter = ["parked", "--site", "north", "discard", "--filter", "target=erp"];
+    let asked = waypost(&node, &agent, &filter);
+    assert_eq!(asked.status.code(), Some(2), "there is nobody to ask");
+    until(
+        "central to have heard of them, and the doctor to say so",
+        async || {
+            let doctor = waypost(&node, &agent, &["doctor"]);
+            let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+            doctor.status.code() == Some(1) && said.contains("2 messages are parked at site north")
+        },
+    )
+    .await;
+    let given_up = waypost(&node, &agent, &[&filter[..], &["--yes"]].concat());
+    let said = String::from_utf8_lossy(&given_up.stdout);
+    assert!(
+        given_up.status.success() && said.contains("2 of 2 done"),
+        "{given_up:?}"
+    );
+    assert_eq!(agent.site.health().await.unwrap().parked, 0);
+    let none = waypost(&node, &agent, &["parked", "retry", "--all", "--yes"]);
+    assert!(none.status.success(), "{none:?}");
+    erp.behave();
     let statement = ["create", "table readings (tag text)"].join(" ");
     let write = agent.site.write("history", statement).send().await.unwrap();
     assert!(write.accepted && !write.was_buffered, "{write:?}");

@@ -6,16 +6,27 @@ use crate::{
     auth::Caller,
     body::JsonObject,
     dto::{
+        job::JobView,
         page::Paged,
         site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteView},
+        site_bulk::{self, SiteBulkAsked, SiteCountAnswer},
     },
+    fields::Fields,
     paging,
     problem::{Code, Problem, Result},
     query::Params,
     state::Shared,
 };
-use axum::{Json, extract::State, http::StatusCode};
-use central::sites::{ParkedActed, ParkedAction, ParkedPage, RelayError};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use central::{
+    jobs::Action,
+    sites::{ParkedActed, ParkedAction, ParkedCount, ParkedFilter, ParkedPage, RelayError, SiteBulk},
+};
 use domain::{SiteId, TrackedOperationId};
 use store::sites::CallFilter;
 
@@ -71,7 +82,7 @@ pub async fn parked(
     mut params: Params,
 ) -> Result<Json<ParkedPageView>> {
     let page = ParkedPage {
-        category: params.parsed("category"),
+        filter: site_bulk::from_query(&mut params),
         limit: paging::limit(&mut params).unwrap_or(paging::DEFAULT_LIMIT),
         // The site's own cursor: only the site can tell whether it is one.
         after: params.text("cursor"),
@@ -116,10 +127,7 @@ async fn act(
         ParkedActed::Done => Ok(Json(ParkedActedView {
             site_id: site.to_owned(),
             message_id: message,
-            action: match action {
-                ParkedAction::Retry => "retry",
-                ParkedAction::Discard => "discard",
-            },
+            action: action.word(),
         })),
         ParkedActed::NotFound => Err(Problem::not_found("message at the site")),
         ParkedActed::WrongState => Err(Problem::new(
@@ -127,6 +135,64 @@ async fn act(
             "the message is not parked; only parked messages are retried or discarded",
         )),
     }
+}
+
+pub async fn retry_many(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(site): PathText,
+    JsonObject(fields): JsonObject,
+) -> Result<Response> {
+    act_on_many(&state, &caller, &site, Action::Retry, fields).await
+}
+
+pub async fn discard_many(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(site): PathText,
+    JsonObject(fields): JsonObject,
+) -> Result<Response> {
+    act_on_many(&state, &caller, &site, Action::Discard, fields).await
+}
+
+/// The site says how many match, and up to which change: the job acts on those and no others.
+async fn act_on_many(
+    state: &Shared,
+    caller: &Caller,
+    site: &str,
+    action: Action,
+    fields: Fields,
+) -> Result<Response> {
+    let asked = SiteBulkAsked::read(fields).map_err(Problem::fields)?;
+    if asked.filter.removed && action == Action::Retry {
+        return Err(Problem::field(
+            "filter.removed",
+            "what waits for a target that is gone can only be discarded",
+        ));
+    }
+    let (tenant, site) = (caller.tenant, known(site)?);
+    let central = &state.central;
+    let counted = central
+        .sites
+        .count_parked(tenant, &site, asked.filter.clone())
+        .await?;
+    if asked.dry_run {
+        let ParkedCount { total, until } = counted;
+        return Ok(Json(SiteCountAnswer { total, until }).into_response());
+    }
+    let bulk = SiteBulk {
+        at_site: site.to_string(),
+        filter: ParkedFilter {
+            until: Some(counted.until),
+            ..asked.filter
+        },
+    };
+    let job = central
+        .jobs
+        .start_at_site(tenant, action, &bulk, counted.total, &caller.actor)
+        .await?;
+    let location = [(header::LOCATION, format!("/api/jobs/{}", job.id))];
+    Ok((StatusCode::ACCEPTED, location, Json(JobView::from(job))).into_response())
 }
 
 pub async fn calls(

@@ -6,7 +6,11 @@ use super::{
     guard::Signed,
     show::{Badge, exact, number},
 };
-use crate::{api::PathText, problem::Problem, state::Shared};
+use crate::{
+    api::{PathText, lists::encode},
+    problem::Problem,
+    state::Shared,
+};
 use askama::Template;
 use axum::extract::State;
 use central::jobs::COUNT_BOUND;
@@ -25,6 +29,8 @@ struct Page {
     shown: u64,
     at_least: bool,
     filter: Vec<(String, String)>,
+    /// The site whose messages it is about, where it is not about notifications here.
+    at_site: Option<String>,
 }
 framed!(Page);
 
@@ -52,6 +58,10 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         handled,
         at_least: job.total >= COUNT_BOUND,
         filter: filter_of(&job),
+        at_site: fields_of(&job)
+            .get("atSite")
+            .and_then(|site| site.as_str())
+            .map(str::to_owned),
         frame,
         verb,
         job,
@@ -59,9 +69,19 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     Ok(page.show(&state))
 }
 
+type JsonFields = serde_json::Map<String, serde_json::Value>;
+
+fn fields_of(job: &Job) -> JsonFields {
+    serde_json::from_str(&job.filter).unwrap_or_default()
+}
+
 fn filter_of(job: &Job) -> Vec<(String, String)> {
-    let value: serde_json::Value = serde_json::from_str(&job.filter).unwrap_or_default();
-    let fields = value.as_object().cloned().unwrap_or_default();
+    let mut fields = fields_of(job);
+    // Of a job at a site the filter stands a level deeper, and its moment means nothing to people.
+    if let Some(serde_json::Value::Object(inner)) = fields.remove("filter") {
+        fields.extend(inner);
+        fields.remove("until");
+    }
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     fields
         .iter()
@@ -82,6 +102,10 @@ fn label(name: &str) -> &str {
         "errorCode" => "Error code",
         "entityType" => "About (kind)",
         "entityId" => "About",
+        "atSite" => "Parked at the site",
+        "target" => "Goes to",
+        "category" => "Category",
+        "instance" => "Instance",
         "execution" => "Execution",
         other => other,
     }

@@ -86,6 +86,8 @@ fn watching() -> Vec<Route> {
         get("/sites/{id}", Read, sites::one::page),
         post("/sites/{id}/parked/retry", Operate, sites::one::retry),
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),
+        post("/sites/{id}/parked/all", Operate, sites::all::confirm),
+        post("/sites/{id}/parked/all/go", Operate, sites::all::go),
         get("/audit", Read, audit::page),
         get("/loops", Read, loops::page),
     ]

@@ -18,6 +18,7 @@ pub mod page;
 pub mod problem;
 pub mod provider;
 pub mod site;
+pub mod site_bulk;
 pub mod submit;
 pub mod tenant;
 pub mod user;

@@ -45,6 +45,23 @@ pub struct SiteView {
     pub last_contact_at: Option<Timestamp>,
     /// What it said last; of an offline site, what it said before it went.
     pub report: Option<ReportView>,
+    /// Another agent uses the same id and was sent away; `node` and `peer` of the site are those of the one that was
+    /// there first.
+    pub conflict: Option<ConflictView>,
+}
+
+/// Another agent that came with the id of a site.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConflictView {
+    pub node: String,
+    /// Where it connected from.
+    pub peer: String,
+    pub version: String,
+    #[schema(value_type = Time)]
+    pub since: Timestamp,
+    #[schema(value_type = Time)]
+    pub last_seen_at: Timestamp,
 }
 
 /// How a site is doing, in its own words.
@@ -143,6 +160,8 @@ pub struct ParkedView {
     pub category: Category,
     /// The list, system or connection.
     pub target: String,
+    /// What it is in a few words: method and path, statement, subject.
+    pub summary: Option<String>,
     pub retry_count: u32,
     pub max_retries: u32,
     #[schema(value_type = Time)]
@@ -166,7 +185,7 @@ pub struct ParkedActedView {
     pub action: &'static str,
 }
 
-/// A cached call or write of a site, as its latest news left it.
+/// A cached call or write of a site, as its latest news left it; or a notification that was parked at the site.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteCallView {
@@ -192,6 +211,8 @@ pub struct SiteCallView {
     pub source_node: Option<String>,
     pub execution_id: Option<String>,
     pub parent_execution_id: Option<String>,
+    /// Who did it, when it was a person at the site.
+    pub actor: Option<String>,
 }
 
 impl From<Known> for SiteView {
@@ -213,6 +234,13 @@ impl From<Known> for SiteView {
             peer: site.peer,
             last_contact_at: site.last_contact_at,
             report: site.report.map(ReportView::from),
+            conflict: site.conflict.map(|c| ConflictView {
+                node: c.other.node,
+                peer: c.other.peer,
+                version: c.other.version,
+                since: c.since,
+                last_seen_at: c.at,
+            }),
         }
     }
 }
@@ -273,6 +301,7 @@ impl From<ParkedMessage> for ParkedView {
             message_id: m.id,
             category: m.category,
             target: m.target,
+            summary: m.summary,
             retry_count: m.retry_count,
             max_retries: m.max_retries,
             created_at: m.created_at,
@@ -304,6 +333,7 @@ impl From<SiteCall> for SiteCallView {
             source_node: call.node,
             execution_id: call.execution,
             parent_execution_id: call.parent_execution,
+            actor: call.actor,
         }
     }
 }

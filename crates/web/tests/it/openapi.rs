@@ -28,7 +28,7 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
     Some(match name {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!([{"to": ["a@example.com"], "body": "x"}]),
-        "BulkRequest" => json!({"filter": {}, "dryRun": true}),
+        "BulkRequest" | "SiteBulkRequest" => json!({"filter": {}, "dryRun": true}),
         "ListRequest" | "HoldRequest" => json!({}),
         "EntryRequest" => json!({"address": "b@example.com"}),
         "ProviderRequest" => json!({"kind": "test-hook"}),

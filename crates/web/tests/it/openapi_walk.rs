@@ -32,8 +32,10 @@ fn requests_each() -> u32 {
 }
 
 /// Operations that cannot succeed here: no site is connected.
-const NEEDS_A_SITE: [&str; 3] = [
+const NEEDS_A_SITE: [&str; 5] = [
     "GET /api/sites/{id}/parked",
+    "POST /api/sites/{id}/parked/retry",
+    "POST /api/sites/{id}/parked/discard",
     "POST /api/sites/{id}/parked/{messageId}/retry",
     "POST /api/sites/{id}/parked/{messageId}/discard",
 ];
@@ -344,6 +346,7 @@ fn good_body(name: &str, path: &str) -> Value {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!({"notifications": [{"to": ["a@example.com"], "body": "x"}, {}]}),
         "BulkRequest" => json!({"filter": {"q": "nothing"}}),
+        "SiteBulkRequest" => json!({"filter": {"target": "erp"}}),
         "ListRequest" if path.contains('{') => json!({"recipients": [{"address": "b@example.com"}]}),
         "ListRequest" => json!({"name": "fresh", "recipients": [{"address": "b@example.com"}]}),
         "EntryRequest" => json!({"address": "b@example.com"}),

@@ -62,6 +62,8 @@ const MATRIX: &[(&str, &str)] = &[
     ("POST /api/sites", ADMIN),
     ("GET /api/sites/{id}", READ),
     ("GET /api/sites/{id}/parked", READ),
+    ("POST /api/sites/{id}/parked/retry", OPERATE),
+    ("POST /api/sites/{id}/parked/discard", OPERATE),
     ("POST /api/sites/{id}/parked/{messageId}/retry", OPERATE),
     ("POST /api/sites/{id}/parked/{messageId}/discard", OPERATE),
     ("GET /api/site-calls", READ),

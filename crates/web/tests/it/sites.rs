@@ -18,14 +18,15 @@ use testkit::{
 };
 use tokio_util::sync::CancellationToken;
 
-struct Linked {
-    network: Network,
-    site: Arc<ASite>,
-    link: LinkClient,
+pub struct Linked {
+    pub network: Network,
+    pub site: Arc<ASite>,
+    pub link: LinkClient,
+    pub options: Options,
 }
 
 /// Registers `north` over the API and connects it.
-async fn linked(world: &World) -> Linked {
+pub async fn linked(world: &World) -> Linked {
     let made = world.post("/api/sites", json!({"id": "north"})).await.expect(201);
     let key = made["key"].as_str().unwrap().to_owned();
     let desk = &world.central.sites;
@@ -55,10 +56,15 @@ async fn linked(world: &World) -> Linked {
         )
     };
     let site = Arc::new(ASite::default());
-    let link = LinkClient::new(options);
+    let link = LinkClient::new(options.clone());
     tokio::spawn(link.clone().run(site.clone(), CancellationToken::new()));
     link.state().wait_for(LinkState::is_up).await.unwrap();
-    Linked { network, site, link }
+    Linked {
+        network,
+        site,
+        link,
+        options,
+    }
 }
 
 #[tokio::test]
@@ -322,4 +328,131 @@ async fn every_call_of_a_site_can_be_reached_from_its_page() {
     assert_eq!(seen, all);
     let astray = visitor.get("/sites/north?cursor=nowhere").await;
     assert_eq!(astray.status, 422);
+}
+
+#[tokio::test]
+async fn all_that_match_at_a_site_are_acted_on_by_a_job_that_takes_what_was_counted() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    *linked.site.many.lock().unwrap() = 700;
+    let path = "/api/sites/north/parked/discard";
+    let counted = world
+        .post(path, json!({"filter": {"target": "erp"}, "dryRun": true}))
+        .await
+        .expect(200);
+    assert_eq!(counted, json!({"total": 700, "until": 7}));
+    let job = world
+        .post(
+            path,
+            json!({"filter": {"target": "erp"}, "until": counted["until"]}),
+        )
+        .await
+        .expect(202);
+    assert_eq!((&job["action"], &job["total"]), (&json!("discard"), &json!(700)));
+    world.central.jobs.sweep().await.unwrap();
+    let place = format!("/api/jobs/{}", job["id"].as_str().unwrap());
+    let done = loop {
+        let job = world.get(&place).await.expect(200);
+        if job["finished"] == true {
+            break job;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!((&done["done"], &done["error"]), (&json!(700), &json!(null)));
+    let step = linked.site.last_step.lock().unwrap().clone().unwrap();
+    assert_eq!(
+        (step.filter.target.as_deref(), step.filter.until),
+        (Some("erp"), Some(7))
+    );
+
+    let bad = json!({"filter": {"category": "Pigeon", "removed": true, "nope": 1}, "until": "x"});
+    let mut named = world.post(path, bad).await.bad_fields();
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        ["filter.category", "filter.nope", "filter.target", "until"]
+    );
+    let retried = json!({"filter": {"target": "erp", "removed": true}});
+    let refused = world.post("/api/sites/north/parked/retry", retried).await;
+    assert_eq!(refused.bad_fields(), ["filter.removed"]);
+    assert_eq!(world.post(path, json!({})).await.bad_fields(), ["filter"]);
+    let nowhere = world
+        .post("/api/sites/nowhere/parked/retry", json!({"filter": {}}))
+        .await;
+    assert_eq!(nowhere.problem(404), "not_found");
+}
+
+#[tokio::test]
+async fn a_second_agent_with_the_same_id_is_shown_with_where_it_comes_from() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let site = world.get("/api/sites/north").await.expect(200);
+    assert_eq!(site["conflict"], json!(null));
+    let options = Options {
+        node: "n2".into(),
+        ..linked.options.clone()
+    };
+    let second = LinkClient::new(options);
+    tokio::spawn(
+        second
+            .clone()
+            .run(Arc::new(ASite::default()), CancellationToken::new()),
+    );
+    let told =
+        |s: &LinkState| matches!(s, LinkState::Down { why, .. } if why.contains("another agent speaks"));
+    second.state().wait_for(told).await.unwrap();
+    let site = world.get("/api/sites/north").await.expect(200);
+    assert_eq!(
+        (&site["node"], &site["conflict"]["node"]),
+        (&json!("n1"), &json!("n2"))
+    );
+    assert!(
+        site["conflict"]["peer"]
+            .as_str()
+            .is_some_and(|peer| !peer.is_empty())
+    );
+}
+
+#[tokio::test]
+async fn notifications_that_were_given_up_at_a_site_are_listed_with_who_did_it() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let given_up = domain::site::Telemetry {
+        category: domain::site::Category::Notification,
+        target: "ops".into(),
+        summary: Some("Tank 4 is full".into()),
+        event: domain::site::OperationEvent::Discard,
+        status: domain::site::OperationStatus::Discarded,
+        actor: Some("local".into()),
+        ..a_telemetry()
+    };
+    let id = given_up.operation;
+    linked
+        .link
+        .telemetry(vec![given_up, a_telemetry()])
+        .await
+        .unwrap();
+    let found = world
+        .get("/api/site-calls?category=Notification")
+        .await
+        .expect(200);
+    assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    let row = &found["items"][0];
+    assert_eq!(
+        (&row["status"], &row["summary"]),
+        (&json!("Discarded"), &json!("Tank 4 is full"))
+    );
+    assert!(row["actor"].as_str().unwrap().contains("local"), "{row}");
+    let log = world
+        .get(&format!("/api/audit?correlation={id}"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&log["items"][0]["kind"], &log["items"][0]["status"]),
+        (&json!("SiteParked"), &json!("Discarded"))
+    );
+    assert!(
+        log["items"][0]["actor"].as_str().unwrap().contains("local"),
+        "{log}"
+    );
 }

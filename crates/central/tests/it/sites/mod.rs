@@ -1,5 +1,7 @@
 //! Sites at central: over a real link in memory, into a real store.
 
+mod bulk;
+mod conflict;
 mod door;
 mod handing_in;
 mod parked;
@@ -27,6 +29,7 @@ struct Linked {
     site: Arc<ASite>,
     link: LinkClient,
     stop_central: CancellationToken,
+    stop_site: CancellationToken,
     key: String,
 }
 
@@ -43,13 +46,15 @@ impl Linked {
         serve(&world, &network, &stop_central).await;
         let site = Arc::new(ASite::default());
         let link = LinkClient::new(options(&world, &network, "north", &key));
-        tokio::spawn(link.clone().run(site.clone(), CancellationToken::new()));
+        let stop_site = CancellationToken::new();
+        tokio::spawn(link.clone().run(site.clone(), stop_site.clone()));
         let linked = Self {
             world,
             network,
             site,
             link,
             stop_central,
+            stop_site,
             key,
         };
         linked.up().await;
@@ -78,6 +83,15 @@ impl Linked {
             if here.is_none() && site.session.is_none() {
                 return;
             }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The site's agent ends in order, and central has seen it.
+    async fn leaves(&self) {
+        self.stop_site.cancel();
+        let registry = self.world.central.sites.registry();
+        while registry.find(TENANT, &north()).is_some() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }

@@ -56,6 +56,8 @@ async fn a_site_that_a_dead_node_left_connected_is_offline_since_its_last_word()
         agent_version: "0.1.0".into(),
         peer: "pipe".into(),
         report: None,
+        agent_buffer: uuid::Uuid::nil(),
+        agent_run: uuid::Uuid::nil(),
     };
     temp.store.sites_seen(vec![seen]).await.unwrap();
     let other = World::over(temp, mail, hook, Settings::named("node-2"), Sealer::ephemeral());

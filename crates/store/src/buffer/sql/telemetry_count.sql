@@ -1,1 +1,1 @@
-select count(*) from telemetry
+select count(*) from telemetry where heard_at is null

@@ -1,2 +1,2 @@
 -- Too much news for a central that does not come back: the oldest goes first.
-delete from telemetry where seq in (select seq from telemetry order by seq limit ?1)
+delete from telemetry where seq in (select seq from telemetry where heard_at is null order by seq limit ?1)

@@ -1,1 +1,1 @@
-select seq, body_json from telemetry order by seq limit ?1
+select seq, body_json from telemetry where heard_at is null order by seq limit ?1

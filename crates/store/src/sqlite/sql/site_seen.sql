@@ -1,6 +1,10 @@
--- An older session that is still being written down does not come back over a newer one.
-insert into sites (tenant, site, created_at, central_node, session, connected_at, last_contact_at, agent_node, agent_version, peer, report)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+-- An older session that is still being written down does not come back over a newer one. Who speaks for the site now is
+-- in conflict with nobody until another agent comes.
+insert into sites (
+  tenant, site, created_at, central_node, session, connected_at, last_contact_at, agent_node, agent_version, peer, report,
+  agent_buffer, agent_run
+)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 on conflict (tenant, site) do update set
   central_node = excluded.central_node,
   session = excluded.session,
@@ -11,5 +15,8 @@ on conflict (tenant, site) do update set
   agent_node = excluded.agent_node,
   agent_version = excluded.agent_version,
   peer = excluded.peer,
-  report = coalesce(excluded.report, sites.report)
+  report = coalesce(excluded.report, sites.report),
+  agent_buffer = excluded.agent_buffer,
+  agent_run = excluded.agent_run,
+  conflict_at = case when sites.session = excluded.session then sites.conflict_at end
 where sites.session is null or sites.session = excluded.session or sites.connected_at <= excluded.connected_at

@@ -11,7 +11,7 @@ use store::{
     directory::Role,
     maintenance::Retention,
     query::{AuditFilter, AuditRow, Page},
-    sites::{CallFilter, RelayQuestion, SiteAction, SiteCall, SiteSeen},
+    sites::{CallFilter, OtherAgent, RelayQuestion, SiteAction, SiteCall, SiteSeen},
 };
 use uuid::Uuid;
 
@@ -90,7 +90,107 @@ fn seen(session: Uuid) -> SiteSeen {
         agent_version: "0.1.0".into(),
         peer: "10.0.0.7:4711".into(),
         report: Some(r#"{"parked":3}"#.into()),
+        agent_buffer: Uuid::from_u128(5),
+        agent_run: Uuid::nil(),
     }
+}
+
+pub async fn another_agent_with_the_same_id_is_written_down_and_audited_once(t: &TestStore) {
+    let first = seen(Uuid::new_v4());
+    t.store.sites_seen(vec![first.clone()]).await.unwrap();
+    let other = OtherAgent {
+        node: "n2\0".into(),
+        peer: "10.0.0.8:1".into(),
+        version: "0.1.0".into(),
+    };
+    let site = || async { t.store.site(TENANT, &north()).await.unwrap().unwrap() };
+    assert_eq!(
+        (
+            site().await.agent_buffer,
+            site().await.agent_run,
+            site().await.conflict
+        ),
+        (Some(Uuid::from_u128(5)), None, None)
+    );
+    let since = t.clock.now();
+    let site_north = &north();
+    let comes = || t.store.site_conflict(TENANT, site_north, other.clone());
+    assert!(comes().await.unwrap(), "it is news");
+    t.clock.advance(MINUTE);
+    assert!(!comes().await.unwrap(), "it is the same conflict");
+    let conflict = site().await.conflict.unwrap();
+    assert_eq!((conflict.since, conflict.at), (since, t.clock.now()));
+    assert!(conflict.other.node.starts_with("n2"));
+    assert_eq!(conflict.other.peer, "10.0.0.8:1");
+    // The session that is there goes on being written down; that ends no conflict.
+    t.store.sites_seen(vec![first]).await.unwrap();
+    assert!(site().await.conflict.is_some());
+    let log = t.store.audit(TENANT, &AuditFilter::default(), everything()).await;
+    let log: Vec<_> = log
+        .unwrap()
+        .rows
+        .into_iter()
+        .filter(|r| r.kind == AuditKind::SiteChanged)
+        .collect();
+    assert_eq!(log.len(), 1);
+    assert!(
+        log[0].detail.as_deref().unwrap().contains("10.0.0.8:1"),
+        "{log:?}"
+    );
+    // Long after it was heard of it is a new one; and a new session begins without one.
+    t.clock.advance(store::sites::CONFLICT_OVER + SECOND);
+    assert!(comes().await.unwrap());
+    t.store.sites_seen(vec![seen(Uuid::new_v4())]).await.unwrap();
+    assert_eq!(site().await.conflict, None);
+    let nobody = t
+        .store
+        .site_conflict(TENANT, &SiteId::new("nowhere"), other.clone())
+        .await;
+    assert!(!nobody.unwrap());
+}
+
+pub async fn a_notification_parked_at_a_site_is_a_row_and_a_line_with_who_did_it(t: &TestStore) {
+    let parked = Telemetry {
+        category: Category::Notification,
+        target: "ops".into(),
+        summary: Some("Tank 4 is full".into()),
+        http_status: None,
+        ..then(
+            &a_try(t),
+            OperationEvent::PermanentFailure,
+            OperationStatus::Parked,
+        )
+    };
+    let discarded = Telemetry {
+        actor: Some("local".into()),
+        occurred_at: t.clock.now(),
+        ..then(&parked, OperationEvent::Discard, OperationStatus::Discarded)
+    };
+    let news = vec![parked.clone(), discarded];
+    t.store.record_telemetry(TENANT, &north(), news).await.unwrap();
+    let filter = CallFilter {
+        category: Some(Category::Notification),
+        ..CallFilter::default()
+    };
+    let row = &calls(t, &filter).await[0];
+    assert_eq!(
+        (row.status, row.target.as_str(), row.summary.as_deref()),
+        (OperationStatus::Discarded, "ops", Some("Tank 4 is full"))
+    );
+    assert!(row.actor.as_deref().unwrap().contains("local"), "{row:?}");
+    let log: Vec<_> = log_of(t, parked.operation)
+        .await
+        .into_iter()
+        .map(|r| (r.kind, r.status, r.actor.contains("local")))
+        .collect();
+    assert!(
+        log.contains(&(AuditKind::SiteParked, AuditStatus::Parked, false)),
+        "{log:?}"
+    );
+    assert!(
+        log.contains(&(AuditKind::SiteParked, AuditStatus::Discarded, true)),
+        "{log:?}"
+    );
 }
 
 pub async fn a_registered_site_has_a_key_of_its_own(t: &TestStore) {
@@ -248,6 +348,7 @@ pub async fn news_of_a_call_ends_up_in_its_row_and_in_the_log(t: &TestStore) {
         node: tried.node.clone(),
         execution: tried.execution.clone(),
         parent_execution: tried.parent_execution.clone(),
+        actor: None,
     };
     assert_eq!(rows, [expected]);
     let log = log_of(t, tried.operation).await;

@@ -40,6 +40,11 @@ impl Known {
         Link { badge, since, why }
     }
 
+    /// Whether another agent uses its id.
+    pub fn in_conflict(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| agent.conflict.is_some())
+    }
+
     /// Messages that wait in its buffer, when it last said.
     pub fn backlog(&self) -> Option<u64> {
         let report = self.agent.as_ref()?.report.as_ref()?;

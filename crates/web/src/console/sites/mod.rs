@@ -1,5 +1,6 @@
 //! Sites: where notifications come from, and what their agents hold back.
 
+pub mod all;
 pub mod known;
 pub mod list;
 pub mod one;

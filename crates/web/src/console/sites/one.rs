@@ -78,9 +78,9 @@ async fn parked(state: &Shared, tenant: TenantId, id: &str, after: Option<String
         return Ok(Parked::NotTold(in_words(&RelayError::UnknownSite)));
     };
     let page = ParkedPage {
-        category: None,
         limit: SHOWN,
         after,
+        ..ParkedPage::default()
     };
     match state.central.sites.parked(tenant, &site, page).await {
         Ok(answer) => Ok(Parked::Told(answer)),
@@ -160,7 +160,7 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Par
 }
 
 /// Why a site could not be asked.
-fn in_words(error: &RelayError) -> String {
+pub(super) fn in_words(error: &RelayError) -> String {
     match error {
         RelayError::UnknownSite => "This site has no agent, so it cannot be asked.".into(),
         RelayError::Offline(Offline {

@@ -6,4 +6,5 @@ mod forms;
 mod openid;
 mod pages;
 mod sign_in;
+mod sites;
 pub mod visitor;

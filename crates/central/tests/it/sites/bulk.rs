@@ -1,0 +1,128 @@
+//! Bulk actions on what is parked at a site.
+
+use super::{Linked, north};
+use crate::world::TENANT;
+use central::{
+    jobs::Action,
+    sites::{ParkedFilter, RelayError, SiteBulk},
+};
+use domain::{Actor, AuditKind, AuditStatus};
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use store::jobs::Job;
+
+async fn start(linked: &Linked, action: Action) -> Job {
+    let central = &linked.world.central;
+    let counted = central
+        .sites
+        .count_parked(TENANT, &north(), ParkedFilter::default())
+        .await
+        .unwrap();
+    let bulk = SiteBulk {
+        at_site: "north".into(),
+        filter: ParkedFilter {
+            until: Some(counted.until),
+            ..ParkedFilter::default()
+        },
+    };
+    let anna = Actor::new("user:anna");
+    let job = central
+        .jobs
+        .start_at_site(TENANT, action, &bulk, counted.total, &anna);
+    let job = job.await.unwrap();
+    central.jobs.sweep().await.unwrap();
+    job
+}
+
+async fn finished(linked: &Linked, job: &Job) -> Job {
+    loop {
+        let job = linked
+            .world
+            .central
+            .jobs
+            .get(TENANT, job.id)
+            .await
+            .unwrap()
+            .unwrap();
+        if job.progress.finished {
+            return job;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_bulk_action_at_a_site_goes_in_bounded_steps_under_the_name_of_who_asked() {
+    let linked = Linked::new().await;
+    *linked.site.many.lock().unwrap() = 1_200;
+    let job = start(&linked, Action::Discard).await;
+    let done = finished(&linked, &job).await;
+    assert_eq!(
+        (
+            done.total,
+            done.progress.done,
+            done.progress.skipped,
+            done.progress.error
+        ),
+        (1_200, 1_200, 0, None)
+    );
+    assert_eq!(
+        *linked.site.asked.lock().unwrap(),
+        ["discard up to 500 by user:anna"; 3]
+    );
+    let log = loop {
+        let log = linked.log(AuditKind::SiteParked).await;
+        if !log.is_empty() {
+            break log;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!((log.len(), log[0].status), (1, AuditStatus::Discarded));
+    assert_eq!(log[0].actor, "user:anna");
+    assert!(
+        log[0].detail.as_ref().unwrap().contains("1200 of 1200 done"),
+        "{log:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_link_that_goes_away_in_the_middle_neither_ends_the_job_nor_repeats_a_step() {
+    let linked = Linked::new().await;
+    *linked.site.many.lock().unwrap() = 1_200;
+    linked.site.lose_answers.store(1, SeqCst);
+    let job = start(&linked, Action::Retry).await;
+    // The site has done the first step, and its answer will not come.
+    while *linked.site.many.lock().unwrap() == 1_200 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    linked.network.cut();
+    let jobs = &linked.world.central.jobs;
+    let why = loop {
+        let progress = jobs.get(TENANT, job.id).await.unwrap().unwrap().progress;
+        assert!(!progress.finished);
+        if let Some(why) = progress.error {
+            break why;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert!(why.contains("0 of 1200 were done before that"), "{why}");
+    linked.network.mend();
+    let done = finished(&linked, &job).await.progress;
+    assert_eq!((done.done, done.skipped, done.error), (1_200, 0, None));
+    assert_eq!(linked.site.asked.lock().unwrap().len(), 3, "each step once");
+}
+
+#[tokio::test]
+async fn what_the_site_will_not_do_is_said_before_anything_is_begun() {
+    let linked = Linked::new().await;
+    let filter = ParkedFilter {
+        target: Some("nowhere".into()),
+        ..ParkedFilter::default()
+    };
+    let refused = linked
+        .world
+        .central
+        .sites
+        .count_parked(TENANT, &north(), filter)
+        .await;
+    assert!(matches!(refused, Err(RelayError::Failed(_))), "{refused:?}");
+}

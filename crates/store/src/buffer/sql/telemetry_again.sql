@@ -1,0 +1,2 @@
+update telemetry set heard_at = null
+where seq in (select seq from telemetry where heard_at is not null order by heard_at limit ?1)

@@ -1,0 +1,83 @@
+//! A site's page: what is parked there, acted on all at once; two agents with one id.
+
+use super::visitor::{Visitor, location};
+use crate::{sites::linked, world::World};
+use axum::http::StatusCode;
+use domain::{SiteId, TenantId};
+use std::time::Duration;
+use store::{directory::Role, sites::OtherAgent};
+
+#[tokio::test]
+async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    *linked.site.many.lock().unwrap() = 3;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let page = visitor.get("/sites/north").await;
+    assert!(
+        page.text.contains("POST /orders") && page.text.contains("Discard all…"),
+        "{}",
+        page.text
+    );
+    let chosen = [("action", "discard"), ("target", "erp"), ("errorCode", "")];
+    let asked = visitor.post("/sites/north/parked/all", &chosen).await;
+    assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
+    assert!(
+        asked.text.contains("Discard 3 messages at north?"),
+        "{}",
+        asked.text
+    );
+    assert!(asked.text.contains(r#"name="until" value="7""#), "{}", asked.text);
+    assert_eq!(*linked.site.many.lock().unwrap(), 3, "asking changes nothing");
+    let yes = [("action", "discard"), ("target", "erp"), ("until", "7")];
+    let started = visitor.post("/sites/north/parked/all/go", &yes).await;
+    assert_eq!(started.status, StatusCode::SEE_OTHER, "{}", started.text);
+    let job = location(&started).to_owned();
+    world.central.jobs.sweep().await.unwrap();
+    while *linked.site.many.lock().unwrap() > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let page = visitor.get(&job).await;
+    assert!(
+        page.text.contains("Parked at the site") && page.text.contains("/sites/north"),
+        "{}",
+        page.text
+    );
+    let nothing = visitor.post("/sites/north/parked/all", &chosen).await;
+    assert_eq!(location(&nothing), "/sites/north");
+}
+
+#[tokio::test]
+async fn two_agents_with_one_id_are_shown_with_their_addresses() {
+    let world = World::new().await;
+    let _linked = linked(&world).await;
+    let other = OtherAgent {
+        node: "<b>n2</b>".into(),
+        peer: "10.0.0.8:1".into(),
+        version: "0.1.0".into(),
+    };
+    let (tenant, north) = (TenantId::DEFAULT, SiteId::new("north"));
+    world
+        .central
+        .store
+        .site_conflict(tenant, &north, other)
+        .await
+        .unwrap();
+    let mut visitor = Visitor::new(&world, tenant, Role::Viewer).await;
+    let page = visitor.get("/sites/north").await.text;
+    assert!(
+        page.contains("10.0.0.8:1") && page.contains("machine n1"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("<b>n2</b>"),
+        "what an agent calls itself stays text"
+    );
+    assert!(
+        visitor
+            .get("/sites")
+            .await
+            .text
+            .contains("two agents use this id")
+    );
+}
