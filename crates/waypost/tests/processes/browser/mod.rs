@@ -10,7 +10,6 @@ mod camera;
 mod chromium;
 mod demo;
 mod furnished;
-mod held_answer;
 mod lanes;
 mod lists;
 mod markup;

@@ -1,9 +1,7 @@
 //! Signing in and out.
 
 use super::{
-    Browser, Scripts, World,
-    held_answer::HeldAnswer,
-    with_and_without_script,
+    Scripts, World, with_and_without_script,
     world::{PASSWORD, USER},
 };
 use store::Users;
@@ -47,24 +45,6 @@ async fn a_link_signs_in_once(scripts: Scripts) {
     other.open(&link).await;
     other.click("#sign-in-link button").await;
     other.shows("#flash", "This link was used before").await;
-}
-
-/// While the answer to a form is under way the page is still there, and what makes it live would be redirected.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn live_updates_never_overtake_a_form_that_was_sent() {
-    let world = World::start().await;
-    let held = HeldAnswer::start(world.node.client.url(), "POST /sign-out").await;
-    let browser = Browser::start(world.folder(), &held.url, Scripts::On).await;
-    browser.open(&world.link(USER)).await;
-    browser.click("#sign-in-link button").await;
-    browser.is_at("/").await;
-
-    // The refresh is what a live event brings; it is over when it has been redirected, or was not made at all.
-    let script = "document.querySelector('#sign-out').click(); refresh().then(arguments[0], arguments[0]);";
-    browser.run_async(script).await;
-    held.is_answered().await;
-    held.let_go();
-    browser.shows("#flash", "You are signed out.").await;
 }
 
 with_and_without_script!(
