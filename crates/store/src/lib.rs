@@ -5,9 +5,15 @@
 //! Always true: there is no `begin`, so no transaction can span a network call; a lost race or a lost lease is a
 //! value, not an error; when a method returns, what it says survives power loss (claims excepted).
 //!
-//! To add an operation: a method on the trait of its job with its promise in the doc comment; a `.sql` file of
-//! the same name in `sqlite/sql` and `postgres/sql`; a case in `tests/it/suite` listed once in `tests/it/main.rs`,
-//! which runs it on both. Where the dialects differ, the reason stands above the clause.
+//! A job is a trait in a file here and a folder of the same name in `sqlite/` and in `postgres/`, with its `sql/`.
+//! What both databases need (the audit log, rows, sessions) stands beside the folders.
+//!
+//! To add an operation: a method on the trait of its job with its promise in the doc comment; a `.sql` file of the same
+//! name in `sqlite/JOB/sql` and `postgres/JOB/sql`, listed in the `sql.rs` beside it; a case in `tests/it/suite` listed
+//! once in `tests/it/main.rs`, which runs it on both. Where the dialects differ, the reason stands above the clause.
+
+#[macro_use]
+mod statements;
 
 pub mod buffer;
 pub mod directory;

@@ -1,17 +1,5 @@
 //! Every statement of the buffer, named like its file.
 
-#![allow(non_upper_case_globals, reason = "a statement is named like its file")]
-
-macro_rules! statements {
-    ($($name:ident),* $(,)?) => {
-        $(pub(super) const $name: &str = include_str!(concat!("sql/", stringify!($name), ".sql"));)*
-
-        /// For the test that no file is left over.
-        #[cfg(test)]
-        const ALL: &[&str] = &[$(stringify!($name)),*];
-    };
-}
-
 statements!(
     accepted_event,
     acked_bytes,
@@ -105,20 +93,3 @@ pub(super) const SALVAGE_PLACES: [&str; 6] = [
     salvage_by_category_asc,
     salvage_by_category_desc,
 ];
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_file_is_a_statement_somebody_uses() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/buffer/sql");
-        let files: BTreeSet<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|f| f.unwrap().file_name().into_string().unwrap())
-            .map(|name| name.strip_suffix(".sql").unwrap().to_owned())
-            .collect();
-        let named = super::ALL.iter().map(|s| s.to_string()).collect();
-        assert_eq!(files, named);
-    }
-}

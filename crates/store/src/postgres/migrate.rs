@@ -45,7 +45,7 @@ pub(super) async fn migrate_server(server: &Server) -> Result<i64> {
 
 async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
     let run = |e: tokio_postgres::Error| Error::from(Failed::from(e));
-    let server = client.query_one(sql::SERVER_VERSION, &[]).await.map_err(run)?;
+    let server = client.query_one(sql::server_version, &[]).await.map_err(run)?;
     if server.get::<_, i32>(0) / 10_000 < OLDEST_SERVER {
         let found: &str = server.get(1);
         let words = format!("PostgreSQL {OLDEST_SERVER} or newer is needed, this is {found}");
@@ -53,12 +53,12 @@ async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
     }
     // Held until the session ends.
     client
-        .query_one(sql::LOCK_SCHEMA, &[&schema])
+        .query_one(sql::lock_schema, &[&schema])
         .await
         .map_err(run)?;
     // Looked for first: making one needs a right on the database that an operator may have kept.
     let found: bool = client
-        .query_one(sql::SCHEMA_EXISTS, &[&schema])
+        .query_one(sql::schema_exists, &[&schema])
         .await
         .map_err(run)?
         .get(0);
@@ -83,13 +83,13 @@ async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
 async fn version(client: &Client) -> Result<i64> {
     let run = |e: tokio_postgres::Error| Error::from(Failed::from(e));
     let is_empty: bool = client
-        .query_one(sql::SCHEMA_IS_EMPTY, &[])
+        .query_one(sql::schema_is_empty, &[])
         .await
         .map_err(run)?
         .get(0);
     if is_empty {
         return Ok(0);
     }
-    let row = client.query_one(sql::SCHEMA_VERSION, &[]).await.map_err(run)?;
+    let row = client.query_one(sql::schema_version, &[]).await.map_err(run)?;
     Ok(row.get(0))
 }

@@ -1,48 +1,29 @@
 //! PostgreSQL: for more than one node, or for a database that others already look after.
 //!
-//! Each job has sessions of its own: two write what is ingested (grouped, [`ingest`]), a few claim without waiting
-//! for the disk ([`claim`]), a few write outcomes ([`record`]), the rest serve people. One more listens ([`signals`]).
+//! Each job has sessions of its own: two write what is ingested (grouped, [`outbox::ingest`]), a few claim without waiting
+//! for the disk (`outbox::claim`), a few write outcomes (`outbox::record`), the rest serve people. One more listens ([`signals`]).
 //!
 //! Always true: leases and due times are compared with the database's clock; an answer that says "stored" was
 //! committed with `synchronous_commit = on`; nothing waits for ever for a server that does not answer; every
-//! statement is a file in `sql/`.
+//! statement is a file in the `sql/` of its job.
 
-mod audit_read;
-mod audit_write;
-mod claim;
-mod compact;
+mod audit;
 mod directory;
 mod failed;
-mod figures;
-mod ingest;
-mod ingest_columns;
-mod ingest_found;
-mod ingest_write;
 mod jobs;
-mod kpi;
-mod lanes;
-mod late;
-mod list;
-mod lists;
 mod maintenance;
 mod migrate;
-mod notification;
 mod operator;
 mod outbox;
-mod passed;
 mod patience;
-mod providers;
 mod query;
-mod record;
-mod record_columns;
 mod rows;
 mod server;
 mod session;
 mod signals;
-mod site_calls;
 mod sites;
 mod sql;
-mod tenants;
+mod stats;
 pub(crate) mod tls;
 mod types;
 pub(crate) mod url;
@@ -52,7 +33,7 @@ pub use migrate::migrate;
 pub use session::StoreTime;
 
 use crate::{Error, Result, vital::Vitals};
-use ingest::Ingest;
+use outbox::ingest::Ingest;
 use server::Server;
 use session::Db;
 use signals::Signals;

@@ -4,9 +4,8 @@
 //! connection that failed is never handed out again.
 
 use super::{
-    compact::Compacting,
     failed::Failed,
-    passed::Passed,
+    outbox::{compact::Compacting, passed::Passed},
     server::{STATEMENT, Server, Use},
     sql,
     types::At,
@@ -164,7 +163,7 @@ impl Conn {
     pub async fn snapshot(&mut self) -> Result<Tx<'_>, Failed> {
         let tx = self.begin_as(IsolationLevel::RepeatableRead, true).await?;
         // The moment comes after this: a queue that is compacted later than that would look empty.
-        tx.exec(sql::LOCK_DUE, &[]).await?;
+        tx.exec(sql::lock_due, &[]).await?;
         Ok(tx)
     }
 

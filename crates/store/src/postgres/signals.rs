@@ -154,7 +154,7 @@ impl Notifier {
     async fn send(&self, payload: &str) -> Result<()> {
         // On a claim session: nobody waits for the disk because of a signal.
         let session = self.db.session(Use::Claim).await?;
-        session.rows(sql::NOTIFY, &[&self.channel, &payload]).await?;
+        session.rows(sql::notify, &[&self.channel, &payload]).await?;
         Ok(())
     }
 }

@@ -149,7 +149,7 @@ mod tests {
         fn commit(&self) {
             connection::begin(&self.writer).unwrap();
             self.writer
-                .execute_batch(crate::sqlite::sql::directory_bump)
+                .execute_batch(crate::sqlite::directory::sql::directory_bump)
                 .unwrap();
             connection::commit(&self.writer).unwrap();
         }

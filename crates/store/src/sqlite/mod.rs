@@ -7,39 +7,26 @@
 //! Always true: an answer that says "stored" survives power loss; after an I/O error nothing is acknowledged any
 //! more ([`SqliteStore::poisoned`]).
 
-mod audit_read;
-mod audit_write;
+mod audit;
 mod backup;
 mod checkpoint;
-mod claim;
 pub(crate) mod connection;
 mod directory;
 pub(crate) mod error;
-mod expired;
-mod figures;
 pub(crate) mod file_id;
 pub(crate) mod filler;
-mod ingest;
 mod jobs;
-mod lanes;
-mod late;
-mod list;
-mod lists;
 mod maintenance;
-mod notification;
 pub(crate) mod open;
 mod operator;
 mod outbox;
-mod providers;
 mod query;
 pub(crate) mod readers;
-mod record;
 pub(crate) mod rows;
 pub(crate) mod safeguard;
 mod sites;
 mod sql;
-pub(crate) mod stats;
-mod tenants;
+mod stats;
 mod transaction;
 #[cfg(test)]
 mod trouble;

@@ -1,8 +1,8 @@
 //! From columns to values. A value that no version of this program writes is `Corrupt`, never a guess.
 
 use crate::{Error, Result};
-use domain::{NotificationId, RecipientResult, RecipientState, Seq, Target, Timestamp, submission::Extra};
-use rusqlite::{Connection, Row, RowIndex, params, types::FromSql};
+use domain::{Hold, NotificationId, RecipientState, Target, Timestamp, submission::Extra};
+use rusqlite::{Connection, Params, Row, RowIndex, types::FromSql};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, str::FromStr};
 use uuid::Uuid;
@@ -77,24 +77,6 @@ pub(super) fn extra(json: Option<&str>) -> Result<Extra> {
     json.map_or(Ok(Extra::default()), |json| from_json("notifications", json))
 }
 
-pub(super) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<RecipientResult>> {
-    let mut statement = conn.prepare_cached(super::sql::recipients_of)?;
-    let mut found = statement.query(params![seq.0])?;
-    let mut results = vec![];
-    while let Some(row) = found.next()? {
-        results.push(RecipientResult {
-            address: row.get("address")?,
-            state: state(&row.get::<_, String>("state")?)?,
-            generation: row.get("generation")?,
-            provider_message_id: row.get("provider_message_id")?,
-            code: row.get("code")?,
-            error: row.get("error")?,
-            at: time(row, "at")?,
-        });
-    }
-    Ok(results)
-}
-
 pub(super) fn state_name(state: RecipientState) -> &'static str {
     match state {
         RecipientState::Open => "Open",
@@ -103,7 +85,7 @@ pub(super) fn state_name(state: RecipientState) -> &'static str {
     }
 }
 
-fn state(text: &str) -> Result<RecipientState> {
+pub(super) fn state(text: &str) -> Result<RecipientState> {
     [
         RecipientState::Open,
         RecipientState::Accepted,
@@ -112,4 +94,34 @@ fn state(text: &str) -> Result<RecipientState> {
     .into_iter()
     .find(|s| state_name(*s) == text)
     .ok_or_else(|| Error::corrupt("recipient_results", format!("unknown state {text:?}")))
+}
+
+/// The hold in a row that has the lane's columns.
+pub(super) fn hold(row: &Row<'_>) -> Result<Option<Hold>> {
+    let Some(reason) = row.get::<_, Option<String>>("hold_reason")? else {
+        return Ok(None);
+    };
+    Ok(Some(Hold {
+        reason: parse("lanes", &reason)?,
+        detail: row.get("hold_detail")?,
+        since: time(row, "hold_since")?,
+        next_probe: optional_time(row, "next_probe")?,
+        probes: row.get("probes")?,
+    }))
+}
+
+/// All rows of a statement.
+pub(super) fn all<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    from_row: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut found = statement.query(params)?;
+    let mut values = vec![];
+    while let Some(row) = found.next()? {
+        values.push(from_row(row)?);
+    }
+    Ok(values)
 }

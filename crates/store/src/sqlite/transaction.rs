@@ -10,7 +10,7 @@ use super::{
     closed, connection,
     error::{self, DiskFull},
     safeguard::{NoRoom, Safeguard},
-    stats::Counts,
+    stats::counts::Counts,
     writer::{Hook, Session, stopped},
 };
 use crate::{Error, Result};

@@ -1,6 +1,6 @@
 //! Tests of the writer in trouble: commands that fail among others, a full disk, a disk that lies, a bug.
 
-use super::{SqliteStore, sql};
+use super::{SqliteStore, directory};
 use crate::{Directory, Error, Maintenance, Result};
 use domain::{Actor, ManualClock};
 use rusqlite::{ffi, params};
@@ -23,7 +23,7 @@ fn sqlite_error(code: i32) -> Error {
 
 async fn put_text(store: &SqliteStore, name: &'static str, recipients: String) -> Result<()> {
     let work = move |s: &mut super::Session<'_>| {
-        let mut put = s.conn.prepare_cached(sql::list_put)?;
+        let mut put = s.conn.prepare_cached(directory::sql::list_put)?;
         put.execute(params![1, name, recipients])?;
         Ok(())
     };
@@ -54,7 +54,7 @@ async fn a_command_that_fails_undoes_itself_alone_in_its_group() {
         commands.push(tokio::spawn(async move {
             let work = move |s: &mut super::Session<'_>| {
                 runs.fetch_add(1, Ordering::SeqCst);
-                let mut put = s.conn.prepare_cached(sql::list_put)?;
+                let mut put = s.conn.prepare_cached(directory::sql::list_put)?;
                 put.execute(params![1, format!("list-{i}"), "[]"])?;
                 if i == 3 {
                     Err(Error::Conflict("no".into()))

@@ -7,7 +7,7 @@ use super::{
     connection::{self, Caches},
     open,
     safeguard::Safeguard,
-    stats::Counts,
+    stats::counts::Counts,
     transaction::{Core, Task},
     writer_thread::{Thread, Weighted},
 };

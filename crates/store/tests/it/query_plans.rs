@@ -62,7 +62,7 @@ const SORTS_FEW: &[&str] = &["purge_candidates"];
 #[test]
 fn no_statement_walks_the_history() {
     let (conn, _folder) = migrated();
-    for (name, sql) in statements("src/sqlite/sql") {
+    for (name, sql) in statements("src/sqlite") {
         let mut explain = conn.prepare(&format!("explain query plan {sql}")).unwrap();
         let mut steps = explain.raw_query();
         while let Some(step) = steps.next().unwrap() {
@@ -106,7 +106,7 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("purge_oldest_left", "outcome_deliveries"),
         ("purge_oldest_left", "outcome_others"),
     ];
-    let all = statements("src/sqlite/sql");
+    let all = statements("src/sqlite");
     for (name, index) in expected {
         let sql = &all.iter().find(|(n, _)| n == name).unwrap().1;
         let mut explain = conn.prepare(&format!("explain query plan {sql}")).unwrap();

@@ -146,7 +146,7 @@ fn statements_are_in_sql_files_of_the_store_and_nowhere_else() {
     }
     assert!(
         found.is_empty(),
-        "SQL outside crates/store/src/*/sql:\n{}",
+        "SQL outside crates/store/src/*/*/sql:\n{}",
         found.join("\n")
     );
     for path in files("crates", ".sql") {

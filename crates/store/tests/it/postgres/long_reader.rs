@@ -227,7 +227,10 @@ async fn the_queue_is_never_compacted_by_somebody_who_does_not_see_what_others_c
 
 /// The statement.
 fn compact() -> String {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/sql/compact_due.sql");
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/postgres/outbox/sql/compact_due.sql"
+    );
     std::fs::read_to_string(file).unwrap()
 }
 

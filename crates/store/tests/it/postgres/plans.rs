@@ -148,7 +148,7 @@ fn walks(plan: &Value, found: &mut Vec<String>) {
 
 async fn check_all(schema: &Schema, when: &str) {
     let (hot, general) = (session(schema, true).await, session(schema, false).await);
-    for (name, sql) in statements("src/postgres/sql") {
+    for (name, sql) in statements("src/postgres") {
         if !["select", "insert", "update", "delete", "with"]
             .iter()
             .any(|verb| {
@@ -188,7 +188,7 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
     let _store = schema.open(&Arc::new(ManualClock::default()), "one").await;
     schema.admin().await.batch_execute(HISTORY).await.unwrap();
     let (hot, general) = (session(&schema, true).await, session(&schema, false).await);
-    let all = statements("src/postgres/sql");
+    let all = statements("src/postgres");
     for (name, index) in [
         ("claim_due", "due_by_lane"),
         ("claim_probe", "due_by_lane"),

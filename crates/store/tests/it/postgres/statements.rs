@@ -10,7 +10,7 @@ async fn every_postgres_statement_is_one_and_fits_the_schema() {
     let schema = Schema::fresh();
     let _store = schema.open(&Arc::new(ManualClock::default()), "one").await;
     let admin = schema.admin().await;
-    for (name, sql) in statements("src/postgres/sql") {
+    for (name, sql) in statements("src/postgres") {
         let prepared = admin.prepare(&sql).await;
         assert!(prepared.is_ok(), "{name}: {:?}", prepared.unwrap_err());
         // The body of a block is a text to the server.

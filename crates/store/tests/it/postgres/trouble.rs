@@ -369,7 +369,7 @@ async fn only_claims_where_a_message_costs_money_wait_for_the_disk() {
     // What the claim statement itself says it did.
     let claim = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/src/postgres/sql/claim_due.sql"
+        "/src/postgres/outbox/sql/claim_due.sql"
     ))
     .unwrap();
     admin.batch_execute("set synchronous_commit = off").await.unwrap();

@@ -1,0 +1,8 @@
+//! The audit log: [`mod@write`] with the change it tells of, [`read`] in pages.
+
+mod read;
+mod sql;
+mod write;
+
+pub(super) use read::{attempts, page};
+pub(super) use write::{Entry, insert, of_attempt, without_nul};

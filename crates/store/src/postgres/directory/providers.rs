@@ -1,0 +1,234 @@
+//! Providers and their lanes. A lane outlives its provider: history points at it, and what slipped in while the
+//! provider was being deleted is still claimed there and parked with the reason.
+
+use super::{bump, log, sql, tenants};
+use crate::{
+    Error, Result,
+    directory::{NewProvider, Provider},
+    postgres::{
+        failed::Failed,
+        outbox, rows,
+        session::{Db, Session, Tx},
+    },
+};
+use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, OnAmbiguous, ProviderId, TenantId};
+use std::collections::BTreeMap;
+use tokio_postgres::Row;
+
+pub(super) async fn by_id(
+    session: &impl Session,
+    tenant: TenantId,
+    id: &ProviderId,
+) -> Result<Option<Provider>, Failed> {
+    let found = session.opt(sql::provider, &[&tenant.0, &id.as_str()]).await?;
+    Ok(found.as_ref().map(from_row).transpose()?)
+}
+
+pub(super) async fn put(
+    db: &Db,
+    new: &NewProvider,
+    expected_version: Option<i64>,
+    actor: &Actor,
+) -> Result<Provider, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    tenants::must_be_live(&tx, new.tenant).await?;
+    let old = by_id(&tx, new.tenant, &new.id).await?;
+    check_version(old.as_ref(), new, expected_version)?;
+    if let Some(old) = &old
+        && old.provider.channel != new.channel
+        && waits(&tx, old.lane).await?
+    {
+        let words = format!(
+            "{} notifications wait for provider {}",
+            old.provider.channel, new.id
+        );
+        return Err(Error::Conflict(words).into());
+    }
+    let (lane, known) = lane(&tx, new.tenant, new.id.as_str(), new.channel).await?;
+    let version = old.as_ref().map_or(0, |old| old.version).max(known.unwrap_or(0)) + 1;
+    write(&tx, new, version, lane).await?;
+    tx.exec(sql::lane_configured, &[&lane.0, &version]).await?;
+    if !new.enabled {
+        let disabled = HoldReason::Disabled.as_str();
+        tx.exec(
+            outbox::sql::hold_set,
+            &[&db.now(), &lane.0, &disabled, &None::<String>, &None::<f64>],
+        )
+        .await?;
+    }
+    let detail = if old.is_some() { "changed" } else { "created" };
+    log(
+        db,
+        &tx,
+        new.tenant,
+        AuditKind::ProviderChanged,
+        actor,
+        new.id.as_str(),
+        detail,
+    )
+    .await?;
+    let stored = by_id(&tx, new.tenant, &new.id).await?;
+    tx.commit().await?;
+    stored.ok_or_else(|| Error::corrupt("providers", "a row just written is gone").into())
+}
+
+fn check_version(old: Option<&Provider>, new: &NewProvider, expected: Option<i64>) -> Result<()> {
+    let words = match (old, expected) {
+        (Some(_), None) => format!("there is a provider {} already", new.id),
+        (None, Some(_)) => format!("there is no provider {}", new.id),
+        (Some(old), Some(expected)) if old.version != expected => {
+            format!(
+                "provider {} was changed meanwhile: it has version {}",
+                new.id, old.version
+            )
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Conflict(words))
+}
+
+async fn write(tx: &Tx<'_>, new: &NewProvider, version: i64, lane: LaneId) -> Result<(), Failed> {
+    tx.exec(
+        sql::provider_put,
+        &[
+            &new.tenant.0,
+            &new.id.as_str(),
+            &new.name,
+            &new.kind,
+            &new.channel.as_str(),
+            &new.enabled,
+            &new.order,
+            &rows::to_json(&new.settings)?,
+            &rows::to_json(&new.secrets)?,
+            &rows::to_json(&new.retry)?,
+            &rows::to_json(&new.limits)?,
+            &ambiguous_name(new.on_ambiguous),
+            &version,
+            &lane.0,
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn reseal(
+    db: &Db,
+    tenant: TenantId,
+    id: &ProviderId,
+    version: i64,
+    settings: &serde_json::Map<String, serde_json::Value>,
+    secrets: &BTreeMap<String, String>,
+) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let (settings, secrets) = (rows::to_json(settings)?, rows::to_json(secrets)?);
+    let resealed = tx
+        .exec(
+            sql::provider_reseal,
+            &[&tenant.0, &id.as_str(), &version, &settings, &secrets],
+        )
+        .await?;
+    if resealed == 0 {
+        return Ok(false);
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+pub(super) async fn delete(
+    db: &Db,
+    tenant: TenantId,
+    id: &ProviderId,
+    actor: &Actor,
+) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let Some(old) = by_id(&tx, tenant, id).await? else {
+        return Ok(false);
+    };
+    if waits(&tx, old.lane).await? {
+        return Err(Error::Conflict(format!("notifications wait for provider {id}")).into());
+    }
+    tx.exec(sql::provider_delete, &[&tenant.0, &id.as_str()]).await?;
+    tx.exec(sql::lane_configured, &[&old.lane.0, &(old.version + 1)])
+        .await?;
+    tx.exec(outbox::sql::hold_end, &[&old.lane.0]).await?;
+    log(
+        db,
+        &tx,
+        tenant,
+        AuditKind::ProviderChanged,
+        actor,
+        id.as_str(),
+        "deleted",
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn waits(tx: &Tx<'_>, lane: LaneId) -> Result<bool, Failed> {
+    Ok(tx.one(sql::lane_waits, &[&lane.0]).await?.get(0))
+}
+
+/// The lane, made when there is none, and the config version it is at; none for one that was just made.
+pub(super) async fn lane(
+    session: &impl Session,
+    tenant: TenantId,
+    provider: &str,
+    channel: Channel,
+) -> Result<(LaneId, Option<i64>), Failed> {
+    let key: crate::postgres::session::Params<'_> = &[&tenant.0, &provider, &channel.as_str()];
+    if let Some(row) = session.opt(sql::lane_find, key).await? {
+        return Ok((LaneId(row.get(0)), Some(row.get(1))));
+    }
+    let made = session.exec(sql::lane_make, key).await?;
+    let row = session.one(sql::lane_find, key).await?;
+    let version = (made == 0).then(|| row.get(1));
+    Ok((LaneId(row.get(0)), version))
+}
+
+pub(super) fn from_row(row: &Row) -> Result<Provider> {
+    const TABLE: &str = "providers";
+    Ok(Provider {
+        provider: NewProvider {
+            tenant: TenantId(row.get("tenant")),
+            id: ProviderId::new(row.get::<_, &str>("id")),
+            name: row.get("name"),
+            kind: row.get("kind"),
+            channel: rows::parsed(TABLE, row.get("channel"))?,
+            enabled: row.get("enabled"),
+            order: row.get("ord"),
+            settings: rows::json(row, TABLE, "settings")?.unwrap_or_default(),
+            secrets: rows::json(row, TABLE, "secrets")?.unwrap_or_default(),
+            retry: rows::json(row, TABLE, "retry")?.ok_or_else(|| Error::corrupt(TABLE, "no retry"))?,
+            limits: rows::json(row, TABLE, "limits")?.unwrap_or_default(),
+            on_ambiguous: ambiguous(row.get("on_ambiguous"))?,
+        },
+        lane: LaneId(row.get("lane_id")),
+        version: row.get("version"),
+        hold: rows::hold(row)?,
+    })
+}
+
+fn ambiguous_name(on: OnAmbiguous) -> &'static str {
+    match on {
+        OnAmbiguous::Resend => "resend",
+        OnAmbiguous::Park => "park",
+    }
+}
+
+fn ambiguous(text: &str) -> Result<OnAmbiguous> {
+    match text {
+        "resend" => Ok(OnAmbiguous::Resend),
+        "park" => Ok(OnAmbiguous::Park),
+        _ => Err(Error::corrupt(
+            "providers",
+            format!("unknown on_ambiguous {text:?}"),
+        )),
+    }
+}

@@ -1,0 +1,101 @@
+//! The [`Jobs`] trait on PostgreSQL.
+
+mod sql;
+
+use crate::{
+    Jobs, Result,
+    jobs::{Job, NewJob, Progress},
+    postgres::{
+        PgStore,
+        failed::Failed,
+        rows,
+        session::Session,
+        types::{count, millis},
+    },
+};
+use async_trait::async_trait;
+use domain::{Actor, TenantId};
+use std::time::Duration;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+#[async_trait]
+impl Jobs for PgStore {
+    async fn create_job(&self, new: NewJob) -> Result<Job> {
+        let session = self.db.general().await?;
+        let made = session
+            .one(
+                sql::job_create,
+                &[
+                    &self.db.now(),
+                    &Uuid::new_v4(),
+                    &new.tenant.0,
+                    &new.action,
+                    &new.filter,
+                    &new.actor.as_str(),
+                    &signed(new.total),
+                ],
+            )
+            .await
+            .map_err(Failed::while_committing)?;
+        Ok(job(&made))
+    }
+
+    async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>> {
+        let session = self.db.general().await?;
+        Ok(session.opt(sql::job, &[&tenant.0, &id]).await?.as_ref().map(job))
+    }
+
+    async fn claim_job(&self, node: &str, ttl: Duration) -> Result<Option<Job>> {
+        let session = self.db.general().await?;
+        let claimed = session
+            .opt(sql::job_claim, &[&self.db.now(), &node, &millis(ttl)])
+            .await?;
+        Ok(claimed.as_ref().map(job))
+    }
+
+    async fn job_progress(&self, id: Uuid, node: &str, progress: &Progress, ttl: Duration) -> Result<bool> {
+        let session = self.db.general().await?;
+        let ours = session
+            .exec(
+                sql::job_progress,
+                &[
+                    &self.db.now(),
+                    &id,
+                    &node,
+                    &signed(progress.done),
+                    &signed(progress.skipped),
+                    &progress.cursor,
+                    &progress.finished,
+                    &progress.error,
+                    &millis(ttl),
+                ],
+            )
+            .await
+            .map_err(Failed::while_committing)?;
+        Ok(ours > 0)
+    }
+}
+
+fn signed(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn job(row: &Row) -> Job {
+    Job {
+        id: row.get("job_id"),
+        tenant: TenantId(row.get("tenant")),
+        action: row.get("action"),
+        filter: row.get("filter"),
+        actor: Actor::new(row.get::<_, &str>("actor")),
+        total: count(row.get("total")),
+        created_at: rows::time(row, "created_at"),
+        progress: Progress {
+            done: count(row.get("done")),
+            skipped: count(row.get("skipped")),
+            cursor: row.get("cursor"),
+            finished: row.get("finished"),
+            error: row.get("error"),
+        },
+    }
+}

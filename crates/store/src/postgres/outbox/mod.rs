@@ -1,0 +1,97 @@
+//! The [`Outbox`] trait on PostgreSQL; each method's work is in the module named after it.
+
+mod claim;
+pub(super) mod compact;
+pub(super) mod ingest;
+pub(super) mod ingest_columns;
+mod ingest_found;
+mod ingest_write;
+mod lanes;
+mod late;
+pub(super) mod passed;
+mod record;
+mod record_columns;
+pub(super) mod sql;
+
+use crate::{
+    Result,
+    outbox::{
+        AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, Outbox,
+        Recorded, Signal,
+    },
+    postgres::{PgStore, failed::Failed},
+};
+use async_trait::async_trait;
+use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::broadcast;
+
+#[async_trait]
+impl Outbox for PgStore {
+    async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>> {
+        self.ingest.ingest(batch).await
+    }
+
+    async fn lanes_waiting(&self) -> Result<LanesWaiting> {
+        Ok(claim::lanes_waiting(&self.db).await?)
+    }
+
+    async fn claim_due(&self, wants: &[LaneWant], token: LeaseToken, lease: Duration) -> Result<Claims> {
+        Ok(claim::claim_due(&self.db, wants, token, lease).await?)
+    }
+
+    async fn claim_probe(&self, lane: LaneId, token: LeaseToken, lease: Duration) -> Result<Claims> {
+        Ok(claim::claim_probe(&self.db, lane, token, lease).await?)
+    }
+
+    async fn record(&self, batch: Arc<[AttemptRecord]>) -> Result<Vec<Recorded>> {
+        record::record(&self.db, &batch).await
+    }
+
+    async fn release(&self, leases: &[Lease]) -> Result<()> {
+        Ok(claim::release(&self.db, leases).await?)
+    }
+
+    async fn renew(&self, leases: &[Lease], lease: Duration) -> Result<Vec<Lease>> {
+        Ok(claim::renew(&self.db, leases, lease).await?)
+    }
+
+    async fn hold_lane(&self, hold: HoldLane) -> Result<bool> {
+        lanes::hold(&self.db, &hold)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn resume_lane(&self, lane: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool> {
+        lanes::resume(&self.db, lane, only, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()> {
+        Ok(lanes::pause(&self.db, lane, wait).await?)
+    }
+
+    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+        Ok(lanes::own(&self.db, lane, node, ttl).await?)
+    }
+
+    async fn park_expired(&self, limit: u32) -> Result<Vec<(TenantId, NotificationId)>> {
+        lanes::park_expired(&self.db, limit)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    /// Other nodes are alive: their leases run out by themselves if they are not.
+    async fn void_stale_leases(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Signal> {
+        self.signals.subscribe()
+    }
+
+    fn announce(&self, signal: Signal) {
+        self.signals.announce(signal);
+    }
+}

@@ -1,0 +1,191 @@
+//! Where in each lane's order a claim begins while the queue is full of rows that are gone.
+//!
+//! PostgreSQL keeps a deleted row for as long as anybody has a transaction open that might see it: a report that runs for
+//! ten minutes, a dump, a forgotten session. A claim would walk over all of them to reach the first row that is left. So
+//! while there are many, it begins where the last one ended, less a moment for what is committed late.
+//!
+//! Always true: with few such rows a claim begins at the start; what this node itself stored or gave back is found by its
+//! next claim; whatever else comes before that place (a row whose lease ended, one that another node gave back, a commit of
+//! another node that took longer than [`LATE`]) is found by the next look at all lanes, which begins at the start.
+
+use crate::postgres::types::At;
+use domain::Timestamp;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// So many rows that are gone take a claim some ten milliseconds.
+const MANY: i64 = 50_000;
+/// What is due now is due from the start of the transaction that stores it, and that may take so long until it is seen.
+const LATE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Default)]
+pub(in crate::postgres) struct Passed(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Goes up when something came back.
+    returns: u64,
+    /// None while there are few rows that are gone.
+    places: Option<Places>,
+}
+
+/// Before these, nothing is left to be claimed.
+#[derive(Debug, Default)]
+struct Places {
+    of_lane: HashMap<i64, Timestamp>,
+    elsewhere: Option<Timestamp>,
+}
+
+/// How often something had come back when a statement began: what it found says nothing about what came back since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::postgres) struct Since(u64);
+
+impl Passed {
+    pub fn since(&self) -> Since {
+        Since(self.lock().returns)
+    }
+
+    /// Where a claim from each of these lanes begins.
+    pub fn places(&self, lanes: &[i64]) -> Vec<Option<At>> {
+        let inner = self.lock();
+        let place = |lane| {
+            let places = inner.places.as_ref()?;
+            places.of_lane.get(lane).copied().or(places.elsewhere).map(At)
+        };
+        lanes.iter().map(place).collect()
+    }
+
+    /// All lanes were looked at: in these something waits, from then on; in the others nothing does.
+    pub fn looked(
+        &self,
+        since: Since,
+        gone: i64,
+        now: Timestamp,
+        waiting: impl Iterator<Item = (i64, Timestamp)>,
+    ) {
+        let mut inner = self.lock();
+        let settled = now - LATE;
+        inner.places = (gone >= MANY).then(|| match inner.returns == since.0 {
+            true => Places {
+                of_lane: waiting.map(|(lane, from)| (lane, from.min(settled))).collect(),
+                elsewhere: Some(settled),
+            },
+            false => Places::default(),
+        });
+    }
+
+    /// These rows were claimed, the oldest of their lanes.
+    pub fn claimed(&self, since: Since, now: Timestamp, rows: impl Iterator<Item = (i64, Timestamp)>) {
+        let mut inner = self.lock();
+        if inner.returns != since.0 {
+            return;
+        }
+        let Some(places) = &mut inner.places else { return };
+        for (lane, due_at) in rows {
+            let reached = due_at.min(now - LATE);
+            let place = places.of_lane.entry(lane).or_insert(reached);
+            *place = reached.max(*place);
+        }
+    }
+
+    /// New rows are there, so long after their transaction began.
+    pub fn stored(&self, after: Duration) {
+        if after >= LATE {
+            self.came_back();
+        }
+    }
+
+    /// Something is due again that was claimed before.
+    pub fn came_back(&self) {
+        let mut inner = self.lock();
+        inner.returns += 1;
+        if let Some(places) = &mut inner.places {
+            *places = Places::default();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing that panics runs under the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn before(millis: u64) -> Timestamp {
+        NOW - Duration::from_millis(millis)
+    }
+
+    fn crowded(waiting: &[(i64, Timestamp)]) -> Passed {
+        let passed = Passed::default();
+        passed.looked(passed.since(), MANY, NOW, waiting.iter().copied());
+        passed
+    }
+
+    fn place(passed: &Passed, lane: i64) -> Option<Timestamp> {
+        passed.places(&[lane])[0].map(|at| at.0)
+    }
+
+    #[test]
+    fn with_few_rows_that_are_gone_a_claim_begins_at_the_start() {
+        let passed = crowded(&[(1, NOW)]);
+        passed.looked(passed.since(), MANY - 1, NOW, std::iter::once((1, NOW)));
+        passed.claimed(passed.since(), NOW, std::iter::once((1, before(10_000))));
+        assert_eq!(place(&passed, 1), None);
+    }
+
+    #[test]
+    fn a_claim_begins_where_the_last_one_ended_but_never_within_the_last_moment() {
+        let passed = crowded(&[(1, before(60_000))]);
+        assert_eq!(place(&passed, 1), Some(before(60_000)));
+        passed.claimed(
+            passed.since(),
+            NOW,
+            [(1, before(50_000)), (1, before(40_000))].into_iter(),
+        );
+        assert_eq!(place(&passed, 1), Some(before(40_000)));
+        passed.claimed(passed.since(), NOW, std::iter::once((1, before(100))));
+        assert_eq!(place(&passed, 1), Some(NOW - LATE));
+        assert_eq!(place(&passed, 2), Some(NOW - LATE), "nothing waited there");
+    }
+
+    #[test]
+    fn what_came_back_is_looked_for_from_the_start_even_if_a_claim_was_under_way() {
+        let passed = crowded(&[(1, before(60_000))]);
+        let since = passed.since();
+        passed.came_back();
+        passed.claimed(since, NOW, std::iter::once((1, before(40_000))));
+        assert_eq!(place(&passed, 1), None);
+        passed.looked(since, MANY, NOW, std::iter::empty());
+        assert_eq!(
+            place(&passed, 1),
+            None,
+            "nor does a look that began before it know"
+        );
+        passed.looked(passed.since(), MANY, NOW, std::iter::empty());
+        assert_eq!(place(&passed, 1), Some(NOW - LATE));
+    }
+
+    #[test]
+    fn what_was_stored_late_is_looked_for_from_the_start() {
+        let passed = crowded(&[]);
+        passed.stored(LATE - Duration::from_millis(1));
+        assert_eq!(place(&passed, 1), Some(NOW - LATE));
+        passed.stored(LATE);
+        assert_eq!(place(&passed, 1), None);
+    }
+
+    #[test]
+    fn a_look_finds_what_claims_had_passed() {
+        let passed = crowded(&[]);
+        passed.looked(passed.since(), MANY, NOW, std::iter::once((1, before(90_000))));
+        assert_eq!(place(&passed, 1), Some(before(90_000)));
+    }
+}

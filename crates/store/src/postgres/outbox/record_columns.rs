@@ -1,0 +1,295 @@
+//! Records turned on their side: `unnest` takes one array per column. Words from far ends lose their NULs here.
+
+use crate::{
+    outbox::{AttemptRecord, Ended},
+    postgres::{
+        audit::without_nul,
+        rows,
+        types::{At, millis},
+    },
+};
+use domain::{Seq, settle::RecipientUpdate};
+use std::borrow::Cow;
+use tokio_postgres::types::ToSql;
+
+type Text<'a> = Option<Cow<'a, str>>;
+type List<'a> = Vec<&'a (dyn ToSql + Sync)>;
+
+#[derive(Default)]
+struct Leases {
+    seq: Vec<i64>,
+    token: Vec<i64>,
+}
+
+impl Leases {
+    fn add(&mut self, record: &AttemptRecord) {
+        self.seq.push(record.lease.seq.0);
+        self.token.push(record.lease.token.0);
+    }
+}
+
+/// Records that end their row otherwise.
+#[derive(Default)]
+pub(super) struct Ends<'a> {
+    leases: Leases,
+    status: Vec<&'static str>,
+    attempts: Vec<i32>,
+    code: Vec<Text<'a>>,
+    error: Vec<Text<'a>>,
+    targets: Vec<Option<String>>,
+    provider_message_id: Vec<Text<'a>>,
+}
+
+impl<'a> Ends<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
+        for record in records.iter().filter(|record| record.delivery().is_none()) {
+            let (status, code, error, targets, message_id) = match &record.ended {
+                Ended::Delivered {
+                    provider_message_id,
+                    resolved_targets,
+                } => (
+                    "Delivered",
+                    None,
+                    None,
+                    resolved_targets,
+                    provider_message_id.as_deref(),
+                ),
+                Ended::Park {
+                    code,
+                    error,
+                    resolved_targets,
+                } => ("Parked", Some(&**code), Some(&**error), resolved_targets, None),
+                Ended::Retry { .. } | Ended::Wait { .. } => continue,
+            };
+            these.leases.add(record);
+            these.status.push(status);
+            these.attempts.push(i32::from(record.attempt.is_some()));
+            these.code.push(code.map(without_nul));
+            these.error.push(error.map(without_nul));
+            these.targets.push(resolved(targets));
+            these.provider_message_id.push(message_id.map(without_nul));
+        }
+        these
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.status.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> List<'p> {
+        vec![
+            now,
+            node,
+            &self.leases.seq,
+            &self.leases.token,
+            &self.status,
+            &self.attempts,
+            &self.code,
+            &self.error,
+            &self.targets,
+            &self.provider_message_id,
+        ]
+    }
+}
+
+/// Records that say no more than that an attempt delivered.
+#[derive(Default)]
+pub(super) struct Deliveries<'a> {
+    leases: Leases,
+    targets: Vec<Option<String>>,
+    provider_message_id: Vec<Text<'a>>,
+    target: Vec<&'a str>,
+    duration: Vec<i32>,
+    code: Vec<Text<'a>>,
+    detail: Vec<Text<'a>>,
+}
+
+impl<'a> Deliveries<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
+        for record in records {
+            let (
+                Some(attempt),
+                Ended::Delivered {
+                    provider_message_id,
+                    resolved_targets,
+                },
+            ) = (record.delivery(), &record.ended)
+            else {
+                continue;
+            };
+            these.leases.add(record);
+            these.targets.push(resolved(resolved_targets));
+            these
+                .provider_message_id
+                .push(provider_message_id.as_deref().map(without_nul));
+            these.target.push(&attempt.target);
+            these
+                .duration
+                .push(i32::try_from(attempt.duration_ms).unwrap_or(i32::MAX));
+            these.code.push(attempt.code.as_deref().map(without_nul));
+            these.detail.push(attempt.detail.as_deref().map(without_nul));
+        }
+        these
+    }
+
+    pub fn len(&self) -> usize {
+        self.target.len()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> List<'p> {
+        vec![
+            now,
+            node,
+            &self.leases.seq,
+            &self.leases.token,
+            &self.targets,
+            &self.provider_message_id,
+            &self.target,
+            &self.duration,
+            &self.code,
+            &self.detail,
+        ]
+    }
+}
+
+/// As JSON text; none when there are none.
+pub(super) fn resolved(targets: &[String]) -> Option<String> {
+    (!targets.is_empty()).then(|| {
+        let targets: Vec<_> = targets.iter().map(|t| without_nul(t).into_owned()).collect();
+        serde_json::Value::from(targets).to_string()
+    })
+}
+
+/// Records that send their row round again.
+#[derive(Default)]
+pub(super) struct Retries<'a> {
+    leases: Leases,
+    wait: Vec<f64>,
+    unknowns: Vec<i32>,
+    code: Vec<Cow<'a, str>>,
+    error: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Retries<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
+        for record in records {
+            if let Ended::Retry {
+                after,
+                unknown,
+                code,
+                error,
+            } = &record.ended
+            {
+                these.leases.add(record);
+                these.wait.push(millis(*after));
+                these.unknowns.push(i32::from(*unknown));
+                these.code.push(without_nul(code));
+                these.error.push(without_nul(error));
+            }
+        }
+        these
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.wait.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> List<'p> {
+        vec![
+            now,
+            node,
+            &self.leases.seq,
+            &self.leases.token,
+            &self.wait,
+            &self.unknowns,
+            &self.code,
+            &self.error,
+        ]
+    }
+}
+
+/// Records that put their row back into a lane that is held.
+#[derive(Default)]
+pub(super) struct Waits<'a> {
+    leases: Leases,
+    code: Vec<Cow<'a, str>>,
+    error: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Waits<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
+        for record in records {
+            if let Ended::Wait { code, error } = &record.ended {
+                these.leases.add(record);
+                these.code.push(without_nul(code));
+                these.error.push(without_nul(error));
+            }
+        }
+        these
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.code.is_empty()
+    }
+
+    pub fn params(&self) -> List<'_> {
+        vec![&self.leases.seq, &self.leases.token, &self.code, &self.error]
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Recipients<'a> {
+    seq: Vec<i64>,
+    address: Vec<Cow<'a, str>>,
+    state: Vec<&'static str>,
+    generation: Vec<i32>,
+    provider_message_id: Vec<Text<'a>>,
+    code: Vec<Text<'a>>,
+    error: Vec<Text<'a>>,
+}
+
+impl<'a> Recipients<'a> {
+    /// Each address once: the last word counts.
+    pub fn add(
+        &mut self,
+        seq: Seq,
+        generation: i32,
+        updates: impl IntoIterator<Item = &'a RecipientUpdate, IntoIter: DoubleEndedIterator>,
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        for update in updates.into_iter().rev() {
+            if !seen.insert(update.address.as_str()) {
+                continue;
+            }
+            self.seq.push(seq.0);
+            self.address.push(without_nul(&update.address));
+            self.state.push(rows::state_name(update.state));
+            self.generation.push(generation);
+            self.provider_message_id
+                .push(update.provider_message_id.as_deref().map(without_nul));
+            self.code.push(update.code.as_deref().map(without_nul));
+            self.error.push(update.error.as_deref().map(without_nul));
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.seq.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
+        vec![
+            now,
+            &self.seq,
+            &self.address,
+            &self.state,
+            &self.generation,
+            &self.provider_message_id,
+            &self.code,
+            &self.error,
+        ]
+    }
+}

@@ -1,0 +1,68 @@
+//! The [`Queries`] trait on PostgreSQL; each method's work is in the module named after it.
+
+mod kpi;
+mod list;
+mod notification;
+mod sql;
+
+use crate::{
+    Queries, Result,
+    outbox::Lane,
+    postgres::{self, PgStore, audit, rows, session::Session, types::count},
+    query::{AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND},
+};
+use async_trait::async_trait;
+use domain::{LaneId, NotificationId, TenantId, Timestamp, kpi::Kpis};
+
+#[async_trait]
+impl Queries for PgStore {
+    async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>> {
+        Ok(notification::get(&self.db, tenant, id).await?)
+    }
+
+    async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed> {
+        Ok(list::list(&self.db, tenant, filter, &page).await?)
+    }
+
+    async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>> {
+        Ok(audit::attempts(&self.db, tenant, id).await?)
+    }
+
+    async fn audit(&self, tenant: TenantId, filter: &AuditFilter, page: Page) -> Result<AuditPage> {
+        Ok(audit::page(&self.db, tenant, filter, &page).await?)
+    }
+
+    async fn kpis(&self, tenant: Option<TenantId>, ask: KpiAsk) -> Result<Kpis> {
+        Ok(kpi::kpis(&self.db, tenant, ask).await?)
+    }
+
+    async fn kpis_by_site(&self, tenant: TenantId, ask: KpiAsk) -> Result<Vec<(String, Kpis)>> {
+        Ok(kpi::by_site(&self.db, tenant, ask).await?)
+    }
+
+    async fn lanes(&self, tenant: TenantId) -> Result<Vec<Lane>> {
+        let session = self.db.general().await?;
+        let found = session
+            .rows(sql::lanes_of, &[&tenant.0, &i64::from(SCAN_BOUND)])
+            .await?;
+        found.iter().map(lane).collect()
+    }
+
+    async fn now(&self) -> Result<Timestamp> {
+        let session = self.db.general().await?;
+        let row = session.one(postgres::sql::now, &[&self.db.now()]).await?;
+        Ok(rows::time(&row, "now"))
+    }
+}
+
+fn lane(row: &tokio_postgres::Row) -> Result<Lane> {
+    Ok(Lane {
+        lane: LaneId(row.get("lane_id")),
+        tenant: TenantId(row.get("tenant")),
+        provider: row.get("provider"),
+        config_version: row.get("config_version"),
+        hold: rows::hold(row)?,
+        not_before: rows::time_opt(row, "not_before"),
+        waiting: count(row.get("waiting")),
+    })
+}

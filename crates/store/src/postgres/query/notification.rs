@@ -1,0 +1,110 @@
+//! A notification as it stands, put together from its content and the one row that says where it is.
+
+use super::sql;
+use crate::{
+    Error, Result,
+    postgres::{
+        failed::Failed,
+        rows,
+        session::{Db, Session},
+        types::small,
+    },
+    query::Notification,
+};
+use domain::{
+    Actor, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
+    submission::Provenance,
+};
+use tokio_postgres::Row;
+
+pub(super) async fn get(
+    db: &Db,
+    tenant: TenantId,
+    id: NotificationId,
+) -> Result<Option<Notification>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.snapshot().await?;
+    let Some(row) = tx.opt(sql::get, &[&tenant.0, &id.0]).await? else {
+        return Ok(None);
+    };
+    let mut notification = from_row(&row)?;
+    let seq: i64 = row.get("seq");
+    let recipients = tx.rows(sql::recipients_of, &[&seq]).await?;
+    notification.recipients = recipients.iter().map(rows::recipient).collect::<Result<_>>()?;
+    Ok(Some(notification))
+}
+
+pub(super) fn from_row(row: &Row) -> Result<Notification> {
+    let status = status(row)?;
+    let waits: bool = row.get("waits");
+    let ended_at = rows::time_opt(row, "at");
+    let provider: Option<String> = row.get("lane_provider");
+    Ok(Notification {
+        submission: submission(row)?,
+        status,
+        generation: row.get("generation"),
+        retry_count: small(row.get("attempts")),
+        last_code: row.get("code"),
+        last_error: row.get("error"),
+        created_at: rows::time(row, "created_at"),
+        waiting_since: rows::time(row, "waiting_since"),
+        last_attempt_at: rows::time_opt(row, "last_attempt_at"),
+        next_attempt_at: rows::time_opt(row, "due_at"),
+        leased_until: rows::time_opt(row, "leased_until"),
+        delivered_at: ended_at.filter(|_| status == Status::Delivered),
+        ended_at,
+        resolved_targets: rows::json_text(row, "outcome", "resolved_targets", "resolved_targets")?
+            .unwrap_or_default(),
+        provider_message_id: row.get("provider_message_id"),
+        receipt: row.get("receipt"),
+        provider: provider.filter(|name| !name.is_empty()),
+        lane: row.get::<_, Option<i64>>("lane_id").map(LaneId),
+        lane_not_before: rows::time_opt(row, "lane_not_before"),
+        held: if waits { rows::hold(row)? } else { None },
+        recipients: vec![],
+    })
+}
+
+fn status(row: &Row) -> Result<Status> {
+    if let Some(ended) = rows::status(row.get("status"))? {
+        return Ok(ended);
+    }
+    match (row.get("waits"), row.get::<_, i32>("attempts")) {
+        (true, 0) => Ok(Status::Pending),
+        (true, _) => Ok(Status::Retrying),
+        (false, _) => Err(Error::corrupt(
+            "notifications",
+            "a row in neither due nor outcome",
+        )),
+    }
+}
+
+fn submission(row: &Row) -> Result<Submission> {
+    let execution = |column: &str| row.get::<_, Option<&str>>(column).map(ExecutionId::new);
+    Ok(Submission {
+        tenant: TenantId(row.get("tenant")),
+        id: NotificationId(row.get("id")),
+        idempotency_key: row.get("idempotency_key"),
+        channel: rows::channel(row)?,
+        provider: row.get::<_, Option<&str>>("provider").map(ProviderId::new),
+        target: rows::target(row)?,
+        subject: row.get("subject"),
+        body: row.get("body"),
+        type_data: row.get("type_data"),
+        provenance: Provenance {
+            site: row.get("site"),
+            instance: row.get("instance"),
+            script: row.get("script"),
+            execution: execution("execution"),
+            parent_execution: execution("parent_execution"),
+        },
+        entity_type: row.get("entity_type"),
+        entity_id: row.get("entity_id"),
+        submitted_by: Actor::new(row.get::<_, &str>("submitted_by")),
+        site_enqueued_at: rows::time_opt(row, "site_enqueued_at"),
+        send_at: rows::time_opt(row, "send_at"),
+        expires_at: rows::time_opt(row, "expires_at"),
+        supersedes_key: row.get("supersede_key"),
+        extra: rows::extra(row)?,
+    })
+}

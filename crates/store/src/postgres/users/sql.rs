@@ -1,0 +1,26 @@
+//! The statements of this job, named like their files.
+
+statements!(
+    link_create,
+    link_use,
+    links_end_of,
+    links_expired,
+    session,
+    session_create,
+    session_end,
+    session_renew,
+    session_tenant,
+    sessions_end_of,
+    sessions_expired,
+    user_by_id,
+    user_by_name,
+    user_by_subject,
+    user_create,
+    user_disable,
+    user_password,
+    user_role_delete,
+    user_role_put,
+    user_signed_in,
+    users_all,
+    users_of,
+);

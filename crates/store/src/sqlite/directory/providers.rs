@@ -1,0 +1,209 @@
+//! Providers and their lanes. A lane outlives its provider: history points at it, and what slipped in while the
+//! provider was being deleted is still claimed there and parked with the reason.
+
+use super::{changed, sql, tenants};
+use crate::{
+    Error, Result,
+    directory::{NewProvider, Provider},
+    sqlite::{
+        outbox,
+        rows::{self, all},
+        writer::Session,
+    },
+};
+use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, OnAmbiguous, ProviderId, TenantId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+pub(super) fn by_id(conn: &Connection, tenant: TenantId, id: &ProviderId) -> Result<Option<Provider>> {
+    Ok(all(conn, sql::provider, params![tenant.0, id.as_str()], from_row)?.pop())
+}
+
+pub(super) fn put(
+    s: &mut Session<'_>,
+    new: &NewProvider,
+    expected_version: Option<i64>,
+    actor: &Actor,
+) -> Result<Provider> {
+    tenants::must_be_live(s.conn, new.tenant)?;
+    let old = by_id(s.conn, new.tenant, &new.id)?;
+    match (&old, expected_version) {
+        (Some(_), None) => {
+            return Err(Error::Conflict(format!("there is a provider {} already", new.id)));
+        }
+        (None, Some(_)) => return Err(Error::Conflict(format!("there is no provider {}", new.id))),
+        (Some(old), Some(expected)) if old.version != expected => {
+            let words = format!(
+                "provider {} was changed meanwhile: it has version {}",
+                new.id, old.version
+            );
+            return Err(Error::Conflict(words));
+        }
+        _ => {}
+    }
+    if let Some(old) = &old
+        && old.provider.channel != new.channel
+        && waits(s, old.lane)?
+    {
+        let words = format!(
+            "{} notifications wait for provider {}",
+            old.provider.channel, new.id
+        );
+        return Err(Error::Conflict(words));
+    }
+    let (lane, known) = lane_or_new(s, new.tenant, new.id.as_str(), new.channel)?;
+    let version = old.as_ref().map_or(0, |old| old.version).max(known.unwrap_or(0)) + 1;
+    s.conn.prepare_cached(sql::provider_put)?.execute(params![
+        new.tenant.0,
+        new.id.as_str(),
+        new.name,
+        new.kind,
+        new.channel.as_str(),
+        new.enabled,
+        new.order,
+        rows::json(&new.settings),
+        rows::json(&new.secrets),
+        rows::json(&new.retry),
+        rows::json(&new.limits),
+        ambiguous_name(new.on_ambiguous),
+        version,
+        lane.0,
+    ])?;
+    configure(s, lane, version, new.enabled)?;
+    let detail = if old.is_some() { "changed" } else { "created" };
+    changed(
+        s,
+        new.tenant,
+        AuditKind::ProviderChanged,
+        actor,
+        new.id.as_str(),
+        detail,
+    )?;
+    by_id(s.conn, new.tenant, &new.id)?
+        .ok_or_else(|| Error::corrupt("providers", "a row just written is gone"))
+}
+
+/// The lane's rows are from now on sent with these settings.
+fn configure(s: &Session<'_>, lane: LaneId, version: i64, enabled: bool) -> Result<()> {
+    s.conn
+        .prepare_cached(sql::lane_configured)?
+        .execute(params![lane.0, version])?;
+    if !enabled {
+        s.conn.prepare_cached(outbox::sql::hold_set)?.execute(params![
+            lane.0,
+            HoldReason::Disabled.as_str(),
+            None::<String>,
+            s.now.as_millis(),
+            None::<i64>,
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool> {
+    let Some(old) = by_id(s.conn, tenant, id)? else {
+        return Ok(false);
+    };
+    if waits(s, old.lane)? {
+        return Err(Error::Conflict(format!("notifications wait for provider {id}")));
+    }
+    s.conn
+        .prepare_cached(sql::provider_delete)?
+        .execute(params![tenant.0, id.as_str()])?;
+    s.conn
+        .prepare_cached(sql::lane_configured)?
+        .execute(params![old.lane.0, old.version + 1])?;
+    s.conn
+        .prepare_cached(outbox::sql::hold_end)?
+        .execute([old.lane.0])?;
+    changed(
+        s,
+        tenant,
+        AuditKind::ProviderChanged,
+        actor,
+        id.as_str(),
+        "deleted",
+    )?;
+    Ok(true)
+}
+
+fn waits(s: &Session<'_>, lane: LaneId) -> Result<bool> {
+    let mut statement = s.conn.prepare_cached(sql::lane_waits)?;
+    Ok(statement.query_row([lane.0], |row| row.get(0))?)
+}
+
+/// A lane and the config version it is at.
+pub(super) fn lane(
+    conn: &Connection,
+    tenant: TenantId,
+    provider: &str,
+    channel: Channel,
+) -> Result<Option<(LaneId, i64)>> {
+    let mut statement = conn.prepare_cached(sql::lane_find)?;
+    let found = statement
+        .query_row(params![tenant.0, provider, channel.as_str()], |row| {
+            Ok((LaneId(row.get(0)?), row.get(1)?))
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// The version is none for a lane that was just made.
+pub(super) fn lane_or_new(
+    s: &Session<'_>,
+    tenant: TenantId,
+    provider: &str,
+    channel: Channel,
+) -> Result<(LaneId, Option<i64>)> {
+    if let Some((lane, version)) = lane(s.conn, tenant, provider, channel)? {
+        return Ok((lane, Some(version)));
+    }
+    let made = s
+        .conn
+        .prepare_cached(sql::lane_make)?
+        .query_row(params![tenant.0, provider, channel.as_str()], |row| {
+            row.get(0).map(LaneId)
+        })?;
+    Ok((made, None))
+}
+
+pub(super) fn from_row(row: &Row<'_>) -> Result<Provider> {
+    const TABLE: &str = "providers";
+    let text = |column: &str| row.get::<_, String>(column);
+    Ok(Provider {
+        provider: NewProvider {
+            tenant: TenantId(row.get("tenant")?),
+            id: ProviderId::new(text("id")?),
+            name: text("name")?,
+            kind: text("kind")?,
+            channel: rows::parse(TABLE, &text("channel")?)?,
+            enabled: row.get("enabled")?,
+            order: row.get("ord")?,
+            settings: rows::from_json(TABLE, &text("settings")?)?,
+            secrets: rows::from_json(TABLE, &text("secrets")?)?,
+            retry: rows::from_json(TABLE, &text("retry")?)?,
+            limits: rows::from_json(TABLE, &text("limits")?)?,
+            on_ambiguous: ambiguous(&text("on_ambiguous")?)?,
+        },
+        lane: LaneId(row.get("lane_id")?),
+        version: row.get("version")?,
+        hold: rows::hold(row)?,
+    })
+}
+
+fn ambiguous_name(on: OnAmbiguous) -> &'static str {
+    match on {
+        OnAmbiguous::Resend => "resend",
+        OnAmbiguous::Park => "park",
+    }
+}
+
+fn ambiguous(text: &str) -> Result<OnAmbiguous> {
+    match text {
+        "resend" => Ok(OnAmbiguous::Resend),
+        "park" => Ok(OnAmbiguous::Park),
+        _ => Err(Error::corrupt(
+            "providers",
+            format!("unknown on_ambiguous {text:?}"),
+        )),
+    }
+}

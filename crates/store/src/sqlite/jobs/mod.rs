@@ -1,0 +1,89 @@
+//! The [`Jobs`] trait on SQLite.
+
+mod sql;
+
+use crate::{
+    Error, Jobs, Result,
+    jobs::{Job, NewJob, Progress},
+    sqlite::{
+        SqliteStore,
+        rows::{self, all},
+    },
+};
+use async_trait::async_trait;
+use domain::{Actor, TenantId};
+use rusqlite::{Row, params};
+use std::time::Duration;
+use uuid::Uuid;
+
+#[async_trait]
+impl Jobs for SqliteStore {
+    async fn create_job(&self, new: NewJob) -> Result<Job> {
+        self.write(1, move |s| {
+            let id = Uuid::new_v4();
+            let params = params![
+                id.as_bytes(),
+                new.tenant.0,
+                new.action,
+                new.filter,
+                new.actor.as_str(),
+                new.total as i64,
+                s.now.as_millis(),
+            ];
+            let made = all(s.conn, sql::job_create, params, job)?.pop();
+            made.ok_or_else(|| Error::corrupt("jobs", "a row just written is gone"))
+        })
+        .await
+    }
+
+    async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>> {
+        self.read(move |conn| Ok(all(conn, sql::job, params![tenant.0, id.as_bytes()], job)?.pop()))
+            .await
+    }
+
+    async fn claim_job(&self, node: &str, ttl: Duration) -> Result<Option<Job>> {
+        let node = node.to_owned();
+        self.write(1, move |s| {
+            let params = params![node, s.now.as_millis(), (s.now + ttl).as_millis()];
+            Ok(all(s.conn, sql::job_claim, params, job)?.pop())
+        })
+        .await
+    }
+
+    async fn job_progress(&self, id: Uuid, node: &str, progress: &Progress, ttl: Duration) -> Result<bool> {
+        let (node, progress) = (node.to_owned(), progress.clone());
+        self.write(1, move |s| {
+            let ours = s.conn.prepare_cached(sql::job_progress)?.execute(params![
+                id.as_bytes(),
+                node,
+                progress.done as i64,
+                progress.skipped as i64,
+                progress.cursor,
+                progress.finished,
+                progress.error,
+                (s.now + ttl).as_millis()
+            ])?;
+            Ok(ours > 0)
+        })
+        .await
+    }
+}
+
+fn job(row: &Row<'_>) -> Result<Job> {
+    Ok(Job {
+        id: Uuid::from_bytes(row.get("job_id")?),
+        tenant: TenantId(row.get("tenant")?),
+        action: row.get("action")?,
+        filter: row.get("filter")?,
+        actor: Actor::new(row.get::<_, String>("actor")?),
+        total: rows::count(row, "total")?,
+        created_at: rows::time(row, "created_at")?,
+        progress: Progress {
+            done: rows::count(row, "done")?,
+            skipped: rows::count(row, "skipped")?,
+            cursor: row.get("cursor")?,
+            finished: row.get("finished")?,
+            error: row.get("error")?,
+        },
+    })
+}

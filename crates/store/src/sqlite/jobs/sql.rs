@@ -1,0 +1,3 @@
+//! The statements of this job, named like their files.
+
+statements!(job, job_claim, job_create, job_progress,);

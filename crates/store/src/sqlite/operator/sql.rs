@@ -1,0 +1,10 @@
+//! The statements of this job, named like their files.
+
+statements!(
+    cancel_waiting,
+    discard_parked,
+    ended_seq,
+    requeue_due,
+    requeue_parked,
+    status_of,
+);

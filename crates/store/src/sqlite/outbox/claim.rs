@@ -1,0 +1,145 @@
+//! Claiming: rows that are due get a token and become due again when the lease ends. Nothing else is locked.
+
+use super::sql;
+use crate::{
+    Result,
+    outbox::{Claimed, Claims, LaneWant, Lease},
+    sqlite::{
+        directory,
+        query::notification,
+        rows::{self, Columns, all, hold},
+        writer::Session,
+    },
+};
+use domain::{Channel, LaneId, LeaseToken, NotificationId, Seq, TenantId, Timestamp};
+use rusqlite::{OptionalExtension, Row, params};
+use std::time::Duration;
+use uuid::Uuid;
+
+pub(super) fn claim_due(
+    s: &mut Session<'_>,
+    wants: &[LaneWant],
+    token: LeaseToken,
+    lease: Duration,
+) -> Result<Claims> {
+    let mut claims = nothing(s)?;
+    for want in wants {
+        if let Some(version) = claimable(s, want.lane)? {
+            take(s, want, version, token, lease, &mut claims.rows)?;
+        }
+    }
+    Ok(claims)
+}
+
+pub(super) fn claim_probe(
+    s: &mut Session<'_>,
+    of: LaneId,
+    token: LeaseToken,
+    lease: Duration,
+) -> Result<Claims> {
+    let mut claims = nothing(s)?;
+    let params = params![of.0, s.now.as_millis()];
+    let probed = all(s.conn, sql::lane_probe, params, |row| {
+        Ok((row.get(0)?, hold(row)?))
+    })?;
+    if let Some((version, hold)) = probed.into_iter().next() {
+        take(
+            s,
+            &LaneWant { lane: of, n: 1 },
+            version,
+            token,
+            lease,
+            &mut claims.rows,
+        )?;
+        if !claims.rows.is_empty() {
+            claims.probing = hold;
+            s.conn
+                .prepare_cached(sql::lane_probe_taken)?
+                .execute(params![of.0, (s.now + lease).as_millis()])?;
+        }
+    }
+    Ok(claims)
+}
+
+fn nothing(s: &Session<'_>) -> Result<Claims> {
+    Ok(Claims {
+        now: Some(s.now),
+        directory_version: s
+            .conn
+            .prepare_cached(directory::sql::directory_version)?
+            .query_row([], |row| row.get(0))?,
+        rows: vec![],
+        probing: None,
+    })
+}
+
+/// The lane's config version, unless it is held or paused.
+fn claimable(s: &Session<'_>, lane: LaneId) -> Result<Option<i64>> {
+    let version = s
+        .conn
+        .prepare_cached(sql::lane_claimable)?
+        .query_row(params![lane.0, s.now.as_millis()], |row| row.get(0))
+        .optional()?;
+    Ok(version)
+}
+
+fn take(
+    s: &Session<'_>,
+    want: &LaneWant,
+    config_version: i64,
+    token: LeaseToken,
+    lease: Duration,
+    into: &mut Vec<Claimed>,
+) -> Result<()> {
+    let first = into.len();
+    let mut with_recipients = vec![];
+    let mut select = s.conn.prepare_cached(sql::claim_due)?;
+    let mut due = select.query(params![want.lane.0, s.now.as_millis(), want.n])?;
+    while let Some(row) = due.next()? {
+        let (claimed, known) = claimed(row, want.lane, config_version, token)?;
+        if known {
+            with_recipients.push(into.len());
+        }
+        into.push(claimed);
+    }
+    let mut update = s.conn.prepare_cached(sql::claim_row)?;
+    let until = (s.now + lease).as_millis();
+    for row in &into[first..] {
+        update.execute(params![row.lease.seq.0, token.0, until, s.now.as_millis()])?;
+    }
+    for i in with_recipients {
+        into[i].known = notification::recipients(s.conn, into[i].lease.seq)?;
+    }
+    Ok(())
+}
+
+/// Answers also whether anything is known about its recipients.
+fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) -> Result<(Claimed, bool)> {
+    let mut column = Columns::of(row);
+    let claimed = Claimed {
+        lease: Lease {
+            seq: Seq(column.next()?),
+            token,
+        },
+        tenant: TenantId(column.next()?),
+        id: NotificationId(Uuid::from_bytes(column.next()?)),
+        lane,
+        config_version,
+        generation: column.next()?,
+        attempts: column.next::<u32>()? + u32::from(column.next::<bool>()?),
+        unknowns: column.next()?,
+        interruptions: column.next()?,
+        waiting_since: column.time()?,
+        created_at: column.time()?,
+        expires_at: column.next::<Option<i64>>()?.map(Timestamp::from_millis),
+        channel: rows::parse::<Channel>("notifications", column.text()?.unwrap_or_default())?,
+        target: rows::target(column.text()?, column.text()?)?,
+        subject: column.next()?,
+        body: column.next()?,
+        type_data: column.next()?,
+        extra: rows::extra(column.text()?)?,
+        site: column.next()?,
+        known: vec![],
+    };
+    Ok((claimed, column.next()?))
+}

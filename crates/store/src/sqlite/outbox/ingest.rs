@@ -1,0 +1,201 @@
+//! Taking in: one row of content and one row that waits, in one step, or nothing.
+
+use super::{
+    record::{self, Left, Outcome},
+    sql,
+};
+use crate::{
+    Result,
+    outbox::{Ingested, NewNotification, nul_in_json},
+    sqlite::{
+        audit::{self, AuditEntry},
+        error::is_refusal,
+        rows,
+        stats::counts::What,
+        writer::Session,
+    },
+};
+use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
+use rusqlite::{CachedStatement, params};
+use std::collections::HashSet;
+
+/// The code of a row that a newer one replaced.
+const SUPERSEDED: &str = "SUPERSEDED";
+
+/// An item and the hash of its content, made before the writer's turn.
+pub(in crate::sqlite) struct Hashed {
+    item: NewNotification,
+    hash: i64,
+}
+
+impl From<NewNotification> for Hashed {
+    fn from(item: NewNotification) -> Self {
+        let hash = item.submission.content_hash();
+        Self { item, hash }
+    }
+}
+
+pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingested>> {
+    let mut content = s.conn.prepare_cached(sql::ingest_notification)?;
+    let mut due = s.conn.prepare_cached(sql::ingest_due)?;
+    let mut spent = s.conn.prepare_cached(sql::ingest_spent)?;
+    let mut lanes = HashSet::new();
+    let mut answers = Vec::with_capacity(batch.len());
+    for Hashed { item, hash } in batch {
+        let NewNotification { submission, lane } = item;
+        if !lane_exists(s, &mut lanes, *lane)? {
+            answers.push(Ingested::Refused(format!("there is no lane {lane}")));
+            continue;
+        }
+        if let Some(column) = nul_in_json(submission) {
+            answers.push(Ingested::Refused(unfit(column)));
+            continue;
+        }
+        let id = submission.id.0;
+        if spent.query_row(params![submission.tenant.0, id.as_bytes()], |row| row.get(0))? {
+            answers.push(Ingested::Duplicate {
+                same_content: true,
+                status: None,
+            });
+            continue;
+        }
+        answers.push(match insert_content(s, &mut content, submission, *hash) {
+            Ok(1) => {
+                let seq = s.conn.last_insert_rowid();
+                if let Some(key) = &submission.supersedes_key {
+                    supersede(s, submission, key)?;
+                }
+                let site = submission.provenance.site.as_deref();
+                let waiting_since = submission.send_at.map_or(s.now, |at| at.max(s.now));
+                due.execute(params![
+                    seq,
+                    submission.tenant.0,
+                    lane.0,
+                    site,
+                    waiting_since.as_millis(),
+                    submission.supersedes_key,
+                    submission.expires_at.map(|t| t.as_millis()),
+                ])?;
+                s.counts.one(s.now, submission.tenant, site, What::Accepted);
+                Ingested::Accepted
+            }
+            Ok(_) => known(s, submission, *hash)?,
+            // A statement that a CHECK refuses undoes itself alone; its neighbours never notice.
+            Err(error) if is_refusal(&error) => Ingested::Refused(in_words(&error)),
+            Err(error) => return Err(error.into()),
+        });
+    }
+    Ok(answers)
+}
+
+fn insert_content(
+    s: &Session<'_>,
+    insert: &mut CachedStatement<'_>,
+    submission: &Submission,
+    hash: i64,
+) -> rusqlite::Result<usize> {
+    let (list, recipients) = match &submission.target {
+        Target::List(name) => (Some(name.as_str()), None),
+        Target::Recipients(to) => (None, Some(rows::json(to))),
+        Target::Provider => (None, None),
+    };
+    let extra = (!submission.extra.is_empty()).then(|| rows::json(&submission.extra));
+    let from = &submission.provenance;
+    insert.execute(params![
+        submission.tenant.0,
+        submission.id.0.as_bytes(),
+        submission.idempotency_key,
+        hash,
+        submission.channel.as_str(),
+        submission.provider.as_ref().map(|p| p.as_str()),
+        list,
+        recipients,
+        submission.subject,
+        submission.body,
+        submission.type_data,
+        from.site,
+        from.instance,
+        from.script,
+        from.execution.as_ref().map(|e| e.as_str()),
+        from.parent_execution.as_ref().map(|e| e.as_str()),
+        submission.entity_type,
+        submission.entity_id,
+        submission.submitted_by.as_str(),
+        extra,
+        submission.site_enqueued_at.map(|t| t.as_millis()),
+        s.now.as_millis(),
+        submission.send_at.map(|t| t.as_millis()),
+        submission.expires_at.map(|t| t.as_millis()),
+        submission.supersedes_key,
+    ])
+}
+
+/// A constraint is named like the column it guards.
+fn in_words(refusal: &rusqlite::Error) -> String {
+    let words = refusal.to_string();
+    match words.strip_prefix("CHECK constraint failed: ") {
+        Some(column) => unfit(column),
+        None => words,
+    }
+}
+
+fn unfit(column: &str) -> String {
+    format!("{column} is too long or has a NUL character in it")
+}
+
+/// Lanes are never deleted, so one look per lane and batch is enough.
+fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Result<bool> {
+    if seen.contains(&lane) {
+        return Ok(true);
+    }
+    let exists = s
+        .conn
+        .prepare_cached(sql::lane_exists)?
+        .query_row([lane.0], |row| row.get(0))?;
+    if exists {
+        seen.insert(lane);
+    }
+    Ok(exists)
+}
+
+fn known(s: &Session<'_>, submission: &Submission, hash: i64) -> Result<Ingested> {
+    let (first, status) = s
+        .conn
+        .prepare_cached(sql::ingest_known)?
+        .query_row(params![submission.tenant.0, submission.id.0.as_bytes()], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })?;
+    Ok(Ingested::Duplicate {
+        same_content: first == hash,
+        status: Some(rows::parse::<Status>("outcome", &status)?),
+    })
+}
+
+/// Discards what waits under the same key: the newer one says it all.
+fn supersede(s: &mut Session<'_>, newer: &Submission, key: &str) -> Result<()> {
+    let replaced: Vec<Left> = s
+        .conn
+        .prepare_cached(sql::ingest_supersede)?
+        .query_map(params![newer.tenant.0, key, s.now.as_millis()], Left::from_row)?
+        .collect::<Result<_, _>>()?;
+    for left in replaced {
+        let error = format!("replaced by {}", newer.id);
+        let end = Outcome {
+            code: Some(SUPERSEDED),
+            error: Some(&error),
+            ..Outcome::new(Status::Discarded)
+        };
+        record::end(s, &left, left.attempts, &end)?;
+        audit::entry(
+            s,
+            &AuditEntry {
+                seq: Some(left.seq),
+                status: AuditStatus::Discarded,
+                code: Some(SUPERSEDED),
+                detail: Some(&error),
+                ..AuditEntry::new(left.tenant, AuditKind::NotifyDeliver, &Actor::system())
+            },
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Leases given back and lanes stopped, paused and owned: what nodes tell each other through the store.
+
+use super::sql;
+use crate::{
+    Result,
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, switched_off},
+    sqlite::{
+        audit::{self, AuditEntry},
+        directory, rows,
+        writer::Session,
+    },
+};
+use domain::{Actor, AuditKind, HoldReason, LaneId, TenantId, Timestamp};
+use rusqlite::{Connection, params};
+use std::time::Duration;
+
+pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting> {
+    let mut statement = conn.prepare_cached(sql::lanes_waiting)?;
+    let lanes = statement
+        .query_map([now.as_millis()], |row| {
+            let time = |at: Option<i64>| at.map(Timestamp::from_millis);
+            Ok(LaneWaiting {
+                lane: LaneId(row.get(0)?),
+                next_due: Timestamp::from_millis(row.get(1)?),
+                next_probe: time(row.get(2)?),
+                held: row.get(3)?,
+                not_before: time(row.get(4)?),
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    let directory_version = conn
+        .prepare_cached(directory::sql::directory_version)?
+        .query_row([], |row| row.get(0))?;
+    let bucket = now.bucket(domain::kpi::BUCKET);
+    let chores =
+        conn.prepare_cached(sql::chores)?
+            .query_row([now.as_millis(), bucket.as_millis()], |row| {
+                Ok(Chores {
+                    jobs: row.get(0)?,
+                    counts: row.get(1)?,
+                    expired: row.get(2)?,
+                })
+            })?;
+    Ok(LanesWaiting {
+        now,
+        directory_version,
+        lanes,
+        chores,
+    })
+}
+
+pub(super) fn release(s: &Session<'_>, leases: &[Lease]) -> Result<()> {
+    let mut release = s.conn.prepare_cached(sql::release)?;
+    for lease in leases {
+        release.execute(params![lease.seq.0, lease.token.0])?;
+    }
+    Ok(())
+}
+
+pub(super) fn renew(s: &Session<'_>, leases: &[Lease], by: Duration) -> Result<Vec<Lease>> {
+    let mut renew = s.conn.prepare_cached(sql::renew)?;
+    let until = (s.now + by).as_millis();
+    let mut held = Vec::with_capacity(leases.len());
+    for lease in leases {
+        if renew.execute(params![lease.seq.0, lease.token.0, until])? > 0 {
+            held.push(*lease);
+        }
+    }
+    Ok(held)
+}
+
+struct Lane {
+    tenant: TenantId,
+    provider: String,
+    config_version: i64,
+    held: Option<HoldReason>,
+    probing: bool,
+}
+
+fn lane(s: &Session<'_>, lane: LaneId) -> Result<Option<Lane>> {
+    let mut statement = s.conn.prepare_cached(sql::lane)?;
+    let mut found = statement.query([lane.0])?;
+    let Some(row) = found.next()? else { return Ok(None) };
+    let reason: Option<String> = row.get(3)?;
+    Ok(Some(Lane {
+        tenant: TenantId(row.get(0)?),
+        provider: row.get(1)?,
+        config_version: row.get(2)?,
+        held: reason.map(|text| rows::parse("lanes", &text)).transpose()?,
+        probing: row.get(4)?,
+    }))
+}
+
+pub(super) fn hold(s: &Session<'_>, ask: &HoldLane) -> Result<bool> {
+    let Some(lane) = lane(s, ask.lane)? else {
+        return Ok(false);
+    };
+    if ask
+        .config_version
+        .is_some_and(|version| version != lane.config_version)
+    {
+        return Ok(false);
+    }
+    let reason = ask.reason.as_str();
+    let next_probe = ask.probe_after.map(|after| (s.now + after).as_millis());
+    let by_operator = ask.reason == HoldReason::Operator;
+    match lane.held {
+        Some(HoldReason::Disabled) if by_operator => Err(switched_off(&lane.provider)),
+        // A person's hold is not ended by a probe, so it replaces one that would be.
+        held if held.is_none() || (by_operator && held != Some(HoldReason::Operator)) => {
+            s.conn.prepare_cached(sql::hold_set)?.execute(params![
+                ask.lane.0,
+                reason,
+                ask.detail,
+                s.now.as_millis(),
+                next_probe
+            ])?;
+            let entry = AuditEntry {
+                target: Some(&lane.provider),
+                code: Some(reason),
+                detail: ask.detail.as_deref(),
+                ..AuditEntry::new(lane.tenant, AuditKind::LaneHeld, &ask.actor)
+            };
+            audit::entry(s, &entry)?;
+            Ok(true)
+        }
+        // The probe of this hold has come back with nothing better.
+        Some(held) if lane.probing && held.is_probed() && ask.reason.is_probed() => {
+            s.conn
+                .prepare_cached(sql::hold_probe_failed)?
+                .execute(params![ask.lane.0, reason, ask.detail, next_probe])?;
+            Ok(true)
+        }
+        held => Ok(held == Some(ask.reason)),
+    }
+}
+
+pub(super) fn resume(s: &Session<'_>, of: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool> {
+    let Some(lane) = lane(s, of)? else {
+        return Ok(false);
+    };
+    let Some(held) = lane.held else { return Ok(false) };
+    if only.is_some_and(|reason| reason != held) {
+        return Ok(false);
+    }
+    if held == HoldReason::Disabled {
+        return Err(switched_off(&lane.provider));
+    }
+    s.conn.prepare_cached(sql::hold_end)?.execute([of.0])?;
+    let entry = AuditEntry {
+        target: Some(&lane.provider),
+        code: Some(held.as_str()),
+        ..AuditEntry::new(lane.tenant, AuditKind::LaneResumed, actor)
+    };
+    audit::entry(s, &entry)?;
+    Ok(true)
+}
+
+pub(super) fn pause(s: &Session<'_>, lane: LaneId, wait: Duration) -> Result<()> {
+    s.conn
+        .prepare_cached(sql::pause_lane)?
+        .execute(params![lane.0, (s.now + wait).as_millis()])?;
+    Ok(())
+}
+
+pub(super) fn own(s: &Session<'_>, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+    let taken = s.conn.prepare_cached(sql::own_lane)?.execute(params![
+        lane.0,
+        node,
+        s.now.as_millis(),
+        (s.now + ttl).as_millis()
+    ])?;
+    Ok(taken > 0)
+}
+
+/// `all`: nothing was claimed since the file was opened, so whatever is claimed is from before.
+pub(super) fn void_stale(s: &Session<'_>, all: bool, opened_at: Timestamp) -> Result<u64> {
+    let voided = s
+        .conn
+        .prepare_cached(sql::void_stale_leases)?
+        .execute(params![all, opened_at.as_millis()])?;
+    Ok(voided as u64)
+}

@@ -1,0 +1,260 @@
+//! Writing down what attempts came to: the row's next state, its recipients and its audit row, together.
+//!
+//! Always true: a write that follows a claim names its token; who lost it changes nothing here and goes on in
+//! [`super::late`].
+
+use super::{late, sql};
+use crate::{
+    Result,
+    outbox::{AttemptAudit, AttemptRecord, Ended, Recorded},
+    sqlite::{audit, rows, stats::counts::What, writer::Session},
+};
+use domain::{LaneId, LeaseToken, Seq, Status, TenantId, Timestamp, settle::RecipientUpdate};
+use rusqlite::{OptionalExtension, Row, params};
+
+pub(in crate::sqlite) fn record(s: &mut Session<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
+    batch.iter().map(|attempt| one(s, attempt)).collect()
+}
+
+fn one(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
+    let fenced = match &attempt.ended {
+        Ended::Delivered { .. } | Ended::Park { .. } => ended(s, attempt)?,
+        Ended::Retry { .. } => retried(s, attempt)?,
+        Ended::Wait { .. } => waits(s, attempt)?,
+    };
+    let Some(generation) = fenced else {
+        return late::record(s, attempt);
+    };
+    recipients(s, attempt.lease.seq, generation, &attempt.recipients)?;
+    if attempt.delivery().is_none() {
+        audit::attempt(s, attempt, terminal(&attempt.ended))?;
+    }
+    Ok(Recorded::Done)
+}
+
+/// The status a row ends with, if it ends.
+fn terminal(ended: &Ended) -> Option<Status> {
+    match ended {
+        Ended::Delivered { .. } => Some(Status::Delivered),
+        Ended::Park { .. } => Some(Status::Parked),
+        Ended::Retry { .. } | Ended::Wait { .. } => None,
+    }
+}
+
+/// A row as it was when it left `due`.
+#[derive(Debug)]
+pub(in crate::sqlite) struct Left {
+    pub seq: Seq,
+    pub tenant: TenantId,
+    pub site: Option<String>,
+    lane: LaneId,
+    waiting_since: Timestamp,
+    pub generation: i32,
+    pub attempts: u32,
+    last_attempt_at: Option<i64>,
+    /// How its last attempt failed, if one did.
+    code: Option<String>,
+    error: Option<String>,
+}
+
+impl Left {
+    pub(in crate::sqlite) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            seq: Seq(row.get(0)?),
+            tenant: TenantId(row.get(1)?),
+            site: row.get(2)?,
+            lane: LaneId(row.get(3)?),
+            waiting_since: Timestamp::from_millis(row.get(4)?),
+            generation: row.get(5)?,
+            attempts: row.get(6)?,
+            last_attempt_at: row.get(7)?,
+            code: row.get(8)?,
+            error: row.get(9)?,
+        })
+    }
+}
+
+/// What a row ends with.
+#[derive(Debug)]
+pub(in crate::sqlite) struct Outcome<'a> {
+    pub status: Status,
+    pub code: Option<&'a str>,
+    pub error: Option<&'a str>,
+    pub resolved_targets: &'a [String],
+    pub provider_message_id: Option<&'a str>,
+    /// The attempt that is told with it, not in the log, and the token it was made under.
+    pub attempt: Option<(LeaseToken, &'a AttemptAudit)>,
+}
+
+impl<'a> Outcome<'a> {
+    pub(in crate::sqlite) fn new(status: Status) -> Self {
+        Self {
+            status,
+            code: None,
+            error: None,
+            resolved_targets: &[],
+            provider_message_id: None,
+            attempt: None,
+        }
+    }
+
+    /// None for an attempt after which the row waits on.
+    pub(in crate::sqlite) fn of(ended: &'a Ended) -> Option<Self> {
+        match ended {
+            Ended::Delivered {
+                provider_message_id,
+                resolved_targets,
+            } => Some(Self {
+                resolved_targets,
+                provider_message_id: provider_message_id.as_deref(),
+                ..Self::new(Status::Delivered)
+            }),
+            Ended::Park {
+                code,
+                error,
+                resolved_targets,
+            } => Some(Self {
+                code: Some(code),
+                error: Some(error),
+                resolved_targets,
+                ..Self::new(Status::Parked)
+            }),
+            Ended::Retry { .. } | Ended::Wait { .. } => None,
+        }
+    }
+}
+
+/// The other half of leaving `due`: the row's place in `outcome`.
+pub(in crate::sqlite) fn end(
+    s: &mut Session<'_>,
+    left: &Left,
+    attempts: u32,
+    end: &Outcome<'_>,
+) -> Result<()> {
+    let (token, attempt) = end.attempt.unzip();
+    // What was delivered keeps its most recent failure.
+    let (code, error) = match end.status {
+        Status::Delivered => (left.code.as_deref(), left.error.as_deref()),
+        _ => (end.code, end.error),
+    };
+    let mut insert = s.conn.prepare_cached(sql::record_outcome)?;
+    insert.execute(params![
+        left.seq.0,
+        left.tenant.0,
+        left.site,
+        left.lane.0,
+        end.status.as_str(),
+        s.now.as_millis(),
+        left.waiting_since.as_millis(),
+        left.generation,
+        attempts,
+        left.last_attempt_at,
+        code,
+        error,
+        resolved(end.resolved_targets),
+        end.provider_message_id,
+        token.map(|token| token.0),
+        attempt.map(|attempt| &attempt.target),
+        attempt.map(|attempt| attempt.duration_ms),
+        attempt.and_then(|attempt| attempt.code.as_deref()),
+        attempt.and_then(|attempt| attempt.detail.as_deref()),
+    ])?;
+    let what = match end.status {
+        Status::Delivered => What::Delivered,
+        Status::Parked => What::Parked,
+        _ => What::Discarded,
+    };
+    s.counts.one(s.now, left.tenant, left.site.as_deref(), what);
+    Ok(())
+}
+
+pub(in crate::sqlite) fn resolved(targets: &[String]) -> Option<String> {
+    (!targets.is_empty()).then(|| rows::json(&targets))
+}
+
+/// The row's generation, unless the lease was lost.
+fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+    let lease = attempt.lease;
+    let left = s
+        .conn
+        .prepare_cached(sql::record_left)?
+        .query_row(params![lease.seq.0, lease.token.0], Left::from_row)
+        .optional()?;
+    let (Some(left), Some(mut outcome)) = (left, Outcome::of(&attempt.ended)) else {
+        return Ok(None);
+    };
+    outcome.attempt = attempt.delivery().map(|went_out| (lease.token, went_out));
+    s.conn.prepare_cached(sql::record_ended)?.execute([lease.seq.0])?;
+    let attempts = left.attempts + u32::from(attempt.attempt.is_some());
+    end(s, &left, attempts, &outcome)?;
+    Ok(Some(left.generation))
+}
+
+fn retried(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+    let Ended::Retry {
+        after,
+        unknown,
+        code,
+        error,
+    } = &attempt.ended
+    else {
+        return Ok(None);
+    };
+    let due_at = (s.now + *after).as_millis();
+    let lease = attempt.lease;
+    let kept = s
+        .conn
+        .prepare_cached(sql::record_retry)?
+        .query_row(
+            params![lease.seq.0, lease.token.0, unknown, due_at, code, error],
+            |row| {
+                Ok((
+                    TenantId(row.get(0)?),
+                    row.get::<_, Option<String>>(1)?,
+                    row.get(2)?,
+                ))
+            },
+        )
+        .optional()?;
+    let Some((tenant, site, generation)) = kept else {
+        return Ok(None);
+    };
+    s.counts.one(s.now, tenant, site.as_deref(), What::Retried);
+    Ok(Some(generation))
+}
+
+fn waits(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+    let Ended::Wait { code, error } = &attempt.ended else {
+        return Ok(None);
+    };
+    let lease = attempt.lease;
+    let generation = s
+        .conn
+        .prepare_cached(sql::record_wait)?
+        .query_row(params![lease.seq.0, lease.token.0, code, error], |row| {
+            row.get("generation")
+        })
+        .optional()?;
+    Ok(generation)
+}
+
+pub(in crate::sqlite) fn recipients<'a>(
+    s: &Session<'_>,
+    seq: Seq,
+    generation: i32,
+    updates: impl IntoIterator<Item = &'a RecipientUpdate>,
+) -> Result<()> {
+    for update in updates {
+        s.conn.prepare_cached(sql::record_recipient)?.execute(params![
+            seq.0,
+            update.address,
+            rows::state_name(update.state),
+            generation,
+            update.provider_message_id,
+            update.code,
+            update.error,
+            s.now.as_millis(),
+        ])?;
+    }
+    Ok(())
+}

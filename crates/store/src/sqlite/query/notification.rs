@@ -1,0 +1,122 @@
+//! A notification as it stands, put together from its content and the one row that says where it is.
+
+use super::sql;
+use crate::{
+    Error, Result,
+    query::Notification,
+    sqlite::rows::{self, all},
+};
+use domain::{
+    Actor, ExecutionId, LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status, Submission,
+    TenantId, submission::Provenance,
+};
+use rusqlite::{Connection, Row, params};
+
+pub(super) fn get(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>> {
+    let found = all(conn, sql::get, params![tenant.0, id.0.as_bytes()], |row| {
+        Ok((Seq(row.get("seq")?), from_row(row)?))
+    })?;
+    let Some((seq, mut notification)) = found.into_iter().next() else {
+        return Ok(None);
+    };
+    notification.recipients = recipients(conn, seq)?;
+    Ok(Some(notification))
+}
+
+pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
+    let status = status(row)?;
+    let waits: bool = row.get("waits")?;
+    let ended_at = rows::optional_time(row, "at")?;
+    let provider: Option<String> = row.get("lane_provider")?;
+    Ok(Notification {
+        submission: submission(row)?,
+        status,
+        generation: row.get("generation")?,
+        retry_count: row.get("attempts")?,
+        last_code: row.get("code")?,
+        last_error: row.get("error")?,
+        created_at: rows::time(row, "created_at")?,
+        waiting_since: rows::time(row, "waiting_since")?,
+        last_attempt_at: rows::optional_time(row, "last_attempt_at")?,
+        next_attempt_at: rows::optional_time(row, "due_at")?,
+        leased_until: rows::optional_time(row, "leased_until")?,
+        delivered_at: ended_at.filter(|_| status == Status::Delivered),
+        ended_at,
+        resolved_targets: match row.get::<_, Option<String>>("resolved_targets")? {
+            Some(text) => rows::from_json("outcome", &text)?,
+            None => vec![],
+        },
+        provider_message_id: row.get("provider_message_id")?,
+        receipt: row.get("receipt")?,
+        provider: provider.filter(|name| !name.is_empty()),
+        lane: row.get::<_, Option<i64>>("lane_id")?.map(LaneId),
+        lane_not_before: rows::optional_time(row, "lane_not_before")?,
+        held: if waits { rows::hold(row)? } else { None },
+        recipients: vec![],
+    })
+}
+
+fn status(row: &Row<'_>) -> Result<Status> {
+    let attempts: u32 = row.get("attempts")?;
+    match row.get::<_, Option<String>>("status")? {
+        Some(ended) => rows::parse("outcome", &ended),
+        None if !row.get::<_, bool>("waits")? => Err(Error::corrupt(
+            "notifications",
+            "a row in neither due nor outcome",
+        )),
+        None if attempts == 0 => Ok(Status::Pending),
+        None => Ok(Status::Retrying),
+    }
+}
+
+fn submission(row: &Row<'_>) -> Result<Submission> {
+    let text =
+        |column: &str| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(column)?.as_str_or_null()?) };
+    let execution = |column: &str| -> Result<Option<ExecutionId>> {
+        Ok(row.get::<_, Option<String>>(column)?.map(ExecutionId::new))
+    };
+    Ok(Submission {
+        tenant: TenantId(row.get("tenant")?),
+        id: rows::id(row, "id")?,
+        idempotency_key: row.get("idempotency_key")?,
+        channel: rows::parse("notifications", &row.get::<_, String>("channel")?)?,
+        provider: row.get::<_, Option<String>>("provider")?.map(ProviderId::new),
+        target: rows::target(text("list_name")?, text("recipients")?)?,
+        subject: row.get("subject")?,
+        body: row.get("body")?,
+        type_data: row.get("type_data")?,
+        provenance: Provenance {
+            site: row.get("site")?,
+            instance: row.get("instance")?,
+            script: row.get("script")?,
+            execution: execution("execution")?,
+            parent_execution: execution("parent_execution")?,
+        },
+        entity_type: row.get("entity_type")?,
+        entity_id: row.get("entity_id")?,
+        submitted_by: Actor::new(row.get::<_, String>("submitted_by")?),
+        site_enqueued_at: rows::optional_time(row, "site_enqueued_at")?,
+        send_at: rows::optional_time(row, "send_at")?,
+        expires_at: rows::optional_time(row, "expires_at")?,
+        supersedes_key: row.get("supersede_key")?,
+        extra: rows::extra(text("extra")?)?,
+    })
+}
+
+pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<RecipientResult>> {
+    let mut statement = conn.prepare_cached(sql::recipients_of)?;
+    let mut found = statement.query(params![seq.0])?;
+    let mut results = vec![];
+    while let Some(row) = found.next()? {
+        results.push(RecipientResult {
+            address: row.get("address")?,
+            state: rows::state(&row.get::<_, String>("state")?)?,
+            generation: row.get("generation")?,
+            provider_message_id: row.get("provider_message_id")?,
+            code: row.get("code")?,
+            error: row.get("error")?,
+            at: rows::time(row, "at")?,
+        });
+    }
+    Ok(results)
+}

@@ -1,0 +1,421 @@
+//! The [`Sites`] trait on SQLite.
+
+mod sql;
+
+use crate::{
+    Error, Result,
+    directory::{NewKey, Role},
+    query::{Cursor, Page},
+    sites::{
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
+        SiteAction, SiteCall, SiteSeen, Sites, Taking, actor_of, audit_of, code_of, database_id, detail_of,
+        latest, tidy,
+    },
+    sqlite::{
+        SqliteStore,
+        audit::{self, AuditEntry},
+        directory::create_key,
+        rows::{self, all},
+        writer::Session,
+    },
+};
+use async_trait::async_trait;
+use domain::{
+    Actor, AuditKind, SiteId, TenantId, Timestamp, TrackedOperationId,
+    site::{DatabaseIdentity, Telemetry},
+};
+use rusqlite::{Connection, Row, params};
+use uuid::Uuid;
+
+#[async_trait]
+impl Sites for SqliteStore {
+    async fn register_site(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        key_hash: &[u8; 32],
+        actor: &Actor,
+    ) -> Result<Site> {
+        let (site, hash, actor) = (site.clone(), *key_hash, actor.clone());
+        self.write(1, move |s| register(s, tenant, &site, hash, &actor))
+            .await
+    }
+
+    async fn sites(&self, tenant: TenantId) -> Result<Vec<Site>> {
+        self.read(move |conn| all(conn, sql::sites_of, [tenant.0], site_row))
+            .await
+    }
+
+    async fn site(&self, tenant: TenantId, site: &SiteId) -> Result<Option<Site>> {
+        let site = site.clone();
+        self.read(move |conn| by_id(conn, tenant, &site)).await
+    }
+
+    async fn sites_seen(&self, seen: Vec<SiteSeen>) -> Result<()> {
+        self.write(seen.len(), move |s| {
+            for site in &seen {
+                s.conn.prepare_cached(sql::site_seen)?.execute(params![
+                    site.tenant.0,
+                    site.site.as_str(),
+                    s.now.as_millis(),
+                    site.central_node,
+                    site.session.as_bytes(),
+                    (s.now - site.connected_for).as_millis(),
+                    (s.now - site.silent_for).as_millis(),
+                    site.agent_node,
+                    site.agent_version,
+                    site.peer,
+                    site.report,
+                    site.agent_buffer.as_bytes(),
+                    site.agent_run.as_bytes(),
+                ])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn site_left(&self, tenant: TenantId, site: &SiteId, session: Uuid, why: &str) -> Result<()> {
+        let (site, why) = (site.clone(), why.to_owned());
+        self.write(1, move |s| {
+            let params = params![
+                tenant.0,
+                site.as_str(),
+                session.as_bytes(),
+                s.now.as_millis(),
+                why
+            ];
+            s.conn.prepare_cached(sql::site_left)?.execute(params)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn site_conflict(&self, tenant: TenantId, site: &SiteId, other: OtherAgent) -> Result<bool> {
+        let site = site.clone();
+        self.write(1, move |s| {
+            let params = params![
+                tenant.0,
+                site.as_str(),
+                s.now.as_millis(),
+                other.node,
+                other.peer,
+                other.version,
+                i64::try_from(CONFLICT_OVER.as_millis()).unwrap_or(i64::MAX),
+            ];
+            let is_new = all(s.conn, sql::site_conflict, params, |row| {
+                Ok(row.get::<_, bool>(0)?)
+            })?;
+            let is_new = is_new.first().copied().unwrap_or(false);
+            if is_new {
+                let (own, words) = (Actor::site(&site), other.in_words());
+                let entry = AuditEntry {
+                    target: Some(site.as_str()),
+                    detail: Some(&words),
+                    ..AuditEntry::new(tenant, AuditKind::SiteChanged, &own)
+                };
+                audit::entry(s, &entry)?;
+            }
+            Ok(is_new)
+        })
+        .await
+    }
+
+    async fn record_telemetry(&self, tenant: TenantId, site: &SiteId, news: Vec<Telemetry>) -> Result<()> {
+        let site = site.clone();
+        let news: Vec<Telemetry> = news.into_iter().map(tidy).collect();
+        self.write(2 * news.len(), move |s| {
+            for piece in latest(&news) {
+                put_call(s, tenant, &site, piece)?;
+            }
+            for piece in &news {
+                log_news(s, tenant, &site, piece)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn site_calls(&self, tenant: TenantId, filter: &CallFilter, page: Page) -> Result<CallPage> {
+        let filter = filter.clone();
+        self.read(move |conn| calls(conn, tenant, &filter, &page)).await
+    }
+
+    async fn log_site_action(&self, action: SiteAction) -> Result<()> {
+        self.write(1, move |s| {
+            let now = s.now.as_millis();
+            s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
+                now,
+                now,
+                action.tenant.0,
+                AuditKind::SiteParked.as_str(),
+                action.status.as_str(),
+                action.actor.as_str(),
+                action.message,
+                None::<u32>,
+                None::<&str>,
+                action.detail,
+                action.site.as_str(),
+                None::<&str>,
+                None::<&str>,
+                action
+                    .message
+                    .parse::<TrackedOperationId>()
+                    .ok()
+                    .map(|id| *id.0.as_bytes()),
+                None::<[u8; 16]>,
+            ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn ask_relay(&self, relay: Uuid, node: &str, question: RelayQuestion) -> Result<()> {
+        let node = node.to_owned();
+        self.write(1, move |s| {
+            s.conn.prepare_cached(sql::relay_ask)?.execute(params![
+                relay.as_bytes(),
+                node,
+                question.tenant.0,
+                question.site.as_str(),
+                question.question,
+                s.now.as_millis(),
+            ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn take_relays(&self, node: &str) -> Result<Vec<(Uuid, RelayQuestion)>> {
+        let node = node.to_owned();
+        self.write(1, move |s| {
+            let forgotten = (s.now - RELAY_FORGOTTEN).as_millis();
+            s.conn.prepare_cached(sql::relay_expire)?.execute([forgotten])?;
+            all(s.conn, sql::relay_take, [&node], |row| {
+                let question = RelayQuestion {
+                    tenant: TenantId(row.get("tenant")?),
+                    site: SiteId::new(row.get::<_, String>("site")?),
+                    question: row.get("question")?,
+                };
+                Ok((Uuid::from_bytes(row.get("relay")?), question))
+            })
+        })
+        .await
+    }
+
+    async fn answer_relay(&self, relay: Uuid, answer: &str) -> Result<()> {
+        let answer = answer.to_owned();
+        self.write(1, move |s| {
+            s.conn
+                .prepare_cached(sql::relay_answer)?
+                .execute(params![relay.as_bytes(), answer])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn relay_answered(&self, relay: Uuid) -> Result<Option<String>> {
+        self.write(1, move |s| {
+            Ok(all(s.conn, sql::relay_answered, [relay.as_bytes()], |row| {
+                Ok(row.get(0)?)
+            })?
+            .pop())
+        })
+        .await
+    }
+
+    async fn database(&self) -> Result<DatabaseIdentity> {
+        self.read(|conn| {
+            let (id, epoch): (String, String) = conn
+                .prepare_cached(sql::database)?
+                .query_row([], |row| Ok((row.get("id")?, row.get("epoch")?)))?;
+            Ok(DatabaseIdentity {
+                id: database_id(&id)?,
+                epoch,
+            })
+        })
+        .await
+    }
+
+    async fn begin_epoch(&self) -> Result<()> {
+        self.write(1, |s| {
+            let epoch = Uuid::now_v7().simple().to_string();
+            s.conn.prepare_cached(sql::begin_epoch)?.execute([epoch])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn register(
+    s: &mut Session<'_>,
+    tenant: TenantId,
+    site: &SiteId,
+    hash: [u8; 32],
+    actor: &Actor,
+) -> Result<Site> {
+    let params = params![tenant.0, site.as_str(), s.now.as_millis()];
+    s.conn.prepare_cached(sql::site_put)?.execute(params)?;
+    let key = NewKey {
+        tenant,
+        name: site.to_string(),
+        role: Role::Site,
+        hash,
+    };
+    create_key(s, &key, actor)?;
+    let entry = AuditEntry {
+        target: Some(site.as_str()),
+        detail: Some("registered"),
+        ..AuditEntry::new(tenant, AuditKind::SiteChanged, actor)
+    };
+    audit::entry(s, &entry)?;
+    by_id(s.conn, tenant, site)?.ok_or_else(|| Error::corrupt("sites", "a row just written is gone"))
+}
+
+fn by_id(conn: &Connection, tenant: TenantId, site: &SiteId) -> Result<Option<Site>> {
+    Ok(all(conn, sql::site, params![tenant.0, site.as_str()], site_row)?.pop())
+}
+
+fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
+    s.conn.prepare_cached(sql::site_call_put)?.execute(params![
+        tenant.0,
+        site.as_str(),
+        news.operation.0.as_bytes(),
+        news.revision,
+        news.category.as_str(),
+        news.target,
+        news.summary,
+        news.status.as_str(),
+        news.retry_count,
+        news.error,
+        news.http_status,
+        news.created_at.as_millis(),
+        news.occurred_at.as_millis(),
+        s.now.as_millis(),
+        news.instance,
+        news.script,
+        news.node,
+        news.execution,
+        news.parent_execution,
+        news.actor.as_ref().map(|_| actor_of(site, news).to_string()),
+    ])?;
+    Ok(())
+}
+
+fn log_news(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
+    let (kind, status) = audit_of(news);
+    let actor = actor_of(site, news);
+    s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
+        s.now.as_millis(),
+        news.occurred_at.as_millis(),
+        tenant.0,
+        kind.as_str(),
+        status.as_str(),
+        actor.as_str(),
+        news.target,
+        news.duration_ms,
+        code_of(news),
+        detail_of(news),
+        site.as_str(),
+        news.execution,
+        news.parent_execution,
+        news.operation.0.as_bytes(),
+        news.id.as_bytes(),
+    ])?;
+    Ok(())
+}
+
+fn calls(conn: &Connection, tenant: TenantId, filter: &CallFilter, page: &Page) -> Result<CallPage> {
+    let mut statement = conn.prepare_cached(sql::site_calls_page)?;
+    let mut taking = Taking::new(filter, page);
+    let mut start = filter.start(page);
+    let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
+    loop {
+        let params = params![tenant.0, from, start.at.as_millis(), start.seq, Taking::STEP];
+        let mut found = statement.query(params)?;
+        let mut n = 0;
+        while let Some(row) = found.next()? {
+            n += 1;
+            let (place, call) = call_row(row)?;
+            start = place;
+            if taking.take(place, call) {
+                return Ok(taking.page());
+            }
+        }
+        if n < Taking::STEP {
+            return Ok(taking.page());
+        }
+    }
+}
+
+fn call_row(row: &Row<'_>) -> Result<(Cursor, SiteCall)> {
+    const TABLE: &str = "site_calls";
+    let created_at = rows::time(row, "created_at")?;
+    let place = Cursor {
+        at: created_at,
+        seq: row.get("call_id")?,
+    };
+    let call = SiteCall {
+        site: SiteId::new(row.get::<_, String>("site")?),
+        operation: TrackedOperationId(Uuid::from_bytes(row.get("operation")?)),
+        category: rows::parse(TABLE, &row.get::<_, String>("category")?)?,
+        target: row.get("target")?,
+        summary: row.get("summary")?,
+        status: rows::parse(TABLE, &row.get::<_, String>("status")?)?,
+        retry_count: row.get("retry_count")?,
+        error: row.get("error")?,
+        http_status: row.get("http_status")?,
+        created_at,
+        updated_at: rows::time(row, "updated_at")?,
+        instance: row.get("instance")?,
+        script: row.get("script")?,
+        node: row.get("node")?,
+        execution: row.get("execution")?,
+        parent_execution: row.get("parent_execution")?,
+        actor: row.get("actor")?,
+    };
+    Ok((place, call))
+}
+
+fn site_row(row: &Row<'_>) -> Result<Site> {
+    Ok(Site {
+        tenant: TenantId(row.get("tenant")?),
+        id: SiteId::new(row.get::<_, String>("site")?),
+        created_at: rows::time(row, "created_at")?,
+        session: row.get::<_, Option<[u8; 16]>>("session")?.map(Uuid::from_bytes),
+        central_node: row.get("central_node")?,
+        connected_at: rows::optional_time(row, "connected_at")?,
+        last_contact_at: rows::optional_time(row, "last_contact_at")?,
+        offline_since: rows::optional_time(row, "offline_since")?,
+        offline_why: row.get("offline_why")?,
+        agent_node: row.get("agent_node")?,
+        agent_version: row.get("agent_version")?,
+        peer: row.get("peer")?,
+        report: row.get("report")?,
+        agent_buffer: agent_id(row, "agent_buffer")?,
+        agent_run: agent_id(row, "agent_run")?,
+        conflict: conflict(row)?,
+    })
+}
+
+/// Nil means that the agent did not say.
+fn agent_id(row: &Row<'_>, column: &str) -> Result<Option<Uuid>> {
+    let id = row.get::<_, Option<[u8; 16]>>(column)?.map(Uuid::from_bytes);
+    Ok(id.filter(|id| !id.is_nil()))
+}
+
+fn conflict(row: &Row<'_>) -> Result<Option<Conflict>> {
+    let Some(at) = rows::optional_time(row, "conflict_at")? else {
+        return Ok(None);
+    };
+    let text = |column| Ok::<_, Error>(row.get::<_, Option<String>>(column)?.unwrap_or_default());
+    Ok(Some(Conflict {
+        other: OtherAgent {
+            node: text("conflict_node")?,
+            peer: text("conflict_peer")?,
+            version: text("conflict_version")?,
+        },
+        since: rows::optional_time(row, "conflict_since")?.unwrap_or(at),
+        at,
+    }))
+}

@@ -1,0 +1,156 @@
+//! The [`Stats`] trait on SQLite: what charts read, and how it is kept small.
+
+pub(super) mod counts;
+mod sql;
+
+use crate::{
+    Result, Stats,
+    query::KpiAsk,
+    sqlite::{
+        SqliteStore,
+        rows::{self, all},
+        writer::Session,
+    },
+    stats::{
+        CHUNK, DEPTH, FAILURES_LOOKED_AT, FailureGroup, KEPT, MINUTE, OLDEST, PARKED, RolledUp, STUCK,
+        Series, Span, latest_first, next_range,
+    },
+};
+use async_trait::async_trait;
+use domain::{TenantId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+#[async_trait]
+impl Stats for SqliteStore {
+    async fn roll_up(&self, ask: KpiAsk) -> Result<RolledUp> {
+        self.write(1, move |s| roll_up(s, ask)).await
+    }
+
+    async fn series(&self, tenant: TenantId, span: Span) -> Result<Series> {
+        let now = self.clock.now();
+        self.read(move |conn| series(conn, tenant, span, now)).await
+    }
+
+    async fn failures(&self, tenant: TenantId) -> Result<Vec<FailureGroup>> {
+        self.read(move |conn| {
+            let mut groups = vec![];
+            for (statement, parked) in [(sql::failures_parked, true), (sql::failures_waiting, false)] {
+                let params = params![tenant.0, FAILURES_LOOKED_AT];
+                groups.extend(all(conn, statement, params, |row| group(row, parked))?);
+            }
+            Ok(latest_first(groups))
+        })
+        .await
+    }
+}
+
+fn group(row: &rusqlite::Row<'_>, parked: bool) -> Result<FailureGroup> {
+    Ok(FailureGroup {
+        code: row.get::<_, Option<String>>(0)?.unwrap_or_default(),
+        provider: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+        parked,
+        count: rows::count(row, 2)?,
+        last_at: Timestamp::from_millis(row.get(3)?),
+        error: row.get(4)?,
+    })
+}
+
+fn mark(conn: &Connection) -> Result<Option<Timestamp>> {
+    let mark: i64 = conn
+        .prepare_cached(sql::rollup_mark)?
+        .query_row([], |row| row.get(0))?;
+    Ok((mark > 0).then_some(Timestamp::from_millis(mark)))
+}
+
+fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
+    let mark = mark(s.conn)?;
+    let oldest: Option<i64> = match mark {
+        Some(_) => None,
+        None => s
+            .conn
+            .prepare_cached(sql::rollup_oldest)?
+            .query_row([], |row| row.get(0))
+            .optional()?,
+    };
+    let (from, to) = next_range(mark, oldest.map(Timestamp::from_millis), s.now);
+    s.conn
+        .prepare_cached(sql::rollup_minutes)?
+        .execute(params![from.as_millis(), to.as_millis()])?;
+    let behind = to < s.now.bucket(domain::kpi::BUCKET);
+    if !behind && mark.is_none_or(|mark| mark.bucket(MINUTE) < to.bucket(MINUTE)) {
+        sample(s, ask)?;
+    }
+    for (step, _) in KEPT {
+        if step > 60 {
+            let start = from.bucket(std::time::Duration::from_secs(step.unsigned_abs().into()));
+            // Minutes after `to` are of figures that were just sampled.
+            let end = (to + MINUTE).as_millis();
+            s.conn
+                .prepare_cached(sql::rollup_coarse)?
+                .execute(params![start.as_millis(), end, step])?;
+        }
+    }
+    // Not while catching up: coarse steps are made of minutes that must still be there.
+    for (step, kept) in KEPT.into_iter().filter(|_| !behind) {
+        s.conn
+            .prepare_cached(sql::rollup_purge)?
+            .execute(params![step, (s.now - kept).as_millis()])?;
+    }
+    s.conn
+        .prepare_cached(sql::rollup_mark_set)?
+        .execute([to.as_millis()])?;
+    Ok(RolledUp { up_to: to, behind })
+}
+
+/// Writes the figures of this minute down.
+fn sample(s: &Session<'_>, ask: KpiAsk) -> Result<()> {
+    let bucket = s.now.bucket(MINUTE).as_millis();
+    let mut keep = s.conn.prepare_cached(sql::rollup_sample)?;
+    let stuck = (s.now - ask.stuck_after).as_millis();
+    let waiting = all(s.conn, sql::rollup_waiting, [stuck], |row| {
+        let oldest = s.now.since(Timestamp::from_millis(row.get(3)?)).as_secs();
+        Ok((
+            row.get::<_, i32>(0)?,
+            [row.get(1)?, row.get(2)?, oldest.cast_signed()],
+        ))
+    })?;
+    for (tenant, [depth, stuck, oldest]) in waiting {
+        let figures: [(&str, i64); 3] = [(DEPTH, depth), (STUCK, stuck), (OLDEST, oldest)];
+        for (what, n) in figures {
+            keep.execute(params![tenant, bucket, what, n])?;
+        }
+    }
+    let parked = all(s.conn, sql::rollup_parked, [], |row| {
+        Ok((row.get::<_, i32>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    for (tenant, n) in parked {
+        keep.execute(params![tenant, bucket, PARKED, n])?;
+    }
+    Ok(())
+}
+
+fn series(conn: &Connection, tenant: TenantId, span: Span, now: Timestamp) -> Result<Series> {
+    let mut series = Series::empty(span, now);
+    let counted = |row: &rusqlite::Row<'_>| -> Result<(Timestamp, String, u64)> {
+        Ok((
+            Timestamp::from_millis(row.get(0)?),
+            row.get(1)?,
+            rows::count(row, 2)?,
+        ))
+    };
+    let step = i64::try_from(span.step().as_secs()).unwrap_or(60);
+    let params = params![tenant.0, step, series.start.as_millis()];
+    let mut found = all(conn, sql::series, params, counted)?;
+    // A loop that stands still must not turn this into a walk.
+    let rest = mark(conn)?.unwrap_or(Timestamp::EPOCH).max(now - CHUNK);
+    found.extend(all(
+        conn,
+        sql::series_rest,
+        params![tenant.0, rest.as_millis()],
+        counted,
+    )?);
+    for (bucket, what, n) in found {
+        series.add(bucket, &what, n);
+    }
+    Ok(series)
+}
