@@ -13,6 +13,7 @@ pub mod clock;
 pub mod hold;
 pub mod id;
 pub mod kpi;
+pub mod lock;
 pub mod outcome;
 pub mod provider;
 pub mod recipient;
