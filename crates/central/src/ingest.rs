@@ -9,8 +9,8 @@ use crate::{
     wake::Wake,
 };
 use domain::{
-    Channel, FieldError, LaneId, NotificationId, Status, Submission, Target, TenantId, TraceContext, Tracer,
-    address,
+    Channel, Content, FieldError, LaneId, NotificationId, Status, Submission, Target, TenantId, TraceContext,
+    Tracer, address,
     trace::{Span, SpanKind},
 };
 use std::{
@@ -36,14 +36,6 @@ impl std::fmt::Debug for Ingest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Ingest")
     }
-}
-
-/// A submission as it came in.
-#[derive(Debug, Clone)]
-pub struct Incoming {
-    /// Its `channel` counts only if `channel_given`; otherwise the named provider decides, or it is e-mail.
-    pub submission: Submission,
-    pub channel_given: bool,
 }
 
 /// The answer to one submission.
@@ -79,12 +71,12 @@ impl Ingest {
 
     /// One answer per item, in order. An error means that nothing is known to be stored; sending the same items
     /// again is harmless.
-    pub async fn submit(&self, batch: Vec<Incoming>) -> store::Result<Vec<Submitted>> {
+    pub async fn submit(&self, batch: Vec<Submission>) -> store::Result<Vec<Submitted>> {
         let start = Instant::now();
         let mut answers: Vec<Option<Submitted>> = Vec::with_capacity(batch.len());
         let mut accepted = Vec::with_capacity(batch.len());
-        for incoming in batch {
-            match self.check(incoming).await? {
+        for submission in batch {
+            match self.check(submission).await? {
                 Ok(new) => {
                     accepted.push(new);
                     answers.push(None);
@@ -97,23 +89,19 @@ impl Ingest {
         Ok(filled.flatten().collect())
     }
 
-    /// Routes an item and names every field that is wrong; stores nothing.
+    /// Routes an item, which settles its channel, and names every field that is wrong; stores nothing.
     pub(crate) async fn check(
         &self,
-        incoming: Incoming,
+        mut submission: Submission,
     ) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
-        let Incoming {
-            mut submission,
-            channel_given,
-        } = incoming;
-        if let Some(problem) = submission.provider_problem() {
+        let content = &mut submission.content;
+        if let Some(problem) = content.provider_problem() {
             // Before anybody looks for it.
             return Ok(Err(vec![problem]));
         }
-        let asked = channel_given.then_some(submission.channel);
         let route = self
             .directory
-            .route(submission.tenant, submission.provider.as_ref(), asked)
+            .route(submission.tenant, content.provider.as_ref(), content.channel)
             .await?;
         let (lane, served) = match route {
             Route::Lane {
@@ -121,7 +109,7 @@ impl Ingest {
                 channel,
                 served,
             } => {
-                submission.channel = channel;
+                content.channel = Some(channel);
                 (lane, served)
             }
             Route::UnknownProvider => {
@@ -134,7 +122,7 @@ impl Ingest {
         };
         let mut problems = submission.problems();
         if problems.is_empty() {
-            problems = target_problems(&submission, served);
+            problems = target_problems(&submission.content, served);
         }
         Ok(if problems.is_empty() {
             Ok(NewNotification { submission, lane })
@@ -222,7 +210,7 @@ impl Ingest {
     fn begin_steps(&self, batch: &mut [NewNotification]) -> Vec<Option<Step>> {
         let mut steps = vec![];
         for new in batch {
-            let trace = &mut new.submission.extra.trace;
+            let trace = &mut new.submission.trace;
             let parent = trace.take();
             if self.tracer.is_on() {
                 *trace = self.tracer.below(parent);
@@ -264,17 +252,17 @@ struct Step {
 
 /// What is wrong with whom it goes to, now that its channel is known. A type that nobody serves is taken as it is, and
 /// parked for that.
-fn target_problems(submission: &Submission, served: bool) -> Vec<FieldError> {
-    let channel = submission.channel;
+fn target_problems(content: &Content, served: bool) -> Vec<FieldError> {
+    let channel = content.channel();
     if !channel.takes_recipients() {
-        let field = match &submission.target {
+        let field = match &content.target {
             Target::List(_) if served => "listName",
             Target::Recipients(_) if served => "to",
             _ => return vec![],
         };
         return vec![FieldError::new(field, address::no_recipients(channel))];
     }
-    let Target::Recipients(to) = &submission.target else {
+    let Target::Recipients(to) = &content.target else {
         return vec![];
     };
     let bad = to.iter().enumerate().filter_map(|(i, address)| {

@@ -4,10 +4,10 @@
 use crate::{
     changes::{Change, Changes},
     directory::{Directory, Route},
-    ingest::{Incoming, Ingest},
+    ingest::Ingest,
     wake::Wake,
 };
-use domain::{Actor, LaneId, NotificationId, Status, Submission, TenantId, submission::Extra};
+use domain::{Actor, Content, LaneId, NotificationId, Status, Submission, TenantId};
 use std::{collections::BTreeSet, sync::Arc};
 use store::{Store, operator::Acted, outbox::Signal};
 
@@ -98,12 +98,11 @@ impl OperatorDesk {
         let Some(found) = self.store.get(tenant, id).await? else {
             return Ok(None);
         };
-        let Submission {
-            provider, channel, ..
-        } = found.submission;
+        let content = found.submission.content;
+        let channel = content.channel();
         match self
             .directory
-            .route(tenant, provider.as_ref(), Some(channel))
+            .route(tenant, content.provider.as_ref(), Some(channel))
             .await?
         {
             Route::Lane { lane, .. } => Ok(Some(lane)),
@@ -147,21 +146,17 @@ impl OperatorDesk {
             idempotency_key: Some(key),
             submitted_by: actor.clone(),
             site_enqueued_at: None,
-            send_at: None,
-            expires_at: None,
-            supersedes_key: None,
-            extra: Extra {
-                resend_of: Some(id),
-                trace: None,
-                ..found.submission.extra
+            content: Content {
+                send_at: None,
+                expires_at: None,
+                supersedes_key: None,
+                ..found.submission.content
             },
+            resend_of: Some(id),
+            trace: None,
             ..found.submission
         };
-        let incoming = Incoming {
-            submission,
-            channel_given: true,
-        };
-        let repeat = match self.ingest.check(incoming).await? {
+        let repeat = match self.ingest.check(submission).await? {
             Ok(repeat) => repeat,
             Err(problems) => return Ok(Resent::Refused(problems)),
         };

@@ -10,8 +10,8 @@ use crate::{
 };
 use delivery::{Adapter, Capture, Deadline, Message};
 use domain::{
-    Actor, FieldError, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome, ProviderId, RetryPolicy,
-    TenantId,
+    Actor, Content, FieldError, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome, ProviderId,
+    RetryPolicy, TenantId, field_error::in_words,
 };
 use serde_json::{Map, Value};
 use std::{
@@ -293,12 +293,13 @@ impl ProviderDesk {
             .map_err(|problems| TestError::NotUsable(in_words(&problems)))?;
         let message = Message {
             id: NotificationId::mint(),
-            channel: provider.provider.channel,
+            content: Content {
+                channel: Some(provider.provider.channel),
+                subject: "Waypost test".into(),
+                body: format!("This is a test of the provider {}.", provider.provider.name),
+                ..Content::default()
+            },
             targets: to.into_iter().collect(),
-            subject: "Waypost test".into(),
-            body: format!("This is a test of the provider {}.", provider.provider.name),
-            body_html: None,
-            type_data: None,
             site: None,
             created_at: self.clock.now(),
             trace: None,
@@ -437,14 +438,6 @@ impl ProviderDesk {
         self.store.announce(Signal::Directory);
         Ok(())
     }
-}
-
-fn in_words(problems: &[FieldError]) -> String {
-    problems
-        .iter()
-        .map(|p| format!("{}: {}", p.field, p.problem))
-        .collect::<Vec<_>>()
-        .join("; ")
 }
 
 fn slug(name: Option<&str>, kind: &str) -> String {

@@ -67,11 +67,7 @@ fn invalid(detail: &str, fields: &[FieldError]) -> String {
     if fields.is_empty() {
         return detail.to_owned();
     }
-    let named: Vec<_> = fields
-        .iter()
-        .map(|f| format!("{}: {}", f.field, f.problem))
-        .collect();
-    named.join("; ")
+    domain::field_error::in_words(fields)
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! The seam between the dispatcher and a far end.
 
 use async_trait::async_trait;
-use domain::{Channel, NotificationId, Outcome, Timestamp, TraceContext};
+use domain::{Content, NotificationId, Outcome, Timestamp, TraceContext};
 use tokio::time::Instant;
 
 /// One way out. Built from a provider's settings, shared by all attempts of its lane, and kept as long as the
@@ -19,18 +19,22 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
 pub struct Message {
     /// Stays the same over retries: becomes the Message-ID or the idempotency header.
     pub id: NotificationId,
-    pub channel: Channel,
+    /// Whom it names has become `targets`.
+    pub content: Content,
     pub targets: Vec<String>,
-    pub subject: String,
-    pub body: String,
-    pub body_html: Option<String>,
-    /// Fields only some channels know.
-    pub type_data: Option<serde_json::Value>,
     /// Where it came from; shown to receivers that want to know.
     pub site: Option<String>,
     pub created_at: Timestamp,
     /// This attempt's step of a trace; for far ends that go on with it.
     pub trace: Option<TraceContext>,
+}
+
+impl Message {
+    /// Fields only some channels know. They were checked to be JSON where they came in.
+    pub fn type_data(&self) -> Option<serde_json::Value> {
+        let text = self.content.type_data.as_deref()?;
+        serde_json::from_str(text).ok()
+    }
 }
 
 /// When an attempt must be over.

@@ -71,6 +71,11 @@ impl fmt::Debug for Timestamp {
     }
 }
 
+impl Timestamp {
+    /// What is said to somebody whose text is not one.
+    pub const EXPECTED: &str = "must be a time like 2026-01-31T13:45:00Z";
+}
+
 impl FromStr for Timestamp {
     type Err = jiff::Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {

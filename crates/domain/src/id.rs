@@ -140,11 +140,8 @@ text_id!(
 );
 
 impl Actor {
-    /// What acts by itself, as the audit log names it.
-    pub const SYSTEM: &str = "system";
-
     pub fn system() -> Self {
-        Self::new(Self::SYSTEM)
+        Self::new("system")
     }
 
     pub fn site(site: &SiteId) -> Self {

@@ -1,5 +1,5 @@
 //! What is true about notifications, in reading order: who they are ([`id`]), when it is ([`clock`]), what was
-//! asked for ([`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), and what
+//! asked for ([`content`], [`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), and what
 //! follows from that ([`retry`], [`settle`]).
 //!
 //! Leaves to others: rows (`store`), sockets (`delivery`), wire formats (`web`), configuration files (`waypost`).
@@ -10,10 +10,11 @@ pub mod audit;
 pub mod causes;
 pub mod channel;
 pub mod clock;
+pub mod content;
+pub mod field_error;
 pub mod hold;
 pub mod id;
 pub mod kpi;
-pub mod lock;
 pub mod outcome;
 pub mod provider;
 pub mod recipient;
@@ -30,6 +31,8 @@ pub use audit::{AuditKind, AuditStatus};
 pub use causes::chain;
 pub use channel::Channel;
 pub use clock::{Clock, ClockJump, ClockWatch, ManualClock, SystemClock, Timestamp};
+pub use content::{Content, Target};
+pub use field_error::FieldError;
 pub use hold::{Hold, HoldReason};
 pub use id::{
     Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,
@@ -40,6 +43,6 @@ pub use provider::{Limits, OnAmbiguous};
 pub use recipient::{Recipient, RecipientResult, RecipientState};
 pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};
 pub use status::Status;
-pub use submission::{FieldError, Submission, Target};
+pub use submission::Submission;
 pub use trace::{TraceContext, Tracer};
 pub use waiting::{WaitFacts, WaitReason, Waiting};

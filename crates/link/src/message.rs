@@ -1,9 +1,9 @@
-//! What travels over the link, in plain Rust. Text that central has to judge (a notification's type) travels as it
-//! was written, so that an older site and a newer central agree on who refuses it.
+//! What travels over the link, in plain Rust. A notification's content travels whole; what central cannot read of it
+//! (a type that only newer versions know) is refused by central, alone and in words.
 
 use crate::bulk::ParkedFilter;
 use domain::{
-    NotificationId, Status, Target, Timestamp, TraceContext,
+    Content, NotificationId, Status, Timestamp, TraceContext,
     site::{Category, DatabaseIdentity},
 };
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forward {
     pub id: NotificationId,
-    pub target: Target,
-    /// The type as the script wrote it; none means e-mail.
-    pub channel: Option<String>,
-    /// The provider, where the script named one.
-    pub provider: Option<String>,
-    pub subject: String,
-    pub body: String,
-    /// Fields that only some channels know, as JSON text.
-    pub type_data: Option<String>,
+    pub content: Content,
     pub instance: Option<String>,
     pub script: Option<String>,
     pub execution: Option<String>,

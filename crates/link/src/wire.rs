@@ -10,7 +10,7 @@ use crate::message::{
     SiteReport,
 };
 use domain::{
-    NotificationId, Target, Timestamp, TrackedOperationId,
+    Channel, Content, NotificationId, ProviderId, Target, Timestamp, TrackedOperationId,
     site::{DatabaseIdentity, Telemetry},
     submission::limit,
 };
@@ -71,20 +71,26 @@ fn cut_some(text: Option<String>, longest: usize) -> Option<String> {
 
 impl From<Forward> for v1::Notification {
     fn from(f: Forward) -> Self {
-        let (list, recipients) = match f.target {
-            Target::List(name) => (name, vec![]),
-            Target::Recipients(to) => (String::new(), to),
-            Target::Provider => (String::new(), vec![]),
-        };
+        let content = f.content;
+        let (list, recipients) = content.target.split();
         Self {
             id: f.id.0.as_bytes().to_vec(),
-            list,
-            recipients,
-            r#type: f.channel,
-            provider: f.provider,
-            subject: f.subject,
-            body: f.body,
-            type_data: f.type_data,
+            list: list.unwrap_or_default(),
+            recipients: recipients.unwrap_or_default(),
+            r#type: content.channel.map(|c| c.to_string()),
+            provider: content.provider.map(|p| p.to_string()),
+            subject: content.subject,
+            body: content.body,
+            body_html: content.body_html,
+            type_data: content.type_data,
+            entity_type: content.entity_type,
+            entity_id: content.entity_id,
+            rule_name: content.rule_name,
+            rule_id: content.rule_id,
+            run_id: content.run_id,
+            supersedes_key: content.supersedes_key,
+            send_at: millis(content.send_at),
+            expires_at: millis(content.expires_at),
             instance: f.instance,
             script: f.script,
             execution: f.execution,
@@ -105,14 +111,27 @@ impl TryFrom<v1::Notification> for Forward {
             (true, true) => Target::Provider,
             (false, false) => return Err("a notification goes to a list or to recipients, not both".into()),
         };
-        Ok(Self {
-            id: NotificationId(uuid("notificationId", &n.id)?),
+        let channel = n.r#type.map(|name| name.parse::<Channel>()).transpose();
+        let content = Content {
+            channel: channel.map_err(|unknown| format!("type: {unknown}"))?,
+            provider: n.provider.map(ProviderId::new),
             target,
-            channel: n.r#type,
-            provider: n.provider,
             subject: n.subject,
             body: n.body,
+            body_html: n.body_html,
             type_data: n.type_data,
+            entity_type: n.entity_type,
+            entity_id: n.entity_id,
+            rule_name: n.rule_name,
+            rule_id: n.rule_id,
+            run_id: n.run_id,
+            supersedes_key: n.supersedes_key,
+            send_at: time(n.send_at),
+            expires_at: time(n.expires_at),
+        };
+        Ok(Self {
+            id: NotificationId(uuid("notificationId", &n.id)?),
+            content,
             instance: n.instance,
             script: n.script,
             execution: n.execution,
@@ -469,6 +488,52 @@ impl From<v1::Report> for SiteReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn said() -> v1::Notification {
+        v1::Notification {
+            id: vec![7; 16],
+            list: "ops".into(),
+            subject: "Tank 4".into(),
+            body: "Level 98 %".into(),
+            site_enqueued_at: 1,
+            ..v1::Notification::default()
+        }
+    }
+
+    #[test]
+    fn an_agent_that_knows_fewer_fields_is_understood() {
+        let forward = Forward::try_from(said()).unwrap();
+        let content = Content {
+            target: Target::List("ops".into()),
+            subject: "Tank 4".into(),
+            body: "Level 98 %".into(),
+            ..Content::default()
+        };
+        assert_eq!(forward.content, content);
+    }
+
+    #[test]
+    fn a_type_that_only_a_newer_agent_knows_is_refused_in_words_and_times_can_be_stored() {
+        let pigeon = v1::Notification {
+            r#type: Some("Pigeon".into()),
+            ..said()
+        };
+        let why = Forward::try_from(pigeon).unwrap_err();
+        assert!(
+            why.starts_with("type: unknown type \"Pigeon\"; known are Email"),
+            "{why}"
+        );
+        let late = v1::Notification {
+            r#type: Some("email".into()),
+            send_at: Some(i64::MIN),
+            expires_at: Some(i64::MAX),
+            ..said()
+        };
+        let content = Forward::try_from(late).unwrap().content;
+        assert_eq!(content.channel, Some(Channel::Email));
+        let times = [content.send_at, content.expires_at].map(|at| at.map(Timestamp::as_millis));
+        assert_eq!(times, [Some(0), Some(LATEST)]);
+    }
 
     #[test]
     fn what_a_site_says_of_itself_has_a_size() {

@@ -5,6 +5,7 @@
 use crate::{engine::Tried, engine::words, site::Site};
 use domain::{
     FieldError, Timestamp, TraceContext,
+    field_error::in_words,
     site::{Category, OperationStatus},
     trace::{Span, SpanKind},
 };
@@ -81,7 +82,7 @@ pub struct Refusal {
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// The message itself is wrong.
-    #[error("{}", fields(.0))]
+    #[error("{}", in_words(.0))]
     Invalid(Vec<FieldError>),
     /// The id is taken by another message.
     #[error("{0}")]
@@ -93,14 +94,6 @@ pub enum SendError {
     Stopping,
     #[error("the buffer cannot be used")]
     Unavailable(#[from] store::Error),
-}
-
-fn fields(bad: &[FieldError]) -> String {
-    let named: Vec<_> = bad
-        .iter()
-        .map(|f| format!("{}: {}", f.field, f.problem))
-        .collect();
-    named.join("; ")
 }
 
 impl Site {

@@ -3,11 +3,11 @@
 //! Time: due times and leases are compared with the store's own clock, never with the caller's, so that nodes
 //! whose clocks disagree still agree on who holds a row. Callers therefore pass durations, not moments.
 
-use crate::Result;
+use crate::{Result, extra::Extra};
 use async_trait::async_trait;
 use domain::{
-    Actor, Channel, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, RecipientState,
-    Seq, Status, Submission, Target, TenantId, Timestamp, settle::RecipientUpdate, submission::Extra,
+    Actor, Content, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Status,
+    Submission, Target, TenantId, Timestamp, TraceContext, settle::RecipientUpdate,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -197,25 +197,14 @@ pub struct Claimed {
     /// The latest of created, `sendAt` and requeue.
     pub waiting_since: Timestamp,
     pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub channel: Channel,
-    pub target: Target,
-    pub subject: String,
-    pub body: String,
-    pub type_data: Option<String>,
-    pub extra: Extra,
+    /// What an attempt goes by; the columns that none reads are left empty.
+    pub content: Content,
     /// The site it came from (`due.site`).
     pub site: Option<String>,
+    /// The step of a trace that handed it in.
+    pub trace: Option<TraceContext>,
     /// What earlier attempts taught about each recipient; empty where there is only one.
     pub known: Vec<RecipientResult>,
-}
-
-impl Claimed {
-    /// About how many bytes of content came with it.
-    pub fn weight(&self) -> usize {
-        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        self.subject.len() + self.body.len() + optional(&self.type_data) + optional(&self.extra.body_html)
-    }
 }
 
 /// What became of one claimed row.
@@ -241,12 +230,6 @@ impl AttemptRecord {
             .as_ref()
             .filter(|_| delivered && !self.after_interruption)
     }
-
-    /// What is added to a row even though the lease was lost: who accepted is never sent to again.
-    pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = &RecipientUpdate> {
-        let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
-        self.recipients.iter().filter(accepted)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -268,17 +251,6 @@ pub enum Ended {
         error: String,
         resolved_targets: Vec<String>,
     },
-}
-
-impl Ended {
-    /// The status the row ends with, if it ends.
-    pub(crate) fn status(&self) -> Option<Status> {
-        match self {
-            Ended::Delivered { .. } => Some(Status::Delivered),
-            Ended::Park { .. } => Some(Status::Parked),
-            Ended::Retry { .. } | Ended::Wait { .. } => None,
-        }
-    }
 }
 
 /// The audit row of an attempt that went out.
@@ -326,6 +298,13 @@ pub struct Lane {
     pub waiting: u64,
 }
 
+/// What somebody is told who would hold or resume a provider that is switched off.
+pub(crate) fn switched_off(provider: &str) -> crate::Error {
+    crate::Error::Conflict(format!(
+        "provider {provider} is switched off, which holds it until it is switched on"
+    ))
+}
+
 /// What is said about a row that expired.
 pub(crate) fn expired_in_words(interrupted: bool) -> String {
     let words = domain::settle::EXPIRED_IN_WORDS;
@@ -338,12 +317,11 @@ pub(crate) fn expired_in_words(interrupted: bool) -> String {
 /// The column whose JSON would hold a NUL, which no text column does.
 pub(crate) fn nul_in_json(submission: &Submission) -> Option<&'static str> {
     let has_nul = |text: &String| text.contains('\0');
-    let recipients = matches!(&submission.target, Target::Recipients(to) if to.iter().any(has_nul));
-    let extra = &submission.extra;
-    let texts = [&extra.body_html, &extra.rule_name, &extra.rule_id, &extra.run_id];
+    let target = &submission.content.target;
+    let recipients = matches!(target, Target::Recipients(to) if to.iter().any(has_nul));
     if recipients {
         Some("recipients")
-    } else if texts.into_iter().flatten().any(has_nul) {
+    } else if Extra::has_nul(submission) {
         Some("extra")
     } else {
         None

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use domain::{
-    NotificationId, Target, Timestamp, TrackedOperationId,
+    Channel, Content, NotificationId, ProviderId, Target, Timestamp, TrackedOperationId,
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
 use link::{
@@ -135,18 +135,49 @@ pub fn a_parked_message() -> ParkedMessage {
 pub fn a_forward() -> Forward {
     Forward {
         id: NotificationId::mint(),
-        target: Target::List("ops".into()),
-        channel: Some("Email".into()),
-        provider: None,
-        subject: "Tank 4 is full".into(),
-        body: "Level 98 %".into(),
-        type_data: Some("{}".into()),
+        content: Content {
+            channel: Some(Channel::Email),
+            target: Target::List("ops".into()),
+            subject: "Tank 4 is full".into(),
+            body: "Level 98 %".into(),
+            type_data: Some("{}".into()),
+            ..Content::default()
+        },
         instance: Some("line-1".into()),
         script: Some("tank.js".into()),
         execution: Some("e1".into()),
         parent_execution: None,
         site_enqueued_at: Timestamp::from_millis(1_767_225_600_000),
         trace: None,
+    }
+}
+
+/// Every field says something.
+pub fn a_full_forward() -> Forward {
+    let text = |text: &str| Some(text.to_owned());
+    Forward {
+        content: Content {
+            channel: Some(Channel::Sms),
+            provider: Some(ProviderId::new("modem")),
+            target: Target::Recipients(vec!["+491511234567".into()]),
+            subject: "Tank 4 is full".into(),
+            body: "Level 98 %".into(),
+            body_html: text("<p>Level 98 %</p>"),
+            type_data: text(r#"{"a":1}"#),
+            entity_type: text("tank"),
+            entity_id: text("4"),
+            rule_name: text("High level"),
+            rule_id: text("r7"),
+            run_id: text("run-1"),
+            supersedes_key: text("tank-4:level"),
+            send_at: Some(Timestamp::from_millis(1_767_225_700_000)),
+            expires_at: Some(Timestamp::from_millis(1_767_225_800_000)),
+        },
+        parent_execution: text("e0"),
+        trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            .parse()
+            .ok(),
+        ..a_forward()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Always true: `null` means "not given"; a field nobody asked for is a problem of its own, by name.
 
-use domain::{FieldError, Timestamp, retry::parse_human};
+use domain::{FieldError, Timestamp, content::ContentSource, retry::parse_human};
 use serde_json::{Map, Value};
 use std::{str::FromStr, time::Duration};
 use uuid::Uuid;
@@ -189,7 +189,43 @@ impl Fields {
     }
 }
 
-pub const TIMESTAMP: &str = "must be a time like 2026-01-31T13:45:00Z";
+/// The second name that some fields of the content have.
+fn alias(name: &str) -> Option<&'static str> {
+    match name {
+        "subject" => Some("title"),
+        "body" => Some("message"),
+        "typeData" => Some("data"),
+        _ => None,
+    }
+}
+
+impl ContentSource for Fields {
+    fn text(&mut self, name: &'static str) -> Option<String> {
+        match alias(name) {
+            Some(alias) => self.text_or_alias(name, alias),
+            None => Fields::text(self, name),
+        }
+    }
+
+    fn needed_text(&mut self, name: &'static str) -> String {
+        let text = ContentSource::text(self, name);
+        self.require(name, text).unwrap_or_default()
+    }
+
+    fn time(&mut self, name: &'static str) -> Option<Timestamp> {
+        self.timestamp(name)
+    }
+
+    fn json(&mut self, name: &'static str) -> Option<String> {
+        let value = match alias(name) {
+            Some(alias) => self.any_or_alias(name, alias),
+            None => self.any(name),
+        };
+        value.map(|value| value.to_string())
+    }
+}
+
+pub const TIMESTAMP: &str = Timestamp::EXPECTED;
 
 /// A moment in RFC 3339, inside the years a calendar can show.
 pub fn parse_timestamp(text: &str) -> Option<Timestamp> {

@@ -178,7 +178,7 @@ impl Problem {
     /// Every bad field at once.
     pub fn fields(errors: Vec<FieldError>) -> Self {
         let detail = match errors.as_slice() {
-            [one] => format!("{}: {}", one.field, one.problem),
+            [one] => one.to_string(),
             many => format!("{} fields are wrong; see errors", many.len()),
         };
         Self {

@@ -4,7 +4,8 @@ use super::fault::internal_fault;
 use crate::directory::{Directory, LaneEntry, Way};
 use delivery::{Adapter, Deadline, Message};
 use domain::{
-    Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
+    Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
+    field_error::in_words,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
     settle::{EXPIRED, EXPIRED_IN_WORDS, Step, settle_without_targets},
@@ -48,7 +49,7 @@ pub(super) struct Finished {
 impl Finished {
     /// It was claimed and did not get its turn.
     pub fn let_go(claimed: Claimed, entry: Arc<LaneEntry>, probe: Option<domain::Hold>) -> Self {
-        let (row, _) = Content::split(claimed, probe);
+        let (row, _) = split(claimed, probe);
         Self {
             row,
             entry,
@@ -99,12 +100,12 @@ impl Field {
         start_by: Instant,
     ) -> Finished {
         let start = Instant::now();
-        let (mut row, content) = Content::split(claimed, probe);
+        let (mut row, outgoing) = split(claimed, probe);
         row.attempt_step = self.tracer.child(row.claim_step);
         let making = async {
-            match self.before_sending(&row, &content, &entry, now) {
+            match self.before_sending(&row, &outgoing.content, &entry, now) {
                 Some(over) => over,
-                None => self.send(&row, content, &entry, start_by).await,
+                None => self.send(&row, outgoing, &entry, start_by).await,
             }
         };
         // A fault of ours costs this attempt alone: its place is freed and its row ends where a person sees it.
@@ -178,7 +179,7 @@ impl Field {
         None
     }
 
-    async fn send(&self, row: &Row, content: Content, entry: &LaneEntry, start_by: Instant) -> Over {
+    async fn send(&self, row: &Row, mut outgoing: Outgoing, entry: &LaneEntry, start_by: Instant) -> Over {
         let adapter = match &entry.way {
             Way::Out(adapter) => adapter.clone(),
             Way::NoProvider(channel) => {
@@ -186,23 +187,20 @@ impl Field {
             }
             Way::NoAdapter(what) => return park("NO_ADAPTER", format!("no delivery adapter for {what}")),
             Way::BadSettings(problems) => {
-                let words: Vec<_> = problems
-                    .iter()
-                    .map(|p| format!("{}: {}", p.field, p.problem))
-                    .collect();
+                let words = in_words(problems);
                 return park(
                     "BAD_SETTINGS",
-                    format!("the provider's settings are wrong: {}", words.join("; ")),
+                    format!("the provider's settings are wrong: {words}"),
                 );
             }
             Way::Gone => return park("NO_PROVIDER", "its provider was removed"),
             Way::Sealed(_) => return Over::Release,
         };
-        let targets = match self.targets(row, &content).await {
+        let targets = match self.targets(row, &mut outgoing.content).await {
             Ok(targets) => targets,
             Err(over) => return over,
         };
-        let message = content.message(row, targets);
+        let message = outgoing.message(row, targets);
         if Instant::now() > start_by {
             // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
             return Over::Release;
@@ -218,17 +216,19 @@ impl Field {
         }
     }
 
-    /// Whom this attempt is for.
-    async fn targets(&self, row: &Row, content: &Content) -> Result<Vec<String>, Over> {
-        if !content.channel.takes_recipients() {
+    /// Whom this attempt is for, in place of whom the content names.
+    async fn targets(&self, row: &Row, content: &mut Content) -> Result<Vec<String>, Over> {
+        let (channel, target) = (content.channel(), std::mem::take(&mut content.target));
+        if !channel.takes_recipients() {
             // Taken in when nobody served its type, or by an older version: it goes where the settings say, and is not
             // recorded as sent to anybody by name.
             return Ok(vec![]);
         }
-        let named = match &content.target {
+        let named = match target {
             Target::Provider => return Ok(vec![]),
-            Target::Recipients(to) => to.clone(),
-            Target::List(name) => match self.directory.list(row.tenant, name).await {
+            Target::Recipients(to) if to.is_empty() => return Err(park("EMPTY_LIST", "nobody to send to")),
+            Target::Recipients(to) => to,
+            Target::List(name) => match self.directory.list(row.tenant, &name).await {
                 Err(error) => {
                     tracing::warn!(
                         notification.id = %row.id,
@@ -239,20 +239,16 @@ impl Field {
                 }
                 Ok(None) => return Err(park("NO_LIST", format!("there is no list named {name:?}"))),
                 Ok(Some(list)) => {
-                    let members = list.recipients.iter().filter(|r| r.takes(content.channel));
-                    members.map(|r| r.address.clone()).collect()
+                    let members = list.recipients.iter().filter(|r| r.takes(channel));
+                    let members: Vec<_> = members.map(|r| r.address.clone()).collect();
+                    if members.is_empty() {
+                        let why = format!("list {name:?} has no recipient for {channel}");
+                        return Err(park("EMPTY_LIST", why));
+                    }
+                    members
                 }
             },
         };
-        if named.is_empty() {
-            let Target::List(name) = &content.target else {
-                return Err(park("EMPTY_LIST", "nobody to send to"));
-            };
-            return Err(park(
-                "EMPTY_LIST",
-                format!("list {name:?} has no recipient for {}", content.channel),
-            ));
-        }
         let open = open_targets(named, &row.known, row.generation);
         if open.is_empty() {
             return Err(Over::Concluded(settle_without_targets(
@@ -301,60 +297,44 @@ fn park(code: &str, error: impl Into<String>) -> Over {
     })
 }
 
-/// The part of a claimed row that goes out.
-struct Content {
-    channel: domain::Channel,
-    target: Target,
-    subject: String,
-    body: String,
-    body_html: Option<String>,
-    type_data: Option<String>,
-    site: Option<String>,
-    created_at: Timestamp,
-    expires_at: Option<Timestamp>,
+/// A claimed row taken apart: what is remembered of it, and what goes out.
+fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
+    let row = Row {
+        lease: claimed.lease,
+        tenant: claimed.tenant,
+        id: claimed.id,
+        lane: claimed.lane,
+        generation: claimed.generation,
+        attempts: claimed.attempts,
+        unknowns: claimed.unknowns,
+        interruptions: claimed.interruptions,
+        waiting_since: claimed.waiting_since,
+        known: claimed.known,
+        probe,
+        claim_step: claimed.trace,
+        attempt_step: None,
+    };
+    let outgoing = Outgoing {
+        content: claimed.content,
+        site: claimed.site,
+        created_at: claimed.created_at,
+    };
+    (row, outgoing)
 }
 
-impl Content {
-    fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Self) {
-        let row = Row {
-            lease: claimed.lease,
-            tenant: claimed.tenant,
-            id: claimed.id,
-            lane: claimed.lane,
-            generation: claimed.generation,
-            attempts: claimed.attempts,
-            unknowns: claimed.unknowns,
-            interruptions: claimed.interruptions,
-            waiting_since: claimed.waiting_since,
-            known: claimed.known,
-            probe,
-            claim_step: claimed.extra.trace,
-            attempt_step: None,
-        };
-        let content = Self {
-            channel: claimed.channel,
-            target: claimed.target,
-            subject: claimed.subject,
-            body: claimed.body,
-            body_html: claimed.extra.body_html,
-            type_data: claimed.type_data,
-            site: claimed.site,
-            created_at: claimed.created_at,
-            expires_at: claimed.expires_at,
-        };
-        (row, content)
-    }
+/// The part of a claimed row that goes out.
+struct Outgoing {
+    content: Content,
+    site: Option<String>,
+    created_at: Timestamp,
+}
 
+impl Outgoing {
     fn message(self, row: &Row, targets: Vec<String>) -> Message {
         Message {
             id: row.id,
-            channel: self.channel,
+            content: self.content,
             targets,
-            subject: self.subject,
-            body: self.body,
-            body_html: self.body_html,
-            // Checked to be JSON where it came in.
-            type_data: self.type_data.and_then(|text| serde_json::from_str(&text).ok()),
             site: self.site,
             created_at: self.created_at,
             trace: row.attempt_step,

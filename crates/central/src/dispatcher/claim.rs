@@ -74,7 +74,7 @@ impl Dispatcher {
             for row in &claims.rows {
                 let (rows, bytes) = got.entry(row.lane).or_default();
                 *rows += 1;
-                *bytes += row.weight();
+                *bytes += row.content.weight();
             }
             for want in plan.wants {
                 let (rows, bytes) = got.get(&want.lane).copied().unwrap_or_default();
@@ -213,11 +213,11 @@ impl Dispatcher {
     /// The claim's step of the row's trace, which the attempt goes on from.
     fn tell_claim(&self, row: &mut Claimed, since: Instant) {
         let tracer = &self.field.tracer;
-        let parent = row.extra.trace;
+        let parent = row.trace;
         let Some(context) = tracer.child(parent) else {
             return;
         };
-        row.extra.trace = Some(context);
+        row.trace = Some(context);
         tracer.tell(Span {
             name: "claim",
             kind: SpanKind::Internal,

@@ -7,16 +7,13 @@ use super::{
     conflict::AgentIdentity,
     registry::{Arrival, Connected},
 };
-use crate::{
-    ingest::{Incoming, Submitted},
-    keys,
-    loops::chain,
-};
+use crate::{ingest::Submitted, keys, loops::chain};
 use async_trait::async_trait;
 use domain::{
-    Actor, Channel, ExecutionId, FieldError, NotificationId, ProviderId, SiteId, Submission,
+    Actor, ExecutionId, NotificationId, SiteId, Submission,
+    field_error::in_words,
     site::{DatabaseIdentity, Telemetry},
-    submission::{Extra, Provenance},
+    submission::Provenance,
 };
 use link::{
     Ack, Forward, RemoteStatus, SiteReport,
@@ -126,31 +123,15 @@ impl SiteSession for Session {
 
     async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
         self.connected.contact(self.desk.clock.now());
-        let mut answers = Vec::with_capacity(batch.len());
-        let mut incoming = Vec::with_capacity(batch.len());
-        for forward in batch {
-            match self.stamped(forward) {
-                Ok(item) => {
-                    incoming.push(item);
-                    answers.push(None);
-                }
-                Err(refused) => answers.push(Some(refused)),
-            }
-        }
-        let n = incoming.len();
-        let stored = match self.desk.ingest.submit(incoming).await {
+        let n = batch.len();
+        let incoming = batch.into_iter().map(|forward| self.stamped(forward));
+        match self.desk.ingest.submit(incoming.collect()).await {
             Ok(submitted) => submitted.into_iter().map(ack).collect(),
             Err(error) => {
                 tracing::warn!(site.id = %self.connected.site, error = %chain(&error), "a site's batch could not be stored; it will come again");
                 vec![Ack::NotNow(error.to_string()); n]
             }
-        };
-        let mut stored = stored.into_iter();
-        let unanswered = || Ack::NotNow("central gave no answer".into());
-        let filled = answers
-            .into_iter()
-            .map(|a| a.or_else(|| stored.next()).unwrap_or_else(unanswered));
-        filled.collect()
+        }
     }
 
     async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
@@ -200,23 +181,8 @@ impl SiteSession for Session {
 
 impl Session {
     /// The notification as central stores it, in this site's name.
-    fn stamped(&self, forward: Forward) -> Result<Incoming, Ack> {
-        let channel_given = forward.channel.is_some();
-        let channel = match forward.channel.as_deref().map(str::parse::<Channel>) {
-            None => Channel::Email,
-            Some(Ok(channel)) => channel,
-            Some(Err(unknown)) => return Err(Ack::Refused(format!("type: {unknown}"))),
-        };
-        let submission = Submission {
-            tenant: self.connected.tenant,
-            id: forward.id,
-            idempotency_key: None,
-            channel,
-            provider: forward.provider.map(ProviderId::new),
-            target: forward.target,
-            subject: forward.subject,
-            body: forward.body,
-            type_data: forward.type_data,
+    fn stamped(&self, forward: Forward) -> Submission {
+        Submission {
             provenance: Provenance {
                 site: Some(self.connected.site.to_string()),
                 instance: forward.instance,
@@ -224,22 +190,15 @@ impl Session {
                 execution: forward.execution.map(ExecutionId::new),
                 parent_execution: forward.parent_execution.map(ExecutionId::new),
             },
-            entity_type: None,
-            entity_id: None,
-            submitted_by: self.actor.clone(),
             site_enqueued_at: Some(forward.site_enqueued_at),
-            send_at: None,
-            expires_at: None,
-            supersedes_key: None,
-            extra: Extra {
-                trace: forward.trace,
-                ..Extra::default()
-            },
-        };
-        Ok(Incoming {
-            submission,
-            channel_given,
-        })
+            trace: forward.trace,
+            ..Submission::new(
+                self.connected.tenant,
+                forward.id,
+                self.actor.clone(),
+                forward.content,
+            )
+        }
     }
 }
 
@@ -249,13 +208,4 @@ fn ack(submitted: Submitted) -> Ack {
         Submitted::Duplicate { .. } => Ack::Duplicate,
         Submitted::Refused(problems) => Ack::Refused(in_words(&problems)),
     }
-}
-
-/// `listName: must not be blank; body: must be at most …`
-fn in_words(problems: &[FieldError]) -> String {
-    let each: Vec<_> = problems
-        .iter()
-        .map(|p| format!("{}: {}", p.field, p.problem))
-        .collect();
-    each.join("; ")
 }

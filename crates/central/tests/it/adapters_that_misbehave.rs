@@ -9,7 +9,7 @@ use testkit::{Reply, a_notification};
 async fn a_panicking_adapter_costs_only_its_own_message() {
     let mut world = World::new().await;
     world.mail.script(|m, _| {
-        if m.subject == "boom" {
+        if m.content.subject == "boom" {
             Reply::Panic
         } else {
             Reply::accepted()

@@ -225,8 +225,8 @@ async fn a_delivered_notification_is_resent_as_a_new_one_with_the_same_content()
     world.sweep().await;
     let copy = world.get(copy).await;
     assert_eq!(copy.status, Status::Delivered);
-    assert_eq!(copy.submission.subject, "once more");
-    assert_eq!(copy.submission.extra.resend_of, Some(id));
+    assert_eq!(copy.submission.content.subject, "once more");
+    assert_eq!(copy.submission.resend_of, Some(id));
     assert!(copy.submission.idempotency_key.unwrap().starts_with("manual:"));
     assert_eq!(world.mail.received().len(), 2);
 }

@@ -1,10 +1,7 @@
 //! Purging goes on beside everything else and forgets nothing that matters.
 
 use crate::world::{TENANT, World, secs};
-use central::{
-    ingest::{Incoming, Submitted},
-    purge,
-};
+use central::{ingest::Submitted, purge};
 use store::maintenance::Retention;
 use testkit::a_notification;
 
@@ -24,10 +21,7 @@ async fn purge_runs_in_chunks_with_submits_committed_in_between() {
     let mut world = World::new().await;
     let mut old = vec![];
     for _ in 0..(2 * purge::CHUNK + 10) {
-        old.push(Incoming {
-            submission: a_notification().0,
-            channel_given: true,
-        });
+        old.push(a_notification().0);
     }
     world.central.ingest.submit(old).await.unwrap();
     assert_eq!(world.sweep().await.delivered, u64::from(2 * purge::CHUNK + 10));
@@ -75,10 +69,7 @@ async fn what_has_not_ended_is_never_purged_and_a_purged_id_is_still_a_duplicate
     assert!(world.central.store.get(TENANT, id).await.unwrap().is_none());
     assert!(world.central.store.get(TENANT, waiting).await.unwrap().is_some());
 
-    let again = Incoming {
-        submission: delivered.0,
-        channel_given: true,
-    };
+    let again = delivered.0;
     let answers = world.central.ingest.submit(vec![again]).await.unwrap();
     assert_eq!(answers, [Submitted::Duplicate { id, status: None }]);
 }

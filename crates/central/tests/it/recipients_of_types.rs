@@ -1,15 +1,12 @@
 //! Who may be named for which type.
 
 use crate::world::{TENANT, World};
-use central::ingest::{Incoming, Submitted};
+use central::ingest::Submitted;
 use domain::{Channel, Status, Target};
 use testkit::{a_notification, fixtures::ANotification};
 
 async fn submit(world: &World, notification: ANotification) -> Submitted {
-    let incoming = Incoming {
-        submission: notification.0,
-        channel_given: true,
-    };
+    let incoming = notification.0;
     world
         .central
         .ingest
@@ -27,7 +24,7 @@ fn refused_for(answer: &Submitted, field: &str) -> bool {
 async fn recipients_are_refused_for_a_type_that_has_none() {
     let world = World::new().await;
     let mut named = a_notification().by(Channel::Webhook);
-    named.0.target = Target::Recipients(vec!["a@example.com".into()]);
+    named.0.content.target = Target::Recipients(vec!["a@example.com".into()]);
     let answer = submit(&world, named).await;
     assert!(refused_for(&answer, "to"), "{answer:?}");
     let answer = submit(&world, a_notification().by(Channel::Webhook).to_list("ops")).await;

@@ -1,7 +1,7 @@
 //! Where things go, and what is said when there is nowhere to go.
 
 use crate::world::{TENANT, World, somebody};
-use central::ingest::{Incoming, Submitted};
+use central::ingest::Submitted;
 use domain::{Channel, Status};
 use testkit::a_notification;
 
@@ -103,10 +103,7 @@ async fn a_provider_that_does_not_exist_or_serves_another_type_is_refused_by_nam
         (a_notification().through("nope"), "providerId"),
         (a_notification().through("hook"), "type"),
     ] {
-        let incoming = Incoming {
-            submission: notification.0,
-            channel_given: true,
-        };
+        let incoming = notification.0;
         let answers = world.central.ingest.submit(vec![incoming]).await.unwrap();
         let Submitted::Refused(problems) = &answers[0] else {
             panic!("{answers:?}")
@@ -119,14 +116,14 @@ async fn a_provider_that_does_not_exist_or_serves_another_type_is_refused_by_nam
 async fn the_type_may_be_left_out_when_a_provider_is_named() {
     let mut world = World::new().await;
     let mut notification = a_notification().through("hook").0;
-    notification.target = domain::Target::Provider;
+    notification.content.target = domain::Target::Provider;
     let id = notification.id;
-    let incoming = Incoming {
-        submission: notification,
-        channel_given: false,
-    };
-    world.central.ingest.submit(vec![incoming]).await.unwrap();
+    notification.content.channel = None;
+    world.central.ingest.submit(vec![notification]).await.unwrap();
     world.sweep().await;
-    assert_eq!(world.get(id).await.submission.channel, Channel::Webhook);
+    assert_eq!(
+        world.get(id).await.submission.content.channel,
+        Some(Channel::Webhook)
+    );
     assert_eq!(world.hook.received().len(), 1);
 }

@@ -41,7 +41,7 @@ async fn world() -> (World, Arc<Told>) {
 
 fn from(caller: &str) -> testkit::fixtures::ANotification {
     let mut notification = a_notification();
-    notification.0.extra.trace = Some(caller.parse().unwrap());
+    notification.0.trace = Some(caller.parse().unwrap());
     notification
 }
 
@@ -66,7 +66,7 @@ async fn a_retry_is_another_claim_below_the_same_submit() {
     );
     let (_, submit, caller, _) = all[0];
     assert_eq!(caller, Some(CALLER.parse().unwrap()));
-    assert_eq!(world.get(id).await.submission.extra.trace, Some(submit));
+    assert_eq!(world.get(id).await.submission.trace, Some(submit));
     for round in [&all[1..4], &all[4..7]] {
         let mut parent = Some(submit);
         for (name, context, below, _) in round {
@@ -93,7 +93,7 @@ async fn nothing_is_told_or_kept_of_a_trace_that_its_beginner_does_not_keep() {
     let id = world.send(from(&CALLER.replace("-01", "-00"))).await;
     world.sweep().await;
     assert!(told.all().is_empty());
-    assert_eq!(world.get(id).await.submission.extra.trace, None);
+    assert_eq!(world.get(id).await.submission.trace, None);
 }
 
 #[tokio::test]
@@ -102,6 +102,6 @@ async fn while_traces_are_off_nothing_is_kept_of_them() {
     let id = world.send(from(CALLER)).await;
     world.sweep().await;
     let submission = world.get(id).await.submission;
-    assert!(submission.extra.is_empty(), "{:?}", submission.extra);
+    assert_eq!(submission.trace, None);
     assert_eq!(world.mail.received()[0].trace, None);
 }

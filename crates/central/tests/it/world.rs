@@ -3,7 +3,7 @@
 use central::{
     Central, Settings,
     dispatcher::{Dispatcher, Tally},
-    ingest::{Incoming, Submitted},
+    ingest::Submitted,
     providers::ProviderDraft,
     secrets::Sealer,
 };
@@ -120,10 +120,7 @@ impl World {
 
     pub async fn send(&self, notification: ANotification) -> NotificationId {
         let id = notification.0.id;
-        let incoming = Incoming {
-            submission: notification.0,
-            channel_given: true,
-        };
+        let incoming = notification.0;
         let answers = self.central.ingest.submit(vec![incoming]).await.unwrap();
         assert_eq!(answers, [Submitted::Accepted { id }]);
         id

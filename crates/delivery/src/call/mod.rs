@@ -147,13 +147,7 @@ impl System {
         };
         let method = method(&call.method).map_err(&unfit)?;
         let url = self.url(&call.path).map_err(&unfit)?;
-        let named = |bad: Vec<FieldError>| {
-            let each: Vec<_> = bad
-                .iter()
-                .map(|f| format!("{}: {}", f.field, f.problem))
-                .collect();
-            unfit(each.join("; "))
-        };
+        let named = |bad: Vec<FieldError>| unfit(domain::field_error::in_words(&bad));
         let mut headers = self.own_headers.clone();
         headers.extend(self.headers(call).map_err(named)?);
         if !headers.contains_key("idempotency-key")

@@ -154,23 +154,13 @@ impl Ring {
 
 /// About what a message takes in memory.
 fn weight(message: &Message) -> usize {
-    let data = message
-        .type_data
-        .as_ref()
-        .map_or(0, |data| data.to_string().len());
-    let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let targets: usize = message
         .targets
         .iter()
         .map(|t| t.len() + size_of::<String>())
         .sum();
-    size_of::<Capture>()
-        + message.subject.len()
-        + message.body.len()
-        + optional(&message.body_html)
-        + optional(&message.site)
-        + targets
-        + data
+    let site = message.site.as_ref().map_or(0, String::len);
+    size_of::<Capture>() + message.content.weight() + site + targets
 }
 
 impl Default for Captured {
@@ -190,7 +180,7 @@ impl fmt::Debug for Captured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Channel, NotificationId, ProviderId, TenantId, Timestamp};
+    use domain::{Channel, Content, NotificationId, ProviderId, TenantId, Timestamp};
 
     fn owner(tenant: i32, provider: &str) -> Owner {
         Owner {
@@ -202,12 +192,13 @@ mod tests {
     fn message(subject: &str, bytes: usize) -> Message {
         Message {
             id: NotificationId::mint(),
-            channel: Channel::Capture,
+            content: Content {
+                channel: Some(Channel::Capture),
+                subject: subject.into(),
+                body: "x".repeat(bytes),
+                ..Content::default()
+            },
             targets: vec![],
-            subject: subject.into(),
-            body: "x".repeat(bytes),
-            body_html: None,
-            type_data: None,
             site: None,
             trace: None,
             created_at: Timestamp::from_millis(0),
@@ -216,7 +207,7 @@ mod tests {
 
     fn subjects(captured: &Captured, owner: &Owner) -> Vec<String> {
         let kept = captured.of(owner);
-        kept.into_iter().map(|c| c.message.subject).collect()
+        kept.into_iter().map(|c| c.message.content.subject).collect()
     }
 
     #[test]

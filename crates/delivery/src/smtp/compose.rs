@@ -18,19 +18,19 @@ pub(super) fn compose(message: &Message, settings: &SmtpSettings) -> Vec<u8> {
     let mut builder = MessageBuilder::new()
         .from(header_address(&settings.from))
         .header("To", Raw::new("undisclosed-recipients:;"))
-        .subject(one_line(&message.subject))
+        .subject(one_line(&message.content.subject))
         .date(message.created_at.as_millis().div_euclid(1000))
         .message_id(message_id(message.id, &settings.domain))
         .header("Auto-Submitted", Raw::new("auto-generated"))
         .header("X-Waypost-Notification-Id", Raw::new(message.id.to_string()))
-        .text_body(unix_lines(&message.body));
+        .text_body(unix_lines(&message.content.body));
     if let Some(reply_to) = &settings.reply_to {
         builder = builder.reply_to(header_address(reply_to));
     }
-    if let Some(html) = &message.body_html {
+    if let Some(html) = &message.content.body_html {
         builder = builder.html_body(unix_lines(html));
     }
-    let mut plain = Vec::with_capacity(message.body.len() + 1024);
+    let mut plain = Vec::with_capacity(message.content.body.len() + 1024);
     builder.serialize(&mut plain);
     stuffed(&plain)
 }
@@ -76,7 +76,7 @@ fn stuffed(plain: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::outside::Outside;
-    use domain::{Channel, SystemClock, Timestamp};
+    use domain::{Content, SystemClock, Timestamp};
     use std::sync::Arc;
 
     fn composed(change: impl FnOnce(&mut Message)) -> String {
@@ -88,12 +88,12 @@ mod tests {
         .unwrap();
         let mut message = Message {
             id: NotificationId::from_key(domain::TenantId::DEFAULT, "k"),
-            channel: Channel::Email,
+            content: Content {
+                subject: "Pump 3".into(),
+                body: "line\n.dot\r\n..two\n".into(),
+                ..Content::default()
+            },
             targets: vec!["secret-recipient@example.com".into()],
-            subject: "Pump 3".into(),
-            body: "line\n.dot\r\n..two\n".into(),
-            body_html: None,
-            type_data: None,
             site: None,
             created_at: Timestamp::from_millis(1_767_225_600_000),
             trace: None,
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_subject_cannot_add_headers() {
-        let mail = composed(|m| m.subject = "a\r\nBcc: x@example.com\n\nbody\0".into());
+        let mail = composed(|m| m.content.subject = "a\r\nBcc: x@example.com\n\nbody\0".into());
         assert!(!mail.contains("\r\nBcc:"), "{mail}");
         assert!(mail.contains("Subject: a Bcc: x@example.com body\r\n"), "{mail}");
     }
@@ -134,7 +134,7 @@ mod tests {
         assert!(mail.contains("\r\n..dot\r\n...two\r\n"), "{mail}");
         assert!(mail.ends_with("\r\n.\r\n"));
         assert_eq!(mail.matches("\r\n.\r\n").count(), 1);
-        let smuggler = composed(|m| m.body = "a\r.\r\nMAIL FROM:<x>\n.\nRCPT".into());
+        let smuggler = composed(|m| m.content.body = "a\r.\r\nMAIL FROM:<x>\n.\nRCPT".into());
         assert_eq!(smuggler.matches("\r\n.\r\n").count(), 1, "{smuggler}");
         assert!(
             !smuggler.replace("\r\n", "").contains(['\r', '\n']),
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn an_html_body_goes_along_with_the_text() {
-        let mail = composed(|m| m.body_html = Some("<p>hot</p>".into()));
+        let mail = composed(|m| m.content.body_html = Some("<p>hot</p>".into()));
         assert!(
             mail.contains("multipart/alternative")
                 && mail.contains("text/plain")

@@ -18,7 +18,7 @@ struct Data<'a> {
     notification_id: String,
     subject: &'a str,
     body: &'a str,
-    type_data: Option<&'a Value>,
+    type_data: Option<Value>,
     site: Option<&'a str>,
     created_at: Timestamp,
 }
@@ -29,9 +29,9 @@ pub(super) fn compose(message: &Message) -> Result<Vec<u8>, serde_json::Error> {
         timestamp: message.created_at,
         data: Data {
             notification_id: message.id.to_string(),
-            subject: &message.subject,
-            body: &message.body,
-            type_data: message.type_data.as_ref(),
+            subject: &message.content.subject,
+            body: &message.content.body,
+            type_data: message.type_data(),
             site: message.site.as_deref(),
             created_at: message.created_at,
         },

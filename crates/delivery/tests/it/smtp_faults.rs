@@ -145,10 +145,8 @@ async fn a_connection_cut_in_the_middle_of_a_message_is_never_taken_for_a_delive
     let adapter = smtp_adapter(&server, json!({}));
     server.on(SmtpRule::at(Phase::Body).cut());
     for body in ["short".to_owned(), "a long line of text\n".repeat(200_000)] {
-        let message = delivery::Message {
-            body,
-            ..mail(&TARGETS)
-        };
+        let mut message = mail(&TARGETS);
+        message.content.body = body;
         let failure = failure(adapter.deliver(&message, patiently()).await);
         assert!(matches!(failure.kind, Transient | Ambiguous), "{failure:?}");
         assert!(failure.is_lane_down());

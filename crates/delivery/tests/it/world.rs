@@ -1,7 +1,7 @@
 //! What every test here needs: an outside that allows loopback, far ends, and messages.
 
 use delivery::{Adapter, Captured, Deadline, Message, Outside, Registry};
-use domain::{Channel, Failure, NotificationId, Outcome, SystemClock, Timestamp};
+use domain::{Channel, Content, Failure, NotificationId, Outcome, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use simulator::{SmtpOptions, SmtpServer};
 use std::{sync::Arc, time::Duration};
@@ -27,12 +27,14 @@ pub fn adapter(kind: &str, settings: Value) -> Arc<dyn Adapter> {
 pub fn message(channel: Channel, targets: &[&str]) -> Message {
     Message {
         id: NotificationId::mint(),
-        channel,
+        content: Content {
+            channel: Some(channel),
+            subject: "Pump 3 is hot".into(),
+            body: "87 °C\n.\nand rising".into(),
+            type_data: Some(json!({"severity": "high"}).to_string()),
+            ..Content::default()
+        },
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
-        subject: "Pump 3 is hot".into(),
-        body: "87 °C\n.\nand rising".into(),
-        body_html: None,
-        type_data: Some(json!({"severity": "high"})),
         site: Some("plant-7".into()),
         created_at: Timestamp::from_millis(1_767_225_600_000),
         trace: None,

@@ -274,7 +274,7 @@ async fn a_site_that_was_let_in_says_as_much_as_it_likes_for_as_long_as_it_likes
     tokio::time::sleep(3 * STRANGER_TIME).await;
     for _ in 0..20 {
         let mut large = a_forward();
-        large.body = "x".repeat(STRANGER_BYTES);
+        large.content.body = "x".repeat(STRANGER_BYTES);
         assert_eq!(link.submit(vec![large]).await.unwrap(), [Ack::Accepted]);
     }
     assert!(link.state().borrow().is_up());

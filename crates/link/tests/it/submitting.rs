@@ -1,8 +1,8 @@
 //! Handing notifications over.
 
-use crate::world::{World, a_forward, a_telemetry, down, hasty, up};
+use crate::world::{World, a_forward, a_full_forward, a_telemetry, down, hasty, up};
 use domain::Status;
-use link::{Ack, Down, Forward, LinkClient, Uplink, client::ITEM_BYTES};
+use link::{Ack, Down, LinkClient, Uplink, client::ITEM_BYTES};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -19,11 +19,9 @@ async fn stuck(world: &World, link: &LinkClient) -> JoinHandle<Result<Vec<Ack>, 
 async fn a_batch_is_answered_item_by_item_in_order() {
     let world = World::new();
     let link = world.connected().await;
-    let (one, two) = (a_forward(), a_forward());
-    let bad = Forward {
-        subject: "bad".into(),
-        ..a_forward()
-    };
+    let (one, two) = (a_full_forward(), a_forward());
+    let mut bad = a_forward();
+    bad.content.subject = "bad".into();
     let acks = link
         .submit(vec![one.clone(), bad, two, one.clone()])
         .await
@@ -62,8 +60,8 @@ async fn a_large_batch_travels_in_frames_and_comes_back_whole() {
     let world = World::new();
     let link = world.connected().await;
     let mut batch: Vec<_> = (0..1_700).map(|_| a_forward()).collect();
-    batch[3].body = "x".repeat(1 << 20);
-    batch[900].subject = "bad".into();
+    batch[3].content.body = "x".repeat(1 << 20);
+    batch[900].content.subject = "bad".into();
     let acks = link.submit(batch).await.unwrap();
     let refused: Vec<_> = (0..1_700).filter(|&i| acks[i] != Ack::Accepted).collect();
     assert_eq!(refused, [900]);
@@ -74,10 +72,8 @@ async fn a_large_batch_travels_in_frames_and_comes_back_whole() {
 async fn what_the_link_does_not_carry_is_refused_alone() {
     let world = World::new();
     let link = world.connected().await;
-    let huge = Forward {
-        body: "x".repeat(ITEM_BYTES),
-        ..a_forward()
-    };
+    let mut huge = a_forward();
+    huge.content.body = "x".repeat(ITEM_BYTES);
     let acks = link.submit(vec![a_forward(), huge, a_forward()]).await.unwrap();
     let [Ack::Accepted, Ack::Refused(why), Ack::Accepted] = acks.as_slice() else {
         panic!("{acks:?}");

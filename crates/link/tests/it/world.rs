@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 use testkit::Network;
-pub use testkit::site::{ASite, a_forward, a_parked_message, a_telemetry};
+pub use testkit::site::{ASite, a_forward, a_full_forward, a_parked_message, a_telemetry};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -95,7 +95,7 @@ impl SiteSession for Session {
         self.0.most_at_once.lock().unwrap().0 -= 1;
         let mut rows = self.0.rows.lock().unwrap();
         let store = |item: Forward| {
-            if item.subject == "bad" {
+            if item.content.subject == "bad" {
                 return Ack::Refused("subject must not be bad".into());
             }
             match rows.insert(item.id, item) {

@@ -8,7 +8,7 @@ use axum::{
     http::{StatusCode, header},
     response::IntoResponse,
 };
-use domain::{FieldError, retry, submission::limit};
+use domain::{FieldError, Timestamp, content::ContentSource, retry, submission::limit};
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, time::Duration};
 use store::buffer::{MessageId, Origin};
@@ -218,6 +218,27 @@ impl Fields {
     fn wrong<T>(&mut self, name: &str, problem: &str) -> Option<T> {
         self.bad(name, problem);
         None
+    }
+}
+
+impl ContentSource for Fields {
+    fn text(&mut self, name: &'static str) -> Option<String> {
+        Fields::text(self, name)
+    }
+
+    fn needed_text(&mut self, name: &'static str) -> String {
+        self.needed(name)
+    }
+
+    fn time(&mut self, name: &'static str) -> Option<Timestamp> {
+        let text = Fields::text(self, name)?;
+        text.parse()
+            .ok()
+            .or_else(|| self.wrong(name, Timestamp::EXPECTED))
+    }
+
+    fn json(&mut self, name: &'static str) -> Option<String> {
+        self.any(name).map(|value| value.to_string())
     }
 }
 

@@ -16,9 +16,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{
-    Actor, Channel, FieldError, NotificationId, ProviderId, Submission, Target, TenantId, address,
+    Channel, Content, FieldError, NotificationId, Target, address,
     site::{Category, OperationStatus},
-    submission::{Extra, Provenance},
 };
 use link::RemoteStatus;
 use serde_json::{Value, json};
@@ -44,26 +43,11 @@ pub async fn send(
 }
 
 fn read(fields: &mut Fields) -> Outgoing {
-    let mut payload = NotificationPayload {
-        channel: fields.name("type"),
-        provider: fields.name("providerId"),
-        subject: fields.text("subject").unwrap_or_default(),
-        body: String::new(),
-        type_data: fields.any("typeData"),
-        ..Default::default()
-    };
-    let to = fields.any("to");
-    let missing = to.is_none();
-    match to {
-        Some(Value::String(list)) => payload.list = Some(list),
-        Some(Value::Array(entries)) if entries.iter().all(Value::is_string) => {
-            let texts = entries.iter().filter_map(Value::as_str).map(str::to_owned);
-            payload.recipients = Some(texts.collect());
-        }
-        Some(_) => fields.bad("to", "must be the name of a list, or a list of addresses"),
-        None => {}
-    }
-    payload.body = fields.needed("body");
+    let type_as_written = fields.name("type");
+    let channel = type_as_written.as_deref().map(str::parse::<Channel>).transpose();
+    let to = target(fields);
+    let given = channel.as_ref().ok().copied().flatten();
+    let content = Content::read(fields, given, to.clone().unwrap_or_default());
     let origin = fields.origin();
     let mut options = fields.options();
     let pinned = fields.id("notificationId");
@@ -71,12 +55,21 @@ fn read(fields: &mut Fields) -> Outgoing {
         (Some(a), Some(b)) if a != b => fields.bad("messageId", "is not the same as notificationId"),
         (id, other) => options.message_id = id.or(other),
     }
-    let problems = problems(&payload, missing);
-    fields.all_bad(problems);
-    let target = match (&payload.list, &payload.recipients, &payload.provider) {
-        (Some(list), _, _) => list.clone(),
-        (None, Some(_), _) => "(recipients)".to_owned(),
-        (None, None, provider) => provider.clone().unwrap_or_else(|| "(provider)".to_owned()),
+    match channel {
+        Err(unknown) => fields.bad("type", unknown.to_string()),
+        Ok(_) if to.is_none() && content.channel().needs_recipients() => fields.bad("to", "is missing"),
+        Ok(_) => fields.all_bad(problems(&content)),
+    }
+    let target = match (&content.target, &content.provider) {
+        (Target::List(list), _) => list.clone(),
+        (Target::Recipients(_), _) => "(recipients)".to_owned(),
+        (Target::Provider, Some(provider)) => provider.to_string(),
+        (Target::Provider, None) => "(provider)".to_owned(),
+    };
+    let payload = NotificationPayload {
+        content,
+        type_as_written,
+        trace: None,
     };
     Outgoing {
         category: Category::Notification,
@@ -88,47 +81,30 @@ fn read(fields: &mut Fields) -> Outgoing {
     }
 }
 
-/// What central would refuse anyway, said while the script is still there to hear it.
-fn problems(payload: &NotificationPayload, to_missing: bool) -> Vec<FieldError> {
-    let channel = match payload.channel.as_deref().map(str::parse::<Channel>) {
-        Some(Ok(channel)) => channel,
-        Some(Err(unknown)) => return vec![FieldError::new("type", unknown.to_string())],
-        None => Channel::Email,
-    };
-    if to_missing && channel.needs_recipients() {
-        return vec![FieldError::new("to", "is missing")];
+/// A list by its name, or addresses; none if nothing was said.
+fn target(fields: &mut Fields) -> Option<Target> {
+    match fields.any("to")? {
+        Value::String(list) => Some(Target::List(list)),
+        Value::Array(entries) if entries.iter().all(Value::is_string) => {
+            let texts = entries.iter().filter_map(Value::as_str).map(str::to_owned);
+            Some(Target::Recipients(texts.collect()))
+        }
+        _ => {
+            fields.bad("to", "must be the name of a list, or a list of addresses");
+            Some(Target::Provider)
+        }
     }
-    let target = match (&payload.list, &payload.recipients) {
-        (Some(list), _) => Target::List(list.clone()),
-        (None, Some(to)) => Target::Recipients(to.clone()),
-        (None, None) => Target::Provider,
-    };
-    let draft = Submission {
-        tenant: TenantId::DEFAULT,
-        id: NotificationId(uuid::Uuid::nil()),
-        idempotency_key: None,
-        channel,
-        provider: payload.provider.as_deref().map(ProviderId::new),
-        target,
-        subject: payload.subject.clone(),
-        body: payload.body.clone(),
-        type_data: payload.type_data.as_ref().map(Value::to_string),
-        provenance: Provenance::default(),
-        entity_type: None,
-        entity_id: None,
-        submitted_by: Actor::system(),
-        site_enqueued_at: None,
-        send_at: None,
-        expires_at: None,
-        supersedes_key: None,
-        extra: Extra::default(),
-    };
-    let mut bad = draft.problems();
+}
+
+/// What central would refuse anyway, said while the script is still there to hear it.
+fn problems(content: &Content) -> Vec<FieldError> {
+    let mut bad = content.problems();
     // A provider that is named without a type decides itself what an address looks like.
-    let decided = bad.is_empty() && (payload.channel.is_some() || payload.provider.is_none());
+    let decided = bad.is_empty() && (content.channel.is_some() || content.provider.is_none());
+    let channel = content.channel();
     if decided
         && channel.takes_recipients()
-        && let Some(to) = &payload.recipients
+        && let Target::Recipients(to) = &content.target
     {
         for (i, one) in to.iter().enumerate() {
             let problem = address::problem(channel, one);

@@ -62,17 +62,10 @@ impl Problem {
     }
 
     pub fn fields(errors: Vec<FieldError>) -> Self {
-        let named: Vec<_> = errors
-            .iter()
-            .map(|e| format!("{}: {}", e.field, e.problem))
-            .collect();
+        let detail = domain::field_error::in_words(&errors);
         Self {
             errors,
-            ..Self::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "validation_failed",
-                named.join("; "),
-            )
+            ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "validation_failed", detail)
         }
     }
 

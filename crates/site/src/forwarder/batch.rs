@@ -3,7 +3,7 @@
 use super::Forwarder;
 use crate::{payload, payload::NotificationPayload};
 use domain::{
-    NotificationId, Target, TraceContext,
+    NotificationId, TraceContext,
     site::DatabaseIdentity,
     trace::{Span, SpanKind},
 };
@@ -145,24 +145,15 @@ fn forward(waiting: Waiting) -> Result<Forward, String> {
         return Err(corrupt(why));
     }
     let payload: NotificationPayload = payload::read(&waiting.payload).map_err(corrupt)?;
-    let target = match (payload.list, payload.recipients) {
-        (Some(list), _) => Target::List(list),
-        (None, Some(to)) => Target::Recipients(to),
-        (None, None) => Target::Provider,
-    };
+    let trace = payload.trace;
     Ok(Forward {
         id: NotificationId(waiting.id.0),
-        target,
-        channel: payload.channel,
-        provider: payload.provider,
-        subject: payload.subject,
-        body: payload.body,
-        type_data: payload.type_data.map(|data| data.to_string()),
+        content: payload.known().map_err(|why| format!("UNKNOWN_TYPE: {why}"))?,
         instance: waiting.origin.instance,
         script: waiting.origin.script,
         execution: waiting.origin.execution,
         parent_execution: waiting.origin.parent_execution,
         site_enqueued_at: waiting.created_at,
-        trace: payload.trace,
+        trace,
     })
 }

@@ -176,6 +176,22 @@ async fn a_notification_is_taken_and_followed_to_central() {
 }
 
 #[tokio::test]
+async fn a_script_may_say_what_any_sender_may_say() {
+    let local = Local::new().await;
+    let said = json!({"to": ["+491511234567"], "type": "sms", "providerId": "modem", "subject": "s", "body": "b",
+        "bodyHtml": "<p>b</p>", "typeData": {"a": 1}, "entityType": "tank", "entityId": "4", "ruleName": "High",
+        "ruleId": "r7", "runId": "u1", "supersedesKey": "k", "sendAt": "2026-01-01T00:00:00Z",
+        "expiresAt": "2026-01-02T00:00:00Z"});
+    let (status, answer) = local.post("/notify", said).await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{answer}");
+    let late = json!({"to": "ops", "body": "b", "sendAt": "2026-01-02T00:00:00Z",
+        "expiresAt": "2026-01-01T00:00:00Z", "entityId": "x".repeat(256)});
+    assert_eq!(local.refused("/notify", late).await, ["entityId", "expiresAt"]);
+    let never = json!({"to": "ops", "body": "b", "sendAt": "soon"});
+    assert_eq!(local.refused("/notify", never).await, ["sendAt"]);
+}
+
+#[tokio::test]
 async fn a_call_gives_back_the_systems_answer_and_carries_its_credentials() {
     let local = Local::new().await;
     let (status, said) = local

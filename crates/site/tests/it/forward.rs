@@ -4,8 +4,12 @@ use crate::{
     central::identity,
     world::{World, a_notification, secs, somebody, until},
 };
-use domain::NotificationId;
-use site::forwarder::{Forwarder, REMEMBERED};
+use domain::{Channel, Content, NotificationId, ProviderId, Target, Timestamp};
+use site::{
+    Outgoing,
+    forwarder::{Forwarder, REMEMBERED},
+    payload::{self, NotificationPayload},
+};
 use store::buffer::{MessageStatus, What};
 
 async fn notify_many(world: &World, n: usize) -> Vec<NotificationId> {
@@ -32,9 +36,45 @@ async fn a_notification_is_forwarded_at_once_with_where_it_came_from() {
     let id = world.notify("full").await;
     until("central to have it", || world.waiting() == 0).await;
     let row = world.central.inner.lock().unwrap().rows[0].clone();
-    assert_eq!((row.id, row.subject.as_str()), (id, "full"));
+    assert_eq!((row.id, row.content.subject.as_str()), (id, "full"));
     assert_eq!(row.instance.as_deref(), Some("tank-4"));
     assert_eq!(row.execution.as_deref(), Some("run-1"));
+    agent.stop().await;
+}
+
+#[tokio::test]
+async fn whatever_a_script_says_reaches_central_to_the_last_field() {
+    let world = World::new();
+    let agent = world.start().await;
+    let said = |text: &str| Some(text.to_owned());
+    let content = Content {
+        channel: Some(Channel::Sms),
+        provider: Some(ProviderId::new("modem")),
+        target: Target::Recipients(vec!["+491511234567".into()]),
+        subject: "Tank 4".into(),
+        body: "Level 98 %".into(),
+        body_html: said("<p>Level 98 %</p>"),
+        type_data: said(r#"{"a":1}"#),
+        entity_type: said("tank"),
+        entity_id: said("4"),
+        rule_name: said("High level"),
+        rule_id: said("r7"),
+        run_id: said("run-1"),
+        supersedes_key: said("tank-4:level"),
+        send_at: Some(Timestamp::from_millis(1_767_225_700_000)),
+        expires_at: Some(Timestamp::from_millis(1_767_225_800_000)),
+    };
+    let payload = NotificationPayload {
+        content: content.clone(),
+        ..NotificationPayload::default()
+    };
+    let outgoing = Outgoing {
+        payload: payload::text(&payload),
+        ..a_notification("")
+    };
+    world.site.send(outgoing).await.unwrap();
+    until("central to have it", || world.waiting() == 0).await;
+    assert_eq!(world.central.inner.lock().unwrap().rows[0].content, content);
     agent.stop().await;
 }
 

@@ -5,7 +5,7 @@ use crate::{
     script::{Reply, Scripted},
 };
 use domain::{
-    Actor, ManualClock, NotificationId, SiteId, TrackedOperationId,
+    Actor, Content, ManualClock, NotificationId, SiteId, Target, TrackedOperationId,
     site::{Category, OperationStatus},
 };
 use site::{Agent, Handlers, Outgoing, SendOptions, Sent, Settings, Site, engine::Swept, payload};
@@ -164,9 +164,12 @@ impl World {
 
 pub fn a_notification(subject: &str) -> Outgoing {
     let payload = payload::NotificationPayload {
-        list: Some("ops".into()),
-        subject: subject.into(),
-        body: "Level 98 %".into(),
+        content: Content {
+            target: Target::List("ops".into()),
+            subject: subject.into(),
+            body: "Level 98 %".into(),
+            ..Content::default()
+        },
         ..Default::default()
     };
     Outgoing {

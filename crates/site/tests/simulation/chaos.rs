@@ -6,7 +6,7 @@ use crate::{
     trace::{History, Trace},
 };
 use async_trait::async_trait;
-use domain::{Jitter, NotificationId, SiteId, site::Category};
+use domain::{Content, Jitter, NotificationId, SiteId, Target, site::Category};
 use link::{Address, LinkClient, LinkState, Options, Uplink, transport::Dial, transport::Io};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use site::{Agent, Commands, Handlers, Outgoing, SendOptions, Settings, Site, payload};
@@ -243,9 +243,12 @@ async fn a_site(path: PathBuf, mut rng: StdRng, accepted: Accepted, trace: Trace
 
 fn notification(id: NotificationId, n: u32) -> Outgoing {
     let payload = payload::NotificationPayload {
-        list: Some("ops".into()),
-        subject: format!("n{n}"),
-        body: "x".into(),
+        content: Content {
+            target: Target::List("ops".into()),
+            subject: format!("n{n}"),
+            body: "x".into(),
+            ..Content::default()
+        },
         ..Default::default()
     };
     Outgoing {

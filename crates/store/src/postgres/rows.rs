@@ -1,8 +1,8 @@
 //! Rows in the terms of the domain. A value that no version of this program writes is `Corrupt`, named by its table.
 
 use super::types::{At, small};
-use crate::{Error, Result};
-use domain::{Channel, Hold, RecipientResult, Status, Target, Timestamp, submission::Extra};
+use crate::{Error, Result, extra::Extra};
+use domain::{Channel, Hold, RecipientResult, RecipientState, Status, Target, Timestamp};
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
 use tokio_postgres::{
@@ -37,18 +37,10 @@ pub(super) fn channel(row: &Row) -> Result<Channel> {
 
 /// Of the columns `list_name` and `recipients`.
 pub(super) fn target(row: &Row) -> Result<Target> {
-    Ok(target_of(
+    Ok(Target::of(
         row.get("list_name"),
         json_text(row, "notifications", "recipients", "recipients")?,
     ))
-}
-
-pub(super) fn target_of(list: Option<String>, recipients: Option<Vec<String>>) -> Target {
-    match (list, recipients) {
-        (Some(name), _) => Target::List(name),
-        (None, Some(to)) => Target::Recipients(to),
-        (None, None) => Target::Provider,
-    }
 }
 
 /// Reads a row's columns one after the other.
@@ -84,7 +76,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-pub(super) fn extra(row: &Row) -> Result<Extra> {
+pub(super) fn extra(row: &Row) -> Result<Extra<'static>> {
     Ok(json_text(row, "notifications", "extra", "extra")?.unwrap_or_default())
 }
 
@@ -131,10 +123,24 @@ pub(super) fn hold(row: &Row) -> Result<Option<Hold>> {
     }))
 }
 
+pub(super) fn state_name(state: RecipientState) -> &'static str {
+    match state {
+        RecipientState::Open => "Open",
+        RecipientState::Accepted => "Accepted",
+        RecipientState::Failed => "Failed",
+    }
+}
+
 pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
+    let state = match row.get("state") {
+        "Open" => RecipientState::Open,
+        "Accepted" => RecipientState::Accepted,
+        "Failed" => RecipientState::Failed,
+        other => return Err(Error::corrupt("recipient_results", format!("state {other:?}"))),
+    };
     Ok(RecipientResult {
         address: row.get("address"),
-        state: parsed("recipient_results", row.get("state"))?,
+        state,
         generation: row.get("generation"),
         provider_message_id: row.get("provider_message_id"),
         code: row.get("code"),

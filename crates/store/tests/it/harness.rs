@@ -1,9 +1,8 @@
 //! A store, a clock that is moved by hand, and the few moves every case is made of.
 
 use domain::{
-    Actor, Channel, HoldReason, LaneId, LeaseToken, Limits, ManualClock, NotificationId, OnAmbiguous,
-    ProviderId, RetryPolicy, Status, Submission, Target, TenantId,
-    submission::{Extra, Provenance},
+    Actor, Channel, Content, HoldReason, LaneId, LeaseToken, Limits, ManualClock, NotificationId,
+    OnAmbiguous, ProviderId, RetryPolicy, Status, Submission, Target, TenantId,
 };
 use std::{any::Any, collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use store::{
@@ -163,26 +162,20 @@ impl TestStore {
 
 /// An e-mail nobody has sent before.
 pub fn mail() -> Submission {
-    Submission {
-        tenant: TENANT,
-        id: NotificationId::mint(),
-        idempotency_key: None,
-        channel: Channel::Email,
-        provider: None,
+    let content = Content {
+        channel: Some(Channel::Email),
         target: Target::List("ops".into()),
         subject: "Tank 7 is full".into(),
         body: "Level 98 %".into(),
-        type_data: None,
-        provenance: Provenance::default(),
-        entity_type: None,
-        entity_id: None,
-        submitted_by: Actor::new("key:line-4"),
-        site_enqueued_at: None,
-        send_at: None,
-        expires_at: None,
-        supersedes_key: None,
-        extra: Extra::default(),
-    }
+        ..Content::default()
+    };
+    Submission::new(TENANT, NotificationId::mint(), Actor::new("key:line-4"), content)
+}
+
+/// The same with other content.
+pub fn saying(mut submission: Submission, change: impl FnOnce(&mut Content)) -> Submission {
+    change(&mut submission.content);
+    submission
 }
 
 pub fn from_site(site: &str) -> Submission {

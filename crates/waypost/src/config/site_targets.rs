@@ -114,8 +114,7 @@ impl System {
                 .map(|file| text_of("ca_file", file))
                 .transpose()?,
         };
-        delivery::call::System::new(settings, outside)
-            .map_err(|bad| format!("{}: {}", bad.field, bad.problem))
+        delivery::call::System::new(settings, outside).map_err(|bad| bad.to_string())
     }
 
     fn credentials(&self) -> Result<Auth, String> {

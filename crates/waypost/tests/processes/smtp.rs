@@ -1,7 +1,7 @@
 //! A real SMTP server that answers every code at every phase, and what becomes of the notification: its status,
 //! each recipient, the next attempt, the audit.
 
-use central::{Central, Settings, ingest::Incoming, providers::ProviderDraft, secrets::Sealer};
+use central::{Central, Settings, providers::ProviderDraft, secrets::Sealer};
 use delivery::{Captured, Outside, Registry};
 use domain::{
     Actor, AuditStatus, Clock, HoldReason, ManualClock, NotificationId, OnAmbiguous, Recipient,
@@ -81,14 +81,7 @@ impl World {
     async fn attempt(&self) -> (NotificationId, Notification) {
         let submission = a_notification().to_list("ops").0;
         let id = submission.id;
-        self.central
-            .ingest
-            .submit(vec![Incoming {
-                submission,
-                channel_given: true,
-            }])
-            .await
-            .unwrap();
+        self.central.ingest.submit(vec![submission]).await.unwrap();
         self.central.dispatcher().sweep().await.unwrap();
         (id, self.get(id).await)
     }

@@ -1,9 +1,7 @@
 //! Two nodes on one PostgreSQL inside this process, so that each can have a clock of its own.
 
 use crate::{postgres, size};
-use central::{
-    Central, Settings, changes::News, ingest::Incoming, providers::ProviderDraft, secrets::Sealer,
-};
+use central::{Central, Settings, changes::News, providers::ProviderDraft, secrets::Sealer};
 use delivery::Registry;
 use domain::{Actor, Channel, Clock, NotificationId, Outcome, Status, SystemClock, TenantId, Timestamp};
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -55,10 +53,7 @@ async fn deliver(
     for (i, batch) in (0..total).collect::<Vec<_>>().chunks(250).enumerate() {
         let incoming = batch
             .iter()
-            .map(|_| Incoming {
-                submission: a_notification().by(Channel::Webhook).0,
-                channel_given: true,
-            })
+            .map(|_| a_notification().by(Channel::Webhook).0)
             .collect();
         let node = if i.is_multiple_of(2) { &one } else { &two };
         node.ingest.submit(incoming).await.unwrap();
@@ -137,11 +132,7 @@ async fn who_watches_one_node_hears_what_the_other_does() {
     }
     let submission = a_notification().by(Channel::Webhook).0;
     let id = submission.id;
-    let incoming = Incoming {
-        submission,
-        channel_given: true,
-    };
-    one.ingest.submit(vec![incoming]).await.unwrap();
+    one.ingest.submit(vec![submission]).await.unwrap();
     let heard = heard_until_delivered(&mut news, id).await;
     assert_eq!(heard.last(), Some(&Status::Delivered));
     stop.cancel();

@@ -14,8 +14,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use central::ingest::Incoming;
-use domain::FieldError;
+use domain::{FieldError, Submission};
 use serde_json::Value;
 
 /// The most notifications in one batch.
@@ -42,7 +41,7 @@ pub async fn many(
         .iter()
         .filter_map(|item| {
             let mut sound = item.as_ref().ok()?.clone();
-            sound.submission.extra.trace = trace;
+            sound.trace = trace;
             Some(sound)
         })
         .collect();
@@ -97,7 +96,7 @@ fn items(body: Value) -> Result<Vec<Value>> {
     Ok(items)
 }
 
-fn check(item: Value, caller: &Caller) -> Result<Incoming, Vec<FieldError>> {
+fn check(item: Value, caller: &Caller) -> Result<Submission, Vec<FieldError>> {
     match item {
         Value::Object(map) => SubmitRequest::check(Fields::new(map), None, caller),
         other => Err(vec![FieldError::new(

@@ -105,25 +105,25 @@ impl Export {
 }
 
 fn write_row(line: &mut Line, row: &Notification) {
-    let s = &row.submission;
-    let (list, to) = match &s.target {
+    let (s, content) = (&row.submission, &row.submission.content);
+    let (list, to) = match &content.target {
         Target::List(name) => (name.as_str(), String::new()),
         Target::Recipients(to) => ("", to.join("; ")),
         Target::Provider => ("", String::new()),
     };
     line.plain(s.id)
         .plain(row.status)
-        .plain(s.channel)
+        .plain(content.channel())
         .text(list)
         .text(&to)
         .text_or_empty(row.provider.as_deref())
-        .text(&s.subject)
+        .text(&content.subject)
         .plain(row.retry_count)
         .text_or_empty(row.last_code.as_deref())
         .text_or_empty(row.last_error.as_deref())
         .text_or_empty(s.provenance.site.as_deref())
-        .text_or_empty(s.entity_type.as_deref())
-        .text_or_empty(s.entity_id.as_deref())
+        .text_or_empty(content.entity_type.as_deref())
+        .text_or_empty(content.entity_id.as_deref())
         .text_or_empty(row.receipt.as_deref())
         .plain(row.created_at)
         .plain_or_empty(row.last_attempt_at)

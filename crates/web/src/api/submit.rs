@@ -28,9 +28,9 @@ pub async fn one(
     JsonObject(fields): JsonObject,
 ) -> Result<(StatusCode, Json<SubmitAnswer>)> {
     let key = header_key(&headers)?;
-    let mut incoming = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
-    incoming.submission.extra.trace = caller_trace(&state, &headers);
-    let submitted = state.central.ingest.submit(vec![incoming]).await?;
+    let mut submission = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
+    submission.trace = caller_trace(&state, &headers);
+    let submitted = state.central.ingest.submit(vec![submission]).await?;
     let Some(submitted) = submitted.into_iter().next() else {
         return Err(Problem::internal());
     };

@@ -152,7 +152,8 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
                 continue;
             }
             if page.shown.len() < SHOWN {
-                page.shown.push((id, found.submission.subject, found.status));
+                page.shown
+                    .push((id, found.submission.content.subject, found.status));
             }
             page.ids.push(id);
         }

@@ -47,7 +47,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
         .attempts(tenant, id)
         .await?
         .unwrap_or_default();
-    let title = match row.submission.subject.trim() {
+    let title = match row.submission.content.subject.trim() {
         "" => format!("Notification {id}"),
         subject => subject.to_owned(),
     };
@@ -63,7 +63,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
                 state.central.settings.kpi.stuck_after,
             ),
         steps: steps(&row, waiting.as_ref(), log),
-        type_data: row.submission.type_data.as_deref().map(pretty),
+        type_data: row.submission.content.type_data.as_deref().map(pretty),
         can_decide: row.status == Status::Parked,
         can_cancel: waiting.is_some(),
         can_resend: row.status.is_terminal(),

@@ -78,9 +78,9 @@ impl Row {
             status: found.status,
             stuck: waiting.is_some()
                 && is_stuck(found.waiting_since, now, state.central.settings.kpi.stuck_after),
-            to: to(&s.target),
-            subject: s.subject,
-            channel: s.channel,
+            to: to(&s.content.target),
+            channel: s.content.channel(),
+            subject: s.content.subject,
             provider: found.provider.filter(|name| !name.is_empty()),
             site: s.provenance.site,
             attempts: found.retry_count,

@@ -79,10 +79,10 @@ pub async fn send(State(state): State<Shared>, signed: Signed, form: Form) -> Re
         .and_then(|id| id.parse::<NotificationId>().ok());
     match SubmitRequest::check(typed.fields(id), None, &signed.caller) {
         Err(problems) => bad = problems,
-        Ok(incoming) => match state
+        Ok(submission) => match state
             .central
             .ingest
-            .submit(vec![incoming])
+            .submit(vec![submission])
             .await?
             .into_iter()
             .next()

@@ -28,14 +28,15 @@ pub struct CapturedView {
 
 impl From<Capture> for CapturedView {
     fn from(Capture { number, message }: Capture) -> Self {
+        let type_data = message.type_data();
         Self {
             number,
             notification_id: message.id,
             to: message.targets,
-            subject: message.subject,
-            body: message.body,
-            body_html: message.body_html,
-            type_data: message.type_data,
+            subject: message.content.subject,
+            body: message.content.body,
+            body_html: message.content.body_html,
+            type_data,
             site: message.site,
             created_at: message.created_at,
         }

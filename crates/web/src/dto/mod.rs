@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod captured;
+pub mod content;
 pub mod filter;
 pub mod job;
 pub mod key;

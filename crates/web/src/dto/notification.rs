@@ -1,12 +1,14 @@
 //! A notification as it is shown.
 
-use super::names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName};
+use super::{
+    content::{Heading, Source, Text},
+    names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName},
+};
 use domain::{
-    Actor, Channel, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status, Target,
-    Timestamp, WaitReason, Waiting, kpi::is_stuck,
+    Actor, Channel, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status, Timestamp,
+    WaitReason, Waiting, kpi::is_stuck,
 };
 use serde::Serialize;
-use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -16,9 +18,8 @@ use utoipa::ToSchema;
 pub struct Notification {
     #[serde(flatten)]
     pub summary: Summary,
-    pub body: String,
-    pub body_html: Option<String>,
-    pub type_data: Option<Value>,
+    #[serde(flatten)]
+    pub text: Text,
     /// How each recipient fared; empty where there is only one.
     pub recipients: Vec<RecipientView>,
 }
@@ -34,13 +35,10 @@ pub struct Summary {
     pub r#type: Channel,
     #[schema(value_type = StatusName)]
     pub status: Status,
-    pub list_name: Option<String>,
-    pub to: Option<Vec<String>>,
-    /// The provider the sender asked for.
-    pub provider_id: Option<String>,
+    #[serde(flatten)]
+    pub heading: Heading,
     /// The provider that has it now; null when there was none to route to.
     pub provider: Option<String>,
-    pub subject: String,
     /// Attempts so far in this generation.
     pub retry_count: u32,
     pub last_error: Option<String>,
@@ -60,10 +58,6 @@ pub struct Summary {
     pub enqueued_at: Timestamp,
     #[schema(value_type = Option<Time>)]
     pub site_enqueued_at: Option<Timestamp>,
-    #[schema(value_type = Option<Time>)]
-    pub send_at: Option<Timestamp>,
-    #[schema(value_type = Option<Time>)]
-    pub expires_at: Option<Timestamp>,
     /// What "stuck" counts from: the latest of created, sendAt and requeue.
     #[schema(value_type = Time)]
     pub waiting_since: Timestamp,
@@ -80,17 +74,8 @@ pub struct Summary {
     pub resolved_targets: Vec<String>,
     pub provider_message_id: Option<String>,
     pub receipt: Option<String>,
-    pub source_site_id: Option<String>,
-    pub source_instance_id: Option<String>,
-    pub source_script: Option<String>,
-    pub origin_execution_id: Option<String>,
-    pub origin_parent_execution_id: Option<String>,
-    pub entity_type: Option<String>,
-    pub entity_id: Option<String>,
-    pub rule_name: Option<String>,
-    pub rule_id: Option<String>,
-    pub run_id: Option<String>,
-    pub supersedes_key: Option<String>,
+    #[serde(flatten)]
+    pub source: Source,
     /// The notification this one repeats.
     #[schema(value_type = Option<Id>)]
     pub resend_of: Option<NotificationId>,
@@ -195,11 +180,6 @@ pub struct Measure {
 impl Summary {
     fn new(row: &mut store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
         let s = &mut row.submission;
-        let (list_name, to) = match std::mem::replace(&mut s.target, Target::Provider) {
-            Target::List(name) => (Some(name), None),
-            Target::Recipients(to) => (None, Some(to)),
-            Target::Provider => (None, None),
-        };
         // What is due in a lane that lets nothing out is tried when that ends.
         let next_attempt_at = match &waiting {
             Some(waiting) if waiting.reason != WaitReason::Queued => waiting.until,
@@ -208,13 +188,10 @@ impl Summary {
         Self {
             notification_id: s.id,
             idempotency_key: s.idempotency_key.take(),
-            r#type: s.channel,
+            r#type: s.content.channel(),
             status: row.status,
-            list_name,
-            to,
-            provider_id: s.provider.as_ref().map(ToString::to_string),
+            heading: Heading::take(&mut s.content),
             provider: row.provider.take(),
-            subject: std::mem::take(&mut s.subject),
             retry_count: row.retry_count,
             last_error: row.last_error.take(),
             error_code: row.last_code.take(),
@@ -225,8 +202,6 @@ impl Summary {
             created_at: row.created_at,
             enqueued_at: s.site_enqueued_at.unwrap_or(row.created_at),
             site_enqueued_at: s.site_enqueued_at,
-            send_at: s.send_at,
-            expires_at: s.expires_at,
             waiting_since: row.waiting_since,
             last_attempt_at: row.last_attempt_at,
             next_attempt_at,
@@ -235,18 +210,8 @@ impl Summary {
             resolved_targets: std::mem::take(&mut row.resolved_targets),
             provider_message_id: row.provider_message_id.take(),
             receipt: row.receipt.take(),
-            source_site_id: s.provenance.site.take(),
-            source_instance_id: s.provenance.instance.take(),
-            source_script: s.provenance.script.take(),
-            origin_execution_id: s.provenance.execution.as_ref().map(ToString::to_string),
-            origin_parent_execution_id: s.provenance.parent_execution.as_ref().map(ToString::to_string),
-            entity_type: s.entity_type.take(),
-            entity_id: s.entity_id.take(),
-            rule_name: s.extra.rule_name.take(),
-            rule_id: s.extra.rule_id.take(),
-            run_id: s.extra.run_id.take(),
-            supersedes_key: s.supersedes_key.take(),
-            resend_of: s.extra.resend_of,
+            source: std::mem::take(&mut s.provenance).into(),
+            resend_of: s.resend_of,
             submitted_by: s.submitted_by.clone(),
         }
     }
@@ -259,15 +224,9 @@ impl Summary {
 impl Notification {
     pub fn of(mut row: store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
         let summary = Summary::new(&mut row, waiting, measure);
-        let submission = row.submission;
         Self {
             summary,
-            body: submission.body,
-            body_html: submission.extra.body_html,
-            // Kept as text; what does not parse is shown as it is rather than hidden.
-            type_data: submission
-                .type_data
-                .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))),
+            text: row.submission.content.into(),
             recipients: row.recipients.into_iter().map(RecipientView::from).collect(),
         }
     }

@@ -6,6 +6,7 @@
 use super::{compact, record, sql};
 use crate::{
     Result,
+    extra::Extra,
     outbox::{AttemptRecord, Chores, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease},
     postgres::{
         failed::Failed,
@@ -15,7 +16,7 @@ use crate::{
         types::{At, millis, small},
     },
 };
-use domain::{LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Target, TenantId};
+use domain::{Content, LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Target, TenantId};
 use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;
 use tokio_postgres::Row;
@@ -181,7 +182,7 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
 /// Results are kept where there is more than one recipient, and only an attempt leaves any: one that was counted,
 /// one in an earlier generation, one that was cut off, or one that ended in a wait (which leaves its code).
 fn may_have_results(claimed: &Claimed, code: Option<&str>) -> bool {
-    let several = match &claimed.target {
+    let several = match &claimed.content.target {
         Target::List(_) => true,
         Target::Recipients(to) => to.len() > 1,
         Target::Provider => false,
@@ -206,7 +207,7 @@ fn claimed<'r>(
     let interruptions = small(column.next::<i32>() - 1);
     let waiting_since = column.time();
     let code = column.next();
-    let claimed = Claimed {
+    let mut claimed = Claimed {
         lease: Lease { seq, token },
         lane: LaneId(lane),
         config_version: versions.get(&lane).copied().unwrap_or_default(),
@@ -219,15 +220,22 @@ fn claimed<'r>(
         tenant: TenantId(column.next()),
         id: NotificationId(column.next()),
         created_at: column.time(),
-        expires_at: column.next::<Option<At>>().map(|at| at.0),
-        channel: rows::parsed("notifications", column.next())?,
-        target: rows::target_of(column.next(), column.json("notifications", "recipients")?),
-        subject: column.next(),
-        body: column.next(),
-        type_data: column.next(),
-        extra: column.json("notifications", "extra")?.unwrap_or_default(),
+        content: Content {
+            expires_at: column.next::<Option<At>>().map(|at| at.0),
+            channel: Some(rows::parsed("notifications", column.next())?),
+            target: Target::of(column.next(), column.json("notifications", "recipients")?),
+            subject: column.next(),
+            body: column.next(),
+            type_data: column.next(),
+            ..Content::default()
+        },
+        trace: None,
         known: vec![],
     };
+    if let Some(mut extra) = column.json::<Extra<'_>>("notifications", "extra")? {
+        extra.fill(&mut claimed.content);
+        claimed.trace = extra.trace;
+    }
     Ok((claimed, code))
 }
 

@@ -2,6 +2,7 @@
 
 use super::sql;
 use crate::{
+    extra::Extra,
     outbox::{NewNotification, nul_in_json},
     postgres::types::At,
 };
@@ -21,21 +22,19 @@ impl Item {
     pub fn new(new: NewNotification) -> Item {
         let submission = &new.submission;
         // Text fields only: always representable as JSON.
-        let recipients = match &submission.target {
+        let recipients = match &submission.content.target {
             Target::Recipients(to) => Some(serde_json::to_string(to).unwrap_or_default()),
             Target::List(_) | Target::Provider => None,
         };
-        let extra = (!submission.extra.is_empty())
-            .then(|| serde_json::to_string(&submission.extra).unwrap_or_default());
         // JSON hides a NUL; shown, it is refused as it is in every other text.
         let recipients = match nul_in_json(submission) {
             Some(_) => Some("\0".to_owned()),
             None => recipients,
         };
         Item {
-            content_hash: submission.content_hash(),
+            content_hash: submission.content.content_hash(),
             recipients,
-            extra,
+            extra: Extra::text_of(submission),
             new,
         }
     }
@@ -49,12 +48,17 @@ impl Item {
     }
 
     pub fn supersede_key(&self) -> &str {
-        self.new.submission.supersedes_key.as_deref().unwrap_or_default()
+        self.new
+            .submission
+            .content
+            .supersedes_key
+            .as_deref()
+            .unwrap_or_default()
     }
 
     /// About what it weighs on the wire.
     pub fn bytes(&self) -> usize {
-        let s = &self.new.submission;
+        let s = &self.new.submission.content;
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         500 + s.subject.len()
             + s.body.len()
@@ -77,30 +81,30 @@ pub(in crate::postgres) struct Columns<'a> {
 /// The text columns, in the order in which [`Columns::params`] names them.
 fn texts(item: &Item) -> [Option<&str>; 18] {
     let s = &item.new.submission;
-    let from = &s.provenance;
-    let list = match &s.target {
+    let (content, from) = (&s.content, &s.provenance);
+    let list = match &content.target {
         Target::List(name) => Some(name.as_str()),
         Target::Recipients(_) | Target::Provider => None,
     };
     [
         s.idempotency_key.as_deref(),
-        Some(s.channel.as_str()),
-        s.provider.as_ref().map(ProviderId::as_str),
+        Some(content.channel().as_str()),
+        content.provider.as_ref().map(ProviderId::as_str),
         list,
         item.recipients.as_deref(),
-        Some(&s.subject),
-        Some(&s.body),
-        s.type_data.as_deref(),
+        Some(&content.subject),
+        Some(&content.body),
+        content.type_data.as_deref(),
         from.site.as_deref(),
         from.instance.as_deref(),
         from.script.as_deref(),
         from.execution.as_ref().map(ExecutionId::as_str),
         from.parent_execution.as_ref().map(ExecutionId::as_str),
-        s.entity_type.as_deref(),
-        s.entity_id.as_deref(),
+        content.entity_type.as_deref(),
+        content.entity_id.as_deref(),
         Some(s.submitted_by.as_str()),
         item.extra.as_deref(),
-        s.supersedes_key.as_deref(),
+        content.supersedes_key.as_deref(),
     ]
 }
 
@@ -109,7 +113,7 @@ const RARE: [usize; 10] = [7, 8, 9, 10, 11, 12, 13, 14, 16, 17];
 
 fn times(item: &Item) -> [Option<Timestamp>; 3] {
     let s = &item.new.submission;
-    [s.site_enqueued_at, s.send_at, s.expires_at]
+    [s.site_enqueued_at, s.content.send_at, s.content.expires_at]
 }
 
 impl<'a> Columns<'a> {
@@ -208,7 +212,7 @@ impl<'a> Columns<'a> {
     }
 
     pub fn superseding(&self) -> Vec<&'a Item> {
-        let replaces = |i: &&&Item| i.new.submission.supersedes_key.is_some();
+        let replaces = |i: &&&Item| i.new.submission.content.supersedes_key.is_some();
         self.items.iter().filter(replaces).copied().collect()
     }
 }

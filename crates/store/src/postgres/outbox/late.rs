@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audit::entry::of_attempt,
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit,
@@ -18,7 +17,7 @@ use crate::{
         session::{Db, Session, Tx},
     },
 };
-use domain::Status;
+use domain::{RecipientState, Status};
 
 pub(super) async fn record(db: &Db, record: &AttemptRecord) -> Result<Recorded> {
     let mut patience = Patience::new("record");
@@ -67,13 +66,17 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     };
     let now = db.now();
     let mut accepted = Recipients::default();
-    accepted.add(lease.seq, generation, record.accepted());
+    let who = record
+        .recipients
+        .iter()
+        .filter(|r| r.state == RecipientState::Accepted);
+    accepted.add(lease.seq, generation, who);
     if !accepted.is_empty() {
         tx.exec(sql::record_recipient, &accepted.params(&now)).await?;
     }
     let completed = complete(db, &tx, record, &place).await?;
     if audited {
-        let entries = of_attempt(record, completed.then_some(Status::Delivered));
+        let entries = audit::of_attempt(record, completed.then_some(Status::Delivered));
         audit::insert(db, &tx, entries).await.map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audit::entry::of_attempt,
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit::{self, without_nul},
@@ -21,7 +20,7 @@ use crate::{
         session::{Db, Session},
     },
 };
-use domain::settle::RecipientUpdate;
+use domain::{RecipientState, Status, settle::RecipientUpdate};
 use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 
@@ -163,7 +162,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     if audited {
         let entries = kept()
             .filter(|r| r.delivery().is_none())
-            .flat_map(|r| of_attempt(r, r.ended.status()));
+            .flat_map(|r| audit::of_attempt(r, terminal(&r.ended)));
         audit::insert(db, &tx, entries).await.map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;
@@ -171,6 +170,15 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         db.passed.came_back();
     }
     Ok(held.into_keys().collect())
+}
+
+/// The status a row ends with, if it ends.
+pub(super) fn terminal(ended: &Ended) -> Option<Status> {
+    match ended {
+        Ended::Delivered { .. } => Some(Status::Delivered),
+        Ended::Park { .. } => Some(Status::Parked),
+        Ended::Retry { .. } | Ended::Wait { .. } => None,
+    }
 }
 
 /// The last resort for a record that the database does not take: what became of the message, without the words.
@@ -199,8 +207,11 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     if let Some(attempt) = &mut bare.attempt {
         attempt.detail = Some(refused());
     }
+    let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
     bare.recipients = record
-        .accepted()
+        .recipients
+        .iter()
+        .filter(accepted)
         .map(|r| RecipientUpdate {
             address: without_nul(&r.address).into_owned(),
             state: r.state,

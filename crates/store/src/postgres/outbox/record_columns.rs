@@ -4,6 +4,7 @@ use crate::{
     outbox::{AttemptRecord, Ended},
     postgres::{
         audit::without_nul,
+        rows,
         types::{At, millis},
     },
 };
@@ -266,7 +267,7 @@ impl<'a> Recipients<'a> {
             }
             self.seq.push(seq.0);
             self.address.push(without_nul(&update.address));
-            self.state.push(update.state.as_str());
+            self.state.push(rows::state_name(update.state));
             self.generation.push(generation);
             self.provider_message_id
                 .push(update.provider_message_id.as_deref().map(without_nul));

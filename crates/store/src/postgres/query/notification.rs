@@ -2,17 +2,17 @@
 
 use super::sql;
 use crate::{
-    Result,
+    Error, Result,
     postgres::{
         failed::Failed,
         rows,
         session::{Db, Session},
         types::small,
     },
-    query::{Notification, standing},
+    query::Notification,
 };
 use domain::{
-    Actor, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
+    Actor, Content, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
     submission::Provenance,
 };
 use tokio_postgres::Row;
@@ -66,22 +66,42 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
 }
 
 fn status(row: &Row) -> Result<Status> {
-    let ended = rows::status(row.get("status"))?;
-    standing(ended, row.get("waits"), small(row.get("attempts")))
+    if let Some(ended) = rows::status(row.get("status"))? {
+        return Ok(ended);
+    }
+    match (row.get("waits"), row.get::<_, i32>("attempts")) {
+        (true, 0) => Ok(Status::Pending),
+        (true, _) => Ok(Status::Retrying),
+        (false, _) => Err(Error::corrupt(
+            "notifications",
+            "a row in neither due nor outcome",
+        )),
+    }
 }
 
 fn submission(row: &Row) -> Result<Submission> {
     let execution = |column: &str| row.get::<_, Option<&str>>(column).map(ExecutionId::new);
-    Ok(Submission {
-        tenant: TenantId(row.get("tenant")),
-        id: NotificationId(row.get("id")),
-        idempotency_key: row.get("idempotency_key"),
-        channel: rows::channel(row)?,
+    let mut extra = rows::extra(row)?;
+    let mut content = Content {
+        channel: Some(rows::channel(row)?),
         provider: row.get::<_, Option<&str>>("provider").map(ProviderId::new),
         target: rows::target(row)?,
         subject: row.get("subject"),
         body: row.get("body"),
         type_data: row.get("type_data"),
+        entity_type: row.get("entity_type"),
+        entity_id: row.get("entity_id"),
+        supersedes_key: row.get("supersede_key"),
+        send_at: rows::time_opt(row, "send_at"),
+        expires_at: rows::time_opt(row, "expires_at"),
+        ..Content::default()
+    };
+    extra.fill(&mut content);
+    Ok(Submission {
+        tenant: TenantId(row.get("tenant")),
+        id: NotificationId(row.get("id")),
+        idempotency_key: row.get("idempotency_key"),
+        content,
         provenance: Provenance {
             site: row.get("site"),
             instance: row.get("instance"),
@@ -89,13 +109,9 @@ fn submission(row: &Row) -> Result<Submission> {
             execution: execution("execution"),
             parent_execution: execution("parent_execution"),
         },
-        entity_type: row.get("entity_type"),
-        entity_id: row.get("entity_id"),
         submitted_by: Actor::new(row.get::<_, &str>("submitted_by")),
         site_enqueued_at: rows::time_opt(row, "site_enqueued_at"),
-        send_at: rows::time_opt(row, "send_at"),
-        expires_at: rows::time_opt(row, "expires_at"),
-        supersedes_key: row.get("supersede_key"),
-        extra: rows::extra(row)?,
+        resend_of: extra.resend_of,
+        trace: extra.trace,
     })
 }

@@ -3,17 +3,16 @@
 use super::sql;
 use crate::{
     Result,
-    paging::Paging,
     postgres::{
         audit::without_nul,
         failed::Failed,
         rows,
-        session::{Db, Params, Session},
+        session::{Db, Session},
         types::{At, small},
     },
     query::{Cursor, Page},
     sites::{
-        CallFilter, CallPage, LATEST, SiteAction, SiteCall, actor_of, audit_of, code_of, detail_of, latest,
+        CallFilter, CallPage, SiteAction, SiteCall, Taking, actor_of, audit_of, code_of, detail_of, latest,
         tidy,
     },
 };
@@ -127,7 +126,7 @@ pub(super) async fn log_action(db: &Db, action: &SiteAction) -> Result<(), Faile
                 &action.tenant.0,
                 &action.site.as_str(),
                 // The end of time, of which the statement makes now.
-                &vec![At(Timestamp::from_millis(LATEST))],
+                &vec![At(Timestamp::from_millis(253_402_300_799_999))],
                 &vec![AuditKind::SiteParked.as_str()],
                 &vec![action.status.as_str()],
                 &vec![action.actor.as_str()],
@@ -152,26 +151,25 @@ pub(super) async fn page(
     page: &Page,
 ) -> Result<CallPage, Failed> {
     let session = db.general().await?;
-    let mut paging = Paging::new(page);
-    let mut start = Cursor::newest(filter.to, page.after);
+    let mut taking = Taking::new(filter, page);
+    let mut start = filter.start(page);
     let from = At(filter.from.unwrap_or(Timestamp::EPOCH));
-    'full: loop {
-        let step = paging.step();
-        let params: Params<'_> = &[&tenant.0, &from, &At(start.at), &start.seq, &(step as i64)];
-        let found = session.rows(sql::site_calls_page, params).await?;
+    loop {
+        let n = i64::from(Taking::STEP);
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+            [&tenant.0, &from, &At(start.at), &start.seq, &n];
+        let found = session.rows(sql::site_calls_page, &params).await?;
         for row in &found {
             let (place, call) = call_row(row)?;
-            if paging.take(place, Some(call).filter(|call| filter.passes(call))) {
-                break 'full;
-            }
             start = place;
+            if taking.take(place, call) {
+                return Ok(taking.page());
+            }
         }
-        if found.len() < step {
-            break;
+        if (found.len() as i64) < n {
+            return Ok(taking.page());
         }
     }
-    let (rows, next) = paging.finish();
-    Ok(CallPage { rows, next })
 }
 
 fn call_row(row: &Row) -> Result<(Cursor, SiteCall)> {

@@ -8,12 +8,12 @@ mod tenants;
 
 use crate::{
     Error, Result,
-    audit::Entry,
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
     },
     sqlite::{
-        SqliteStore, audit,
+        SqliteStore,
+        audit::{self, AuditEntry},
         rows::{self, all},
         writer::Session,
     },
@@ -174,9 +174,7 @@ impl Directory for SqliteStore {
                 settings,
                 secrets
             ])?;
-            if resealed > 0 {
-                bump(s)?;
-            }
+            bump(s)?;
             Ok(resealed > 0)
         })
         .await
@@ -184,15 +182,15 @@ impl Directory for SqliteStore {
 
     async fn log_provider_test(&self, test: ProviderTest) -> Result<()> {
         self.write(1, move |s| {
-            let entry = Entry {
+            let entry = AuditEntry {
                 status: test.status(),
                 target: Some(test.provider.as_str()),
                 duration_ms: Some(test.duration_ms),
                 code: test.code.as_deref(),
                 detail: Some(&test.detail),
-                ..Entry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
+                ..AuditEntry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
             };
-            audit::insert(s, &entry)
+            audit::entry(s, &entry)
         })
         .await
     }
@@ -241,7 +239,12 @@ pub(super) fn changed(
     detail: &str,
 ) -> Result<()> {
     bump(s)?;
-    audit::insert(s, &Entry::of_change(tenant, kind, actor, target, detail))
+    let entry = AuditEntry {
+        target: Some(target),
+        detail: Some(detail),
+        ..AuditEntry::new(tenant, kind, actor)
+    };
+    audit::entry(s, &entry)
 }
 
 fn bump(s: &Session<'_>) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::{
         writer::Session,
     },
 };
-use domain::{Channel, LaneId, LeaseToken, NotificationId, Seq, TenantId, Timestamp};
+use domain::{Channel, Content, LaneId, LeaseToken, NotificationId, Seq, TenantId, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
 use std::time::Duration;
 use uuid::Uuid;
@@ -116,7 +116,7 @@ fn take(
 /// Answers also whether anything is known about its recipients.
 fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) -> Result<(Claimed, bool)> {
     let mut column = Columns::of(row);
-    let claimed = Claimed {
+    let mut claimed = Claimed {
         lease: Lease {
             seq: Seq(column.next()?),
             token,
@@ -131,15 +131,27 @@ fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) 
         interruptions: column.next()?,
         waiting_since: column.time()?,
         created_at: column.time()?,
-        expires_at: column.next::<Option<i64>>()?.map(Timestamp::from_millis),
-        channel: rows::parse::<Channel>("notifications", column.text()?.unwrap_or_default())?,
-        target: rows::target(column.text()?, column.text()?)?,
-        subject: column.next()?,
-        body: column.next()?,
-        type_data: column.next()?,
-        extra: rows::extra(column.text()?)?,
-        site: column.next()?,
+        content: Content {
+            expires_at: column.next::<Option<i64>>()?.map(Timestamp::from_millis),
+            channel: Some(rows::parse::<Channel>(
+                "notifications",
+                column.text()?.unwrap_or_default(),
+            )?),
+            target: rows::target(column.text()?, column.text()?)?,
+            subject: column.next()?,
+            body: column.next()?,
+            type_data: column.next()?,
+            ..Content::default()
+        },
+        site: None,
+        trace: None,
         known: vec![],
     };
+    if let Some(extra) = column.text()? {
+        let mut extra = rows::extra(Some(extra))?;
+        extra.fill(&mut claimed.content);
+        claimed.trace = extra.trace;
+    }
+    claimed.site = column.next()?;
     Ok((claimed, column.next()?))
 }

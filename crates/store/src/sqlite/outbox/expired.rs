@@ -6,9 +6,11 @@ use super::{
 };
 use crate::{
     Result,
-    audit::Entry,
     outbox::expired_in_words,
-    sqlite::{audit, writer::Session},
+    sqlite::{
+        audit::{self, AuditEntry},
+        writer::Session,
+    },
 };
 use domain::{Actor, AuditKind, AuditStatus, NotificationId, Status, TenantId, settle::EXPIRED};
 use rusqlite::params;
@@ -32,14 +34,14 @@ pub(super) fn park(s: &mut Session<'_>, limit: u32) -> Result<Vec<(TenantId, Not
             ..Outcome::new(Status::Parked)
         };
         record::end(s, &left, left.attempts, &end)?;
-        let entry = Entry {
+        let entry = AuditEntry {
             seq: Some(left.seq),
             status: AuditStatus::Parked,
             code: Some(EXPIRED),
             detail: Some(&words),
-            ..Entry::new(left.tenant, AuditKind::NotifyDeliver, &actor)
+            ..AuditEntry::new(left.tenant, AuditKind::NotifyDeliver, &actor)
         };
-        audit::insert(s, &entry)?;
+        audit::entry(s, &entry)?;
         parked.push((left.tenant, NotificationId(Uuid::from_bytes(id))));
     }
     Ok(parked)

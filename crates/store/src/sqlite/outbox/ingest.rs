@@ -6,9 +6,15 @@ use super::{
 };
 use crate::{
     Result,
-    audit::Entry,
+    extra::Extra,
     outbox::{Ingested, NewNotification, nul_in_json},
-    sqlite::{audit, error::is_refusal, rows, stats::counts::What, writer::Session},
+    sqlite::{
+        audit::{self, AuditEntry},
+        error::is_refusal,
+        rows,
+        stats::counts::What,
+        writer::Session,
+    },
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
 use rusqlite::{CachedStatement, params};
@@ -25,7 +31,7 @@ pub(in crate::sqlite) struct Hashed {
 
 impl From<NewNotification> for Hashed {
     fn from(item: NewNotification) -> Self {
-        let hash = item.submission.content_hash();
+        let hash = item.submission.content.content_hash();
         Self { item, hash }
     }
 }
@@ -57,19 +63,19 @@ pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result
         answers.push(match insert_content(s, &mut content, submission, *hash) {
             Ok(1) => {
                 let seq = s.conn.last_insert_rowid();
-                if let Some(key) = &submission.supersedes_key {
+                if let Some(key) = &submission.content.supersedes_key {
                     supersede(s, submission, key)?;
                 }
                 let site = submission.provenance.site.as_deref();
-                let waiting_since = submission.send_at.map_or(s.now, |at| at.max(s.now));
+                let waiting_since = submission.content.send_at.map_or(s.now, |at| at.max(s.now));
                 due.execute(params![
                     seq,
                     submission.tenant.0,
                     lane.0,
                     site,
                     waiting_since.as_millis(),
-                    submission.supersedes_key,
-                    submission.expires_at.map(|t| t.as_millis()),
+                    submission.content.supersedes_key,
+                    submission.content.expires_at.map(|t| t.as_millis()),
                 ])?;
                 s.counts.one(s.now, submission.tenant, site, What::Accepted);
                 Ingested::Accepted
@@ -89,39 +95,39 @@ fn insert_content(
     submission: &Submission,
     hash: i64,
 ) -> rusqlite::Result<usize> {
-    let (list, recipients) = match &submission.target {
+    let content = &submission.content;
+    let (list, recipients) = match &content.target {
         Target::List(name) => (Some(name.as_str()), None),
         Target::Recipients(to) => (None, Some(rows::json(to))),
         Target::Provider => (None, None),
     };
-    let extra = (!submission.extra.is_empty()).then(|| rows::json(&submission.extra));
     let from = &submission.provenance;
     insert.execute(params![
         submission.tenant.0,
         submission.id.0.as_bytes(),
         submission.idempotency_key,
         hash,
-        submission.channel.as_str(),
-        submission.provider.as_ref().map(|p| p.as_str()),
+        content.channel().as_str(),
+        content.provider.as_ref().map(|p| p.as_str()),
         list,
         recipients,
-        submission.subject,
-        submission.body,
-        submission.type_data,
+        content.subject,
+        content.body,
+        content.type_data,
         from.site,
         from.instance,
         from.script,
         from.execution.as_ref().map(|e| e.as_str()),
         from.parent_execution.as_ref().map(|e| e.as_str()),
-        submission.entity_type,
-        submission.entity_id,
+        content.entity_type,
+        content.entity_id,
         submission.submitted_by.as_str(),
-        extra,
+        Extra::text_of(submission),
         submission.site_enqueued_at.map(|t| t.as_millis()),
         s.now.as_millis(),
-        submission.send_at.map(|t| t.as_millis()),
-        submission.expires_at.map(|t| t.as_millis()),
-        submission.supersedes_key,
+        content.send_at.map(|t| t.as_millis()),
+        content.expires_at.map(|t| t.as_millis()),
+        content.supersedes_key,
     ])
 }
 
@@ -181,14 +187,14 @@ fn supersede(s: &mut Session<'_>, newer: &Submission, key: &str) -> Result<()> {
             ..Outcome::new(Status::Discarded)
         };
         record::end(s, &left, left.attempts, &end)?;
-        audit::insert(
+        audit::entry(
             s,
-            &Entry {
+            &AuditEntry {
                 seq: Some(left.seq),
                 status: AuditStatus::Discarded,
                 code: Some(SUPERSEDED),
                 detail: Some(&error),
-                ..Entry::new(left.tenant, AuditKind::NotifyDeliver, &Actor::system())
+                ..AuditEntry::new(left.tenant, AuditKind::NotifyDeliver, &Actor::system())
             },
         )?;
     }

@@ -2,13 +2,13 @@
 
 use super::sql;
 use crate::{
-    Result,
-    query::{Notification, standing},
+    Error, Result,
+    query::Notification,
     sqlite::rows::{self, all},
 };
 use domain::{
-    Actor, ExecutionId, LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status, Submission,
-    TenantId, submission::Provenance,
+    Actor, Content, ExecutionId, LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status,
+    Submission, TenantId, submission::Provenance,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -57,9 +57,16 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
 }
 
 fn status(row: &Row<'_>) -> Result<Status> {
-    let ended: Option<String> = row.get("status")?;
-    let ended = ended.map(|text| rows::parse("outcome", &text)).transpose()?;
-    standing(ended, row.get("waits")?, row.get("attempts")?)
+    let attempts: u32 = row.get("attempts")?;
+    match row.get::<_, Option<String>>("status")? {
+        Some(ended) => rows::parse("outcome", &ended),
+        None if !row.get::<_, bool>("waits")? => Err(Error::corrupt(
+            "notifications",
+            "a row in neither due nor outcome",
+        )),
+        None if attempts == 0 => Ok(Status::Pending),
+        None => Ok(Status::Retrying),
+    }
 }
 
 fn submission(row: &Row<'_>) -> Result<Submission> {
@@ -68,16 +75,27 @@ fn submission(row: &Row<'_>) -> Result<Submission> {
     let execution = |column: &str| -> Result<Option<ExecutionId>> {
         Ok(row.get::<_, Option<String>>(column)?.map(ExecutionId::new))
     };
-    Ok(Submission {
-        tenant: TenantId(row.get("tenant")?),
-        id: rows::id(row, "id")?,
-        idempotency_key: row.get("idempotency_key")?,
-        channel: rows::parse("notifications", &row.get::<_, String>("channel")?)?,
+    let mut extra = rows::extra(text("extra")?)?;
+    let mut content = Content {
+        channel: Some(rows::parse("notifications", &row.get::<_, String>("channel")?)?),
         provider: row.get::<_, Option<String>>("provider")?.map(ProviderId::new),
         target: rows::target(text("list_name")?, text("recipients")?)?,
         subject: row.get("subject")?,
         body: row.get("body")?,
         type_data: row.get("type_data")?,
+        entity_type: row.get("entity_type")?,
+        entity_id: row.get("entity_id")?,
+        supersedes_key: row.get("supersede_key")?,
+        send_at: rows::optional_time(row, "send_at")?,
+        expires_at: rows::optional_time(row, "expires_at")?,
+        ..Content::default()
+    };
+    extra.fill(&mut content);
+    Ok(Submission {
+        tenant: TenantId(row.get("tenant")?),
+        id: rows::id(row, "id")?,
+        idempotency_key: row.get("idempotency_key")?,
+        content,
         provenance: Provenance {
             site: row.get("site")?,
             instance: row.get("instance")?,
@@ -85,14 +103,10 @@ fn submission(row: &Row<'_>) -> Result<Submission> {
             execution: execution("execution")?,
             parent_execution: execution("parent_execution")?,
         },
-        entity_type: row.get("entity_type")?,
-        entity_id: row.get("entity_id")?,
         submitted_by: Actor::new(row.get::<_, String>("submitted_by")?),
         site_enqueued_at: rows::optional_time(row, "site_enqueued_at")?,
-        send_at: rows::optional_time(row, "send_at")?,
-        expires_at: rows::optional_time(row, "expires_at")?,
-        supersedes_key: row.get("supersede_key")?,
-        extra: rows::extra(text("extra")?)?,
+        resend_of: extra.resend_of,
+        trace: extra.trace,
     })
 }
 
@@ -103,7 +117,7 @@ pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<R
     while let Some(row) = found.next()? {
         results.push(RecipientResult {
             address: row.get("address")?,
-            state: rows::parse("recipient_results", &row.get::<_, String>("state")?)?,
+            state: rows::state(&row.get::<_, String>("state")?)?,
             generation: row.get("generation")?,
             provider_message_id: row.get("provider_message_id")?,
             code: row.get("code")?,

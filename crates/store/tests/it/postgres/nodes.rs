@@ -169,7 +169,7 @@ async fn two_nodes_that_replace_the_same_rows_leave_one_waiting() {
     let lane = two.one.lane("mail").await;
     let one_of_many = |i: usize| {
         let mut submission = mail();
-        submission.supersedes_key = Some("tank-7".into());
+        submission.content.supersedes_key = Some("tank-7".into());
         let batch = vec![NewNotification { submission, lane }];
         let (one, other) = (two.one.store.clone(), two.other.clone());
         tokio::spawn(async move {

@@ -58,7 +58,7 @@ async fn what_version_4_wrote_is_read_and_delivered_after_the_upgrade() {
     let old = t.get(NotificationId(DELIVERED)).await;
     let both = ["a@example.org".to_owned(), "b@example.org".to_owned()];
     assert_eq!(old.status, Status::Delivered);
-    assert_eq!(old.submission.target, Target::Recipients(both.to_vec()));
+    assert_eq!(old.submission.content.target, Target::Recipients(both.to_vec()));
     assert_eq!(old.resolved_targets, both);
     let log = t
         .store
@@ -75,7 +75,10 @@ async fn what_version_4_wrote_is_read_and_delivered_after_the_upgrade() {
 
     let claimed = t.claim_one(LaneId(1)).await;
     assert_eq!(claimed.id, NotificationId(WAITING));
-    assert_eq!(claimed.target, Target::Recipients(vec!["c@example.org".into()]));
+    assert_eq!(
+        claimed.content.target,
+        Target::Recipients(vec!["c@example.org".into()])
+    );
     assert_eq!(t.record(delivered(&claimed)).await, Recorded::Done);
     assert_eq!(t.status(NotificationId(WAITING)).await, Status::Delivered);
     t.check().await;

@@ -1,14 +1,11 @@
 //! What waits past its time.
 
 use crate::harness::*;
-use domain::{AuditKind, AuditStatus, Clock, HoldReason, NotificationId, Status, Submission};
+use domain::{AuditKind, AuditStatus, Clock, HoldReason, NotificationId, Status};
 use store::query::KpiAsk;
 
 async fn send_until(t: &TestStore, lane: domain::LaneId, wait: std::time::Duration) -> NotificationId {
-    let expiring = Submission {
-        expires_at: Some(t.clock.now() + wait),
-        ..mail()
-    };
+    let expiring = saying(mail(), |c| c.expires_at = Some(t.clock.now() + wait));
     t.accept(lane, expiring).await
 }
 

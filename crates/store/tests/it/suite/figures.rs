@@ -120,10 +120,7 @@ pub async fn the_delivered_window_slides(t: &TestStore) {
 pub async fn stuck_counts_from_the_latest_of_created_send_at_and_requeue(t: &TestStore) {
     let lane = t.lane("mail").await;
     let requeued = t.parked(lane).await;
-    let scheduled = Submission {
-        send_at: Some(t.clock.now() + 2 * HOUR),
-        ..mail()
-    };
+    let scheduled = saying(mail(), |c| c.send_at = Some(t.clock.now() + 2 * HOUR));
     t.accept(lane, scheduled).await;
     assert_eq!(kpis(t, Some(TENANT)).await.oldest_pending_age_seconds, Some(0));
     t.clock.advance(HOUR);

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use domain::{
     Actor, Channel, Clock, ExecutionId, NotificationId, ProviderId, Status, Submission, Target,
-    submission::{Extra, Provenance},
+    submission::Provenance,
 };
 use store::outbox::{Ingested, NewNotification};
 
@@ -25,10 +25,7 @@ pub async fn the_same_id_twice_is_one_row(t: &TestStore) {
 pub async fn the_same_id_twice_in_one_batch_is_one_row(t: &TestStore) {
     let lane = t.lane("mail").await;
     let one = mail();
-    let other = Submission {
-        body: "something else".into(),
-        ..one.clone()
-    };
+    let other = saying(one.clone(), |c| c.body = "something else".into());
     let answers = t
         .ingest(lane, vec![one.clone(), mail(), one.clone(), other])
         .await;
@@ -40,7 +37,7 @@ pub async fn the_same_id_twice_in_one_batch_is_one_row(t: &TestStore) {
     ];
     assert_eq!(answers, expected);
     assert_eq!(t.claim(lane, 10).await.len(), 2);
-    assert_eq!(t.get(one.id).await.submission.body, one.body);
+    assert_eq!(t.get(one.id).await.submission.content.body, one.content.body);
 }
 
 pub async fn another_tenants_id_is_no_duplicate(t: &TestStore) {
@@ -61,10 +58,7 @@ pub async fn another_tenants_id_is_no_duplicate(t: &TestStore) {
 pub async fn different_content_keeps_the_first_and_says_so(t: &TestStore) {
     let lane = t.lane("mail").await;
     let first = mail();
-    let second = Submission {
-        body: "something else".into(),
-        ..first.clone()
-    };
+    let second = saying(first.clone(), |c| c.body = "something else".into());
     t.accept(lane, first.clone()).await;
     assert_eq!(
         t.ingest_one(lane, second).await,
@@ -94,11 +88,6 @@ pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
     let now = t.clock.now();
     let full = Submission {
         idempotency_key: Some("order-7".into()),
-        provider: Some(ProviderId::new("mail")),
-        target: Target::Recipients(vec!["a@example.com".into(), "\"b\" <b@example.com>".into()]),
-        subject: "Größe: 5 µm, 温度".into(),
-        body: "line one\r\nline two\t\u{1F525}".into(),
-        type_data: Some(r#"{"priority": "high"}"#.into()),
         provenance: Provenance {
             site: Some("plant-2".into()),
             instance: Some("line-4".into()),
@@ -106,24 +95,28 @@ pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
             execution: Some(ExecutionId::new("run-9")),
             parent_execution: Some(ExecutionId::new("run-8")),
         },
-        entity_type: Some("order".into()),
-        entity_id: Some("7".into()),
         submitted_by: Actor::new("site:plant-2"),
         site_enqueued_at: Some(now - MINUTE),
-        send_at: Some(now + HOUR),
-        expires_at: Some(now + DAY),
-        supersedes_key: Some("tank-7".into()),
-        extra: Extra {
-            body_html: Some("<p>hello</p>".into()),
-            rule_name: Some("level".into()),
-            rule_id: Some("r1".into()),
-            run_id: Some("u1".into()),
-            resend_of: Some(NotificationId::mint()),
-            trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-                .parse()
-                .ok(),
-        },
-        ..mail()
+        resend_of: Some(NotificationId::mint()),
+        trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            .parse()
+            .ok(),
+        ..saying(mail(), |c| {
+            c.provider = Some(ProviderId::new("mail"));
+            c.target = Target::Recipients(vec!["a@example.com".into(), "\"b\" <b@example.com>".into()]);
+            c.subject = "Größe: 5 µm, 温度".into();
+            c.body = "line one\r\nline two\t\u{1F525}".into();
+            c.type_data = Some(r#"{"priority": "high"}"#.into());
+            c.entity_type = Some("order".into());
+            c.entity_id = Some("7".into());
+            c.send_at = Some(now + HOUR);
+            c.expires_at = Some(now + DAY);
+            c.supersedes_key = Some("tank-7".into());
+            c.body_html = Some("<p>hello</p>".into());
+            c.rule_name = Some("level".into());
+            c.rule_id = Some("r1".into());
+            c.run_id = Some("u1".into());
+        })
     };
     t.accept(lane, full.clone()).await;
     let read = t.get(full.id).await;
@@ -137,11 +130,10 @@ pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
     assert_eq!(read.next_attempt_at, Some(now + HOUR));
     assert_eq!(read.provider.as_deref(), Some("mail"));
 
-    let bare = Submission {
-        channel: Channel::Webhook,
-        target: Target::Provider,
-        ..mail()
-    };
+    let bare = saying(mail(), |c| {
+        c.channel = Some(Channel::Webhook);
+        c.target = Target::Provider;
+    });
     t.accept(lane, bare.clone()).await;
     assert_eq!(t.get(bare.id).await.submission, bare);
 }
@@ -149,7 +141,7 @@ pub async fn what_was_taken_in_is_read_back_to_the_last_field(t: &TestStore) {
 pub async fn a_nul_is_refused_alone_among_five_hundred(t: &TestStore) {
     let lane = t.lane("mail").await;
     let mut batch: Vec<_> = (0..500).map(|_| mail()).collect();
-    batch[317].body = "before\0after".into();
+    batch[317].content.body = "before\0after".into();
     let answers = t.ingest(lane, batch).await;
     for (i, answer) in answers.iter().enumerate() {
         assert_eq!(
@@ -171,18 +163,9 @@ pub async fn a_nul_is_refused_alone_among_five_hundred(t: &TestStore) {
 
 pub async fn an_over_long_value_is_refused_alone(t: &TestStore) {
     let lane = t.lane("mail").await;
-    let long_subject = Submission {
-        subject: "ü".repeat(1_001),
-        ..mail()
-    };
-    let longest_subject = Submission {
-        subject: "ü".repeat(1_000),
-        ..mail()
-    };
-    let long_body = Submission {
-        body: "x".repeat((1 << 20) + 1),
-        ..mail()
-    };
+    let long_subject = saying(mail(), |c| c.subject = "ü".repeat(1_001));
+    let longest_subject = saying(mail(), |c| c.subject = "ü".repeat(1_000));
+    let long_body = saying(mail(), |c| c.body = "x".repeat((1 << 20) + 1));
     let long_site = from_site(&"s".repeat(256));
     let answers = t
         .ingest(
@@ -210,54 +193,24 @@ pub async fn every_text_with_a_nul_is_refused(t: &TestStore) {
     let lane = t.lane("mail").await;
     let nul = || Some("a\0b".to_string());
     let bad = vec![
-        Submission {
-            subject: "a\0b".into(),
-            ..mail()
-        },
+        saying(mail(), |c| c.subject = "a\0b".into()),
         Submission {
             idempotency_key: nul(),
             ..mail()
         },
-        Submission {
-            target: Target::List("a\0b".into()),
-            ..mail()
-        },
-        Submission {
-            target: Target::Recipients(vec!["a\0b".into()]),
-            ..mail()
-        },
-        Submission {
-            type_data: nul(),
-            ..mail()
-        },
+        saying(mail(), |c| c.target = Target::List("a\0b".into())),
+        saying(mail(), |c| c.target = Target::Recipients(vec!["a\0b".into()])),
+        saying(mail(), |c| c.type_data = nul()),
         from_site("a\0b"),
-        Submission {
-            entity_type: nul(),
-            ..mail()
-        },
-        Submission {
-            entity_id: nul(),
-            ..mail()
-        },
-        Submission {
-            supersedes_key: nul(),
-            ..mail()
-        },
+        saying(mail(), |c| c.entity_type = nul()),
+        saying(mail(), |c| c.entity_id = nul()),
+        saying(mail(), |c| c.supersedes_key = nul()),
         Submission {
             submitted_by: Actor::new("a\0b"),
             ..mail()
         },
-        Submission {
-            provider: Some(ProviderId::new("a\0b")),
-            ..mail()
-        },
-        Submission {
-            extra: Extra {
-                body_html: nul(),
-                ..Extra::default()
-            },
-            ..mail()
-        },
+        saying(mail(), |c| c.provider = Some(ProviderId::new("a\0b"))),
+        saying(mail(), |c| c.body_html = nul()),
     ];
     for (i, answer) in t.ingest(lane, bad).await.into_iter().enumerate() {
         assert!(matches!(answer, Ingested::Refused(_)), "{i}: {answer:?}");
@@ -268,24 +221,17 @@ pub async fn every_text_with_a_nul_is_refused(t: &TestStore) {
 pub async fn the_six_characters_that_escape_a_nul_are_none(t: &TestStore) {
     let lane = t.lane("mail").await;
     let text = r"a\u0000b";
-    let fine = Submission {
-        target: Target::Recipients(vec![text.into()]),
-        extra: Extra {
-            body_html: Some(text.into()),
-            ..Extra::default()
-        },
-        ..mail()
-    };
+    let fine = saying(mail(), |c| {
+        c.target = Target::Recipients(vec![text.into()]);
+        c.body_html = Some(text.into());
+    });
     t.accept(lane, fine.clone()).await;
     assert_eq!(t.get(fine.id).await.submission, fine);
 }
 
 pub async fn a_row_with_send_at_is_due_then(t: &TestStore) {
     let lane = t.lane("mail").await;
-    let later = Submission {
-        send_at: Some(t.clock.now() + HOUR),
-        ..mail()
-    };
+    let later = saying(mail(), |c| c.send_at = Some(t.clock.now() + HOUR));
     t.accept(lane, later).await;
     t.clock.advance(HOUR - SECOND);
     assert_eq!(t.claim(lane, 1).await, []);
@@ -296,10 +242,7 @@ pub async fn a_row_with_send_at_is_due_then(t: &TestStore) {
 pub async fn a_send_at_in_the_past_is_due_now(t: &TestStore) {
     let lane = t.lane("mail").await;
     let now = t.clock.now();
-    let past = Submission {
-        send_at: Some(now - DAY),
-        ..mail()
-    };
+    let past = saying(mail(), |c| c.send_at = Some(now - DAY));
     let id = t.accept(lane, past).await;
     assert_eq!(t.get(id).await.waiting_since, now);
     t.claim_one(lane).await;

@@ -212,7 +212,7 @@ pub async fn a_late_success_of_an_earlier_generation_completes_the_requeued_row(
 async fn repeat_of(t: &TestStore, id: NotificationId, lane: LaneId) -> NewNotification {
     let mut submission = t.get(id).await.submission;
     submission.id = NotificationId::mint();
-    submission.extra.resend_of = Some(id);
+    submission.resend_of = Some(id);
     NewNotification { submission, lane }
 }
 
@@ -239,7 +239,7 @@ pub async fn whatever_has_ended_is_sent_again_and_says_who_asked(t: &TestStore) 
         assert_eq!(last.detail, Some(format!("as {new}")));
         let found = t.get(new).await;
         assert_eq!(
-            (found.status, found.submission.extra.resend_of),
+            (found.status, found.submission.resend_of),
             (Status::Pending, Some(id))
         );
         let claimed = t.claim_one(lane).await;
@@ -259,7 +259,7 @@ pub async fn a_repeat_that_is_not_taken_leaves_no_trace(t: &TestStore) {
     let answer = t.store.resend(TENANT, id, taken, &admin()).await;
     assert!(matches!(answer, Err(Error::Conflict(_))), "{answer:?}");
     let mut long = repeat_of(t, id, lane).await;
-    long.submission.subject = "x".repeat(1_001);
+    long.submission.content.subject = "x".repeat(1_001);
     let answer = t.store.resend(TENANT, id, long, &admin()).await;
     assert!(matches!(answer, Err(Error::Refused(_))), "{answer:?}");
     assert_eq!(t.store.attempts(TENANT, id).await.unwrap().unwrap().len(), rows);

@@ -118,14 +118,13 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
     t.record(retry(&t.claim_one(lane).await, HOUR)).await;
     t.clock.advance(SECOND);
     let from = t.clock.now();
-    let odd = Submission {
-        channel: Channel::Sms,
-        target: Target::List("night shift".into()),
-        subject: "Pump".into(),
-        entity_type: Some("order".into()),
-        entity_id: Some("7".into()),
-        ..from_site("plant-2")
-    };
+    let odd = saying(from_site("plant-2"), |c| {
+        c.channel = Some(Channel::Sms);
+        c.target = Target::List("night shift".into());
+        c.subject = "Pump".into();
+        c.entity_type = Some("order".into());
+        c.entity_id = Some("7".into());
+    });
     let odd = t.accept(other, odd).await;
     let discarded = t.send(lane).await;
     t.store.cancel(TENANT, discarded, &admin()).await.unwrap();
@@ -219,10 +218,7 @@ pub async fn filters_together_must_all_hold(t: &TestStore) {
 
 pub async fn the_keyword_is_found_in_any_case(t: &TestStore) {
     let lane = t.lane("mail").await;
-    let about = |subject: &str| Submission {
-        subject: subject.into(),
-        ..mail()
-    };
+    let about = |subject: &str| saying(mail(), |c| c.subject = subject.into());
     let id = t.accept(lane, about("Überlauf in Tank 7 (100 %_)")).await;
     t.accept(lane, about("all is well")).await;
     for word in ["überlauf", "ÜBERLAUF", "tank 7", "%_", "7 ("] {

@@ -22,10 +22,7 @@ fn said(address: &str, state: RecipientState) -> RecipientUpdate {
 async fn to_three(t: &TestStore) -> Claimed {
     let lane = t.lane("mail").await;
     let three = ["a", "b", "c"].map(String::from).to_vec();
-    let submission = domain::Submission {
-        target: Target::Recipients(three),
-        ..mail()
-    };
+    let submission = saying(mail(), |c| c.target = Target::Recipients(three));
     t.accept(lane, submission).await;
     t.claim_one(lane).await
 }

@@ -5,10 +5,7 @@ use domain::{AuditStatus, Clock, Status, Submission};
 use store::outbox::Ingested;
 
 fn under(key: &str) -> Submission {
-    Submission {
-        supersedes_key: Some(key.into()),
-        ..mail()
-    }
+    saying(mail(), |c| c.supersedes_key = Some(key.into()))
 }
 
 pub async fn a_newer_one_discards_what_waits_under_its_key(t: &TestStore) {

@@ -48,7 +48,7 @@ async fn post(rig: &Rig, run_for: Duration) -> anyhow::Result<f64> {
     let server = tokio::spawn(web::serve(listener, None, router, stop.clone()));
     let client = Bare::new(&url).with_header("authorization", format!("Bearer {}", key.text));
     let load = Load::new("noop", Channel::Email);
-    client.post(body(&load.message().submission)).await?;
+    client.post(body(&load.message())).await?;
     let start = Instant::now();
     let mut tasks = vec![];
     for _ in 0..CLIENTS {
@@ -56,7 +56,7 @@ async fn post(rig: &Rig, run_for: Duration) -> anyhow::Result<f64> {
         tasks.push(tokio::spawn(async move {
             let mut accepted = 0;
             while start.elapsed() < run_for {
-                client.post(body(&load.message().submission)).await?;
+                client.post(body(&load.message())).await?;
                 accepted += 1;
             }
             anyhow::Ok(accepted)
@@ -74,16 +74,16 @@ async fn post(rig: &Rig, run_for: Duration) -> anyhow::Result<f64> {
 }
 
 fn body(submission: &Submission) -> Bytes {
-    let to = match &submission.target {
+    let to = match &submission.content.target {
         domain::Target::Recipients(to) => to.as_slice(),
         domain::Target::List(_) | domain::Target::Provider => &[],
     };
     let json = json!({
         "idempotencyKey": submission.idempotency_key,
-        "providerId": submission.provider,
+        "providerId": submission.content.provider,
         "to": to,
-        "subject": submission.subject,
-        "body": submission.body,
+        "subject": submission.content.subject,
+        "body": submission.content.body,
     });
     Bytes::from(json.to_string())
 }

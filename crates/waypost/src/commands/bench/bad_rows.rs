@@ -8,8 +8,8 @@ use super::{
     rig::Rig,
 };
 use anyhow::ensure;
-use central::ingest::{Incoming, Submitted};
-use domain::Channel;
+use central::ingest::Submitted;
+use domain::{Channel, Submission};
 use std::time::Instant;
 use store::limits::per_second;
 
@@ -71,9 +71,9 @@ async fn measure(bench: &Bench, with_bad: bool) -> anyhow::Result<(f64, f64)> {
 }
 
 /// One that cannot be stored, and one that the far end refuses.
-fn spoil(messages: &mut [Incoming]) {
+fn spoil(messages: &mut [Submission]) {
     if let [first, second, ..] = messages {
-        first.submission.subject = "x".repeat(domain::submission::limit::SUBJECT + 1);
-        second.submission.subject = BAD.to_owned();
+        first.content.subject = "x".repeat(domain::submission::limit::SUBJECT + 1);
+        second.content.subject = BAD.to_owned();
     }
 }

@@ -126,10 +126,10 @@ async fn furnish(rig: &Rig) -> anyhow::Result<()> {
         .fill(central, WAITING, |_| {})
         .await?;
     let unserved = Load::new("held", Channel::Email).messages(PARKED).into_iter();
-    let unserved = unserved.map(|mut incoming| {
-        incoming.submission.channel = Channel::Sms;
-        incoming.submission.provider = None;
-        incoming
+    let unserved = unserved.map(|mut submission| {
+        submission.content.channel = Some(Channel::Sms);
+        submission.content.provider = None;
+        submission
     });
     central.ingest.submit(unserved.collect()).await?;
     rig.dispatcher().sweep().await?;

@@ -52,7 +52,7 @@ pub async fn ours(bench: &Bench) -> anyhow::Result<Latencies> {
     for _ in 0..MESSAGES {
         every.tick().await;
         let message = load.message();
-        started.insert(message.submission.id, Instant::now());
+        started.insert(message.id, Instant::now());
         let answers = rig.central.ingest.submit(vec![message]).await?;
         ensure!(
             matches!(answers[..], [Submitted::Accepted { .. }]),

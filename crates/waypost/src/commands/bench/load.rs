@@ -2,14 +2,8 @@
 
 use super::stopwatch::{Rate, Stopwatch};
 use anyhow::ensure;
-use central::{
-    Central,
-    ingest::{Incoming, Submitted},
-};
-use domain::{
-    Actor, Channel, NotificationId, ProviderId, Submission, Target, TenantId,
-    submission::{Extra, Provenance},
-};
+use central::{Central, ingest::Submitted};
+use domain::{Actor, Channel, Content, NotificationId, ProviderId, Submission, Target, TenantId};
 use std::{
     sync::{
         Arc,
@@ -46,39 +40,29 @@ impl Load {
     }
 
     /// The next message.
-    pub fn message(&self) -> Incoming {
+    pub fn message(&self) -> Submission {
         let n = self.next.fetch_add(1, Ordering::Relaxed);
         let (tenant, key) = (TenantId::DEFAULT, self.sample.key(n));
         let target = match self.channel.needs_recipients() {
             true => Target::Recipients(vec![format!("user{n}@example.org")]),
             false => Target::Provider,
         };
-        Incoming {
-            channel_given: true,
-            submission: Submission {
-                tenant,
-                id: NotificationId::from_key(tenant, &key),
-                idempotency_key: Some(key),
-                channel: self.channel,
-                provider: Some(self.provider.clone()),
-                target,
-                subject: "Order confirmation".to_owned(),
-                body: Sample::body(n),
-                type_data: None,
-                provenance: Provenance::default(),
-                entity_type: None,
-                entity_id: None,
-                submitted_by: self.actor.clone(),
-                site_enqueued_at: None,
-                send_at: None,
-                expires_at: None,
-                supersedes_key: None,
-                extra: Extra::default(),
-            },
+        let content = Content {
+            channel: Some(self.channel),
+            provider: Some(self.provider.clone()),
+            target,
+            subject: "Order confirmation".to_owned(),
+            body: Sample::body(n),
+            ..Content::default()
+        };
+        let id = NotificationId::from_key(tenant, &key);
+        Submission {
+            idempotency_key: Some(key),
+            ..Submission::new(tenant, id, self.actor.clone(), content)
         }
     }
 
-    pub fn messages(&self, n: u64) -> Vec<Incoming> {
+    pub fn messages(&self, n: u64) -> Vec<Submission> {
         (0..n).map(|_| self.message()).collect()
     }
 
@@ -138,7 +122,7 @@ impl Load {
 }
 
 /// All of them must be accepted; how many that was.
-pub async fn submit(central: &Central, messages: Vec<Incoming>) -> anyhow::Result<u64> {
+pub async fn submit(central: &Central, messages: Vec<Submission>) -> anyhow::Result<u64> {
     let answers = central.ingest.submit(messages).await?;
     let accepted = answers
         .iter()

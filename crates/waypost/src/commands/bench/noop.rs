@@ -111,7 +111,7 @@ impl Adapter for Noop {
             tokio::time::sleep(DEAD_FOR).await;
             return Failure::transient(Scope::Lane, "CONNECT", "the far end does not answer").into();
         }
-        if message.subject == BAD {
+        if message.content.subject == BAD {
             return Failure::permanent(Scope::Message, "BAD", "the far end refuses this message").into();
         }
         self.seen.delivered.fetch_add(1, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use super::stopwatch::{Rate, Stopwatch};
 use anyhow::ensure;
-use domain::site::Category;
+use domain::{Content, ProviderId, Target, site::Category};
 use site::{Outgoing, SendOptions, Site, payload, payload::NotificationPayload};
 use std::{
     sync::{
@@ -70,10 +70,13 @@ pub async fn send(site: &Arc<Site>, senders: u64, until: Until) -> anyhow::Resul
 
 fn message(n: u64) -> Outgoing {
     let payload = NotificationPayload {
-        recipients: Some(vec![format!("user{n}@example.org")]),
-        provider: Some("noop".into()),
-        subject: "Order confirmation".into(),
-        body: Sample::body(n),
+        content: Content {
+            target: Target::Recipients(vec![format!("user{n}@example.org")]),
+            provider: Some(ProviderId::new("noop")),
+            subject: "Order confirmation".into(),
+            body: Sample::body(n),
+            ..Content::default()
+        },
         ..NotificationPayload::default()
     };
     Outgoing {

@@ -1,11 +1,11 @@
 //! A week of traffic before the node starts, so that charts and pages have something to show. Time is moved, not
 //! waited for.
 
-use central::{Central, Settings, figures, ingest::Incoming, secrets::Sealer};
+use central::{Central, Settings, figures, secrets::Sealer};
 use delivery::Registry;
 use domain::{
     Actor, Channel, Clock, Failure, Limits, ManualClock, OnAmbiguous, Outcome, ProviderId, Recipient,
-    RetryPolicy, Scope, SystemClock, TenantId,
+    RetryPolicy, Scope, Submission, SystemClock, TenantId,
 };
 use serde_json::Map;
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
@@ -132,7 +132,7 @@ async fn set_up(store: &Arc<dyn Store>, central: &Central) {
         .unwrap();
 }
 
-fn incoming(number: usize) -> Incoming {
+fn incoming(number: usize) -> Submission {
     let subject = SUBJECTS[number % SUBJECTS.len()];
     let site = ["plant-north", "plant-south"][number % 2];
     let notification = a_notification().subject(subject).site(site);
@@ -140,10 +140,7 @@ fn incoming(number: usize) -> Incoming {
         0 => notification.by(Channel::Webhook).through("hook"),
         _ => notification.to_list("ops"),
     };
-    Incoming {
-        submission: notification.0,
-        channel_given: true,
-    }
+    notification.0
 }
 
 fn failing_now_and_then(

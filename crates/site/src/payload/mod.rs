@@ -1,7 +1,11 @@
 //! What a buffered message carries, as JSON text. Read back by whoever delivers it, perhaps by a later version.
 
+mod notification;
+
+pub use notification::NotificationPayload;
+
 use delivery::call::Call;
-use domain::{TraceContext, trace};
+use domain::TraceContext;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -10,31 +14,6 @@ use store::buffer::Origin;
 
 /// What a message is parked as whose payload is not what was accepted. Its bytes stay in the buffer.
 pub const CORRUPT_PAYLOAD: &str = "CORRUPT_PAYLOAD";
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NotificationPayload {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub list: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recipients: Option<Vec<String>>,
-    /// As the script wrote it; central judges it.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
-    pub subject: String,
-    pub body: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub type_data: Option<Value>,
-    /// The step of a trace that handed it in. Not part of the content.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "trace::readable"
-    )]
-    pub trace: Option<TraceContext>,
-}
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -127,29 +106,4 @@ pub fn content_hash(target: &str, payload: &str, origin: &Origin) -> i64 {
     let mut first = [0u8; 8];
     first.copy_from_slice(&hash.finalize()[..8]);
     i64::from_be_bytes(first)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_in_a_trace_is_read_back_and_changes_nothing_else() {
-        let sent = NotificationPayload {
-            subject: "Tank 4".into(),
-            body: "{\"x\": 1}".into(),
-            ..NotificationPayload::default()
-        };
-        let place = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-            .parse()
-            .unwrap();
-        let kept = with_trace(text(&sent), place);
-        let expected = NotificationPayload {
-            trace: Some(place),
-            ..sent
-        };
-        assert_eq!(read::<NotificationPayload>(&kept), Ok(expected));
-        let spoiled = kept.replace("00-4bf9", "zz-4bf9");
-        assert_eq!(read::<NotificationPayload>(&spoiled).unwrap().trace, None);
-    }
 }
