@@ -140,8 +140,11 @@ text_id!(
 );
 
 impl Actor {
+    /// What acts by itself, as the audit log names it.
+    pub const SYSTEM: &str = "system";
+
     pub fn system() -> Self {
-        Self::new("system")
+        Self::new(Self::SYSTEM)
     }
 
     pub fn site(site: &SiteId) -> Self {

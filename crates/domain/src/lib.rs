@@ -15,6 +15,7 @@ pub mod field_error;
 pub mod hold;
 pub mod id;
 pub mod kpi;
+pub mod lock;
 pub mod outcome;
 pub mod provider;
 pub mod recipient;

@@ -1,6 +1,7 @@
 //! Settings that every provider has, whatever its kind.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// How hard a lane may be driven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,25 @@ pub enum OnAmbiguous {
     Resend,
     /// Park as `AMBIGUOUS` and let a person decide: a duplicate costs money.
     Park,
+}
+
+impl OnAmbiguous {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OnAmbiguous::Resend => "resend",
+            OnAmbiguous::Park => "park",
+        }
+    }
+}
+
+impl FromStr for OnAmbiguous {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [OnAmbiguous::Resend, OnAmbiguous::Park]
+            .into_iter()
+            .find(|on| on.as_str() == text)
+            .ok_or_else(|| format!("unknown on_ambiguous {text:?}"))
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::{Channel, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,32 @@ pub enum RecipientState {
     Accepted,
     /// Failed for good in its generation; a requeue opens it again.
     Failed,
+}
+
+impl RecipientState {
+    pub const ALL: [RecipientState; 3] = [
+        RecipientState::Open,
+        RecipientState::Accepted,
+        RecipientState::Failed,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RecipientState::Open => "Open",
+            RecipientState::Accepted => "Accepted",
+            RecipientState::Failed => "Failed",
+        }
+    }
+}
+
+impl FromStr for RecipientState {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| format!("unknown state {text:?}"))
+    }
 }
 
 /// What is known about one recipient of one notification.

@@ -2,7 +2,7 @@
 //! seldom. Every change bumps the directory version, which every claim returns, so caches are never trusted
 //! longer than until the next claim.
 
-use crate::Result;
+use crate::{Error, Result};
 use async_trait::async_trait;
 use domain::{
     Actor, AuditStatus, Channel, Hold, LaneId, Limits, OnAmbiguous, ProviderId, Recipient, RetryPolicy,
@@ -92,11 +92,59 @@ impl ProviderTest {
     }
 }
 
+impl NewProvider {
+    /// `Conflict` unless the provider is as whoever changes it believes: not there, or still in that version.
+    pub(crate) fn may_replace(&self, old: Option<&Provider>, expected: Option<i64>) -> Result<()> {
+        let id = &self.id;
+        let words = match (old, expected) {
+            (Some(_), None) => format!("there is a provider {id} already"),
+            (None, Some(_)) => format!("there is no provider {id}"),
+            (Some(old), Some(expected)) if old.version != expected => {
+                let version = old.version;
+                format!("provider {id} was changed meanwhile: it has version {version}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Conflict(words))
+    }
+
+    /// A provider whose lane has rows keeps its channel.
+    pub(crate) fn rows_wait(&self, old: &Provider) -> Error {
+        let channel = old.provider.channel;
+        Error::Conflict(format!("{channel} notifications wait for provider {}", self.id))
+    }
+}
+
+impl Provider {
+    /// Above the last one, and above what its lane saw when it served a provider of that name before.
+    pub(crate) fn next_version(old: Option<&Provider>, lane_at: Option<i64>) -> i64 {
+        old.map_or(0, |old| old.version).max(lane_at.unwrap_or(0)) + 1
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tenant {
     pub id: TenantId,
     pub name: String,
     pub created_at: Timestamp,
+}
+
+impl Tenant {
+    /// `Conflict` for the first one, where everything is audited that no other tenant can show.
+    pub(crate) fn may_be_deleted(id: TenantId) -> Result<()> {
+        match id {
+            TenantId::DEFAULT => Err(Error::Conflict("the first tenant cannot be deleted".into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Nothing is set up and nothing taken in for a tenant that was deleted.
+    pub(crate) fn must_be(live: bool) -> Result<()> {
+        match live {
+            true => Ok(()),
+            false => Err(Error::Conflict("the tenant was deleted".into())),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

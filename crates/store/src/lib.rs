@@ -5,8 +5,10 @@
 //! Always true: there is no `begin`, so no transaction can span a network call; a lost race or a lost lease is a
 //! value, not an error; when a method returns, what it says survives power loss (claims excepted).
 //!
-//! A job is a trait in a file here and a folder of the same name in `sqlite/` and in `postgres/`, with its `sql/`.
-//! What both databases need (the audit log, rows, sessions) stands beside the folders.
+//! A job is a trait in a file here and a folder of the same name in `sqlite/` and in `postgres/`, with its `sql/`. What
+//! both databases must decide alike stands here too, once: which index serves a list ([`list_index`]), when a page ends
+//! ([`paging`]), how the audit log is written and ordered ([`audit`]), holds ([`holds`]), what is condensed
+//! ([`roll_up`]). What is left in a twin is SQL and its types.
 //!
 //! To add an operation: a method on the trait of its job with its promise in the doc comment; a `.sql` file of the same
 //! name in `sqlite/JOB/sql` and `postgres/JOB/sql`, listed in the `sql.rs` beside it; a case in `tests/it/suite` listed
@@ -15,19 +17,24 @@
 #[macro_use]
 mod statements;
 
+mod audit;
 pub mod buffer;
 pub mod directory;
 mod error;
 pub mod external;
 mod extra;
+mod holds;
 pub mod jobs;
 pub mod limits;
+mod list_index;
 pub mod maintenance;
 pub mod operator;
 pub mod outbox;
+mod paging;
 pub mod postgres;
 pub mod private;
 pub mod query;
+mod roll_up;
 pub mod sites;
 pub mod sqlite;
 pub mod stats;

@@ -3,7 +3,7 @@
 use crate::Result;
 use async_trait::async_trait;
 use domain::Timestamp;
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 #[async_trait]
 pub trait Maintenance: Send + Sync {
@@ -38,6 +38,60 @@ pub struct Retention {
     /// None: for ever.
     pub spent_keys: Option<Duration>,
     pub stats: Duration,
+}
+
+/// What is purged besides notifications, each by an age of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aging {
+    Audit,
+    SpentKeys,
+    Stats,
+    SiteCalls,
+    Jobs,
+}
+
+impl Aging {
+    pub const ALL: [Aging; 5] = [
+        Aging::Audit,
+        Aging::SpentKeys,
+        Aging::Stats,
+        Aging::SiteCalls,
+        Aging::Jobs,
+    ];
+}
+
+impl Retention {
+    /// None: for ever.
+    pub(crate) fn of(&self, what: Aging) -> Option<Duration> {
+        match what {
+            Aging::Audit => Some(self.audit),
+            Aging::SpentKeys => self.spent_keys,
+            Aging::Stats => Some(self.stats),
+            Aging::SiteCalls | Aging::Jobs => Some(self.terminal),
+        }
+    }
+}
+
+impl Purged {
+    pub(crate) fn count_of(&mut self, what: Aging) -> &mut u64 {
+        match what {
+            Aging::Audit => &mut self.audit_rows,
+            Aging::SpentKeys => &mut self.spent_keys,
+            Aging::Stats => &mut self.stats_rows,
+            Aging::SiteCalls => &mut self.site_calls,
+            Aging::Jobs => &mut self.jobs,
+        }
+    }
+}
+
+/// What the audit log says of a purge, tenant by tenant.
+pub(crate) fn purged_in_words(tenants: impl IntoIterator<Item = i32>) -> BTreeMap<i32, String> {
+    let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
+    for tenant in tenants {
+        *counts.entry(tenant).or_default() += 1;
+    }
+    let words = |(tenant, n)| (tenant, format!("{n} notifications"));
+    counts.into_iter().map(words).collect()
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

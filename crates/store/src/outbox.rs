@@ -6,8 +6,8 @@
 use crate::{Result, extra::Extra};
 use async_trait::async_trait;
 use domain::{
-    Actor, Content, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, Seq, Status,
-    Submission, Target, TenantId, Timestamp, TraceContext, settle::RecipientUpdate,
+    Actor, Content, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, RecipientState,
+    Seq, Status, Submission, Target, TenantId, Timestamp, TraceContext, settle::RecipientUpdate,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -230,6 +230,12 @@ impl AttemptRecord {
             .as_ref()
             .filter(|_| delivered && !self.after_interruption)
     }
+
+    /// What is added to a row even though the lease was lost: who accepted is never sent to again.
+    pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = &RecipientUpdate> {
+        let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
+        self.recipients.iter().filter(accepted)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -251,6 +257,17 @@ pub enum Ended {
         error: String,
         resolved_targets: Vec<String>,
     },
+}
+
+impl Ended {
+    /// The status the row ends with, if it ends.
+    pub(crate) fn status(&self) -> Option<Status> {
+        match self {
+            Ended::Delivered { .. } => Some(Status::Delivered),
+            Ended::Park { .. } => Some(Status::Parked),
+            Ended::Retry { .. } | Ended::Wait { .. } => None,
+        }
+    }
 }
 
 /// The audit row of an attempt that went out.
@@ -296,13 +313,6 @@ pub struct Lane {
     pub hold: Option<Hold>,
     pub not_before: Option<Timestamp>,
     pub waiting: u64,
-}
-
-/// What somebody is told who would hold or resume a provider that is switched off.
-pub(crate) fn switched_off(provider: &str) -> crate::Error {
-    crate::Error::Conflict(format!(
-        "provider {provider} is switched off, which holds it until it is switched on"
-    ))
 }
 
 /// What is said about a row that expired.

@@ -1,7 +1,7 @@
 //! Reading: one notification, pages of them, the audit log, the figures. No read scans the history: what has no
 //! index is looked for in bounded steps, and the page says where to go on.
 
-use crate::{Result, outbox::Lane};
+use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
     AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, Timestamp,
@@ -160,4 +160,17 @@ pub struct AuditPage {
 pub struct KpiAsk {
     pub stuck_after: Duration,
     pub delivered_window: Duration,
+}
+
+/// Where a row stands, from the tables it is in: it ended, or it waits with so many attempts behind it.
+pub(crate) fn standing(ended: Option<Status>, waits: bool, attempts: u32) -> Result<Status> {
+    match (ended, waits) {
+        (Some(ended), _) => Ok(ended),
+        (None, true) if attempts == 0 => Ok(Status::Pending),
+        (None, true) => Ok(Status::Retrying),
+        (None, false) => Err(Error::corrupt(
+            "notifications",
+            "a row in neither due nor outcome",
+        )),
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     Result,
-    query::{Cursor, Page, SCAN_BOUND},
+    query::{Cursor, Page},
 };
 use async_trait::async_trait;
 use domain::{
@@ -215,74 +215,10 @@ impl CallFilter {
             && self.target.as_ref().is_none_or(|target| call.target == *target)
             && self.operation.is_none_or(|operation| call.operation == operation)
     }
-
-    /// Where a page begins: below this place, newest first.
-    pub(crate) fn start(&self, page: &Page) -> Cursor {
-        let end = Timestamp::from_millis(LATEST);
-        let newest = self.to.map_or(
-            Cursor {
-                at: end,
-                seq: i64::MAX,
-            },
-            |at| Cursor { at, seq: i64::MIN },
-        );
-        page.after.map_or(newest, |after| newest.min(after))
-    }
-}
-
-/// A page while it is put together out of steps.
-#[derive(Debug)]
-pub(crate) struct Taking<'a> {
-    filter: &'a CallFilter,
-    limit: usize,
-    seen: u32,
-    page: CallPage,
-    last_row: Option<Cursor>,
-    last_seen: Option<Cursor>,
-}
-
-impl<'a> Taking<'a> {
-    /// How many rows are read at a time.
-    pub const STEP: u32 = 1_000;
-
-    pub fn new(filter: &'a CallFilter, page: &Page) -> Self {
-        Self {
-            filter,
-            limit: page.limit.max(1) as usize,
-            seen: 0,
-            page: CallPage::default(),
-            last_row: None,
-            last_seen: None,
-        }
-    }
-
-    /// Whether the page ends here although there may be more.
-    pub fn take(&mut self, place: Cursor, call: SiteCall) -> bool {
-        if self.seen == SCAN_BOUND {
-            self.page.next = self.last_seen;
-            return true;
-        }
-        self.seen += 1;
-        self.last_seen = Some(place);
-        if !self.filter.passes(&call) {
-            return false;
-        }
-        if self.page.rows.len() == self.limit {
-            self.page.next = self.last_row;
-            return true;
-        }
-        self.page.rows.push(call);
-        self.last_row = Some(place);
-        false
-    }
-
-    pub fn page(self) -> CallPage {
-        self.page
-    }
 }
 
 /// The last millisecond that every database can hold: the end of the year 9999.
-const LATEST: i64 = 253_402_300_799_999;
+pub(crate) const LATEST: i64 = 253_402_300_799_999;
 
 /// News as it can be stored anywhere: no NUL, nothing endless, no time that is none. A site's word is not trusted to
 /// be well-formed, and one bad piece must not keep its neighbours out.

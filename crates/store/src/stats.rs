@@ -23,16 +23,8 @@ pub trait Stats: Send + Sync {
 /// How much time one call condenses at most.
 pub const CHUNK: Duration = Duration::from_secs(3600);
 /// A count may be committed this long after its bucket began; what is younger is condensed again.
-pub const LATE: Duration = Duration::from_secs(180);
+pub const COMMIT_DELAY: Duration = Duration::from_secs(180);
 pub const FAILURES_LOOKED_AT: u32 = 1_000;
-
-pub(crate) const MINUTE: Duration = Duration::from_secs(60);
-/// Seconds of each step, and how long they are kept.
-pub(crate) const KEPT: [(i32, Duration); 3] = [
-    (60, Duration::from_secs(2 * 86_400)),
-    (900, Duration::from_secs(8 * 86_400)),
-    (3600, Duration::from_secs(31 * 86_400)),
-];
 
 /// What is sampled is told from what is counted by its sign.
 pub(crate) const DEPTH: &str = "=Depth";
@@ -137,21 +129,6 @@ impl Series {
     }
 }
 
-/// From where to where the next call condenses: whole minutes at the start, whole buckets at the end.
-pub(crate) fn next_range(
-    mark: Option<Timestamp>,
-    oldest: Option<Timestamp>,
-    now: Timestamp,
-) -> (Timestamp, Timestamp) {
-    let longest = KEPT[2].1;
-    let from = mark.map(|mark| mark - LATE).or(oldest).unwrap_or(now);
-    let from = from.max(now - longest).bucket(MINUTE);
-    let to = now
-        .bucket(domain::kpi::BUCKET)
-        .min((from + CHUNK + LATE).bucket(MINUTE));
-    (from, to.max(from))
-}
-
 /// Rows that fail alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureGroup {
@@ -177,17 +154,6 @@ mod tests {
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(seconds * 1000)
-    }
-
-    #[test]
-    fn a_long_pause_is_caught_up_in_chunks_and_the_last_minutes_are_condensed_again() {
-        let now = at(1_000_000);
-        assert_eq!(next_range(None, None, now), (at(999_960), at(1_000_000)));
-        let (from, to) = next_range(Some(at(900_000)), None, now);
-        assert_eq!(from, at(899_820));
-        assert!(to > at(903_000) && to < at(904_000), "{to}");
-        let (from, to) = next_range(Some(at(1_000_000)), None, at(1_000_009));
-        assert_eq!((from, to), (at(999_780), at(1_000_000)));
     }
 
     #[test]

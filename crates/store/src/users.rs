@@ -101,6 +101,28 @@ impl User {
         own.or_else(|| self.is_ops().then_some(Role::Ops))
     }
 
+    /// The tenants whose audit log says what happens to the user.
+    pub(crate) fn tenants(&self) -> impl Iterator<Item = TenantId> {
+        self.roles.iter().map(|(tenant, _)| *tenant)
+    }
+
+    /// Whether the user may nothing any more once the role in this tenant is gone.
+    pub(crate) fn has_only(&self, tenant: TenantId) -> bool {
+        self.tenants().all(|known| known == tenant)
+    }
+
+    /// One user each, from rows that say one role each and stand together.
+    pub(crate) fn gather(rows: impl IntoIterator<Item = User>) -> Vec<User> {
+        let mut users: Vec<User> = vec![];
+        for row in rows {
+            match users.last_mut() {
+                Some(last) if last.id == row.id => last.roles.extend(row.roles),
+                _ => users.push(row),
+            }
+        }
+        users
+    }
+
     pub fn is_ops(&self) -> bool {
         self.roles.iter().any(|(_, role)| *role == Role::Ops)
     }
@@ -132,8 +154,13 @@ pub(crate) fn name_key(name: &str) -> String {
     name.to_lowercase()
 }
 
+/// What the audit log says of a role that was given or taken.
+pub(crate) fn role_in_words(role: Option<Role>) -> String {
+    role.map_or("no role any more".into(), |role| format!("role {role}"))
+}
+
 /// What the audit log says of a new link.
 pub(crate) const LINK_MADE: &str = "sign-in link made";
 
 /// Expired sessions that one sign-in clears away at most.
-pub(crate) const CLEARED: u32 = 100;
+pub(crate) const EXPIRED_CLEARED_AT_ONCE: u32 = 100;

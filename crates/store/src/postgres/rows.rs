@@ -2,7 +2,7 @@
 
 use super::types::{At, small};
 use crate::{Error, Result, extra::Extra};
-use domain::{Channel, Hold, RecipientResult, RecipientState, Status, Target, Timestamp};
+use domain::{Channel, Hold, RecipientResult, Status, Target, Timestamp};
 use serde::de::DeserializeOwned;
 use std::str::FromStr;
 use tokio_postgres::{
@@ -123,24 +123,10 @@ pub(super) fn hold(row: &Row) -> Result<Option<Hold>> {
     }))
 }
 
-pub(super) fn state_name(state: RecipientState) -> &'static str {
-    match state {
-        RecipientState::Open => "Open",
-        RecipientState::Accepted => "Accepted",
-        RecipientState::Failed => "Failed",
-    }
-}
-
 pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
-    let state = match row.get("state") {
-        "Open" => RecipientState::Open,
-        "Accepted" => RecipientState::Accepted,
-        "Failed" => RecipientState::Failed,
-        other => return Err(Error::corrupt("recipient_results", format!("state {other:?}"))),
-    };
     Ok(RecipientResult {
         address: row.get("address"),
-        state,
+        state: parsed("recipient_results", row.get("state"))?,
         generation: row.get("generation"),
         provider_message_id: row.get("provider_message_id"),
         code: row.get("code"),

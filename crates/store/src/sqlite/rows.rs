@@ -1,7 +1,7 @@
 //! From columns to values. A value that no version of this program writes is `Corrupt`, never a guess.
 
 use crate::{Error, Result, extra::Extra};
-use domain::{Hold, NotificationId, RecipientState, Target, Timestamp};
+use domain::{Hold, NotificationId, Target, Timestamp};
 use rusqlite::{Connection, Params, Row, RowIndex, types::FromSql};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt::Display, str::FromStr};
@@ -75,25 +75,6 @@ pub(super) fn target(list: Option<&str>, recipients: Option<&str>) -> Result<Tar
 
 pub(super) fn extra(json: Option<&str>) -> Result<Extra<'static>> {
     json.map_or(Ok(Extra::default()), |json| from_json("notifications", json))
-}
-
-pub(super) fn state_name(state: RecipientState) -> &'static str {
-    match state {
-        RecipientState::Open => "Open",
-        RecipientState::Accepted => "Accepted",
-        RecipientState::Failed => "Failed",
-    }
-}
-
-pub(super) fn state(text: &str) -> Result<RecipientState> {
-    [
-        RecipientState::Open,
-        RecipientState::Accepted,
-        RecipientState::Failed,
-    ]
-    .into_iter()
-    .find(|s| state_name(*s) == text)
-    .ok_or_else(|| Error::corrupt("recipient_results", format!("unknown state {text:?}")))
 }
 
 /// The hold in a row that has the lane's columns.

@@ -5,4 +5,4 @@ mod sql;
 mod write;
 
 pub(super) use read::{attempts, page};
-pub(super) use write::{Entry, insert, of_attempt, without_nul};
+pub(super) use write::{insert, without_nul};

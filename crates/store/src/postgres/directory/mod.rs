@@ -11,12 +11,12 @@ mod tenants;
 
 use crate::{
     Error, Result,
+    audit::Entry,
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
     },
     postgres::{
-        PgStore,
-        audit::{self, Entry, without_nul},
+        PgStore, audit,
         failed::Failed,
         rows,
         session::{Db, Session, Tx},
@@ -192,8 +192,8 @@ impl Directory for PgStore {
             status: test.status(),
             target: Some(test.provider.as_str()),
             duration_ms: Some(test.duration_ms),
-            code: test.code.as_deref().map(without_nul),
-            detail: Some(without_nul(&test.detail)),
+            code: test.code.as_deref(),
+            detail: Some(&test.detail),
             ..Entry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
         };
         Ok(audit::insert(&self.db, &session, [entry]).await?)
@@ -288,11 +288,7 @@ pub(super) async fn log(
     target: &str,
     detail: &str,
 ) -> Result<(), Failed> {
-    let entry = Entry {
-        target: Some(target),
-        detail: Some(detail.into()),
-        ..Entry::new(tenant, kind, actor)
-    };
+    let entry = Entry::of_change(tenant, kind, actor, target, detail);
     audit::insert(db, tx, [entry]).await
 }
 

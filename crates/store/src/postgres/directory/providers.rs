@@ -8,10 +8,10 @@ use crate::{
     postgres::{
         failed::Failed,
         outbox, rows,
-        session::{Db, Session, Tx},
+        session::{Db, Params, Session, Tx},
     },
 };
-use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, OnAmbiguous, ProviderId, TenantId};
+use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, ProviderId, TenantId};
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
@@ -35,19 +35,15 @@ pub(super) async fn put(
     bump(&tx).await?;
     tenants::must_be_live(&tx, new.tenant).await?;
     let old = by_id(&tx, new.tenant, &new.id).await?;
-    check_version(old.as_ref(), new, expected_version)?;
+    new.may_replace(old.as_ref(), expected_version)?;
     if let Some(old) = &old
         && old.provider.channel != new.channel
         && waits(&tx, old.lane).await?
     {
-        let words = format!(
-            "{} notifications wait for provider {}",
-            old.provider.channel, new.id
-        );
-        return Err(Error::Conflict(words).into());
+        return Err(new.rows_wait(old).into());
     }
-    let (lane, known) = lane(&tx, new.tenant, new.id.as_str(), new.channel).await?;
-    let version = old.as_ref().map_or(0, |old| old.version).max(known.unwrap_or(0)) + 1;
+    let (lane, lane_at) = lane(&tx, new.tenant, new.id.as_str(), new.channel).await?;
+    let version = Provider::next_version(old.as_ref(), lane_at);
     write(&tx, new, version, lane).await?;
     tx.exec(sql::lane_configured, &[&lane.0, &version]).await?;
     if !new.enabled {
@@ -74,21 +70,6 @@ pub(super) async fn put(
     stored.ok_or_else(|| Error::corrupt("providers", "a row just written is gone").into())
 }
 
-fn check_version(old: Option<&Provider>, new: &NewProvider, expected: Option<i64>) -> Result<()> {
-    let words = match (old, expected) {
-        (Some(_), None) => format!("there is a provider {} already", new.id),
-        (None, Some(_)) => format!("there is no provider {}", new.id),
-        (Some(old), Some(expected)) if old.version != expected => {
-            format!(
-                "provider {} was changed meanwhile: it has version {}",
-                new.id, old.version
-            )
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::Conflict(words))
-}
-
 async fn write(tx: &Tx<'_>, new: &NewProvider, version: i64, lane: LaneId) -> Result<(), Failed> {
     tx.exec(
         sql::provider_put,
@@ -104,7 +85,7 @@ async fn write(tx: &Tx<'_>, new: &NewProvider, version: i64, lane: LaneId) -> Re
             &rows::to_json(&new.secrets)?,
             &rows::to_json(&new.retry)?,
             &rows::to_json(&new.limits)?,
-            &ambiguous_name(new.on_ambiguous),
+            &new.on_ambiguous.as_str(),
             &version,
             &lane.0,
         ],
@@ -182,7 +163,7 @@ pub(super) async fn lane(
     provider: &str,
     channel: Channel,
 ) -> Result<(LaneId, Option<i64>), Failed> {
-    let key: crate::postgres::session::Params<'_> = &[&tenant.0, &provider, &channel.as_str()];
+    let key: Params<'_> = &[&tenant.0, &provider, &channel.as_str()];
     if let Some(row) = session.opt(sql::lane_find, key).await? {
         return Ok((LaneId(row.get(0)), Some(row.get(1))));
     }
@@ -207,28 +188,10 @@ pub(super) fn from_row(row: &Row) -> Result<Provider> {
             secrets: rows::json(row, TABLE, "secrets")?.unwrap_or_default(),
             retry: rows::json(row, TABLE, "retry")?.ok_or_else(|| Error::corrupt(TABLE, "no retry"))?,
             limits: rows::json(row, TABLE, "limits")?.unwrap_or_default(),
-            on_ambiguous: ambiguous(row.get("on_ambiguous"))?,
+            on_ambiguous: rows::parsed(TABLE, row.get("on_ambiguous"))?,
         },
         lane: LaneId(row.get("lane_id")),
         version: row.get("version"),
         hold: rows::hold(row)?,
     })
-}
-
-fn ambiguous_name(on: OnAmbiguous) -> &'static str {
-    match on {
-        OnAmbiguous::Resend => "resend",
-        OnAmbiguous::Park => "park",
-    }
-}
-
-fn ambiguous(text: &str) -> Result<OnAmbiguous> {
-    match text {
-        "resend" => Ok(OnAmbiguous::Resend),
-        "park" => Ok(OnAmbiguous::Park),
-        _ => Err(Error::corrupt(
-            "providers",
-            format!("unknown on_ambiguous {text:?}"),
-        )),
-    }
 }

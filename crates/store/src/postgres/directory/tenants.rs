@@ -26,9 +26,7 @@ pub(super) async fn create(db: &Db, name: &str, actor: &Actor) -> Result<Tenant,
 }
 
 pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion, Failed> {
-    if tenant == TenantId::DEFAULT {
-        return Err(Error::Conflict("the first tenant cannot be deleted".into()).into());
-    }
+    Tenant::may_be_deleted(tenant)?;
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
@@ -68,12 +66,9 @@ pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<T
     Ok(TenantDeletion::Deleted)
 }
 
-/// Nothing is set up and nothing taken in for a tenant that was deleted.
 pub(super) async fn must_be_live(session: &impl Session, tenant: TenantId) -> Result<(), Failed> {
-    match session.one(sql::tenant_is_live, &[&tenant.0]).await?.get(0) {
-        true => Ok(()),
-        false => Err(Error::Conflict("the tenant was deleted".into()).into()),
-    }
+    let live = session.one(sql::tenant_is_live, &[&tenant.0]).await?.get(0);
+    Ok(Tenant::must_be(live)?)
 }
 
 pub(super) fn from_row(row: &Row) -> Tenant {

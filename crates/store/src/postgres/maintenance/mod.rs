@@ -4,19 +4,19 @@ mod sql;
 
 use crate::{
     Error, Maintenance, Result,
-    maintenance::{Purged, Retention},
+    audit::Entry,
+    maintenance::{Aging, Purged, Retention, purged_in_words},
     postgres::{
-        self, PgStore,
-        audit::{self, Entry},
+        self, PgStore, audit,
         failed::Failed,
         rows,
-        session::{Db, Session, Tx},
+        session::{Db, Params, Session, Tx},
         types::{count, millis},
     },
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId};
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 use uuid::Uuid;
 
 #[async_trait]
@@ -66,17 +66,15 @@ impl Maintenance for PgStore {
 async fn purge(db: &Db, keep: &Retention, chunk: u32) -> Result<Purged, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let notifications = purge_notifications(db, &tx, keep.terminal, chunk).await?;
     let mut purged = Purged {
-        notifications,
-        audit_rows: old(db, &tx, sql::purge_audit, keep.audit, chunk).await?,
-        stats_rows: old(db, &tx, sql::purge_stats, keep.stats, chunk).await?,
-        site_calls: old(db, &tx, sql::purge_site_calls, keep.terminal, chunk).await?,
-        jobs: old(db, &tx, sql::purge_jobs, keep.terminal, chunk).await?,
+        notifications: purge_notifications(db, &tx, keep.terminal, chunk).await?,
         ..Purged::default()
     };
-    if let Some(kept) = keep.spent_keys {
-        purged.spent_keys = old(db, &tx, sql::purge_spent_keys, kept, chunk).await?;
+    for what in Aging::ALL {
+        if let Some(kept) = keep.of(what) {
+            let params: Params<'_> = &[&db.now(), &millis(kept), &i64::from(chunk)];
+            *purged.count_of(what) = tx.exec(statements(what).purge, params).await?;
+        }
     }
     purged.oldest_left = rows::time_opt(&tx.one(sql::purge_oldest_left, &[]).await?, "at");
     tx.commit().await?;
@@ -95,10 +93,8 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
     }
     let seqs: Vec<i64> = ended.iter().map(|row| row.get(0)).collect();
     let (mut tenants, mut ids) = (vec![], vec![]);
-    let mut per_tenant: BTreeMap<i32, u64> = BTreeMap::new();
     for row in &ended {
         let tenant: i32 = row.get(1);
-        *per_tenant.entry(tenant).or_default() += 1;
         if let Some(id) = row.get::<_, Option<Uuid>>(2) {
             tenants.push(tenant);
             ids.push(id);
@@ -115,59 +111,54 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
         tx.exec(part, &[&seqs]).await?;
     }
     let actor = Actor::system();
-    let entries: Vec<Entry<'_>> = per_tenant
-        .into_iter()
-        .map(|(tenant, n)| Entry {
-            detail: Some(format!("{n} notifications").into()),
-            ..Entry::new(TenantId(tenant), AuditKind::Purged, &actor)
-        })
-        .collect();
+    let purged = purged_in_words(ended.iter().map(|row| row.get(1)));
+    let entries = purged.iter().map(|(tenant, words)| Entry {
+        detail: Some(words),
+        ..Entry::new(TenantId(*tenant), AuditKind::Purged, &actor)
+    });
     audit::insert(db, tx, entries).await?;
     Ok(seqs.len() as u64)
 }
 
-/// Deletes what is past its own time.
-async fn old(
-    db: &Db,
-    tx: &Tx<'_>,
-    statement: &'static str,
-    kept: Duration,
-    chunk: u32,
-) -> Result<u64, Failed> {
-    tx.exec(statement, &[&db.now(), &millis(kept), &i64::from(chunk)])
-        .await
+struct Statements {
+    purge: &'static str,
+    counted: &'static str,
+}
+
+fn statements(what: Aging) -> Statements {
+    let (purge, counted) = match what {
+        Aging::Audit => (sql::purge_audit, sql::purgeable_audit),
+        Aging::SpentKeys => (sql::purge_spent_keys, sql::purgeable_spent_keys),
+        Aging::Stats => (sql::purge_stats, sql::purgeable_stats),
+        Aging::SiteCalls => (sql::purge_site_calls, sql::purgeable_site_calls),
+        Aging::Jobs => (sql::purge_jobs, sql::purgeable_jobs),
+    };
+    Statements { purge, counted }
 }
 
 async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Failed> {
     let session = db.general().await?;
-    let mut purgeable = Purged::default();
-    for (figure, statement, kept) in [
-        (
-            &mut purgeable.notifications,
-            sql::purgeable_notifications,
-            Some(keep.terminal),
-        ),
-        (&mut purgeable.audit_rows, sql::purgeable_audit, Some(keep.audit)),
-        (
-            &mut purgeable.spent_keys,
-            sql::purgeable_spent_keys,
-            keep.spent_keys,
-        ),
-        (&mut purgeable.stats_rows, sql::purgeable_stats, Some(keep.stats)),
-        (
-            &mut purgeable.site_calls,
-            sql::purgeable_site_calls,
-            Some(keep.terminal),
-        ),
-        (&mut purgeable.jobs, sql::purgeable_jobs, Some(keep.terminal)),
-    ] {
-        if let Some(kept) = kept {
-            let row = session
-                .one(statement, &[&db.now(), &millis(kept), &i64::from(bound)])
-                .await?;
-            *figure = count(row.get(0));
+    let mut purgeable = Purged {
+        notifications: counted(db, &session, sql::purgeable_notifications, keep.terminal, bound).await?,
+        ..Purged::default()
+    };
+    for what in Aging::ALL {
+        if let Some(kept) = keep.of(what) {
+            let statement = statements(what).counted;
+            *purgeable.count_of(what) = counted(db, &session, statement, kept, bound).await?;
         }
     }
     purgeable.oldest_left = rows::time_opt(&session.one(sql::purge_oldest_left, &[]).await?, "at");
     Ok(purgeable)
+}
+
+async fn counted(
+    db: &Db,
+    session: &impl Session,
+    statement: &'static str,
+    kept: Duration,
+    bound: u32,
+) -> Result<u64, Failed> {
+    let params: Params<'_> = &[&db.now(), &millis(kept), &i64::from(bound)];
+    Ok(count(session.one(statement, params).await?.get(0)))
 }

@@ -4,11 +4,11 @@ mod sql;
 
 use crate::{
     Error, Operator, Result,
+    audit::Entry,
     operator::Acted,
     outbox::NewNotification,
     postgres::{
-        PgStore,
-        audit::{self, Entry},
+        PgStore, audit,
         failed::Failed,
         outbox::{
             self,
@@ -109,10 +109,11 @@ async fn resend(
     if tx.rows(statement, &params).await?.is_empty() {
         return Err(Error::Conflict(format!("{repeat_id} is known already")).into());
     }
+    let detail = format!("as {repeat_id}");
     let entry = Entry {
         seq: Some(Seq(ended.get(0))),
         status: AuditStatus::Submitted,
-        detail: Some(format!("as {repeat_id}").into()),
+        detail: Some(&detail),
         ..Entry::new(tenant, AuditKind::NotifyResend, actor)
     };
     audit::insert(db, &tx, [entry]).await?;

@@ -2,9 +2,10 @@
 
 use super::sql;
 use crate::{
-    outbox::{HoldLane, expired_in_words, switched_off},
+    holds::{FoundLane, Holding},
+    outbox::{HoldLane, expired_in_words},
     postgres::{
-        audit::{self, Entry},
+        audit,
         failed::Failed,
         rows,
         server::Use,
@@ -12,24 +13,16 @@ use crate::{
         types::millis,
     },
 };
-use domain::{Actor, AuditKind, HoldReason, LaneId, NotificationId, TenantId, settle::EXPIRED};
+use domain::{Actor, HoldReason, LaneId, NotificationId, TenantId, settle::EXPIRED};
 use std::time::Duration;
 
-struct Lane {
-    tenant: TenantId,
-    provider: String,
-    config_version: i64,
-    held: Option<HoldReason>,
-    probing: bool,
-}
-
 /// The lane, locked until the transaction ends.
-async fn lane(tx: &Tx<'_>, lane: LaneId) -> Result<Option<Lane>, Failed> {
+async fn find(tx: &Tx<'_>, lane: LaneId) -> Result<Option<FoundLane>, Failed> {
     let Some(row) = tx.opt(sql::lane, &[&lane.0]).await? else {
         return Ok(None);
     };
     let reason: Option<&str> = row.get("hold_reason");
-    Ok(Some(Lane {
+    Ok(Some(FoundLane {
         tenant: TenantId(row.get("tenant")),
         provider: row.get("provider"),
         config_version: row.get("config_version"),
@@ -41,40 +34,23 @@ async fn lane(tx: &Tx<'_>, lane: LaneId) -> Result<Option<Lane>, Failed> {
 pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let Some(lane) = lane(&tx, ask.lane).await? else {
+    let Some(lane) = find(&tx, ask.lane).await? else {
         return Ok(false);
     };
-    if ask
-        .config_version
-        .is_some_and(|version| version != lane.config_version)
-    {
-        return Ok(false);
-    }
+    let (statement, set) = match lane.hold(ask)? {
+        Holding::Stays(as_asked) => return Ok(as_asked),
+        Holding::Set => (sql::hold_set, true),
+        Holding::ProbeFailed => (sql::hold_probe_failed, false),
+    };
     let reason = ask.reason.as_str();
-    let by_operator = ask.reason == HoldReason::Operator;
-    let statement = match lane.held {
-        None => sql::hold_set,
-        Some(HoldReason::Disabled) if by_operator => return Err(switched_off(&lane.provider).into()),
-        // A person's hold is not ended by a probe, so it replaces one that would be.
-        Some(held) if by_operator && held != HoldReason::Operator => sql::hold_set,
-        // The probe of this hold has come back with nothing better.
-        Some(held) if lane.probing && held.is_probed() && ask.reason.is_probed() => sql::hold_probe_failed,
-        Some(held) => return Ok(held == ask.reason),
-    };
     let next_probe = ask.probe_after.map(millis);
     tx.exec(
         statement,
         &[&db.now(), &ask.lane.0, &reason, &ask.detail, &next_probe],
     )
     .await?;
-    if statement == sql::hold_set {
-        let entry = Entry {
-            target: Some(&lane.provider),
-            code: Some(reason.into()),
-            detail: ask.detail.as_deref().map(Into::into),
-            ..Entry::new(lane.tenant, AuditKind::LaneHeld, &ask.actor)
-        };
-        audit::insert(db, &tx, [entry]).await?;
+    if set {
+        audit::insert(db, &tx, [lane.held_entry(ask)]).await?;
     }
     tx.commit().await?;
     Ok(true)
@@ -88,22 +64,14 @@ pub(super) async fn resume(
 ) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let Some(lane) = lane(&tx, of).await? else {
+    let Some(lane) = find(&tx, of).await? else {
         return Ok(false);
     };
-    let Some(held) = lane.held.filter(|held| only.is_none_or(|reason| reason == *held)) else {
+    let Some(held) = lane.resume(only)? else {
         return Ok(false);
     };
-    if held == HoldReason::Disabled {
-        return Err(switched_off(&lane.provider).into());
-    }
     tx.exec(sql::hold_end, &[&of.0]).await?;
-    let entry = Entry {
-        target: Some(&lane.provider),
-        code: Some(held.as_str().into()),
-        ..Entry::new(lane.tenant, AuditKind::LaneResumed, actor)
-    };
-    audit::insert(db, &tx, [entry]).await?;
+    audit::insert(db, &tx, [lane.resumed_entry(held, actor)]).await?;
     tx.commit().await?;
     Ok(true)
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    audit::entry::of_attempt,
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit,
@@ -17,7 +18,7 @@ use crate::{
         session::{Db, Session, Tx},
     },
 };
-use domain::{RecipientState, Status};
+use domain::Status;
 
 pub(super) async fn record(db: &Db, record: &AttemptRecord) -> Result<Recorded> {
     let mut patience = Patience::new("record");
@@ -66,17 +67,13 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     };
     let now = db.now();
     let mut accepted = Recipients::default();
-    let who = record
-        .recipients
-        .iter()
-        .filter(|r| r.state == RecipientState::Accepted);
-    accepted.add(lease.seq, generation, who);
+    accepted.add(lease.seq, generation, record.accepted());
     if !accepted.is_empty() {
         tx.exec(sql::record_recipient, &accepted.params(&now)).await?;
     }
     let completed = complete(db, &tx, record, &place).await?;
     if audited {
-        let entries = audit::of_attempt(record, completed.then_some(Status::Delivered));
+        let entries = of_attempt(record, completed.then_some(Status::Delivered));
         audit::insert(db, &tx, entries).await.map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    audit::entry::of_attempt,
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit::{self, without_nul},
@@ -20,7 +21,7 @@ use crate::{
         session::{Db, Session},
     },
 };
-use domain::{RecipientState, Status, settle::RecipientUpdate};
+use domain::settle::RecipientUpdate;
 use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 
@@ -162,7 +163,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     if audited {
         let entries = kept()
             .filter(|r| r.delivery().is_none())
-            .flat_map(|r| audit::of_attempt(r, terminal(&r.ended)));
+            .flat_map(|r| of_attempt(r, r.ended.status()));
         audit::insert(db, &tx, entries).await.map_err(Stopped::AtAudit)?;
     }
     tx.commit().await?;
@@ -170,15 +171,6 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         db.passed.came_back();
     }
     Ok(held.into_keys().collect())
-}
-
-/// The status a row ends with, if it ends.
-pub(super) fn terminal(ended: &Ended) -> Option<Status> {
-    match ended {
-        Ended::Delivered { .. } => Some(Status::Delivered),
-        Ended::Park { .. } => Some(Status::Parked),
-        Ended::Retry { .. } | Ended::Wait { .. } => None,
-    }
 }
 
 /// The last resort for a record that the database does not take: what became of the message, without the words.
@@ -207,11 +199,8 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     if let Some(attempt) = &mut bare.attempt {
         attempt.detail = Some(refused());
     }
-    let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
     bare.recipients = record
-        .recipients
-        .iter()
-        .filter(accepted)
+        .accepted()
         .map(|r| RecipientUpdate {
             address: without_nul(&r.address).into_owned(),
             state: r.state,

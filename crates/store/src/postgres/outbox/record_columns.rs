@@ -4,7 +4,6 @@ use crate::{
     outbox::{AttemptRecord, Ended},
     postgres::{
         audit::without_nul,
-        rows,
         types::{At, millis},
     },
 };
@@ -267,7 +266,7 @@ impl<'a> Recipients<'a> {
             }
             self.seq.push(seq.0);
             self.address.push(without_nul(&update.address));
-            self.state.push(rows::state_name(update.state));
+            self.state.push(update.state.as_str());
             self.generation.push(generation);
             self.provider_message_id
                 .push(update.provider_message_id.as_deref().map(without_nul));

@@ -1,72 +1,45 @@
-//! Pages of notifications. A filter chooses the index to walk; candidates are looked at newest first, in steps, and
-//! no page looks at more than [`SCAN_BOUND`].
-//!
-//! Always true: the candidates of a filter come in one total order, so pages have neither gaps nor repeats.
+//! Pages of notifications. [`ListIndex`] chooses the index to walk, [`Paging`] when a page ends; candidates are looked at
+//! in steps.
 
 use super::{notification, sql};
 use crate::{
     Result,
+    list_index::{Keyword, ListIndex},
+    paging::Paging,
     postgres::{
         failed::Failed,
         session::{Db, Session, Tx},
         types::{At, millis},
     },
-    query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
+    query::{Cursor, Filter, Listed, Notification, Page},
 };
-use domain::{Status, TenantId, Timestamp};
+use domain::{TenantId, Timestamp};
 use std::collections::{HashMap, HashSet};
-
-/// How many candidates are looked at after the first step was not enough.
-const STEP: usize = 1_000;
 
 pub(super) async fn list(db: &Db, tenant: TenantId, filter: &Filter, page: &Page) -> Result<Listed, Failed> {
     let mut session = db.general().await?;
     let tx = session.snapshot().await?;
     let walk = Walk::new(db, &tx, tenant, filter);
-    let limit = page.limit.max(1) as usize;
-    let mut place = walk.start(page.after);
-    let mut found: Vec<Cursor> = vec![];
-    let mut seen = 0;
-    // One more than asked for: only then is there a next page to offer.
-    let mut step = limit + 1;
-    let next = 'looking: loop {
-        let wanted = step.min(SCAN_BOUND as usize - seen);
-        if wanted == 0 {
-            let more = walk.candidates(place, 1).await?;
-            break (!more.is_empty()).then_some(place);
-        }
-        let candidates = walk.candidates(place, wanted).await?;
+    let mut place = walk.index.start(filter, page.after);
+    let mut paging = Paging::new(page);
+    'full: loop {
+        let step = paging.step();
+        let candidates = walk.candidates(place, step).await?;
         let matching = walk.matching(&candidates).await?;
-        for candidate in candidates.iter().filter(|c| matching.contains(&c.seq)) {
-            if found.len() == limit {
-                break 'looking found.last().copied();
+        for candidate in &candidates {
+            let row = matching.contains(&candidate.seq).then_some(candidate.seq);
+            if paging.take(*candidate, row) {
+                break 'full;
             }
-            found.push(*candidate);
+            place = *candidate;
         }
-        match candidates.last() {
-            Some(last) if candidates.len() == wanted => place = *last,
-            _ => break None,
+        if candidates.len() < step {
+            break;
         }
-        seen += candidates.len();
-        step = STEP;
-    };
-    let rows = walk.load(&found).await?;
+    }
+    let (seqs, next) = paging.finish();
+    let rows = walk.load(&seqs).await?;
     Ok(Listed { rows, next })
-}
-
-/// Which index has the candidates.
-enum By<'a> {
-    /// What waits and what is parked: few beside the history, by number.
-    Few {
-        waiting: bool,
-        parked: bool,
-    },
-    Entity {
-        kind: &'a str,
-        id: &'a str,
-    },
-    Execution(&'a str),
-    Time,
 }
 
 struct Walk<'a> {
@@ -74,8 +47,8 @@ struct Walk<'a> {
     tx: &'a Tx<'a>,
     tenant: TenantId,
     filter: &'a Filter,
-    by: By<'a>,
-    keyword: Option<String>,
+    index: ListIndex<'a>,
+    keyword: Keyword,
 }
 
 impl<'a> Walk<'a> {
@@ -85,25 +58,9 @@ impl<'a> Walk<'a> {
             tx,
             tenant,
             filter,
-            by: By::choose(filter),
-            keyword: filter.keyword.as_ref().map(|word| word.to_lowercase()),
+            index: ListIndex::serving(filter),
+            keyword: Keyword::of(filter),
         }
-    }
-
-    /// Where to begin: before `to`, and after the last page.
-    fn start(&self, after: Option<Cursor>) -> Cursor {
-        let end = Cursor {
-            at: Timestamp::from_millis(i64::MAX),
-            seq: i64::MAX,
-        };
-        let before = match (&self.by, self.filter.to) {
-            (By::Time, Some(at)) => Cursor { at, seq: i64::MIN },
-            _ => end,
-        };
-        after.map_or(before, |cursor| match self.by {
-            By::Time => before.min(cursor),
-            By::Few { .. } | By::Entity { .. } | By::Execution(_) => cursor,
-        })
     }
 
     /// The next ones after `place`, newest first.
@@ -113,11 +70,11 @@ impl<'a> Walk<'a> {
             at: Timestamp::EPOCH,
             seq: row.get(0),
         };
-        match &self.by {
-            By::Few { waiting, parked } => {
+        match self.index {
+            ListIndex::Unfinished { waiting, parked } => {
                 let mut few = vec![];
                 for (asked, statement) in [(waiting, sql::list_waiting), (parked, sql::list_parked)] {
-                    if *asked {
+                    if asked {
                         few.extend(
                             self.tx
                                 .rows(statement, &[tenant, seq, wanted_rows])
@@ -131,21 +88,21 @@ impl<'a> Walk<'a> {
                 few.truncate(wanted);
                 Ok(few)
             }
-            By::Entity { kind, id } => {
+            ListIndex::Entity { kind, id } => {
                 let found = self
                     .tx
-                    .rows(sql::list_by_entity, &[tenant, kind, id, seq, wanted_rows])
+                    .rows(sql::list_by_entity, &[tenant, &kind, &id, seq, wanted_rows])
                     .await?;
                 Ok(found.iter().map(numbered).collect())
             }
-            By::Execution(execution) => {
+            ListIndex::Execution(execution) => {
                 let found = self
                     .tx
-                    .rows(sql::list_by_execution, &[tenant, execution, seq, wanted_rows])
+                    .rows(sql::list_by_execution, &[tenant, &execution, seq, wanted_rows])
                     .await?;
                 Ok(found.iter().map(numbered).collect())
             }
-            By::Time => {
+            ListIndex::Time => {
                 let from = At(self.filter.from.unwrap_or(Timestamp::from_millis(i64::MIN)));
                 let found = self
                     .tx
@@ -193,38 +150,15 @@ impl<'a> Walk<'a> {
                 ],
             )
             .await?;
-        let has_keyword = |subject: &str| {
-            let word = self.keyword.as_deref();
-            word.is_none_or(|word| subject.to_lowercase().contains(word))
-        };
-        let matching = found.iter().filter(|row| has_keyword(row.get("subject")));
+        let matching = found.iter().filter(|row| self.keyword.is_in(row.get("subject")));
         Ok(matching.map(|row| row.get("seq")).collect())
     }
 
-    async fn load(&self, found: &[Cursor]) -> Result<Vec<Notification>, Failed> {
-        let seqs: Vec<i64> = found.iter().map(|c| c.seq).collect();
+    async fn load(&self, seqs: &[i64]) -> Result<Vec<Notification>, Failed> {
         let mut by_seq = HashMap::new();
         for row in self.tx.rows(sql::list_row, &[&seqs]).await? {
             by_seq.insert(row.get::<_, i64>("seq"), notification::from_row(&row)?);
         }
         Ok(seqs.iter().filter_map(|seq| by_seq.remove(seq)).collect())
-    }
-}
-
-impl<'a> By<'a> {
-    fn choose(filter: &'a Filter) -> By<'a> {
-        let asks = |status: Status| filter.status.contains(&status);
-        let stuck = filter.stuck_after.is_some();
-        let waiting = stuck || asks(Status::Pending) || asks(Status::Retrying);
-        let parked = !stuck && asks(Status::Parked);
-        let ended = !stuck && (asks(Status::Delivered) || asks(Status::Discarded));
-        match (&filter.entity_type, &filter.entity_id) {
-            _ if (waiting || parked) && !ended => By::Few { waiting, parked },
-            (Some(kind), Some(id)) => By::Entity { kind, id },
-            _ => match &filter.execution {
-                Some(execution) => By::Execution(execution),
-                None => By::Time,
-            },
-        }
     }
 }

@@ -2,14 +2,14 @@
 
 use super::sql;
 use crate::{
-    Error, Result,
+    Result,
     postgres::{
         failed::Failed,
         rows,
         session::{Db, Session},
         types::small,
     },
-    query::Notification,
+    query::{Notification, standing},
 };
 use domain::{
     Actor, Content, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
@@ -66,17 +66,8 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
 }
 
 fn status(row: &Row) -> Result<Status> {
-    if let Some(ended) = rows::status(row.get("status"))? {
-        return Ok(ended);
-    }
-    match (row.get("waits"), row.get::<_, i32>("attempts")) {
-        (true, 0) => Ok(Status::Pending),
-        (true, _) => Ok(Status::Retrying),
-        (false, _) => Err(Error::corrupt(
-            "notifications",
-            "a row in neither due nor outcome",
-        )),
-    }
+    let ended = rows::status(row.get("status"))?;
+    standing(ended, row.get("waits"), small(row.get("attempts")))
 }
 
 fn submission(row: &Row) -> Result<Submission> {

@@ -3,16 +3,17 @@
 use super::sql;
 use crate::{
     Result,
+    paging::Paging,
     postgres::{
         audit::without_nul,
         failed::Failed,
         rows,
-        session::{Db, Session},
+        session::{Db, Params, Session},
         types::{At, small},
     },
     query::{Cursor, Page},
     sites::{
-        CallFilter, CallPage, SiteAction, SiteCall, Taking, actor_of, audit_of, code_of, detail_of, latest,
+        CallFilter, CallPage, LATEST, SiteAction, SiteCall, actor_of, audit_of, code_of, detail_of, latest,
         tidy,
     },
 };
@@ -126,7 +127,7 @@ pub(super) async fn log_action(db: &Db, action: &SiteAction) -> Result<(), Faile
                 &action.tenant.0,
                 &action.site.as_str(),
                 // The end of time, of which the statement makes now.
-                &vec![At(Timestamp::from_millis(253_402_300_799_999))],
+                &vec![At(Timestamp::from_millis(LATEST))],
                 &vec![AuditKind::SiteParked.as_str()],
                 &vec![action.status.as_str()],
                 &vec![action.actor.as_str()],
@@ -151,25 +152,26 @@ pub(super) async fn page(
     page: &Page,
 ) -> Result<CallPage, Failed> {
     let session = db.general().await?;
-    let mut taking = Taking::new(filter, page);
-    let mut start = filter.start(page);
+    let mut paging = Paging::new(page);
+    let mut start = Cursor::newest(filter.to, page.after);
     let from = At(filter.from.unwrap_or(Timestamp::EPOCH));
-    loop {
-        let n = i64::from(Taking::STEP);
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-            [&tenant.0, &from, &At(start.at), &start.seq, &n];
-        let found = session.rows(sql::site_calls_page, &params).await?;
+    'full: loop {
+        let step = paging.step();
+        let params: Params<'_> = &[&tenant.0, &from, &At(start.at), &start.seq, &(step as i64)];
+        let found = session.rows(sql::site_calls_page, params).await?;
         for row in &found {
             let (place, call) = call_row(row)?;
-            start = place;
-            if taking.take(place, call) {
-                return Ok(taking.page());
+            if paging.take(place, Some(call).filter(|call| filter.passes(call))) {
+                break 'full;
             }
+            start = place;
         }
-        if (found.len() as i64) < n {
-            return Ok(taking.page());
+        if found.len() < step {
+            break;
         }
     }
+    let (rows, next) = paging.finish();
+    Ok(CallPage { rows, next })
 }
 
 fn call_row(row: &Row) -> Result<(Cursor, SiteCall)> {

@@ -12,14 +12,11 @@ use crate::{
         types::{At, count, millis},
     },
     query::KpiAsk,
-    stats::{
-        CHUNK, DEPTH, FAILURES_LOOKED_AT, FailureGroup, KEPT, MINUTE, OLDEST, PARKED, RolledUp, STUCK,
-        Series, Span, latest_first, next_range,
-    },
+    roll_up::{self, MINUTE, RollUp, sampled, uncondensed},
+    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, Series, Span, latest_first},
 };
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
-use std::time::Duration;
 
 #[async_trait]
 impl Stats for PgStore {
@@ -58,15 +55,10 @@ async fn now(db: &Db, session: &impl Session) -> Result<Timestamp, Failed> {
     ))
 }
 
-fn mark(row: &tokio_postgres::Row) -> Option<Timestamp> {
-    let mark: i64 = row.get(0);
-    (mark > 0).then_some(Timestamp::from_millis(mark))
-}
-
 async fn roll_up(db: &Db, ask: KpiAsk) -> Result<RolledUp, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let mark = mark(&tx.one(sql::rollup_mark, &[]).await?);
+    let mark = roll_up::mark(tx.one(sql::rollup_mark, &[]).await?.get(0));
     let now = now(db, &tx).await?;
     let oldest = match mark {
         Some(_) => None,
@@ -75,34 +67,28 @@ async fn roll_up(db: &Db, ask: KpiAsk) -> Result<RolledUp, Failed> {
             oldest.map(|row| rows::time(&row, "oldest"))
         }
     };
-    let (from, to) = next_range(mark, oldest, now);
+    let plan = RollUp::plan(mark, oldest, now);
     // Another node was here in the meantime.
-    if mark.is_some_and(|mark| mark > to) {
+    if mark.is_some_and(|mark| mark > plan.to) {
         return Ok(RolledUp {
-            up_to: to,
+            up_to: plan.to,
             behind: false,
         });
     }
-    tx.exec(sql::rollup_minutes, &[&At(from), &At(to)]).await?;
-    let behind = to < now.bucket(domain::kpi::BUCKET);
-    if !behind && mark.is_none_or(|mark| mark.bucket(MINUTE) < to.bucket(MINUTE)) {
+    tx.exec(sql::rollup_minutes, &[&At(plan.from), &At(plan.to)])
+        .await?;
+    if plan.samples {
         sample(db, &tx, ask, now).await?;
     }
-    for (step, _) in KEPT {
-        if step > 60 {
-            let start = from.bucket(Duration::from_secs(step.unsigned_abs().into()));
-            // Minutes after `to` are of figures that were just sampled.
-            tx.exec(sql::rollup_coarse, &[&At(start), &At(to + MINUTE), &step])
-                .await?;
-        }
+    for (from, to, step) in plan.coarse() {
+        tx.exec(sql::rollup_coarse, &[&At(from), &At(to), &step]).await?;
     }
-    // Not while catching up: coarse steps are made of minutes that must still be there.
-    for (step, kept) in KEPT.into_iter().filter(|_| !behind) {
-        tx.exec(sql::rollup_purge, &[&step, &At(now - kept)]).await?;
+    for (step, before) in plan.outdated() {
+        tx.exec(sql::rollup_purge, &[&step, &At(before)]).await?;
     }
-    tx.exec(sql::rollup_mark_set, &[&to.as_millis()]).await?;
+    tx.exec(sql::rollup_mark_set, &[&plan.to.as_millis()]).await?;
     tx.commit().await?;
-    Ok(RolledUp { up_to: to, behind })
+    Ok(plan.done())
 }
 
 /// Writes the figures of this minute down.
@@ -113,14 +99,8 @@ async fn sample(db: &Db, tx: &Tx<'_>, ask: KpiAsk, now: Timestamp) -> Result<(),
         .await?
     {
         let tenant: i32 = row.get("tenant");
-        let oldest = now.since(rows::time(&row, "oldest")).as_secs().cast_signed();
-        let figures = [
-            (DEPTH, row.get("depth")),
-            (STUCK, row.get("stuck")),
-            (OLDEST, oldest),
-        ];
-        for (what, n) in figures {
-            let n: i64 = n;
+        let oldest = rows::time(&row, "oldest");
+        for (what, n) in sampled(row.get("depth"), row.get("stuck"), oldest, now) {
             tx.exec(sql::rollup_sample, &[&tenant, &bucket, &what, &n])
                 .await?;
         }
@@ -142,9 +122,8 @@ async fn series(db: &Db, tenant: TenantId, span: Span) -> Result<Series, Failed>
     let mut found = tx
         .rows(sql::series, &[&tenant.0, &step, &At(series.start)])
         .await?;
-    let mark = mark(&tx.one(sql::rollup_mark_read, &[]).await?);
-    // A loop that stands still must not turn this into a walk.
-    let rest = mark.unwrap_or(Timestamp::EPOCH).max(now - CHUNK);
+    let mark = roll_up::mark(tx.one(sql::rollup_mark_read, &[]).await?.get(0));
+    let rest = uncondensed(mark, now);
     found.extend(tx.rows(sql::series_rest, &[&tenant.0, &At(rest)]).await?);
     for row in found {
         let what: &str = row.get("what");

@@ -1,5 +1,6 @@
-//! The [`Users`] trait on PostgreSQL.
+//! The [`Users`] trait on PostgreSQL; sessions are in [`sessions`].
 
+mod sessions;
 mod sql;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         session::{Db, Params, Session as _, Tx},
         types::millis,
     },
-    users::{CLEARED, LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key},
+    users::{LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key, role_in_words},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -75,29 +76,19 @@ impl Users for PgStore {
     }
 
     async fn sign_in(&self, new: NewSession) -> Result<()> {
-        sign_in(&self.db, &new).await.map_err(Failed::while_committing)
+        sessions::sign_in(&self.db, &new)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn sign_in_refused(&self, user: &User, detail: &str) -> Result<()> {
-        refused(&self.db, user, detail)
+        sessions::refused(&self.db, user, detail)
             .await
             .map_err(Failed::while_committing)
     }
 
     async fn session(&self, hash: &[u8; 32]) -> Result<Option<(Session, User)>> {
-        let session = self.db.general().await?;
-        let found = session
-            .opt(sql::session, &[&self.db.now(), &hash.as_slice()])
-            .await?;
-        let Some(row) = found else { return Ok(None) };
-        let found = Session {
-            user: UserId(row.get("user_id")),
-            tenant: TenantId(row.get("tenant")),
-            csrf: row.get("csrf"),
-            created_at: rows::time(&row, "created_at"),
-            expires_at: rows::time(&row, "expires_at"),
-        };
-        Ok(by_id(&session, found.user).await?.map(|user| (found, user)))
+        Ok(sessions::live(&self.db, hash).await?)
     }
 
     async fn renew_session(&self, hash: &[u8; 32], ttl: Duration) -> Result<bool> {
@@ -115,7 +106,7 @@ impl Users for PgStore {
     }
 
     async fn end_session(&self, hash: &[u8; 32]) -> Result<bool> {
-        end_session(&self.db, hash)
+        sessions::end(&self.db, hash)
             .await
             .map_err(Failed::while_committing)
     }
@@ -189,20 +180,16 @@ async fn set_role(
     let Some(found) = by_id(&tx, user).await? else {
         return Ok(false);
     };
-    let detail = match role {
-        Some(role) => {
-            tx.exec(sql::user_role_put, &[&user.0, &tenant.0, &role.as_str()])
-                .await?;
-            format!("role {role}")
+    if let Some(role) = role {
+        tx.exec(sql::user_role_put, &[&user.0, &tenant.0, &role.as_str()])
+            .await?;
+    } else {
+        tx.exec(sql::user_role_delete, &[&user.0, &tenant.0]).await?;
+        if found.has_only(tenant) {
+            end_all(&tx, user).await?;
         }
-        None => {
-            tx.exec(sql::user_role_delete, &[&user.0, &tenant.0]).await?;
-            if found.roles.iter().all(|(known, _)| *known == tenant) {
-                end_all(&tx, user).await?;
-            }
-            "no role any more".into()
-        }
-    };
+    }
+    let detail = role_in_words(role);
     log(
         db,
         &tx,
@@ -258,64 +245,13 @@ async fn end_all(tx: &Tx<'_>, user: UserId) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn sign_in(db: &Db, new: &NewSession) -> Result<(), Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    let user = by_id(&tx, new.user).await?;
-    let user = user.ok_or_else(|| Error::Conflict("there is no such user".into()))?;
-    let hash = new.hash.as_slice();
-    let (now, ttl) = (db.now(), millis(new.ttl));
-    let params: Params<'_> = &[&now, &hash, &new.user.0, &new.tenant.0, &new.csrf, &ttl];
-    tx.exec(sql::session_create, params).await?;
-    tx.exec(sql::user_signed_in, &[&now, &new.user.0]).await?;
-    tx.exec(sql::sessions_expired, &[&now, &i64::from(CLEARED)])
-        .await?;
-    tx.exec(sql::links_expired, &[&now]).await?;
-    let (kind, actor) = (AuditKind::SignedIn, user.actor());
-    log(db, &tx, new.tenant, kind, &actor, &user.name, new.how).await?;
-    tx.commit().await
-}
-
-async fn refused(db: &Db, user: &User, detail: &str) -> Result<(), Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    for (tenant, _) in &user.roles {
-        let (kind, actor) = (AuditKind::SignInRefused, user.actor());
-        log(db, &tx, *tenant, kind, &actor, &user.name, detail).await?;
-    }
-    tx.commit().await
-}
-
-async fn end_session(db: &Db, hash: &[u8; 32]) -> Result<bool, Failed> {
-    let mut session = db.general().await?;
-    let tx = session.begin().await?;
-    let Some(ended) = tx.opt(sql::session_end, &[&hash.as_slice()]).await? else {
-        return Ok(false);
-    };
-    if let Some(user) = by_id(&tx, UserId(ended.get(0))).await? {
-        let (tenant, actor) = (TenantId(ended.get(1)), user.actor());
-        log(
-            db,
-            &tx,
-            tenant,
-            AuditKind::SignedOut,
-            &actor,
-            &user.name,
-            "signed out",
-        )
-        .await?;
-    }
-    tx.commit().await?;
-    Ok(true)
-}
-
 /// Writes a change down in every tenant that knows the user.
 async fn changed(db: &Db, tx: &Tx<'_>, user: UserId, actor: &Actor, detail: &str) -> Result<(), Failed> {
     let Some(user) = by_id(tx, user).await? else {
         return Ok(());
     };
-    for (tenant, _) in &user.roles {
-        log(db, tx, *tenant, AuditKind::UserChanged, actor, &user.name, detail).await?;
+    for tenant in user.tenants() {
+        log(db, tx, tenant, AuditKind::UserChanged, actor, &user.name, detail).await?;
     }
     Ok(())
 }
@@ -330,15 +266,9 @@ async fn read(
     statement: &'static str,
     params: Params<'_>,
 ) -> Result<Vec<User>, Failed> {
-    let mut users: Vec<User> = vec![];
-    for row in session.rows(statement, params).await? {
-        let user = user(&row)?;
-        match users.last_mut() {
-            Some(last) if last.id == user.id => last.roles.extend(user.roles),
-            _ => users.push(user),
-        }
-    }
-    Ok(users)
+    let found = session.rows(statement, params).await?;
+    let users: Vec<User> = found.iter().map(user).collect::<Result<_>>()?;
+    Ok(User::gather(users))
 }
 
 fn user(row: &Row) -> Result<User> {

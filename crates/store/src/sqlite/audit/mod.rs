@@ -5,4 +5,4 @@ mod sql;
 mod write;
 
 pub(super) use read::{attempts, page};
-pub(super) use write::{AuditEntry, attempt, entry};
+pub(super) use write::{attempt, insert};

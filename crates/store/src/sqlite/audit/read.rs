@@ -1,26 +1,17 @@
-//! Reading the audit log. What was accepted is not in it, nor the attempt that delivered: those rows are read from the
-//! notifications and their outcomes, and merged by time. A row of an attempt that ended its notification is read as two.
-//!
-//! Always true: all rows have one total order, `(at, number)`, whatever they were read from, so that a page can end
-//! between any two of them.
+//! Reading the audit log out of its three tables; how they are put together is said in [`crate::audit::order`].
 
 use super::sql;
 use crate::{
     Result,
+    audit::order::{self, Accepted, DELIVERIES, Numbered, Starts},
+    paging::Paging,
     query::{AuditFilter, AuditPage, AuditRow, Cursor, Page, SCAN_BOUND},
     sqlite::rows::{self, all},
 };
-use domain::{AuditKind, AuditStatus, NotificationId, TenantId, Timestamp, TrackedOperationId};
+use domain::{NotificationId, TenantId, Timestamp, TrackedOperationId};
 use rusqlite::{Connection, Row, params};
-use std::iter::Peekable;
+use std::{cmp::Reverse, iter::Peekable};
 use uuid::Uuid;
-
-/// Accepted notifications are numbered below everything else: at the same moment they came first.
-const SENDS: i64 = -(1 << 62);
-/// Deliveries come next: to the number of a notification this is added, twice.
-const DELIVERIES: i64 = -(1 << 60);
-
-type Numbered = Result<(Cursor, AuditRow)>;
 
 pub(in crate::sqlite) fn attempts(
     conn: &Connection,
@@ -40,115 +31,85 @@ pub(in crate::sqlite) fn page(
     page: &Page,
 ) -> Result<AuditPage> {
     let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
-    let start = newest(filter.to, page.after);
+    let start = Cursor::newest(filter.to, page.after);
     if let Some(id) = filter.correlation {
         let rows = match of_notification(conn, tenant, id)? {
             Some(rows) => rows,
             None => of_operation(conn, tenant, id)?,
         };
-        let wanted = |(place, _): &(Cursor, AuditRow)| *place < start && place.at.as_millis() >= from;
-        return take(rows.into_iter().filter(wanted).map(Ok), filter, page.limit);
+        let wanted = |(place, _): &Numbered| *place < start && place.at.as_millis() >= from;
+        return take(rows.into_iter().filter(wanted).map(Ok), filter, page);
     }
     let mut log = conn.prepare_cached(sql::audit_page)?;
     let mut deliveries = conn.prepare_cached(sql::audit_deliveries)?;
     let mut sends = conn.prepare_cached(sql::audit_sends)?;
-    let (wants_log, wants_sends) = sources(filter);
+    let (sources, starts) = (filter.sources(), Starts::of(start));
     let bound = |wanted: bool| if wanted { SCAN_BOUND + 1 } else { 0 };
-    let at = start.at.as_millis();
-    // A cursor among the accepted is below every number of the log, and the other way round.
-    let log_from = start.seq.div_euclid(2);
-    let sends_from = if start.seq < 0 {
-        start.seq.saturating_sub(SENDS)
-    } else {
-        i64::MAX
-    };
-    let logged = log.query_and_then(params![tenant.0, from, at, log_from, bound(wants_log)], from_log)?;
-    let delivered_from = log_from.saturating_sub(DELIVERIES);
+    let at = starts.at.as_millis();
+    let logged = log.query_and_then(
+        params![tenant.0, from, at, starts.log, bound(sources.log)],
+        from_log,
+    )?;
     let delivered = deliveries.query_and_then(
-        params![tenant.0, from, at, delivered_from, bound(wants_log), DELIVERIES],
+        params![
+            tenant.0,
+            from,
+            at,
+            starts.deliveries,
+            bound(sources.log),
+            DELIVERIES
+        ],
         from_log,
     )?;
     let sent = sends.query_and_then(
-        params![tenant.0, from, at, sends_from, bound(wants_sends)],
+        params![tenant.0, from, at, starts.sends, bound(sources.sends)],
         from_send,
     )?;
     let attempts = merge(each(logged, start), each(delivered, start));
-    take(merge(attempts.peekable(), sent.peekable()), filter, page.limit)
+    take(merge(attempts.peekable(), sent.peekable()), filter, page)
 }
 
 /// Row by row what was read as two, from a place on.
-fn each(
-    rows: impl Iterator<Item = Result<[Option<(Cursor, AuditRow)>; 2]>>,
+fn each<R: IntoIterator<Item = Numbered>>(
+    rows: impl Iterator<Item = Result<R>>,
     start: Cursor,
-) -> Peekable<impl Iterator<Item = Numbered>> {
+) -> Peekable<impl Iterator<Item = Result<Numbered>>> {
     rows.flat_map(|rows| match rows {
-        Ok(rows) => rows.into_iter().flatten().map(Ok).collect(),
+        Ok(rows) => rows.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],
     })
     .filter(move |row| row.as_ref().map_or(true, |(place, _)| *place < start))
     .peekable()
 }
 
-fn newest(to: Option<Timestamp>, after: Option<Cursor>) -> Cursor {
-    let end = Timestamp::from_millis(i64::MAX);
-    let before = to.map_or(
-        Cursor {
-            at: end,
-            seq: i64::MAX,
-        },
-        |at| Cursor { at, seq: i64::MIN },
-    );
-    after.map_or(before, |cursor| before.min(cursor))
-}
-
-/// Which of the log (with the deliveries) and the notifications can have a row the filter asks for.
-fn sources(filter: &AuditFilter) -> (bool, bool) {
-    let asks_send = |yes: bool| {
-        filter
-            .kind
-            .is_none_or(|kind| (kind == AuditKind::NotifySend) == yes)
-    };
-    let asks_submitted = |yes: bool| {
-        filter
-            .status
-            .is_none_or(|status| (status == AuditStatus::Submitted) == yes)
-    };
-    (
-        asks_send(false) && asks_submitted(false),
-        asks_send(true) && asks_submitted(true),
-    )
-}
-
 /// Everything about one notification, newest first; none if there is no such notification.
-fn of_notification(
-    conn: &Connection,
-    tenant: TenantId,
-    id: NotificationId,
-) -> Result<Option<Vec<(Cursor, AuditRow)>>> {
+fn of_notification(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<Numbered>>> {
     let params = params![tenant.0, id.0.as_bytes()];
-    let Some(sent) = all(conn, sql::audit_send_of, params, from_send)?.pop() else {
+    let sent = all(conn, sql::audit_send_of, params, |row| {
+        Ok((row.get::<_, i64>("seq")?, from_send(row)?))
+    })?;
+    let Some((seq, sent)) = sent.into_iter().next() else {
         return Ok(None);
     };
-    let seq = sent.0.seq - SENDS;
     let mut logged = all(conn, sql::audit_by_seq, [seq], from_log)?;
     logged.extend(all(conn, sql::audit_delivery_of, [seq, DELIVERIES], from_log)?);
-    let mut rows: Vec<_> = logged.into_iter().flatten().flatten().collect();
+    let mut rows: Vec<_> = logged.into_iter().flatten().collect();
     rows.push(sent);
-    rows.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    rows.sort_by_key(|(place, _)| Reverse(*place));
     Ok(Some(rows))
 }
 
 /// Everything about one cached call or write, newest first.
-fn of_operation(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Vec<(Cursor, AuditRow)>> {
+fn of_operation(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Vec<Numbered>> {
     let params = params![tenant.0, id.0.as_bytes(), SCAN_BOUND];
     let logged = all(conn, sql::audit_by_operation, params, from_log)?;
-    Ok(logged.into_iter().flatten().flatten().collect())
+    Ok(logged.into_iter().flatten().collect())
 }
 
 fn merge(
-    mut one: Peekable<impl Iterator<Item = Numbered>>,
-    mut other: Peekable<impl Iterator<Item = Numbered>>,
-) -> impl Iterator<Item = Numbered> {
+    mut one: Peekable<impl Iterator<Item = Result<Numbered>>>,
+    mut other: Peekable<impl Iterator<Item = Result<Numbered>>>,
+) -> impl Iterator<Item = Result<Numbered>> {
     std::iter::from_fn(move || match (one.peek(), other.peek()) {
         (Some(Ok((a, _))), Some(Ok((b, _)))) if a < b => other.next(),
         (Some(_), _) => one.next(),
@@ -156,44 +117,26 @@ fn merge(
     })
 }
 
-fn take(rows: impl Iterator<Item = Numbered>, filter: &AuditFilter, limit: u32) -> Result<AuditPage> {
-    let limit = limit.max(1) as usize;
-    let mut page = AuditPage::default();
-    let mut last_row = None;
-    let mut last_seen = None;
-    for (seen, row) in rows.enumerate() {
-        if seen == SCAN_BOUND as usize {
-            page.next = last_seen;
-            return Ok(page);
-        }
+fn take(
+    rows: impl Iterator<Item = Result<Numbered>>,
+    filter: &AuditFilter,
+    page: &Page,
+) -> Result<AuditPage> {
+    let mut paging = Paging::new(page);
+    for row in rows {
         let (place, row) = row?;
-        last_seen = Some(place);
-        if !passes(&row, filter) {
-            continue;
+        if paging.take(place, Some(row).filter(|row| filter.passes(row))) {
+            break;
         }
-        if page.rows.len() == limit {
-            page.next = last_row;
-            return Ok(page);
-        }
-        page.rows.push(row);
-        last_row = Some(place);
     }
-    Ok(page)
+    let (rows, next) = paging.finish();
+    Ok(AuditPage { rows, next })
 }
 
-fn passes(row: &AuditRow, filter: &AuditFilter) -> bool {
-    filter.kind.is_none_or(|kind| row.kind == kind)
-        && filter.status.is_none_or(|status| row.status == status)
-        && filter.actor.as_ref().is_none_or(|actor| row.actor == *actor)
-}
-
-/// The end, if the attempt ended its notification, then the attempt: newest first.
-fn from_log(row: &Row<'_>) -> Result<[Option<(Cursor, AuditRow)>; 2]> {
+fn from_log(row: &Row<'_>) -> Result<impl IntoIterator<Item = Numbered> + use<>> {
     const TABLE: &str = "audit_log";
-    let at = rows::time(row, "at")?;
-    let number = 2 * row.get::<_, i64>("audit_id")?;
     let logged = AuditRow {
-        at,
+        at: rows::time(row, "at")?,
         kind: rows::parse(TABLE, &row.get::<_, String>("kind")?)?,
         status: rows::parse(TABLE, &row.get::<_, String>("status")?)?,
         notification: optional_id(row, "id")?.map(NotificationId),
@@ -208,18 +151,8 @@ fn from_log(row: &Row<'_>) -> Result<[Option<(Cursor, AuditRow)>; 2]> {
         detail: row.get("detail")?,
     };
     let ended_as: Option<String> = row.get("ended_as")?;
-    let ended = match ended_as {
-        None => None,
-        Some(status) => Some(AuditRow {
-            status: rows::parse(TABLE, &status)?,
-            duration_ms: None,
-            ..logged.clone()
-        }),
-    };
-    Ok([
-        ended.map(|row| (Cursor { at, seq: number + 1 }, row)),
-        Some((Cursor { at, seq: number }, logged)),
-    ])
+    let ended_as = ended_as.map(|text| rows::parse(TABLE, &text)).transpose()?;
+    Ok(order::of_log(row.get("audit_id")?, ended_as, logged))
 }
 
 fn optional_id(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Uuid>> {
@@ -227,26 +160,16 @@ fn optional_id(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Uuid>> {
     Ok(bytes.map(Uuid::from_bytes))
 }
 
-fn from_send(row: &Row<'_>) -> Numbered {
-    let at = rows::time(row, "at")?;
-    let place = Cursor {
-        at,
-        seq: SENDS + row.get::<_, i64>("seq")?,
-    };
-    let sent = AuditRow {
-        at,
-        kind: AuditKind::NotifySend,
-        status: AuditStatus::Submitted,
-        notification: Some(rows::id(row, "id")?),
-        operation: None,
+fn from_send(row: &Row<'_>) -> Result<Numbered> {
+    let sent = Accepted {
+        seq: row.get("seq")?,
+        at: rows::time(row, "at")?,
+        id: rows::id(row, "id")?,
         execution: row.get("execution")?,
         parent_execution: row.get("parent_execution")?,
         actor: row.get("actor")?,
         site: row.get("site")?,
         target: row.get("target")?,
-        duration_ms: None,
-        code: None,
-        detail: None,
     };
-    Ok((place, sent))
+    Ok(sent.into())
 }

@@ -8,12 +8,12 @@ mod tenants;
 
 use crate::{
     Error, Result,
+    audit::Entry,
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
     },
     sqlite::{
-        SqliteStore,
-        audit::{self, AuditEntry},
+        SqliteStore, audit,
         rows::{self, all},
         writer::Session,
     },
@@ -174,7 +174,9 @@ impl Directory for SqliteStore {
                 settings,
                 secrets
             ])?;
-            bump(s)?;
+            if resealed > 0 {
+                bump(s)?;
+            }
             Ok(resealed > 0)
         })
         .await
@@ -182,15 +184,15 @@ impl Directory for SqliteStore {
 
     async fn log_provider_test(&self, test: ProviderTest) -> Result<()> {
         self.write(1, move |s| {
-            let entry = AuditEntry {
+            let entry = Entry {
                 status: test.status(),
                 target: Some(test.provider.as_str()),
                 duration_ms: Some(test.duration_ms),
                 code: test.code.as_deref(),
                 detail: Some(&test.detail),
-                ..AuditEntry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
+                ..Entry::new(test.tenant, AuditKind::ProviderTested, &test.actor)
             };
-            audit::entry(s, &entry)
+            audit::insert(s, &entry)
         })
         .await
     }
@@ -239,12 +241,7 @@ pub(super) fn changed(
     detail: &str,
 ) -> Result<()> {
     bump(s)?;
-    let entry = AuditEntry {
-        target: Some(target),
-        detail: Some(detail),
-        ..AuditEntry::new(tenant, kind, actor)
-    };
-    audit::entry(s, &entry)
+    audit::insert(s, &Entry::of_change(tenant, kind, actor, target, detail))
 }
 
 fn bump(s: &Session<'_>) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::{
         writer::Session,
     },
 };
-use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, OnAmbiguous, ProviderId, TenantId};
+use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, ProviderId, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(super) fn by_id(conn: &Connection, tenant: TenantId, id: &ProviderId) -> Result<Option<Provider>> {
@@ -26,32 +26,15 @@ pub(super) fn put(
 ) -> Result<Provider> {
     tenants::must_be_live(s.conn, new.tenant)?;
     let old = by_id(s.conn, new.tenant, &new.id)?;
-    match (&old, expected_version) {
-        (Some(_), None) => {
-            return Err(Error::Conflict(format!("there is a provider {} already", new.id)));
-        }
-        (None, Some(_)) => return Err(Error::Conflict(format!("there is no provider {}", new.id))),
-        (Some(old), Some(expected)) if old.version != expected => {
-            let words = format!(
-                "provider {} was changed meanwhile: it has version {}",
-                new.id, old.version
-            );
-            return Err(Error::Conflict(words));
-        }
-        _ => {}
-    }
+    new.may_replace(old.as_ref(), expected_version)?;
     if let Some(old) = &old
         && old.provider.channel != new.channel
         && waits(s, old.lane)?
     {
-        let words = format!(
-            "{} notifications wait for provider {}",
-            old.provider.channel, new.id
-        );
-        return Err(Error::Conflict(words));
+        return Err(new.rows_wait(old));
     }
-    let (lane, known) = lane_or_new(s, new.tenant, new.id.as_str(), new.channel)?;
-    let version = old.as_ref().map_or(0, |old| old.version).max(known.unwrap_or(0)) + 1;
+    let (lane, lane_at) = lane_or_new(s, new.tenant, new.id.as_str(), new.channel)?;
+    let version = Provider::next_version(old.as_ref(), lane_at);
     s.conn.prepare_cached(sql::provider_put)?.execute(params![
         new.tenant.0,
         new.id.as_str(),
@@ -64,7 +47,7 @@ pub(super) fn put(
         rows::json(&new.secrets),
         rows::json(&new.retry),
         rows::json(&new.limits),
-        ambiguous_name(new.on_ambiguous),
+        new.on_ambiguous.as_str(),
         version,
         lane.0,
     ])?;
@@ -182,28 +165,10 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Provider> {
             secrets: rows::from_json(TABLE, &text("secrets")?)?,
             retry: rows::from_json(TABLE, &text("retry")?)?,
             limits: rows::from_json(TABLE, &text("limits")?)?,
-            on_ambiguous: ambiguous(&text("on_ambiguous")?)?,
+            on_ambiguous: rows::parse(TABLE, &text("on_ambiguous")?)?,
         },
         lane: LaneId(row.get("lane_id")?),
         version: row.get("version")?,
         hold: rows::hold(row)?,
     })
-}
-
-fn ambiguous_name(on: OnAmbiguous) -> &'static str {
-    match on {
-        OnAmbiguous::Resend => "resend",
-        OnAmbiguous::Park => "park",
-    }
-}
-
-fn ambiguous(text: &str) -> Result<OnAmbiguous> {
-    match text {
-        "resend" => Ok(OnAmbiguous::Resend),
-        "park" => Ok(OnAmbiguous::Park),
-        _ => Err(Error::corrupt(
-            "providers",
-            format!("unknown on_ambiguous {text:?}"),
-        )),
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::{changed, conflict, sql};
 use crate::{
-    Error, Result,
+    Result,
     directory::{Tenant, TenantDeletion, TenantUse},
     sqlite::{rows, writer::Session},
 };
@@ -21,9 +21,7 @@ pub(super) fn create(s: &mut Session<'_>, name: &str, actor: &Actor) -> Result<T
 }
 
 pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
-    if tenant == TenantId::DEFAULT {
-        return Err(Error::Conflict("the first tenant cannot be deleted".into()));
-    }
+    Tenant::may_be_deleted(tenant)?;
     let hangs =
         s.conn
             .prepare_cached(sql::tenant_use)?
@@ -68,15 +66,11 @@ pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, actor: &Actor) -> Re
     Ok(TenantDeletion::Deleted)
 }
 
-/// Nothing is set up and nothing taken in for a tenant that was deleted.
 pub(super) fn must_be_live(conn: &Connection, tenant: TenantId) -> Result<()> {
     let live: bool = conn
         .prepare_cached(sql::tenant_is_live)?
         .query_row([tenant.0], |row| row.get(0))?;
-    match live {
-        true => Ok(()),
-        false => Err(Error::Conflict("the tenant was deleted".into())),
-    }
+    Tenant::must_be(live)
 }
 
 pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Tenant> {

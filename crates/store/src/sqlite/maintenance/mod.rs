@@ -4,11 +4,10 @@ mod sql;
 
 use crate::{
     Maintenance, Result,
-    maintenance::{Purged, Retention},
+    audit::Entry,
+    maintenance::{Aging, Purged, Retention, purged_in_words},
     sqlite::{
-        SqliteStore,
-        audit::{self, AuditEntry},
-        backup, open,
+        SqliteStore, audit, backup, open,
         rows::{self, all},
         writer::Session,
     },
@@ -16,7 +15,7 @@ use crate::{
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, Timestamp};
 use rusqlite::{Connection, params};
-use std::{collections::BTreeMap, path::Path};
+use std::{path::Path, time::Duration};
 
 #[async_trait]
 impl Maintenance for SqliteStore {
@@ -26,22 +25,24 @@ impl Maintenance for SqliteStore {
     }
 
     async fn purgeable(&self, keep: &Retention, bound: u32) -> Result<Purged> {
-        let before = Before::new(keep, self.clock.now());
+        let (keep, now) = (*keep, self.clock.now());
         self.read(move |conn| {
-            let count = |sql: &str, before: Option<i64>| -> Result<u64> {
-                let Some(before) = before else { return Ok(0) };
-                let mut statement = conn.prepare_cached(sql)?;
-                Ok(statement.query_row(params![before, bound], |row| rows::count(row, 0))?)
+            let count = |statement: &str, kept: Duration| -> Result<u64> {
+                let mut statement = conn.prepare_cached(statement)?;
+                let params = params![(now - kept).as_millis(), bound];
+                Ok(statement.query_row(params, |row| rows::count(row, 0))?)
             };
-            Ok(Purged {
-                notifications: count(sql::purgeable_notifications, Some(before.terminal))?,
-                audit_rows: count(sql::purgeable_audit, Some(before.audit))?,
-                spent_keys: count(sql::purgeable_spent_keys, before.spent_keys)?,
-                stats_rows: count(sql::purgeable_stats, Some(before.stats))?,
-                site_calls: count(sql::purgeable_site_calls, Some(before.terminal))?,
-                jobs: count(sql::purgeable_jobs, Some(before.terminal))?,
+            let mut purgeable = Purged {
+                notifications: count(sql::purgeable_notifications, keep.terminal)?,
                 oldest_left: oldest_left(conn)?,
-            })
+                ..Purged::default()
+            };
+            for what in Aging::ALL {
+                if let Some(kept) = keep.of(what) {
+                    *purgeable.count_of(what) = count(statements(what).counted, kept)?;
+                }
+            }
+            Ok(purgeable)
         })
         .await
     }
@@ -76,40 +77,36 @@ impl Maintenance for SqliteStore {
     }
 }
 
-/// The moments before which things go.
-struct Before {
-    terminal: i64,
-    audit: i64,
-    spent_keys: Option<i64>,
-    stats: i64,
+struct Statements {
+    purge: &'static str,
+    counted: &'static str,
 }
 
-impl Before {
-    fn new(keep: &Retention, now: Timestamp) -> Self {
-        Self {
-            terminal: (now - keep.terminal).as_millis(),
-            audit: (now - keep.audit).as_millis(),
-            spent_keys: keep.spent_keys.map(|kept| (now - kept).as_millis()),
-            stats: (now - keep.stats).as_millis(),
-        }
-    }
+fn statements(what: Aging) -> Statements {
+    let (purge, counted) = match what {
+        Aging::Audit => (sql::purge_audit, sql::purgeable_audit),
+        Aging::SpentKeys => (sql::purge_spent_keys, sql::purgeable_spent_keys),
+        Aging::Stats => (sql::purge_stats, sql::purgeable_stats),
+        Aging::SiteCalls => (sql::purge_site_calls, sql::purgeable_site_calls),
+        Aging::Jobs => (sql::purge_jobs, sql::purgeable_jobs),
+    };
+    Statements { purge, counted }
 }
 
 fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
-    let before = Before::new(keep, s.now);
-    let rest = |sql: &str, before: Option<i64>| -> Result<u64> {
-        let Some(before) = before else { return Ok(0) };
-        Ok(s.conn.prepare_cached(sql)?.execute(params![before, chunk])? as u64)
+    let before = |kept: Duration| (s.now - kept).as_millis();
+    let mut purged = Purged {
+        notifications: purge_notifications(s, before(keep.terminal), chunk)?,
+        ..Purged::default()
     };
-    Ok(Purged {
-        notifications: purge_notifications(s, before.terminal, chunk)?,
-        audit_rows: rest(sql::purge_audit, Some(before.audit))?,
-        spent_keys: rest(sql::purge_spent_keys, before.spent_keys)?,
-        stats_rows: rest(sql::purge_stats, Some(before.stats))?,
-        site_calls: rest(sql::purge_site_calls, Some(before.terminal))?,
-        jobs: rest(sql::purge_jobs, Some(before.terminal))?,
-        oldest_left: oldest_left(s.conn)?,
-    })
+    for what in Aging::ALL {
+        if let Some(kept) = keep.of(what) {
+            let mut purge = s.conn.prepare_cached(statements(what).purge)?;
+            *purged.count_of(what) = purge.execute(params![before(kept), chunk])? as u64;
+        }
+    }
+    purged.oldest_left = oldest_left(s.conn)?;
+    Ok(purged)
 }
 
 fn purge_notifications(s: &Session<'_>, before: i64, chunk: u32) -> Result<u64> {
@@ -117,7 +114,6 @@ fn purge_notifications(s: &Session<'_>, before: i64, chunk: u32) -> Result<u64> 
         let id: Option<[u8; 16]> = row.get(2)?;
         Ok((row.get::<_, i64>(0)?, row.get::<_, i32>(1)?, id))
     })?;
-    let mut per_tenant: BTreeMap<i32, u64> = BTreeMap::new();
     for (seq, tenant, id) in &ended {
         if let Some(id) = id {
             let params = params![tenant, id, s.now.as_millis()];
@@ -131,15 +127,14 @@ fn purge_notifications(s: &Session<'_>, before: i64, chunk: u32) -> Result<u64> 
         ] {
             s.conn.prepare_cached(part)?.execute([seq])?;
         }
-        *per_tenant.entry(*tenant).or_default() += 1;
     }
     let actor = Actor::system();
-    for (tenant, n) in per_tenant {
-        let entry = AuditEntry {
-            detail: Some(&format!("{n} notifications")),
-            ..AuditEntry::new(TenantId(tenant), AuditKind::Purged, &actor)
+    for (tenant, words) in purged_in_words(ended.iter().map(|(_, tenant, _)| *tenant)) {
+        let entry = Entry {
+            detail: Some(&words),
+            ..Entry::new(TenantId(tenant), AuditKind::Purged, &actor)
         };
-        audit::entry(s, &entry)?;
+        audit::insert(s, &entry)?;
     }
     Ok(ended.len() as u64)
 }

@@ -4,11 +4,11 @@ mod sql;
 
 use crate::{
     Error, Operator, Result,
+    audit::Entry,
     operator::Acted,
     outbox::{Ingested, NewNotification},
     sqlite::{
-        SqliteStore,
-        audit::{self, AuditEntry},
+        SqliteStore, audit,
         outbox::{
             ingest::{self, Hashed},
             record::{self, Left, Outcome},
@@ -95,12 +95,12 @@ fn requeue(
         generation + 1,
         last_attempt_at
     ])?;
-    let entry = AuditEntry {
+    let entry = Entry {
         seq: Some(seq),
         status: AuditStatus::Pending,
-        ..AuditEntry::new(tenant, AuditKind::NotifyRequeue, actor)
+        ..Entry::new(tenant, AuditKind::NotifyRequeue, actor)
     };
-    audit::entry(s, &entry)?;
+    audit::insert(s, &entry)?;
     Ok(Acted::Done)
 }
 
@@ -116,12 +116,12 @@ fn discard(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Ac
         return lost(s, tenant, id);
     };
     s.counts.one(s.now, tenant, site.as_deref(), What::Discarded);
-    let entry = AuditEntry {
+    let entry = Entry {
         seq: Some(seq),
         status: AuditStatus::Discarded,
-        ..AuditEntry::new(tenant, AuditKind::NotifyDeliver, actor)
+        ..Entry::new(tenant, AuditKind::NotifyDeliver, actor)
     };
-    audit::entry(s, &entry)?;
+    audit::insert(s, &entry)?;
     Ok(Acted::Done)
 }
 
@@ -141,13 +141,13 @@ fn cancel(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Act
         ..Outcome::new(Status::Discarded)
     };
     record::end(s, &left, left.attempts, &end)?;
-    let entry = AuditEntry {
+    let entry = Entry {
         seq: Some(left.seq),
         status: AuditStatus::Discarded,
         code: Some(CANCELLED),
-        ..AuditEntry::new(tenant, AuditKind::NotifyDeliver, actor)
+        ..Entry::new(tenant, AuditKind::NotifyDeliver, actor)
     };
-    audit::entry(s, &entry)?;
+    audit::insert(s, &entry)?;
     Ok(Acted::Done)
 }
 
@@ -175,13 +175,13 @@ fn resend(
         }
     }
     let detail = format!("as {repeat_id}");
-    let entry = AuditEntry {
+    let entry = Entry {
         seq: Some(seq),
         status: AuditStatus::Submitted,
         detail: Some(&detail),
-        ..AuditEntry::new(tenant, AuditKind::NotifyResend, actor)
+        ..Entry::new(tenant, AuditKind::NotifyResend, actor)
     };
-    audit::entry(s, &entry)?;
+    audit::insert(s, &entry)?;
     Ok(Acted::Done)
 }
 

@@ -6,11 +6,9 @@ use super::{
 };
 use crate::{
     Result,
+    audit::Entry,
     outbox::expired_in_words,
-    sqlite::{
-        audit::{self, AuditEntry},
-        writer::Session,
-    },
+    sqlite::{audit, writer::Session},
 };
 use domain::{Actor, AuditKind, AuditStatus, NotificationId, Status, TenantId, settle::EXPIRED};
 use rusqlite::params;
@@ -34,14 +32,14 @@ pub(super) fn park(s: &mut Session<'_>, limit: u32) -> Result<Vec<(TenantId, Not
             ..Outcome::new(Status::Parked)
         };
         record::end(s, &left, left.attempts, &end)?;
-        let entry = AuditEntry {
+        let entry = Entry {
             seq: Some(left.seq),
             status: AuditStatus::Parked,
             code: Some(EXPIRED),
             detail: Some(&words),
-            ..AuditEntry::new(left.tenant, AuditKind::NotifyDeliver, &actor)
+            ..Entry::new(left.tenant, AuditKind::NotifyDeliver, &actor)
         };
-        audit::entry(s, &entry)?;
+        audit::insert(s, &entry)?;
         parked.push((left.tenant, NotificationId(Uuid::from_bytes(id))));
     }
     Ok(parked)

@@ -6,15 +6,10 @@ use super::{
 };
 use crate::{
     Result,
+    audit::Entry,
     extra::Extra,
     outbox::{Ingested, NewNotification, nul_in_json},
-    sqlite::{
-        audit::{self, AuditEntry},
-        error::is_refusal,
-        rows,
-        stats::counts::What,
-        writer::Session,
-    },
+    sqlite::{audit, error::is_refusal, rows, stats::counts::What, writer::Session},
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
 use rusqlite::{CachedStatement, params};
@@ -187,14 +182,14 @@ fn supersede(s: &mut Session<'_>, newer: &Submission, key: &str) -> Result<()> {
             ..Outcome::new(Status::Discarded)
         };
         record::end(s, &left, left.attempts, &end)?;
-        audit::entry(
+        audit::insert(
             s,
-            &AuditEntry {
+            &Entry {
                 seq: Some(left.seq),
                 status: AuditStatus::Discarded,
                 code: Some(SUPERSEDED),
                 detail: Some(&error),
-                ..AuditEntry::new(left.tenant, AuditKind::NotifyDeliver, &Actor::system())
+                ..Entry::new(left.tenant, AuditKind::NotifyDeliver, &Actor::system())
             },
         )?;
     }

@@ -3,14 +3,11 @@
 use super::sql;
 use crate::{
     Result,
-    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, switched_off},
-    sqlite::{
-        audit::{self, AuditEntry},
-        directory, rows,
-        writer::Session,
-    },
+    holds::{FoundLane, Holding},
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease},
+    sqlite::{audit, directory, rows, writer::Session},
 };
-use domain::{Actor, AuditKind, HoldReason, LaneId, TenantId, Timestamp};
+use domain::{Actor, HoldReason, LaneId, TenantId, Timestamp};
 use rusqlite::{Connection, params};
 use std::time::Duration;
 
@@ -69,20 +66,12 @@ pub(super) fn renew(s: &Session<'_>, leases: &[Lease], by: Duration) -> Result<V
     Ok(held)
 }
 
-struct Lane {
-    tenant: TenantId,
-    provider: String,
-    config_version: i64,
-    held: Option<HoldReason>,
-    probing: bool,
-}
-
-fn lane(s: &Session<'_>, lane: LaneId) -> Result<Option<Lane>> {
+fn find(s: &Session<'_>, lane: LaneId) -> Result<Option<FoundLane>> {
     let mut statement = s.conn.prepare_cached(sql::lane)?;
     let mut found = statement.query([lane.0])?;
     let Some(row) = found.next()? else { return Ok(None) };
     let reason: Option<String> = row.get(3)?;
-    Ok(Some(Lane {
+    Ok(Some(FoundLane {
         tenant: TenantId(row.get(0)?),
         provider: row.get(1)?,
         config_version: row.get(2)?,
@@ -92,67 +81,35 @@ fn lane(s: &Session<'_>, lane: LaneId) -> Result<Option<Lane>> {
 }
 
 pub(super) fn hold(s: &Session<'_>, ask: &HoldLane) -> Result<bool> {
-    let Some(lane) = lane(s, ask.lane)? else {
+    let Some(lane) = find(s, ask.lane)? else {
         return Ok(false);
     };
-    if ask
-        .config_version
-        .is_some_and(|version| version != lane.config_version)
-    {
-        return Ok(false);
-    }
-    let reason = ask.reason.as_str();
+    let (id, reason, detail) = (ask.lane.0, ask.reason.as_str(), &ask.detail);
     let next_probe = ask.probe_after.map(|after| (s.now + after).as_millis());
-    let by_operator = ask.reason == HoldReason::Operator;
-    match lane.held {
-        Some(HoldReason::Disabled) if by_operator => Err(switched_off(&lane.provider)),
-        // A person's hold is not ended by a probe, so it replaces one that would be.
-        held if held.is_none() || (by_operator && held != Some(HoldReason::Operator)) => {
-            s.conn.prepare_cached(sql::hold_set)?.execute(params![
-                ask.lane.0,
-                reason,
-                ask.detail,
-                s.now.as_millis(),
-                next_probe
-            ])?;
-            let entry = AuditEntry {
-                target: Some(&lane.provider),
-                code: Some(reason),
-                detail: ask.detail.as_deref(),
-                ..AuditEntry::new(lane.tenant, AuditKind::LaneHeld, &ask.actor)
-            };
-            audit::entry(s, &entry)?;
-            Ok(true)
+    match lane.hold(ask)? {
+        Holding::Stays(as_asked) => return Ok(as_asked),
+        Holding::Set => {
+            let mut set = s.conn.prepare_cached(sql::hold_set)?;
+            set.execute(params![id, reason, detail, s.now.as_millis(), next_probe])?;
+            audit::insert(s, &lane.held_entry(ask))?;
         }
-        // The probe of this hold has come back with nothing better.
-        Some(held) if lane.probing && held.is_probed() && ask.reason.is_probed() => {
-            s.conn
-                .prepare_cached(sql::hold_probe_failed)?
-                .execute(params![ask.lane.0, reason, ask.detail, next_probe])?;
-            Ok(true)
+        Holding::ProbeFailed => {
+            let mut failed = s.conn.prepare_cached(sql::hold_probe_failed)?;
+            failed.execute(params![id, reason, detail, next_probe])?;
         }
-        held => Ok(held == Some(ask.reason)),
     }
+    Ok(true)
 }
 
 pub(super) fn resume(s: &Session<'_>, of: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool> {
-    let Some(lane) = lane(s, of)? else {
+    let Some(lane) = find(s, of)? else {
         return Ok(false);
     };
-    let Some(held) = lane.held else { return Ok(false) };
-    if only.is_some_and(|reason| reason != held) {
+    let Some(held) = lane.resume(only)? else {
         return Ok(false);
-    }
-    if held == HoldReason::Disabled {
-        return Err(switched_off(&lane.provider));
-    }
+    };
     s.conn.prepare_cached(sql::hold_end)?.execute([of.0])?;
-    let entry = AuditEntry {
-        target: Some(&lane.provider),
-        code: Some(held.as_str()),
-        ..AuditEntry::new(lane.tenant, AuditKind::LaneResumed, actor)
-    };
-    audit::entry(s, &entry)?;
+    audit::insert(s, &lane.resumed_entry(held, actor))?;
     Ok(true)
 }
 

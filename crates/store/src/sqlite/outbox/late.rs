@@ -9,7 +9,7 @@ use crate::{
     outbox::{AttemptRecord, Ended, Recorded},
     sqlite::{audit, stats::counts::What, writer::Session},
 };
-use domain::{RecipientState, Status, TenantId};
+use domain::{Status, TenantId};
 use rusqlite::{OptionalExtension, params};
 
 pub(super) fn record(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
@@ -33,11 +33,7 @@ pub(super) fn record(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Rec
     let Some(generation) = place else {
         return Ok(Recorded::LostLease { completed: false });
     };
-    let accepted = attempt
-        .recipients
-        .iter()
-        .filter(|r| r.state == RecipientState::Accepted);
-    record::recipients(s, lease.seq, generation, accepted)?;
+    record::recipients(s, lease.seq, generation, attempt.accepted())?;
     let completed = complete(s, attempt)?;
     audit::attempt(s, attempt, completed.then_some(Status::Delivered))?;
     Ok(Recorded::LostLease { completed })

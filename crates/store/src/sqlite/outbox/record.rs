@@ -27,18 +27,9 @@ fn one(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     };
     recipients(s, attempt.lease.seq, generation, &attempt.recipients)?;
     if attempt.delivery().is_none() {
-        audit::attempt(s, attempt, terminal(&attempt.ended))?;
+        audit::attempt(s, attempt, attempt.ended.status())?;
     }
     Ok(Recorded::Done)
-}
-
-/// The status a row ends with, if it ends.
-fn terminal(ended: &Ended) -> Option<Status> {
-    match ended {
-        Ended::Delivered { .. } => Some(Status::Delivered),
-        Ended::Park { .. } => Some(Status::Parked),
-        Ended::Retry { .. } | Ended::Wait { .. } => None,
-    }
 }
 
 /// A row as it was when it left `due`.
@@ -248,7 +239,7 @@ pub(in crate::sqlite) fn recipients<'a>(
         s.conn.prepare_cached(sql::record_recipient)?.execute(params![
             seq.0,
             update.address,
-            rows::state_name(update.state),
+            update.state.as_str(),
             generation,
             update.provider_message_id,
             update.code,

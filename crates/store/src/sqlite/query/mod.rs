@@ -1,6 +1,6 @@
-//! The [`Queries`] trait on SQLite: single notifications and figures here, pages in [`list`] and
-//! [`super::audit`].
+//! The [`Queries`] trait on SQLite; each method's work is in the module named after it.
 
+mod kpi;
 mod list;
 pub(super) mod notification;
 mod sql;
@@ -15,12 +15,8 @@ use crate::{
     },
 };
 use async_trait::async_trait;
-use domain::{
-    LaneId, NotificationId, TenantId, Timestamp,
-    kpi::{BUCKET, Kpis},
-};
-use rusqlite::{Connection, Row, params};
-use std::collections::BTreeMap;
+use domain::{LaneId, NotificationId, TenantId, Timestamp, kpi::Kpis};
+use rusqlite::params;
 
 #[async_trait]
 impl Queries for SqliteStore {
@@ -46,12 +42,12 @@ impl Queries for SqliteStore {
 
     async fn kpis(&self, tenant: Option<TenantId>, ask: KpiAsk) -> Result<Kpis> {
         let now = self.clock.now();
-        self.read(move |conn| kpis(conn, tenant, ask, now)).await
+        self.read(move |conn| kpi::kpis(conn, tenant, ask, now)).await
     }
 
     async fn kpis_by_site(&self, tenant: TenantId, ask: KpiAsk) -> Result<Vec<(String, Kpis)>> {
         let now = self.clock.now();
-        self.read(move |conn| kpis_by_site(conn, tenant, ask, now)).await
+        self.read(move |conn| kpi::by_site(conn, tenant, ask, now)).await
     }
 
     async fn lanes(&self, tenant: TenantId) -> Result<Vec<Lane>> {
@@ -74,84 +70,4 @@ impl Queries for SqliteStore {
     async fn now(&self) -> Result<Timestamp> {
         Ok(self.clock.now())
     }
-}
-
-/// The moments the figures are counted from.
-struct Since {
-    now: Timestamp,
-    stuck: i64,
-    delivered: i64,
-}
-
-impl Since {
-    fn new(ask: KpiAsk, now: Timestamp) -> Self {
-        Self {
-            now,
-            stuck: (now - ask.stuck_after).as_millis(),
-            delivered: (now - ask.delivered_window).bucket(BUCKET).as_millis(),
-        }
-    }
-
-    /// Depth, stuck and oldest, from three columns.
-    fn waiting(&self, kpis: &mut Kpis, row: &Row<'_>, first: usize) -> rusqlite::Result<()> {
-        kpis.queue_depth = rows::count(row, first)?;
-        kpis.stuck_count = rows::count(row, first + 1)?;
-        let oldest: Option<i64> = row.get(first + 2)?;
-        kpis.oldest_pending_age_seconds =
-            oldest.map(|at| self.now.since(Timestamp::from_millis(at)).as_secs());
-        Ok(())
-    }
-}
-
-fn kpis(conn: &Connection, tenant: Option<TenantId>, ask: KpiAsk, now: Timestamp) -> Result<Kpis> {
-    let since = Since::new(ask, now);
-    let mut kpis = Kpis::default();
-    let Some(TenantId(tenant)) = tenant else {
-        conn.prepare_cached(sql::kpi_waiting_all)?
-            .query_row([since.stuck], |row| since.waiting(&mut kpis, row, 0))?;
-        kpis.parked_count = conn
-            .prepare_cached(sql::kpi_parked_all)?
-            .query_row([], |row| rows::count(row, 0))?;
-        kpis.delivered_last_interval = conn
-            .prepare_cached(sql::kpi_delivered_all)?
-            .query_row([since.delivered], |row| rows::count(row, 0))?;
-        return Ok(kpis);
-    };
-    conn.prepare_cached(sql::kpi_waiting)?
-        .query_row(params![tenant, since.stuck], |row| {
-            since.waiting(&mut kpis, row, 0)
-        })?;
-    kpis.parked_count = conn
-        .prepare_cached(sql::kpi_parked)?
-        .query_row([tenant], |row| rows::count(row, 0))?;
-    kpis.delivered_last_interval = conn
-        .prepare_cached(sql::kpi_delivered)?
-        .query_row(params![tenant, since.delivered], |row| rows::count(row, 0))?;
-    Ok(kpis)
-}
-
-fn kpis_by_site(
-    conn: &Connection,
-    TenantId(tenant): TenantId,
-    ask: KpiAsk,
-    now: Timestamp,
-) -> Result<Vec<(String, Kpis)>> {
-    let since = Since::new(ask, now);
-    let mut sites: BTreeMap<String, Kpis> = BTreeMap::new();
-    let mut statement = conn.prepare_cached(sql::kpi_waiting_by_site)?;
-    let mut found = statement.query(params![tenant, since.stuck])?;
-    while let Some(row) = found.next()? {
-        since.waiting(sites.entry(row.get(0)?).or_default(), row, 1)?;
-    }
-    let mut statement = conn.prepare_cached(sql::kpi_parked_by_site)?;
-    let mut found = statement.query([tenant])?;
-    while let Some(row) = found.next()? {
-        sites.entry(row.get(0)?).or_default().parked_count = rows::count(row, 1)?;
-    }
-    let mut statement = conn.prepare_cached(sql::kpi_delivered_by_site)?;
-    let mut found = statement.query(params![tenant, since.delivered])?;
-    while let Some(row) = found.next()? {
-        sites.entry(row.get(0)?).or_default().delivered_last_interval = rows::count(row, 1)?;
-    }
-    Ok(sites.into_iter().collect())
 }

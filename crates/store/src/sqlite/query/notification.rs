@@ -2,8 +2,8 @@
 
 use super::sql;
 use crate::{
-    Error, Result,
-    query::Notification,
+    Result,
+    query::{Notification, standing},
     sqlite::rows::{self, all},
 };
 use domain::{
@@ -57,16 +57,9 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
 }
 
 fn status(row: &Row<'_>) -> Result<Status> {
-    let attempts: u32 = row.get("attempts")?;
-    match row.get::<_, Option<String>>("status")? {
-        Some(ended) => rows::parse("outcome", &ended),
-        None if !row.get::<_, bool>("waits")? => Err(Error::corrupt(
-            "notifications",
-            "a row in neither due nor outcome",
-        )),
-        None if attempts == 0 => Ok(Status::Pending),
-        None => Ok(Status::Retrying),
-    }
+    let ended: Option<String> = row.get("status")?;
+    let ended = ended.map(|text| rows::parse("outcome", &text)).transpose()?;
+    standing(ended, row.get("waits")?, row.get("attempts")?)
 }
 
 fn submission(row: &Row<'_>) -> Result<Submission> {
@@ -117,7 +110,7 @@ pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<R
     while let Some(row) = found.next()? {
         results.push(RecipientResult {
             address: row.get("address")?,
-            state: rows::state(&row.get::<_, String>("state")?)?,
+            state: rows::parse("recipient_results", &row.get::<_, String>("state")?)?,
             generation: row.get("generation")?,
             provider_message_id: row.get("provider_message_id")?,
             code: row.get("code")?,

@@ -1,19 +1,19 @@
-//! The [`Sites`] trait on SQLite.
+//! The [`Sites`] trait on SQLite; what sites tell about calls and writes is in [`calls`].
 
+mod calls;
 mod sql;
 
 use crate::{
     Error, Result,
+    audit::Entry,
     directory::{NewKey, Role},
-    query::{Cursor, Page},
+    query::Page,
     sites::{
         CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
-        SiteAction, SiteCall, SiteSeen, Sites, Taking, actor_of, audit_of, code_of, database_id, detail_of,
-        latest, tidy,
+        SiteAction, SiteSeen, Sites, database_id, tidy,
     },
     sqlite::{
-        SqliteStore,
-        audit::{self, AuditEntry},
+        SqliteStore, audit,
         directory::create_key,
         rows::{self, all},
         writer::Session,
@@ -21,7 +21,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, AuditKind, SiteId, TenantId, Timestamp, TrackedOperationId,
+    Actor, AuditKind, SiteId, TenantId,
     site::{DatabaseIdentity, Telemetry},
 };
 use rusqlite::{Connection, Row, params};
@@ -109,12 +109,8 @@ impl Sites for SqliteStore {
             let is_new = is_new.first().copied().unwrap_or(false);
             if is_new {
                 let (own, words) = (Actor::site(&site), other.in_words());
-                let entry = AuditEntry {
-                    target: Some(site.as_str()),
-                    detail: Some(&words),
-                    ..AuditEntry::new(tenant, AuditKind::SiteChanged, &own)
-                };
-                audit::entry(s, &entry)?;
+                let kind = AuditKind::SiteChanged;
+                audit::insert(s, &Entry::of_change(tenant, kind, &own, site.as_str(), &words))?;
             }
             Ok(is_new)
         })
@@ -124,50 +120,18 @@ impl Sites for SqliteStore {
     async fn record_telemetry(&self, tenant: TenantId, site: &SiteId, news: Vec<Telemetry>) -> Result<()> {
         let site = site.clone();
         let news: Vec<Telemetry> = news.into_iter().map(tidy).collect();
-        self.write(2 * news.len(), move |s| {
-            for piece in latest(&news) {
-                put_call(s, tenant, &site, piece)?;
-            }
-            for piece in &news {
-                log_news(s, tenant, &site, piece)?;
-            }
-            Ok(())
-        })
-        .await
+        self.write(2 * news.len(), move |s| calls::record(s, tenant, &site, &news))
+            .await
     }
 
     async fn site_calls(&self, tenant: TenantId, filter: &CallFilter, page: Page) -> Result<CallPage> {
         let filter = filter.clone();
-        self.read(move |conn| calls(conn, tenant, &filter, &page)).await
+        self.read(move |conn| calls::page(conn, tenant, &filter, &page))
+            .await
     }
 
     async fn log_site_action(&self, action: SiteAction) -> Result<()> {
-        self.write(1, move |s| {
-            let now = s.now.as_millis();
-            s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
-                now,
-                now,
-                action.tenant.0,
-                AuditKind::SiteParked.as_str(),
-                action.status.as_str(),
-                action.actor.as_str(),
-                action.message,
-                None::<u32>,
-                None::<&str>,
-                action.detail,
-                action.site.as_str(),
-                None::<&str>,
-                None::<&str>,
-                action
-                    .message
-                    .parse::<TrackedOperationId>()
-                    .ok()
-                    .map(|id| *id.0.as_bytes()),
-                None::<[u8; 16]>,
-            ])?;
-            Ok(())
-        })
-        .await
+        self.write(1, move |s| calls::log_action(s, &action)).await
     }
 
     async fn ask_relay(&self, relay: Uuid, node: &str, question: RelayQuestion) -> Result<()> {
@@ -263,118 +227,16 @@ fn register(
         hash,
     };
     create_key(s, &key, actor)?;
-    let entry = AuditEntry {
-        target: Some(site.as_str()),
-        detail: Some("registered"),
-        ..AuditEntry::new(tenant, AuditKind::SiteChanged, actor)
-    };
-    audit::entry(s, &entry)?;
+    let kind = AuditKind::SiteChanged;
+    audit::insert(
+        s,
+        &Entry::of_change(tenant, kind, actor, site.as_str(), "registered"),
+    )?;
     by_id(s.conn, tenant, site)?.ok_or_else(|| Error::corrupt("sites", "a row just written is gone"))
 }
 
 fn by_id(conn: &Connection, tenant: TenantId, site: &SiteId) -> Result<Option<Site>> {
     Ok(all(conn, sql::site, params![tenant.0, site.as_str()], site_row)?.pop())
-}
-
-fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
-    s.conn.prepare_cached(sql::site_call_put)?.execute(params![
-        tenant.0,
-        site.as_str(),
-        news.operation.0.as_bytes(),
-        news.revision,
-        news.category.as_str(),
-        news.target,
-        news.summary,
-        news.status.as_str(),
-        news.retry_count,
-        news.error,
-        news.http_status,
-        news.created_at.as_millis(),
-        news.occurred_at.as_millis(),
-        s.now.as_millis(),
-        news.instance,
-        news.script,
-        news.node,
-        news.execution,
-        news.parent_execution,
-        news.actor.as_ref().map(|_| actor_of(site, news).to_string()),
-    ])?;
-    Ok(())
-}
-
-fn log_news(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
-    let (kind, status) = audit_of(news);
-    let actor = actor_of(site, news);
-    s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
-        s.now.as_millis(),
-        news.occurred_at.as_millis(),
-        tenant.0,
-        kind.as_str(),
-        status.as_str(),
-        actor.as_str(),
-        news.target,
-        news.duration_ms,
-        code_of(news),
-        detail_of(news),
-        site.as_str(),
-        news.execution,
-        news.parent_execution,
-        news.operation.0.as_bytes(),
-        news.id.as_bytes(),
-    ])?;
-    Ok(())
-}
-
-fn calls(conn: &Connection, tenant: TenantId, filter: &CallFilter, page: &Page) -> Result<CallPage> {
-    let mut statement = conn.prepare_cached(sql::site_calls_page)?;
-    let mut taking = Taking::new(filter, page);
-    let mut start = filter.start(page);
-    let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
-    loop {
-        let params = params![tenant.0, from, start.at.as_millis(), start.seq, Taking::STEP];
-        let mut found = statement.query(params)?;
-        let mut n = 0;
-        while let Some(row) = found.next()? {
-            n += 1;
-            let (place, call) = call_row(row)?;
-            start = place;
-            if taking.take(place, call) {
-                return Ok(taking.page());
-            }
-        }
-        if n < Taking::STEP {
-            return Ok(taking.page());
-        }
-    }
-}
-
-fn call_row(row: &Row<'_>) -> Result<(Cursor, SiteCall)> {
-    const TABLE: &str = "site_calls";
-    let created_at = rows::time(row, "created_at")?;
-    let place = Cursor {
-        at: created_at,
-        seq: row.get("call_id")?,
-    };
-    let call = SiteCall {
-        site: SiteId::new(row.get::<_, String>("site")?),
-        operation: TrackedOperationId(Uuid::from_bytes(row.get("operation")?)),
-        category: rows::parse(TABLE, &row.get::<_, String>("category")?)?,
-        target: row.get("target")?,
-        summary: row.get("summary")?,
-        status: rows::parse(TABLE, &row.get::<_, String>("status")?)?,
-        retry_count: row.get("retry_count")?,
-        error: row.get("error")?,
-        http_status: row.get("http_status")?,
-        created_at,
-        updated_at: rows::time(row, "updated_at")?,
-        instance: row.get("instance")?,
-        script: row.get("script")?,
-        node: row.get("node")?,
-        execution: row.get("execution")?,
-        parent_execution: row.get("parent_execution")?,
-        actor: row.get("actor")?,
-    };
-    Ok((place, call))
 }
 
 fn site_row(row: &Row<'_>) -> Result<Site> {

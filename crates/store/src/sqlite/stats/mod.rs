@@ -6,15 +6,13 @@ mod sql;
 use crate::{
     Result, Stats,
     query::KpiAsk,
+    roll_up::{self, MINUTE, RollUp, sampled, uncondensed},
     sqlite::{
         SqliteStore,
         rows::{self, all},
         writer::Session,
     },
-    stats::{
-        CHUNK, DEPTH, FAILURES_LOOKED_AT, FailureGroup, KEPT, MINUTE, OLDEST, PARKED, RolledUp, STUCK,
-        Series, Span, latest_first, next_range,
-    },
+    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, Series, Span, latest_first},
 };
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
@@ -56,10 +54,8 @@ fn group(row: &rusqlite::Row<'_>, parked: bool) -> Result<FailureGroup> {
 }
 
 fn mark(conn: &Connection) -> Result<Option<Timestamp>> {
-    let mark: i64 = conn
-        .prepare_cached(sql::rollup_mark)?
-        .query_row([], |row| row.get(0))?;
-    Ok((mark > 0).then_some(Timestamp::from_millis(mark)))
+    let mut statement = conn.prepare_cached(sql::rollup_mark)?;
+    Ok(roll_up::mark(statement.query_row([], |row| row.get(0))?))
 }
 
 fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
@@ -72,34 +68,29 @@ fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
             .query_row([], |row| row.get(0))
             .optional()?,
     };
-    let (from, to) = next_range(mark, oldest.map(Timestamp::from_millis), s.now);
+    let plan = RollUp::plan(mark, oldest.map(Timestamp::from_millis), s.now);
     s.conn
         .prepare_cached(sql::rollup_minutes)?
-        .execute(params![from.as_millis(), to.as_millis()])?;
-    let behind = to < s.now.bucket(domain::kpi::BUCKET);
-    if !behind && mark.is_none_or(|mark| mark.bucket(MINUTE) < to.bucket(MINUTE)) {
+        .execute(params![plan.from.as_millis(), plan.to.as_millis()])?;
+    if plan.samples {
         sample(s, ask)?;
     }
-    for (step, _) in KEPT {
-        if step > 60 {
-            let start = from.bucket(std::time::Duration::from_secs(step.unsigned_abs().into()));
-            // Minutes after `to` are of figures that were just sampled.
-            let end = (to + MINUTE).as_millis();
-            s.conn
-                .prepare_cached(sql::rollup_coarse)?
-                .execute(params![start.as_millis(), end, step])?;
-        }
+    for (from, to, step) in plan.coarse() {
+        s.conn.prepare_cached(sql::rollup_coarse)?.execute(params![
+            from.as_millis(),
+            to.as_millis(),
+            step
+        ])?;
     }
-    // Not while catching up: coarse steps are made of minutes that must still be there.
-    for (step, kept) in KEPT.into_iter().filter(|_| !behind) {
+    for (step, before) in plan.outdated() {
         s.conn
             .prepare_cached(sql::rollup_purge)?
-            .execute(params![step, (s.now - kept).as_millis()])?;
+            .execute(params![step, before.as_millis()])?;
     }
     s.conn
         .prepare_cached(sql::rollup_mark_set)?
-        .execute([to.as_millis()])?;
-    Ok(RolledUp { up_to: to, behind })
+        .execute([plan.to.as_millis()])?;
+    Ok(plan.done())
 }
 
 /// Writes the figures of this minute down.
@@ -108,14 +99,11 @@ fn sample(s: &Session<'_>, ask: KpiAsk) -> Result<()> {
     let mut keep = s.conn.prepare_cached(sql::rollup_sample)?;
     let stuck = (s.now - ask.stuck_after).as_millis();
     let waiting = all(s.conn, sql::rollup_waiting, [stuck], |row| {
-        let oldest = s.now.since(Timestamp::from_millis(row.get(3)?)).as_secs();
-        Ok((
-            row.get::<_, i32>(0)?,
-            [row.get(1)?, row.get(2)?, oldest.cast_signed()],
-        ))
+        let oldest = Timestamp::from_millis(row.get(3)?);
+        let figures = sampled(row.get(1)?, row.get(2)?, oldest, s.now);
+        Ok((row.get::<_, i32>(0)?, figures))
     })?;
-    for (tenant, [depth, stuck, oldest]) in waiting {
-        let figures: [(&str, i64); 3] = [(DEPTH, depth), (STUCK, stuck), (OLDEST, oldest)];
+    for (tenant, figures) in waiting {
         for (what, n) in figures {
             keep.execute(params![tenant, bucket, what, n])?;
         }
@@ -141,8 +129,7 @@ fn series(conn: &Connection, tenant: TenantId, span: Span, now: Timestamp) -> Re
     let step = i64::try_from(span.step().as_secs()).unwrap_or(60);
     let params = params![tenant.0, step, series.start.as_millis()];
     let mut found = all(conn, sql::series, params, counted)?;
-    // A loop that stands still must not turn this into a walk.
-    let rest = mark(conn)?.unwrap_or(Timestamp::EPOCH).max(now - CHUNK);
+    let rest = uncondensed(mark(conn)?, now);
     found.extend(all(
         conn,
         sql::series_rest,

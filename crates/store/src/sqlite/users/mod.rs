@@ -1,17 +1,18 @@
-//! The [`Users`] trait on SQLite.
+//! The [`Users`] trait on SQLite; sessions and one-time links are in [`sessions`].
 
+mod sessions;
 mod sql;
 
 use crate::{
     Error, Result, Users,
+    audit::Entry,
     directory::Role,
     sqlite::{
-        SqliteStore,
-        audit::{self, AuditEntry},
+        SqliteStore, audit,
         rows::{self, all},
         writer::Session as Writing,
     },
-    users::{CLEARED, LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key},
+    users::{LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key, role_in_words},
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -75,21 +76,17 @@ impl Users for SqliteStore {
             let Some(found) = by_id(s.conn, user)? else {
                 return Ok(false);
             };
-            let detail = match role {
-                Some(role) => {
-                    let params = params![user.0, tenant.0, role.as_str()];
-                    s.conn.prepare_cached(sql::user_role_put)?.execute(params)?;
-                    format!("role {role}")
+            if let Some(role) = role {
+                let params = params![user.0, tenant.0, role.as_str()];
+                s.conn.prepare_cached(sql::user_role_put)?.execute(params)?;
+            } else {
+                let params = params![user.0, tenant.0];
+                s.conn.prepare_cached(sql::user_role_delete)?.execute(params)?;
+                if found.has_only(tenant) {
+                    end_all(s, user)?;
                 }
-                None => {
-                    let params = params![user.0, tenant.0];
-                    s.conn.prepare_cached(sql::user_role_delete)?.execute(params)?;
-                    if found.roles.iter().all(|(known, _)| *known == tenant) {
-                        end_all(s, user)?;
-                    }
-                    "no role any more".into()
-                }
-            };
+            }
+            let detail = role_in_words(role);
             log(s, tenant, AuditKind::UserChanged, &actor, &found.name, &detail)?;
             Ok(true)
         })
@@ -117,74 +114,17 @@ impl Users for SqliteStore {
     }
 
     async fn sign_in(&self, new: NewSession) -> Result<()> {
-        self.write(1, move |s| {
-            let now = s.now.as_millis();
-            let user =
-                by_id(s.conn, new.user)?.ok_or_else(|| Error::Conflict("there is no such user".into()))?;
-            s.conn.prepare_cached(sql::session_create)?.execute(params![
-                new.hash,
-                new.user.0,
-                new.tenant.0,
-                new.csrf,
-                now,
-                (s.now + new.ttl).as_millis()
-            ])?;
-            s.conn
-                .prepare_cached(sql::user_signed_in)?
-                .execute(params![new.user.0, now])?;
-            s.conn
-                .prepare_cached(sql::sessions_expired)?
-                .execute(params![now, CLEARED])?;
-            s.conn.prepare_cached(sql::links_expired)?.execute([now])?;
-            log(
-                s,
-                new.tenant,
-                AuditKind::SignedIn,
-                &user.actor(),
-                &user.name,
-                new.how,
-            )
-        })
-        .await
+        self.write(1, move |s| sessions::sign_in(s, &new)).await
     }
 
     async fn sign_in_refused(&self, user: &User, detail: &str) -> Result<()> {
         let (user, detail) = (user.clone(), detail.to_owned());
-        self.write(1, move |s| {
-            for tenant in concerned(&user) {
-                log(
-                    s,
-                    tenant,
-                    AuditKind::SignInRefused,
-                    &user.actor(),
-                    &user.name,
-                    &detail,
-                )?;
-            }
-            Ok(())
-        })
-        .await
+        self.write(1, move |s| sessions::refused(s, &user, &detail)).await
     }
 
     async fn session(&self, hash: &[u8; 32]) -> Result<Option<(Session, User)>> {
         let (hash, now) = (*hash, self.clock.now());
-        self.read(move |conn| {
-            let mut statement = conn.prepare_cached(sql::session)?;
-            let found = statement
-                .query_row(params![hash, now.as_millis()], |row| {
-                    Ok(Session {
-                        user: UserId(row.get("user_id")?),
-                        tenant: TenantId(row.get("tenant")?),
-                        csrf: row.get("csrf")?,
-                        created_at: rows::time(row, "created_at")?,
-                        expires_at: rows::time(row, "expires_at")?,
-                    })
-                })
-                .optional()?;
-            let Some(session) = found else { return Ok(None) };
-            Ok(by_id(conn, session.user)?.map(|user| (session, user)))
-        })
-        .await
+        self.read(move |conn| sessions::live(conn, &hash, now)).await
     }
 
     async fn renew_session(&self, hash: &[u8; 32], ttl: Duration) -> Result<bool> {
@@ -207,29 +147,7 @@ impl Users for SqliteStore {
 
     async fn end_session(&self, hash: &[u8; 32]) -> Result<bool> {
         let hash = *hash;
-        self.write(1, move |s| {
-            let ended: Option<(i64, i32)> = s
-                .conn
-                .prepare_cached(sql::session_end)?
-                .query_row([hash], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?;
-            let Some((user, tenant)) = ended else {
-                return Ok(false);
-            };
-            if let Some(user) = by_id(s.conn, UserId(user))? {
-                let tenant = TenantId(tenant);
-                log(
-                    s,
-                    tenant,
-                    AuditKind::SignedOut,
-                    &user.actor(),
-                    &user.name,
-                    "signed out",
-                )?;
-            }
-            Ok(true)
-        })
-        .await
+        self.write(1, move |s| sessions::end(s, &hash)).await
     }
 
     async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration, actor: &Actor) -> Result<()> {
@@ -244,16 +162,7 @@ impl Users for SqliteStore {
 
     async fn use_link(&self, hash: &[u8; 32]) -> Result<Option<UserId>> {
         let hash = *hash;
-        self.write(1, move |s| {
-            let params = params![hash, s.now.as_millis()];
-            let user: Option<Option<i64>> = s
-                .conn
-                .prepare_cached(sql::link_use)?
-                .query_row(params, |row| row.get(0))
-                .optional()?;
-            Ok(user.flatten().map(UserId))
-        })
-        .await
+        self.write(1, move |s| sessions::use_link(s, &hash)).await
     }
 }
 
@@ -292,14 +201,10 @@ fn changed(s: &Writing<'_>, user: UserId, actor: &Actor, detail: &str) -> Result
     let Some(user) = by_id(s.conn, user)? else {
         return Ok(());
     };
-    for tenant in concerned(&user) {
+    for tenant in user.tenants() {
         log(s, tenant, AuditKind::UserChanged, actor, &user.name, detail)?;
     }
     Ok(())
-}
-
-fn concerned(user: &User) -> impl Iterator<Item = TenantId> {
-    user.roles.iter().map(|(tenant, _)| *tenant)
 }
 
 fn log(
@@ -310,12 +215,7 @@ fn log(
     target: &str,
     detail: &str,
 ) -> Result<()> {
-    let entry = AuditEntry {
-        target: Some(target),
-        detail: Some(detail),
-        ..AuditEntry::new(tenant, kind, actor)
-    };
-    audit::entry(s, &entry)
+    audit::insert(s, &Entry::of_change(tenant, kind, actor, target, detail))
 }
 
 fn by_id(conn: &Connection, id: UserId) -> Result<Option<User>> {
@@ -324,7 +224,6 @@ fn by_id(conn: &Connection, id: UserId) -> Result<Option<User>> {
 
 /// Users of a statement that gives a row per role.
 fn read(conn: &Connection, statement: &str, params: impl Params) -> Result<Vec<User>> {
-    let mut users: Vec<User> = vec![];
     let found = all(conn, statement, params, |row| {
         let role: Option<String> = row.get("role")?;
         let role = role.map(|role| rows::parse("user_roles", &role)).transpose()?;
@@ -341,11 +240,5 @@ fn read(conn: &Connection, statement: &str, params: impl Params) -> Result<Vec<U
         };
         Ok(user)
     })?;
-    for user in found {
-        match users.last_mut() {
-            Some(last) if last.id == user.id => last.roles.extend(user.roles),
-            _ => users.push(user),
-        }
-    }
-    Ok(users)
+    Ok(User::gather(found))
 }
