@@ -2,11 +2,10 @@
 //! its progress says.
 
 use crate::{
-    loops::chain,
     operator::OperatorDesk,
     sites::{SiteBulk, SiteDesk},
 };
-use domain::{Actor, NotificationId, Status, TenantId, Timestamp};
+use domain::{Actor, NotificationId, Status, TenantId, Timestamp, chain};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use store::{

@@ -13,7 +13,6 @@ pub mod ingest;
 pub mod jobs;
 pub mod keys;
 pub mod lists;
-pub mod loops;
 pub mod operator;
 pub mod providers;
 pub mod purge;
@@ -24,6 +23,7 @@ pub mod waiting;
 pub mod wake;
 pub mod watched_kpis;
 
+mod background;
 mod chores;
 mod node;
 mod provider_secrets;

@@ -1,32 +1,27 @@
 //! One node of central: everything wired together, started and stopped as a whole.
 
 use crate::{
+    background,
     changes::Changes,
     chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
-    expiry, figures,
     ingest::Ingest,
     jobs::JobDesk,
     keys::Keys,
     lists::ListDesk,
-    loops::Loops,
     operator::OperatorDesk,
     providers::ProviderDesk,
-    purge,
     secrets::Sealer,
-    sites::{self, SiteDesk},
+    sites::SiteDesk,
     users::UserDesk,
     wake::Wake,
     watched_kpis::WatchedKpis,
 };
 use delivery::Registry;
 use domain::{Clock, Tracer};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use store::{Store, maintenance::Retention, outbox::Signal, query::KpiAsk, vital::Vitals};
+use std::{sync::Arc, time::Duration};
+use store::{Store, loops::Loops, maintenance::Retention, outbox::Signal, query::KpiAsk};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -80,11 +75,10 @@ pub struct Central {
     pub users: UserDesk,
     pub jobs: JobDesk,
     pub sites: SiteDesk,
+    /// What runs in the background. Whoever runs the node ends the process when a part is gone.
     pub loops: Loops,
     pub changes: Changes,
     pub wake: Arc<Wake>,
-    /// What this node cannot do without. Whoever runs it ends the process when a part is gone.
-    pub vitals: Vitals,
     /// The figures for whoever watches them.
     pub watched_kpis: WatchedKpis,
     pub(crate) chores: Arc<Chores>,
@@ -139,7 +133,7 @@ impl Central {
                 settings.node.clone(),
             ),
             sites,
-            loops: Loops::default(),
+            loops: Loops::new(clock.clone()),
             watched_kpis: WatchedKpis::new(store.clone(), settings.kpi),
             settings: Arc::new(settings),
             store,
@@ -149,7 +143,6 @@ impl Central {
             operator,
             changes,
             wake,
-            vitals: Vitals::default(),
             chores: Arc::default(),
         }
     }
@@ -160,16 +153,12 @@ impl Central {
     }
 
     /// Starts the loops. Cancelling `stop` ends them; the tracker then empties once in-flight sends are over or
-    /// the grace period is. A loop that ends otherwise is told of by `vitals`.
+    /// the grace period is. A part that ends otherwise is told of by `loops`.
     pub fn start(&self, stop: &CancellationToken) -> TaskTracker {
         let tasks = self.start_listening(stop);
         tasks.reopen();
         self.keep(&tasks, stop, "dispatching", self.dispatcher().run(stop.clone()));
-        self.keep(&tasks, stop, "purging", self.clone().purge_loop(stop.clone()));
-        self.keep(&tasks, stop, "bulk actions", self.clone().job_loop(stop.clone()));
-        self.keep(&tasks, stop, "expiry", self.clone().expiry_loop(stop.clone()));
-        self.keep(&tasks, stop, "figures", self.clone().figures_loop(stop.clone()));
-        self.keep(&tasks, stop, "sites", self.clone().site_loop(stop.clone()));
+        background::start(self, &tasks, stop);
         tasks.close();
         tasks
     }
@@ -188,7 +177,7 @@ impl Central {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        tasks.spawn(self.vitals.watch_until(part, stop.clone(), work));
+        tasks.spawn(self.loops.watch_until(part, stop.clone(), work));
     }
 
     /// Passes on what other nodes tell.
@@ -207,88 +196,6 @@ impl Central {
                 Ok(Signal::Changes { changes, missed }) => self.changes.heard(changes, missed),
                 Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => self.wake.look(),
                 Err(RecvError::Closed) => return,
-            }
-        }
-    }
-
-    async fn purge_loop(self, stop: CancellationToken) {
-        let (loops, every, clock) = (
-            self.loops.clone(),
-            self.settings.purge_interval,
-            self.clock.clone(),
-        );
-        let sweep = || async {
-            let purged = purge::purge(&self.store, &self.settings.retention, |_| {}).await;
-            let purged = purged.map_err(|e| crate::loops::chain(&e))?;
-            purge::log(&purged);
-            Ok(purge::in_words(&purged))
-        };
-        loops.run("purge", every, clock, stop, sweep).await;
-    }
-
-    async fn figures_loop(self, stop: CancellationToken) {
-        let (loops, clock) = (self.loops.clone(), self.clock.clone());
-        let sweep = || async {
-            if !self.chores.take_counts() {
-                return Ok("nothing was counted".to_owned());
-            }
-            let done = figures::sweep(&self.store, self.settings.kpi).await;
-            done.map_err(|e| {
-                self.chores.are_counts();
-                crate::loops::chain(&e)
-            })
-        };
-        loops.run("figures", figures::EVERY, clock, stop, sweep).await;
-    }
-
-    async fn site_loop(self, stop: CancellationToken) {
-        let (loops, clock) = (self.loops.clone(), self.clock.clone());
-        let sweep = || self.sites.sweep();
-        loops.run("sites", sites::SWEEP, clock, stop, sweep).await;
-    }
-
-    async fn expiry_loop(self, stop: CancellationToken) {
-        let every = self.settings.dispatch.interval;
-        loop {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                () = self.chores.expired() => {}
-            }
-            let (at, start) = (self.clock.now(), Instant::now());
-            let result = expiry::sweep(&self.store, &self.changes).await;
-            let result = result.map(|n| format!("parked {n} notifications whose time had passed"));
-            if let Err(error) = &result {
-                let error = error as &dyn std::error::Error;
-                tracing::warn!(
-                    error,
-                    "what waits past its time could not be parked; the next look finds it again"
-                );
-            }
-            let result = result.map_err(|e| crate::loops::chain(&e));
-            self.loops.report("expiry", at, start.elapsed(), every, result);
-        }
-    }
-
-    async fn job_loop(self, stop: CancellationToken) {
-        let every = self.settings.dispatch.interval;
-        // What an earlier run left behind.
-        let mut there_may_be_one = true;
-        loop {
-            let (at, start) = (self.clock.now(), Instant::now());
-            let result = match there_may_be_one {
-                true => self.jobs.sweep().await.map(|n| format!("{n} rows")),
-                false => Ok("no bulk action waits".to_owned()),
-            };
-            there_may_be_one = result.is_err();
-            let result = result.map_err(|e| crate::loops::chain(&e));
-            self.loops.report("jobs", at, start.elapsed(), every, result);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                () = self.jobs.woken() => there_may_be_one = true,
-                () = self.chores.jobs() => there_may_be_one = true,
-                () = tokio::time::sleep(every) => {}
             }
         }
     }

@@ -26,12 +26,24 @@ pub struct Check {
 #[serde(rename_all = "camelCase")]
 pub struct LoopReport {
     pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub what: String,
     pub at: Timestamp,
     pub duration_ms: u64,
     pub ok: bool,
     pub result: String,
     pub runs: u64,
+    /// Runs that ended in a panic; it was started again each time.
+    #[serde(default)]
+    pub panics: u64,
     pub every: Value,
+    /// A run is under way since then.
+    #[serde(default)]
+    pub running_since: Option<Timestamp>,
+    /// None while it runs, or only waits to be woken.
+    #[serde(default)]
+    pub next_run: Option<Timestamp>,
 }
 
 impl Client {

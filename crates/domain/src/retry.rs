@@ -271,6 +271,17 @@ pub fn slower(wait: Duration) -> Duration {
     wait.saturating_mul(2).min(Duration::from_secs(2))
 }
 
+/// How long after a panic a background loop is started again, after so many in a row before it.
+pub fn restart(panics: u32) -> Duration {
+    let policy = RetryPolicy {
+        interval: Duration::from_secs(1),
+        cap: Duration::from_secs(60),
+        jitter: 0.0,
+        ..RetryPolicy::exponential()
+    };
+    policy.delay(panics.saturating_add(1), None, Jitter(0.0))
+}
+
 /// How long a site waits before it goes through central's addresses again, after so many rounds in vain. Who was
 /// refused (a wrong key, another version) needs a person and asks seldom; who reached nobody asks often, so that
 /// the link is back seconds after the network is. The random share keeps a hundred sites from dialling as one.

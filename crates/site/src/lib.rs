@@ -2,7 +2,7 @@
 //!
 //! In reading order: what is taken in ([`intake`]), how calls and writes are tried ([`engine`]) and by whom
 //! ([`handler`]), how notifications reach central ([`forwarder`]), what central is told besides ([`telemetry`]), what
-//! people ask ([`status`], [`parked`], [`api`]), and the loops around it all ([`agent`]).
+//! people ask ([`status`], [`parked`], [`api`]), and the loops around it all ([`agent`], `background`).
 //!
 //! Leaves to others: rows (`store::buffer`), the wire (`link`), HTTP to systems (`delivery::call`), delays and
 //! budgets (`domain::retry`), configuration (`waypost`).
@@ -11,6 +11,7 @@
 
 pub mod agent;
 pub mod api;
+mod background;
 mod bulk;
 pub mod engine;
 pub mod forwarder;

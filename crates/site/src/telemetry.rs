@@ -1,22 +1,31 @@
 //! Tells central what became of calls and writes, and which notifications were parked or given up here. Never in the
 //! way of delivering them: it reads what was written down with them, whenever the link is up.
 
+use async_trait::async_trait;
 use domain::{
-    retry,
+    chain, retry,
     site::{DatabaseIdentity, Telemetry},
 };
 use link::{LinkState, Uplink};
-use std::{sync::Arc, time::Duration};
-use store::{Buffer, Result};
+use std::{future::pending, sync::Arc, time::Duration};
+use store::{
+    Buffer, Result,
+    loops::{About, Loop, Swept},
+};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
 
 const BATCH: u32 = 500;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
 pub struct Reporter {
-    pub buffer: Arc<Buffer>,
-    pub uplink: Arc<dyn Uplink>,
+    buffer: Arc<Buffer>,
+    uplink: Arc<dyn Uplink>,
+    state: watch::Receiver<LinkState>,
+    stop: CancellationToken,
+    /// There is nothing to tell until something new is.
+    all_told: bool,
+    wait: Duration,
 }
 
 impl std::fmt::Debug for Reporter {
@@ -25,47 +34,74 @@ impl std::fmt::Debug for Reporter {
     }
 }
 
-impl Reporter {
-    pub async fn run(&self, stop: CancellationToken) {
-        let mut state = self.uplink.state();
-        let mut wait = FIRST_WAIT;
-        loop {
-            let up = tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                up = state.wait_for(LinkState::is_up) => up.map(|up| up.clone()),
-            };
-            let Ok(LinkState::Up { central, .. }) = up else {
-                return;
-            };
-            // Not waited for at a stop: what central has heard twice it keeps once.
-            let told = tokio::select! { biased; () = stop.cancelled() => return, told = self.tell(&central) => told };
-            let told = match told {
-                Ok(told) => told,
-                Err(e) => {
-                    warn!(
-                        error = &e as &dyn std::error::Error,
-                        "news for central cannot be read or cleared; it waits"
-                    );
-                    Told::NotNow
-                }
-            };
-            match told {
-                Told::All => {
-                    wait = FIRST_WAIT;
-                    tokio::select! { biased; () = stop.cancelled() => return, () = self.buffer.wake().telemetry() => {} }
-                }
-                Told::Some => wait = FIRST_WAIT,
-                Told::NotNow => {
-                    tokio::select! { biased; () = stop.cancelled() => return, () = tokio::time::sleep(wait) => {} }
-                    wait = retry::slower(wait);
-                }
+#[async_trait]
+impl Loop for Reporter {
+    fn about(&self) -> About {
+        About::when_woken(
+            "report",
+            "tells central what became of calls, writes and parked notifications",
+            FIRST_WAIT,
+        )
+    }
+
+    /// When there may be something to tell, and somebody to tell it to.
+    async fn woken(&mut self) {
+        if self.all_told {
+            self.buffer.wake().telemetry().await;
+            self.all_told = false;
+        }
+        if self.state.wait_for(LinkState::is_up).await.is_err() {
+            // The link is gone for good: this process ends.
+            pending().await
+        }
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        let LinkState::Up { central, .. } = self.state.borrow().clone() else {
+            return Swept::did("central cannot be reached");
+        };
+        let stop = self.stop.clone();
+        // Not waited for at a stop: what central has heard twice it keeps once.
+        let told = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Swept::did("stopped"),
+            told = self.tell(&central) => told,
+        };
+        let swept = match &told {
+            Ok(Told::All) => Swept::did("central has been told everything"),
+            Ok(Told::Some(n)) => Swept::did(format!("told central {n} things")),
+            Ok(Told::NotNow) => Swept::did("central takes no news now"),
+            Err(error) => Swept::failed(format!("news cannot be read or cleared: {}", chain(error))),
+        };
+        match told {
+            Ok(told @ (Told::All | Told::Some(_))) => {
+                self.all_told = told == Told::All;
+                self.wait = FIRST_WAIT;
+                swept
             }
+            Ok(Told::NotNow) | Err(_) => {
+                let wait = self.wait;
+                self.wait = retry::slower(wait);
+                swept.not_before(wait)
+            }
+        }
+    }
+}
+
+impl Reporter {
+    pub fn new(buffer: Arc<Buffer>, uplink: Arc<dyn Uplink>, stop: CancellationToken) -> Self {
+        Self {
+            state: uplink.state(),
+            buffer,
+            uplink,
+            stop,
+            all_told: false,
+            wait: FIRST_WAIT,
         }
     }
 
     /// Tells one batch to the central that keeps its rows in this database.
-    pub async fn tell(&self, central: &DatabaseIdentity) -> Result<Told> {
+    async fn tell(&self, central: &DatabaseIdentity) -> Result<Told> {
         let batch = self.buffer.telemetry(BATCH).await?;
         if batch.is_empty() {
             return Ok(Told::All);
@@ -83,17 +119,18 @@ impl Reporter {
             return Ok(Told::NotNow);
         }
         // Until the forwarder has met this database, nothing it hears is sure to be remembered for the next one.
+        let n = done.len();
         match self.buffer.telemetry_heard(central, done).await? {
-            true => Ok(Told::Some),
+            true => Ok(Told::Some(n)),
             false => Ok(Told::NotNow),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+enum Told {
     /// There is nothing more to tell.
     All,
-    Some,
+    Some(usize),
     NotNow,
 }

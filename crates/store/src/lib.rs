@@ -27,6 +27,7 @@ mod holds;
 pub mod jobs;
 pub mod limits;
 mod list_index;
+pub mod loops;
 pub mod maintenance;
 pub mod operator;
 pub mod outbox;
@@ -39,7 +40,6 @@ pub mod sites;
 pub mod sqlite;
 pub mod stats;
 pub mod users;
-pub mod vital;
 
 pub use buffer::Buffer;
 pub use directory::Directory;

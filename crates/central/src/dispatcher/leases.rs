@@ -1,13 +1,17 @@
 //! The rows this node is sending right now, and keeping them ours while it does.
 
+use async_trait::async_trait;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use store::{Store, outbox::Lease};
+use store::{
+    Store,
+    loops::{About, Loop, Swept},
+    outbox::Lease,
+};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 /// Leases held, by when they were last known to be good.
 #[derive(Debug, Default)]
@@ -56,32 +60,40 @@ impl Leases {
 }
 
 /// Renews what is still being sent, long before its lease ends.
-pub(super) async fn renew(
-    store: Arc<dyn Store>,
-    leases: Arc<Leases>,
-    lease: Duration,
-    stop: CancellationToken,
-) {
-    let every = (lease / 4).max(Duration::from_millis(50));
-    loop {
-        tokio::select! { biased; () = stop.cancelled() => return, () = tokio::time::sleep(every) => {} }
-        let running = leases.older_than(every);
+pub(super) struct Renewing {
+    pub store: Arc<dyn Store>,
+    pub leases: Arc<Leases>,
+    pub lease: Duration,
+}
+
+impl Renewing {
+    fn every(&self) -> Duration {
+        (self.lease / 4).max(Duration::from_millis(50))
+    }
+
+    async fn renew(&self) -> store::Result<String> {
+        let running = self.leases.older_than(self.every());
         if running.is_empty() {
-            continue;
+            return Ok("nothing is being sent for long".into());
         }
         let since = Instant::now();
-        match store.renew(&running, lease).await {
-            Ok(kept) => {
-                if kept.len() < running.len() {
-                    let lost = running.len() - kept.len();
-                    tracing::warn!(lost, "leases ended while their notifications were being sent");
-                }
-                leases.renewed(&kept, since);
-            }
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "leases could not be renewed; trying again");
-            }
+        let kept = self.store.renew(&running, self.lease).await?;
+        let lost = running.len() - kept.len().min(running.len());
+        if lost > 0 {
+            tracing::warn!(lost, "leases ended while their notifications were being sent");
         }
+        self.leases.renewed(&kept, since);
+        Ok(format!("renewed {} leases, {lost} had ended", kept.len()))
+    }
+}
+
+#[async_trait]
+impl Loop for Renewing {
+    fn about(&self) -> About {
+        About::every("leases", "keeps what is being sent for long ours", self.every())
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        self.renew().await.into()
     }
 }

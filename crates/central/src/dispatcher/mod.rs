@@ -24,21 +24,27 @@ mod tenants;
 
 pub use tally::Tally;
 
-use crate::{chores::Chores, loops::Loops, node::Central, wake::Wake};
+use crate::{chores::Chores, node::Central, wake::Wake};
 use attempt::{Field, Finished};
 use claim::FIRST_WAIT;
 use clock::StoreClock;
 use conclude::Judge;
 use lanes::Lanes;
-use leases::Leases;
+use leases::{Leases, Renewing};
 use recorder::{Feedback, Recorder};
 use std::{sync::Arc, time::Duration};
-use store::Store;
+use store::{
+    Store,
+    loops::{About, Loops, Swept},
+};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior},
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 /// How the dispatcher is run.
 #[derive(Debug, Clone)]
@@ -126,24 +132,23 @@ impl Dispatcher {
             tracer: central.settings.tracer.clone(),
         });
         let (concluded_tx, concluded) = mpsc::unbounded_channel();
-        let vitals = &central.vitals;
+        let loops = &central.loops;
         let concluding = recorder.clone().conclude(finished_rx, concluded_tx);
-        tokio::spawn(vitals.watch("drawing conclusions from attempts", concluding));
-        tokio::spawn(vitals.watch("recording attempts", recorder.run(concluded)));
+        tokio::spawn(loops.watch("drawing conclusions from attempts", concluding));
+        tokio::spawn(loops.watch("recording attempts", recorder.run(concluded)));
         let renewing = CancellationToken::new();
-        let renew = leases::renew(
-            central.store.clone(),
-            leases.clone(),
-            settings.lease,
-            renewing.clone(),
-        );
-        tokio::spawn(vitals.watch("renewing leases", renew));
+        let renew = Renewing {
+            store: central.store.clone(),
+            leases: leases.clone(),
+            lease: settings.lease,
+        };
+        loops.start(&TaskTracker::new(), &renewing, renew);
         Self {
             store: central.store.clone(),
             node: central.settings.node.clone(),
             wake: central.wake.clone(),
             chores: central.chores.clone(),
-            loops: central.loops.clone(),
+            loops: loops.clone(),
             field: Arc::new(Field {
                 directory: central.directory.clone(),
                 timeout: settings.attempt_timeout,
@@ -243,26 +248,24 @@ impl Dispatcher {
 
     /// Answers when to come again.
     async fn poll(&mut self) -> Duration {
-        let (at, start) = (self.clock.now(), std::time::Instant::now());
+        let run = self.loops.begin(self.about());
         let delivered = self.total.delivered;
-        let result = self.look().await.map(|lanes| {
-            format!(
-                "{lanes} lanes with notifications waiting; {} delivered so far",
-                delivered
-            )
-        });
-        if let Err(error) = &result {
-            tracing::warn!(
-                error = error as &dyn std::error::Error,
-                "the poll for due notifications failed"
-            );
-        }
-        let result = result.map_err(|e| crate::loops::chain(&e));
-        let took = start.elapsed();
-        let next = next_look(self.settings.interval, took);
-        self.loops.report("dispatch", at, took, next, result);
+        let looked = self
+            .look()
+            .await
+            .map(|lanes| format!("{lanes} lanes with notifications waiting; {delivered} delivered so far"));
+        let next = next_look(self.settings.interval, run.took());
+        self.loops.over(&run, &Swept::from(looked).within(next));
         metrics::gauge!("waypost_sending").set(self.lanes.sending() as f64);
         next
+    }
+
+    fn about(&self) -> About {
+        About::every(
+            "dispatch",
+            "looks for notifications that are due, besides being woken by new ones",
+            self.settings.interval,
+        )
     }
 
     /// Looks at every lane once. Answers how many have anything waiting.

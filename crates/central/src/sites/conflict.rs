@@ -8,8 +8,7 @@ use super::{
     elsewhere::{Answer, Question, put},
     registry::{Arrival, Connected},
 };
-use crate::loops::chain;
-use domain::Timestamp;
+use domain::{Timestamp, chain};
 use link::server::Refusal;
 use std::{sync::Arc, time::Duration};
 use store::sites::OtherAgent;

@@ -4,8 +4,7 @@
 //! answered.
 
 use super::{RelayError, SiteDesk};
-use crate::loops::chain;
-use domain::{SiteId, TenantId};
+use domain::{SiteId, TenantId, chain};
 use link::{
     BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
     server::{RelayFailed, RemoteSite},

@@ -7,10 +7,10 @@ use super::{
     conflict::AgentIdentity,
     registry::{Arrival, Connected},
 };
-use crate::{ingest::Submitted, keys, loops::chain};
+use crate::{ingest::Submitted, keys};
 use async_trait::async_trait;
 use domain::{
-    Actor, ExecutionId, NotificationId, SiteId, Submission,
+    Actor, ExecutionId, NotificationId, SiteId, Submission, chain,
     field_error::in_words,
     site::{DatabaseIdentity, Telemetry},
     submission::Provenance,

@@ -23,7 +23,7 @@ pub use link::{
 };
 pub use store::sites::{Conflict, OtherAgent};
 
-use crate::{ingest::Ingest, keys, loops::chain};
+use crate::{ingest::Ingest, keys};
 use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
 use std::{sync::Arc, time::Duration};
 use store::{
@@ -153,7 +153,7 @@ impl SiteDesk {
 
     /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one. Asks
     /// nothing of the store while nobody is there.
-    pub async fn sweep(&self) -> Result<String, String> {
+    pub async fn sweep(&self) -> store::Result<String> {
         let connected = self.registry.all();
         if connected.is_empty() {
             metrics::gauge!("waypost_sites_connected").set(0.0);
@@ -163,9 +163,7 @@ impl SiteDesk {
         self.answer_relays().await;
         let result = self.try_sweep(&connected).await;
         metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);
-        result
-            .map(|()| format!("{} sites connected", connected.len()))
-            .map_err(|e| chain(&e))
+        result.map(|()| format!("{} sites connected", connected.len()))
     }
 
     async fn try_sweep(&self, connected: &[Arc<Connected>]) -> store::Result<()> {

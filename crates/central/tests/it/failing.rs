@@ -257,5 +257,5 @@ async fn a_retry_interval_beyond_all_measure_in_the_database_stops_nobody() {
     assert_eq!((tally.retried, tally.delivered), (1, 1));
     assert_eq!(world.status(bad).await, Status::Retrying);
     assert_eq!(world.status(good).await, Status::Delivered);
-    assert_eq!(world.central.vitals.ended(), None);
+    assert_eq!(world.central.loops.ended(), None);
 }

@@ -23,7 +23,8 @@ mod send;
 
 pub use notify::Notify;
 pub use read::{
-    Damage, Health, NotificationStatus, Recovered, SiteEvent, Tracking, TriedNow, WaitingMessage, WaitingPage,
+    Damage, Health, LoopHealth, NotificationStatus, Recovered, SiteEvent, Tracking, TriedNow, WaitingMessage,
+    WaitingPage,
 };
 pub use send::{CachedCall, CachedWrite, Refusal, Sent};
 

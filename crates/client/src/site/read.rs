@@ -148,6 +148,27 @@ pub struct Health {
     /// What central acknowledged before this moment gave way to new messages.
     #[serde(default)]
     pub forgotten_until: Option<Timestamp>,
+    /// How the agent's background loops are doing.
+    #[serde(default)]
+    pub loops: Vec<LoopHealth>,
+}
+
+/// How a background loop of the agent is doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopHealth {
+    pub name: String,
+    pub ok: bool,
+    /// When its last run began; of one that has not run yet, when it was started.
+    pub at: Timestamp,
+    pub duration_ms: u64,
+    pub runs: u64,
+    /// Runs that ended in a panic; it was started again each time.
+    pub panics: u64,
+    /// A run is under way since then.
+    pub running_since: Option<Timestamp>,
+    /// None while it runs, or only waits to be woken.
+    pub next_run: Option<Timestamp>,
 }
 
 /// Something that was found damaged.

@@ -16,7 +16,7 @@ use serde_json::json;
 pub async fn healthz(State(api): State<Api>) -> Response {
     let site = &api.agent.site;
     let broken = site.buffer.check().err().map(|e| domain::chain(&e));
-    let broken = broken.or_else(|| api.agent.vitals.ended().map(|gone| gone.to_string()));
+    let broken = broken.or_else(|| api.agent.loops.ended().map(|gone| gone.to_string()));
     let refusing = broken.or_else(|| site.buffer.refusing());
     let link = match site.link() {
         Some(LinkState::Up { since, .. }) => json!({"up": true, "since": since}),
@@ -38,6 +38,25 @@ pub async fn healthz(State(api): State<Api>) -> Response {
             json!({"category": category.as_str(), "target": target, "since": down.since, "nextTryAt": down.next_try_at})
         })
         .collect();
+    // Without the words: whoever can reach the address may ask this.
+    let loops: Vec<_> = api
+        .agent
+        .loops
+        .reports()
+        .into_values()
+        .map(|report| {
+            json!({
+                "name": report.about.name,
+                "ok": report.result.is_ok(),
+                "at": report.at,
+                "durationMs": u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+                "runs": report.runs,
+                "panics": report.panics,
+                "runningSince": report.running_since,
+                "nextRun": report.next,
+            })
+        })
+        .collect();
     let body = json!({
         "status": word,
         "damage": damage,
@@ -51,6 +70,7 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         "withoutHandler": site.without_handler(),
         "down": down,
         "bufferBytes": depth.bytes,
+        "loops": loops,
     });
     let status = match refusing {
         Some(_) => StatusCode::SERVICE_UNAVAILABLE,

@@ -160,9 +160,43 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
             escaped(e.detail.as_deref().unwrap_or(""))
         );
     }
-    html.push_str("</table></main></body></html>");
+    html.push_str("</table>");
+    html.push_str(&loops(&api));
+    html.push_str("</main></body></html>");
     let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'";
     Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+}
+
+/// What runs in the background here.
+fn loops(api: &Api) -> String {
+    let mut html = String::from(
+        "<h2>Background loops</h2><table><tr><th>Loop</th><th>Last run</th><th>Took</th><th>Result</th><th>Next</th>\
+         <th>Runs</th><th>Panics</th></tr>",
+    );
+    for report in api.agent.loops.reports().into_values() {
+        let (class, result) = match &report.result {
+            Ok(did) => ("", did),
+            Err(why) => (" class=\"bad\"", why),
+        };
+        let next = match (report.running_since, report.next) {
+            (Some(since), _) => format!("runs, since {since}"),
+            (None, Some(next)) => next.to_string(),
+            (None, None) => "when there is something to do".into(),
+        };
+        let _ = write!(
+            html,
+            "<tr><td>{}: {}</td><td>{}</td><td>{} ms</td><td{class}>{}</td><td>{next}</td><td>{}</td><td>{}</td></tr>",
+            report.about.name,
+            report.about.what,
+            report.at,
+            report.duration.as_millis(),
+            escaped(result),
+            report.runs,
+            report.panics
+        );
+    }
+    html.push_str("</table>");
+    html
 }
 
 fn link(state: Option<LinkState>, now: Timestamp) -> String {

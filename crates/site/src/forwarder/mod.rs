@@ -5,21 +5,23 @@
 //! the one last met; one refused notification is parked alone.
 
 mod batch;
+mod session;
 mod tries;
 mod under_way;
 
 use crate::settings::Settings;
+pub use session::Forwarding;
+
 use batch::Settled;
 use domain::{Clock, retry, site::DatabaseIdentity};
 use link::{LinkState, Uplink};
-use std::{sync::Arc, time::Duration};
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
 use store::Buffer;
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
 use under_way::{Done, UnderWay};
 
 /// How long what central acknowledged is remembered.
@@ -44,74 +46,18 @@ impl std::fmt::Debug for Forwarder {
 }
 
 /// Why forwarding came to a halt.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Halt {
     /// The link is down, or leads to another database.
     Link,
     /// An answer did not come, or proves nothing.
     Broken,
     /// The buffer cannot be written or read.
-    Buffer,
+    Buffer(store::Error),
     Stopped,
 }
 
 impl Forwarder {
-    /// Forwards whenever the link is up, until stopped. Batches under way at a stop are not waited for: what was
-    /// not cleared is sent again, which central recognises.
-    pub async fn run(&self, stop: CancellationToken) {
-        let mut state = self.uplink.state();
-        let mut wait = NOT_NOW;
-        loop {
-            let Some(central) = self.link_up(&mut state, &stop).await else {
-                return;
-            };
-            let met = self.buffer.met_central(&central).await;
-            let halt = match met {
-                Ok(again) => {
-                    if again > 0 {
-                        info!(
-                            n = again,
-                            "central was restarted, restored or moved to another database; what it acknowledged last is sent again, and central knows what it has"
-                        );
-                    }
-                    let before = self.buffer.depth().waiting();
-                    let halt = self.forward(&central, &mut state, &stop).await;
-                    if self.buffer.depth().waiting() < before {
-                        wait = NOT_NOW;
-                    }
-                    halt
-                }
-                Err(e) => self.troubled(&e),
-            };
-            match halt {
-                Halt::Stopped => return,
-                Halt::Link => wait = NOT_NOW,
-                // Usually the link is found to be down meanwhile; where it is not, this must not spin.
-                Halt::Broken | Halt::Buffer => {
-                    tokio::select! { biased; () = stop.cancelled() => return, () = tokio::time::sleep(wait) => {} }
-                    wait = retry::slower(wait);
-                }
-            }
-        }
-    }
-
-    /// The database central keeps its rows in, once the link is up.
-    async fn link_up(
-        &self,
-        state: &mut watch::Receiver<LinkState>,
-        stop: &CancellationToken,
-    ) -> Option<DatabaseIdentity> {
-        let up = tokio::select! {
-            biased;
-            () = stop.cancelled() => return None,
-            up = state.wait_for(LinkState::is_up) => up,
-        };
-        match &*up.ok()? {
-            LinkState::Up { central, .. } => Some(central.clone()),
-            LinkState::Down { .. } => None,
-        }
-    }
-
     /// Reads ahead while batches are under way: neither the file nor the link waits for the other.
     async fn forward(
         &self,
@@ -157,8 +103,8 @@ impl Forwarder {
                             Settled::None => return Halt::Broken,
                         }
                     }
-                    Ok(Done::Read(Err(e)) | Done::Carried(Err(e))) => return self.troubled(&e),
-                    Err(_) => return Halt::Broken,
+                    Ok(Done::Read(Err(e)) | Done::Carried(Err(e))) => return Halt::Buffer(e),
+                    Err(ended) => return ended.try_into_panic().map_or(Halt::Broken, |panic| resume_unwind(panic)),
                 },
                 () = self.buffer.wake().forward() => under_way.rang(),
                 () = until(again_at) => {
@@ -168,19 +114,11 @@ impl Forwarder {
                 _ = tidy.tick() => {
                     let before = self.clock.now() - REMEMBERED;
                     if let Err(e) = self.buffer.forget_acked(before).await {
-                        return self.troubled(&e);
+                        return Halt::Buffer(e);
                     }
                 }
             }
         }
-    }
-
-    fn troubled(&self, error: &store::Error) -> Halt {
-        warn!(
-            error = error as &dyn std::error::Error,
-            "the buffer cannot be used; forwarding goes on when it can"
-        );
-        Halt::Buffer
     }
 }
 

@@ -32,7 +32,7 @@ mod users;
 pub use migrate::migrate;
 pub use session::StoreTime;
 
-use crate::{Error, Result, vital::Vitals};
+use crate::{Error, Result, loops::Loops};
 use outbox::ingest::Ingest;
 use server::Server;
 use session::Db;
@@ -47,7 +47,7 @@ pub struct PgStore {
     signals: Signals,
     tasks: TaskTracker,
     stop: CancellationToken,
-    vitals: Vitals,
+    loops: Loops,
 }
 
 impl PgStore {
@@ -62,9 +62,9 @@ impl PgStore {
         migrate::migrate_server(&server).await?;
         let db = Db::new(&server, time, &node)?;
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let vitals = Vitals::default();
-        let ingest = Ingest::start(&db, &tasks, &stop, &vitals);
-        let signals = Signals::start(&db, &server, &tasks, &stop, &vitals);
+        let loops = Loops::default();
+        let ingest = Ingest::start(&db, &tasks, &stop, &loops);
+        let signals = Signals::start(&db, &server, &tasks, &stop, &loops);
         tasks.close();
         Ok(PgStore {
             db,
@@ -72,13 +72,13 @@ impl PgStore {
             signals,
             tasks,
             stop,
-            vitals,
+            loops,
         })
     }
 
     /// The tasks that this store cannot do without.
-    pub fn vitals(&self) -> Vitals {
-        self.vitals.clone()
+    pub fn loops(&self) -> Loops {
+        self.loops.clone()
     }
 }
 

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     Result,
+    loops::Loops,
     outbox::{Change, Signal},
-    vital::Vitals,
 };
 use domain::{LaneId, NotificationId, TenantId};
 use std::{
@@ -67,7 +67,7 @@ impl Signals {
         server: &Server,
         tasks: &TaskTracker,
         stop: &CancellationToken,
-        vitals: &Vitals,
+        loops: &Loops,
     ) -> Signals {
         let heard = broadcast::channel(1_024).0;
         let gathered = Arc::new(Gathered::default());
@@ -81,7 +81,7 @@ impl Signals {
             heard: heard.clone(),
         };
         let listening = stop.clone().run_until_cancelled_owned(listener.run());
-        tasks.spawn(vitals.watch("hearing other nodes", listening));
+        tasks.spawn(loops.watch("hearing other nodes", listening));
         let notifier = Notifier {
             db: db.clone(),
             channel,
@@ -89,7 +89,7 @@ impl Signals {
             gathered: gathered.clone(),
         };
         let telling = stop.clone().run_until_cancelled_owned(notifier.run());
-        tasks.spawn(vitals.watch("telling other nodes", telling));
+        tasks.spawn(loops.watch("telling other nodes", telling));
         Signals { heard, gathered }
     }
 

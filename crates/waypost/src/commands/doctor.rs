@@ -70,12 +70,7 @@ fn show(report: &Report, format: &output::Format) -> anyhow::Result<()> {
         ))?;
     }
     for report in &report.loops {
-        output::line(format_args!(
-            "loop {}: {} {}",
-            report.name,
-            report.result,
-            time::short(report.at)
-        ))?;
+        output::line(in_words(report))?;
     }
     if report.findings.is_empty() {
         return output::line("nothing is wrong");
@@ -84,6 +79,24 @@ fn show(report: &Report, format: &output::Format) -> anyhow::Result<()> {
         output::line(format_args!("\n! {what}\n  {advice}"))?;
     }
     Ok(())
+}
+
+/// "loop purge: purged 3 notifications, 2m ago in 40 ms; next in 23h"
+fn in_words(report: &LoopReport) -> String {
+    let (last, took) = (time::short(report.at), report.duration_ms);
+    let next = match (report.running_since, report.next_run) {
+        (Some(since), _) => format!("runs since {}", time::short(since)),
+        (None, Some(next)) => format!("next {}", time::short(next)),
+        (None, None) => "waits for something to do".to_owned(),
+    };
+    let panics = match report.panics {
+        0 => String::new(),
+        n => format!("; {n} panics"),
+    };
+    format!(
+        "loop {}: {}, {last} in {took} ms; {next}{panics}",
+        report.name, report.result
+    )
 }
 
 async fn examine(client: &Client) -> anyhow::Result<Report> {

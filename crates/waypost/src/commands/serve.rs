@@ -153,7 +153,7 @@ impl Running {
                 self.stop.cancel();
                 anyhow::bail!("{why}");
             }
-            gone = self.central.vitals.failed() => {
+            gone = self.central.loops.failed() => {
                 // Waiting for the rest could take for ever; what is under way counts as interrupted.
                 self.stop.cancel();
                 anyhow::bail!("a part that this node cannot do without is gone ({gone}); it has to be started again");
@@ -213,7 +213,7 @@ mod tests {
         let stop = running.stop.clone();
         let dying = running
             .central
-            .vitals
+            .loops
             .watch("recording attempts", async { panic!("on purpose") });
         tokio::spawn(dying);
         let failed = running.until_stopped().await.unwrap_err();

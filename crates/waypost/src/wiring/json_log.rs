@@ -2,7 +2,7 @@
 //!
 //! The subscriber's own JSON leaves out what caused an error; here `error` is the whole chain.
 
-use central::loops::chain;
+use domain::chain;
 use domain::{Clock, SystemClock};
 use serde_json::{Map, Value};
 use std::{error::Error, fmt};

@@ -118,6 +118,24 @@ pub const CENTRAL: &[Family] = &[
         Unit::Count,
         "Connections to the link closed at once, because there were too many.",
     ),
+    labelled(
+        "waypost_loop_runs_total",
+        Kind::Counter,
+        Unit::Count,
+        "Runs of background loops, by loop and result.",
+    ),
+    labelled(
+        "waypost_loop_run_seconds",
+        Kind::Histogram,
+        Unit::Seconds,
+        "How long runs of background loops took, by loop.",
+    ),
+    labelled(
+        "waypost_loop_last_run_timestamp_seconds",
+        Kind::Gauge,
+        Unit::Seconds,
+        "When a background loop last ran, in seconds since 1970.",
+    ),
     plain(
         "waypost_spans_dropped_total",
         Kind::Counter,
@@ -199,6 +217,24 @@ pub const SITE: &[Family] = &[
         Kind::Counter,
         Unit::Count,
         "News of calls and writes for central that could not be kept.",
+    ),
+    labelled(
+        "waypost_loop_runs_total",
+        Kind::Counter,
+        Unit::Count,
+        "Runs of background loops, by loop and result.",
+    ),
+    labelled(
+        "waypost_loop_run_seconds",
+        Kind::Histogram,
+        Unit::Seconds,
+        "How long runs of background loops took, by loop.",
+    ),
+    labelled(
+        "waypost_loop_last_run_timestamp_seconds",
+        Kind::Gauge,
+        Unit::Seconds,
+        "When a background loop last ran, in seconds since 1970.",
     ),
     plain(
         "waypost_spans_dropped_total",

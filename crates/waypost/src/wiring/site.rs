@@ -107,7 +107,7 @@ impl RunningSite {
                 let early = || Err(anyhow::anyhow!("the HTTP server ended before it was told to"));
                 Some(ended.context("the HTTP server ended").and_then(|()| early()))
             }
-            gone = self.agent.vitals.failed() => {
+            gone = self.agent.loops.failed() => {
                 Some(Err(anyhow::anyhow!("a part that this agent cannot do without is gone ({gone}); it has to be started again")))
             }
             died = link_died(self.link.as_mut()) => Some(Err(died)),

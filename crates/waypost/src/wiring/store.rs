@@ -6,9 +6,9 @@ use domain::SystemClock;
 use std::{path::Path, sync::Arc, time::Duration};
 use store::{
     Error, Store,
+    loops::Loops,
     postgres::{PgStore, StoreTime},
     sqlite::SqliteStore,
-    vital::Vitals,
 };
 use tokio::{
     sync::watch,
@@ -30,7 +30,7 @@ pub struct Opened {
 pub enum Health {
     /// Turns true when the disk failed under an embedded store, or its writer did.
     Embedded(watch::Receiver<bool>),
-    Postgres(Vitals),
+    Postgres(Loops),
 }
 
 impl Health {
@@ -44,7 +44,7 @@ impl Health {
                 }
                 "the disk, or what writes to it, failed under the database; nothing was acknowledged after that, start again when it is well".into()
             }
-            Self::Postgres(vitals) => vitals.failed().await.to_string(),
+            Self::Postgres(loops) => loops.failed().await.to_string(),
         }
     }
 }
@@ -69,7 +69,7 @@ pub async fn to_serve(place: &Place, node: &str) -> anyhow::Result<Opened> {
             .await
             .with_context(|| format!("cannot open {name}"))?;
             Ok(Opened {
-                health: Health::Postgres(store.vitals()),
+                health: Health::Postgres(store.loops()),
                 store: Arc::new(store),
             })
         }
@@ -117,7 +117,7 @@ where
         tick.tick().await;
         match open().await {
             Err(error) if error.may_pass() && Instant::now() < end => {
-                let error = central::loops::chain(&error);
+                let error = domain::chain(&error);
                 tracing::warn!(
                     database = name,
                     error,

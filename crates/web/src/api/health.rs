@@ -43,7 +43,7 @@ pub async fn ready(State(state): State<Shared>) -> (StatusCode, Json<Ready>) {
             detail: why,
         });
     }
-    if let Some(gone) = state.central.vitals.ended() {
+    if let Some(gone) = state.central.loops.ended() {
         checks.push(Check {
             name: "parts".into(),
             ok: false,

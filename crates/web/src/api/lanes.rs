@@ -24,7 +24,7 @@ pub async fn lanes(State(state): State<Shared>, caller: Caller) -> Result<Json<P
 
 /// The words of a failure are for those who run the place; the others learn that there is one.
 pub async fn loops(State(state): State<Shared>, caller: Caller) -> Json<Paged<LoopView>> {
-    let all = state.central.loops.reports().into_iter().map(|report| {
+    let all = state.central.loops.reports().into_values().map(|report| {
         let mut view = LoopView::from(report);
         if !view.ok && !matches!(caller.role, Role::Admin | Role::Ops) {
             view.result = "failed; the cause is in the server's log".into();

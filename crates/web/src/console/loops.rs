@@ -18,10 +18,12 @@ struct Row {
     ok: bool,
     result: String,
     at: Timestamp,
-    next: Timestamp,
+    running_since: Option<Timestamp>,
+    next: Option<Timestamp>,
     took: String,
     every: String,
     runs: u64,
+    panics: u64,
 }
 
 #[derive(Template)]
@@ -39,41 +41,27 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
         .live();
     // The words of a failure are for those who run the place.
     let may_read = matches!(signed.caller.role, Role::Admin | Role::Ops);
-    let rows = state
-        .central
-        .loops
-        .reports()
-        .into_iter()
-        .map(|(name, report)| Row {
-            name,
-            what: what(name),
-            ok: report.result.is_ok(),
-            at: report.at,
-            next: report.at + report.duration + report.every,
-            took: took(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
-            every: human(report.every),
-            runs: report.runs,
-            result: match report.result {
-                Ok(words) => words,
-                Err(words) if may_read => words,
-                Err(_) => "failed; the cause is in the server's log".into(),
-            },
-        });
+    let rows = state.central.loops.reports().into_values().map(|report| Row {
+        name: report.about.name,
+        what: report.about.what,
+        ok: report.result.is_ok(),
+        at: report.at,
+        running_since: report.running_since,
+        next: report.next,
+        took: took(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
+        every: human(report.about.every),
+        runs: report.runs,
+        panics: report.panics,
+        result: match report.result {
+            Ok(words) => words,
+            Err(words) if may_read => words,
+            Err(_) => "failed; the cause is in the server's log".into(),
+        },
+    });
     let page = Page {
         rows: rows.collect(),
         node: state.central.settings.node.clone(),
         frame,
     };
     Ok(page.show(&state))
-}
-
-fn what(name: &str) -> &'static str {
-    match name {
-        "dispatch" => "looks for notifications that are due, besides being woken by new ones",
-        "purge" => "deletes what is past its time",
-        "jobs" => "works on bulk actions",
-        "sites" => "writes down which sites are connected, and sends away whose key was revoked",
-        "figures" => "keeps the figures of the charts small and fresh",
-        _ => "",
-    }
 }

@@ -13,11 +13,12 @@ use super::{
 use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
-use central::{directory::Directory, loops::LoopReport};
+use central::directory::Directory;
 use domain::{Status, Timestamp, kpi::Kpis};
 use std::time::Duration;
 use store::{
     directory::Provider,
+    loops::LoopReport,
     outbox::Lane,
     stats::{FailureGroup, Point, Series, Span},
 };

@@ -4,10 +4,9 @@ use super::{
     names::{Span, Time},
     notification::HoldView,
 };
-use central::loops::LoopReport;
 use domain::{Timestamp, retry::human};
 use serde::Serialize;
-use store::outbox::Lane;
+use store::{loops::LoopReport, outbox::Lane};
 use utoipa::ToSchema;
 
 /// What fails together: the tenant's use of one provider.
@@ -44,6 +43,9 @@ impl LaneView {
 #[serde(rename_all = "camelCase")]
 pub struct LoopView {
     pub name: String,
+    /// What it is for.
+    pub what: String,
+    /// When its last run began; of one that has not run yet, when it was started.
     #[schema(value_type = Time)]
     pub at: Timestamp,
     pub duration_ms: u64,
@@ -51,21 +53,33 @@ pub struct LoopView {
     /// In words: what it did, or why it failed.
     pub result: String,
     pub runs: u64,
+    /// Runs that ended in a panic. The loop was started again each time.
+    pub panics: u64,
     #[schema(value_type = Span)]
     pub every: String,
+    /// A run is under way since then.
+    #[schema(value_type = Option<Time>)]
+    pub running_since: Option<Timestamp>,
+    /// None while it runs, or only waits to be woken.
+    #[schema(value_type = Option<Time>)]
+    pub next_run: Option<Timestamp>,
 }
 
-impl From<(&'static str, LoopReport)> for LoopView {
-    fn from((name, report): (&'static str, LoopReport)) -> Self {
+impl From<LoopReport> for LoopView {
+    fn from(report: LoopReport) -> Self {
         let ok = report.result.is_ok();
         Self {
-            name: name.to_owned(),
+            name: report.about.name.to_owned(),
+            what: report.about.what.to_owned(),
             at: report.at,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             ok,
             result: report.result.unwrap_or_else(|why| why),
             runs: report.runs,
-            every: human(report.every),
+            panics: report.panics,
+            every: human(report.about.every),
+            running_since: report.running_since,
+            next_run: report.next,
         }
     }
 }

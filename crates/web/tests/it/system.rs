@@ -2,6 +2,7 @@
 
 use crate::world::World;
 use serde_json::json;
+use store::loops::{About, Swept};
 
 #[tokio::test]
 async fn readiness_names_every_part_and_what_is_in_the_way() {
@@ -75,7 +76,7 @@ async fn a_part_that_is_gone_is_no_readiness() {
     let world = World::new().await;
     let recorder = world
         .central
-        .vitals
+        .loops
         .watch("recording attempts", async { panic!("on purpose") });
     assert!(tokio::spawn(recorder).await.is_err());
     let not = world.get("/readyz").await.expect(503);
@@ -88,20 +89,26 @@ async fn a_part_that_is_gone_is_no_readiness() {
 #[tokio::test]
 async fn loops_show_their_last_run_and_keep_the_words_of_a_failure_to_those_in_charge() {
     let world = World::new().await;
-    let (now, second) = (world.central.clock.now(), std::time::Duration::from_secs(1));
-    world
-        .central
-        .loops
-        .report("purge", now, second, 60 * second, Err("host=db refused".into()));
+    let minute = std::time::Duration::from_secs(60);
+    let about = About::every("purge", "deletes what is past its time", minute);
+    let run = world.central.loops.begin(about);
+    let running = world.get("/api/loops").await.expect(200);
+    assert!(running["items"][0]["runningSince"].is_string());
+    world.central.loops.over(&run, &Swept::failed("host=db refused"));
     let viewer = world.get("/api/loops").await.expect(200);
     assert_eq!(
         (&viewer["items"][0]["name"], &viewer["items"][0]["ok"]),
         (&json!("purge"), &json!(false))
     );
     assert_eq!(
-        (&viewer["items"][0]["durationMs"], &viewer["items"][0]["every"]),
-        (&json!(1000), &json!("1m"))
+        (&viewer["items"][0]["runs"], &viewer["items"][0]["every"]),
+        (&json!(1), &json!("1m"))
     );
+    assert_eq!(
+        (&viewer["items"][0]["panics"], &viewer["items"][0]["runningSince"]),
+        (&json!(0), &json!(null))
+    );
+    assert!(viewer["items"][0]["nextRun"].is_string());
     assert!(!viewer.to_string().contains("host=db"));
     let admin = world
         .ask(

@@ -43,7 +43,7 @@ impl Maintenance for PgStore {
     }
 
     async fn ping(&self) -> Result<()> {
-        if let Some(gone) = self.vitals.ended() {
+        if let Some(gone) = self.loops.ended() {
             return Err(crate::Error::unavailable(gone.to_string()));
         }
         let session = self.db.general().await?;

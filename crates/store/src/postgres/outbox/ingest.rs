@@ -7,9 +7,9 @@
 use super::{ingest_columns::Item, ingest_write::Writer};
 use crate::{
     Error, Result,
+    loops::Loops,
     outbox::{Ingested, NewNotification},
     postgres::session::{Db, INGEST_WRITERS},
-    vital::Vitals,
 };
 use std::sync::{
     Arc,
@@ -73,7 +73,7 @@ impl Alone {
 }
 
 impl Ingest {
-    pub fn start(db: &Db, tasks: &TaskTracker, stop: &CancellationToken, vitals: &Vitals) -> Ingest {
+    pub fn start(db: &Db, tasks: &TaskTracker, stop: &CancellationToken, loops: &Loops) -> Ingest {
         let (queue, waiting) = mpsc::channel(4_096);
         let (writer, alone) = (Writer::new(db.clone()), Arc::<Alone>::default());
         let grouping = Grouping {
@@ -86,7 +86,7 @@ impl Ingest {
             singles: 0,
         };
         let run = grouping.run(stop.clone());
-        tasks.spawn(vitals.watch_until("taking notifications in", stop.clone(), run));
+        tasks.spawn(loops.watch_until("taking notifications in", stop.clone(), run));
         Ingest { queue, writer, alone }
     }
 

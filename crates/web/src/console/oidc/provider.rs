@@ -111,7 +111,7 @@ impl Oidc {
         let fetch = |request| fetch(self.http.clone(), request);
         let found = CoreProviderMetadata::discover_async(issuer, &fetch).await;
         let fresh = Published {
-            metadata: Arc::new(found.map_err(|e| central::loops::chain(&e))?),
+            metadata: Arc::new(found.map_err(|e| domain::chain(&e))?),
             fetched_at: now,
         };
         Ok(published.insert(fresh).clone())
@@ -168,7 +168,7 @@ impl Oidc {
             .set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()))
             .request_async(&fetch)
             .await
-            .map_err(|e| central::loops::chain(&e))?;
+            .map_err(|e| domain::chain(&e))?;
         let token = answer.id_token().ok_or("the provider sent no id token")?;
         let nonce = Nonce::new(nonce.to_owned());
         let mut claims = token.claims(&client.id_token_verifier(), &nonce);
@@ -177,7 +177,7 @@ impl Oidc {
             let client = self.client(METADATA_REST).await?;
             claims = token.claims(&client.id_token_verifier(), &nonce);
         }
-        let claims = claims.map_err(|e| central::loops::chain(&e))?;
+        let claims = claims.map_err(|e| domain::chain(&e))?;
         let all = payload(&token.to_string());
         let text = |name: &str| all[name].as_str().filter(|text| !text.trim().is_empty());
         let name = text("preferred_username").or(text("email")).or(text("name"));
@@ -214,7 +214,7 @@ fn values(claim: &Value) -> Vec<String> {
 }
 
 async fn fetch(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Fetch> {
-    let wrong = |e: reqwest::Error| Fetch(central::loops::chain(&e));
+    let wrong = |e: reqwest::Error| Fetch(domain::chain(&e));
     let request = reqwest::Request::try_from(request).map_err(wrong)?;
     let answer = http.execute(request).await.map_err(wrong)?;
     let (status, headers) = (answer.status(), answer.headers().clone());

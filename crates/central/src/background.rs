@@ -1,0 +1,126 @@
+//! The background loops of a node. A new one is a paragraph here: its name, what it is for, how often it runs, what
+//! wakes it and what a sweep does; console, API, `doctor` and metrics show it.
+//!
+//! Leaves to others: running them and what becomes of a panic (`store::loops`), the dispatcher and its leases.
+
+use crate::{Central, expiry, figures, purge, sites};
+use async_trait::async_trait;
+use std::future::pending;
+use store::loops::{About, Loop, Swept};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// Starts them all.
+pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationToken) {
+    let start = Start { central, tasks, stop };
+    let looks = central.settings.dispatch.interval;
+    let every = central.settings.purge_interval;
+    start.by_the_clock(
+        About::every("purge", "deletes what is past its time", every),
+        |central| async move {
+            let purged = purge::purge(&central.store, &central.settings.retention, |_| {}).await;
+            let purged = purged.inspect(purge::log);
+            purged.map(|purged| purge::in_words(&purged)).into()
+        },
+    );
+    start.woken(
+        About::when_woken("jobs", "works on bulk actions", looks),
+        |central| async move {
+            tokio::select! {
+                () = central.jobs.woken() => {}
+                () = central.chores.jobs() => {}
+            }
+        },
+        |central| async move {
+            let handled = central.jobs.sweep().await;
+            handled.map(|n| format!("{n} rows")).into()
+        },
+    );
+    start.woken(
+        About::when_woken("expiry", "parks what waits past its time", looks),
+        |central| async move { central.chores.expired().await },
+        |central| async move {
+            let parked = expiry::sweep(&central.store, &central.changes).await;
+            parked
+                .map(|n| format!("parked {n} notifications whose time had passed"))
+                .into()
+        },
+    );
+    start.by_the_clock(
+        About::every(
+            "figures",
+            "keeps the figures of the charts small and fresh",
+            figures::EVERY,
+        ),
+        |central| async move {
+            if !central.chores.take_counts() {
+                return Swept::did("nothing was counted");
+            }
+            let done = figures::sweep(&central.store, central.settings.kpi).await;
+            done.inspect_err(|_| central.chores.are_counts()).into()
+        },
+    );
+    start.by_the_clock(
+        About::every(
+            "sites",
+            "writes down which sites are connected, and sends away whose key was revoked",
+            sites::SWEEP,
+        ),
+        |central| async move { central.sites.sweep().await.into() },
+    );
+}
+
+struct Start<'a> {
+    central: &'a Central,
+    tasks: &'a TaskTracker,
+    stop: &'a CancellationToken,
+}
+
+impl Start<'_> {
+    fn by_the_clock<S>(&self, about: About, sweep: fn(Central) -> S)
+    where
+        S: Future<Output = Swept> + Send + 'static,
+    {
+        self.woken(about, |_| pending(), sweep);
+    }
+
+    fn woken<W, S>(&self, about: About, woken: fn(Central) -> W, sweep: fn(Central) -> S)
+    where
+        W: Future<Output = ()> + Send + 'static,
+        S: Future<Output = Swept> + Send + 'static,
+    {
+        let of_a_node = OfANode {
+            central: self.central.clone(),
+            about,
+            woken,
+            sweep,
+        };
+        self.central.loops.start(self.tasks, self.stop, of_a_node);
+    }
+}
+
+/// A loop that keeps everything it needs in the node.
+struct OfANode<W, S> {
+    central: Central,
+    about: About,
+    woken: fn(Central) -> W,
+    sweep: fn(Central) -> S,
+}
+
+#[async_trait]
+impl<W, S> Loop for OfANode<W, S>
+where
+    W: Future<Output = ()> + Send + 'static,
+    S: Future<Output = Swept> + Send + 'static,
+{
+    fn about(&self) -> About {
+        self.about
+    }
+
+    async fn woken(&mut self) {
+        (self.woken)(self.central.clone()).await
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        (self.sweep)(self.central.clone()).await
+    }
+}
