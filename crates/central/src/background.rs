@@ -5,6 +5,7 @@
 
 use crate::{Central, expiry, figures, purge, sites};
 use async_trait::async_trait;
+use domain::chain;
 use std::future::pending;
 use store::loops::{About, Loop, Swept};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -57,6 +58,24 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
             }
             let done = figures::sweep(&central.store, central.settings.kpi).await;
             done.inspect_err(|_| central.chores.are_counts()).into()
+        },
+    );
+    start.woken(
+        About::when_woken(
+            "compact",
+            "frees the queue of rows that are gone while somebody's open transaction keeps the database from it",
+            looks,
+        ),
+        |central| async move { central.chores.compact().await },
+        |central| async move {
+            match central.store.compact_queue().await {
+                Ok(()) => Swept::did("compacted the queue"),
+                Err(error) => Swept::failed(format!(
+                    "the queue holds many rows that are gone and could not be compacted now: {}",
+                    chain(&error)
+                )),
+            }
+            .until_woken()
         },
     );
     start.by_the_clock(

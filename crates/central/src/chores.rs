@@ -6,6 +6,8 @@ use std::{
 };
 use tokio::{sync::Notify, time::Instant};
 
+/// A compaction that fails has kept everybody waiting a tenth of a second; it is not tried more often than this.
+const COMPACT_AT_MOST_EVERY: Duration = Duration::from_secs(10);
 /// Figures are sampled this often, whether anything was counted or not.
 const SAMPLED: Duration = Duration::from_secs(60);
 
@@ -13,6 +15,8 @@ const SAMPLED: Duration = Duration::from_secs(60);
 pub(crate) struct Chores {
     jobs: Notify,
     expired: Notify,
+    compact: Notify,
+    compact_asked: Mutex<Option<Instant>>,
     counts: Mutex<Counts>,
 }
 
@@ -33,6 +37,9 @@ impl Chores {
         if chores.counts {
             self.are_counts();
         }
+        if chores.compact && self.may_compact() {
+            self.compact.notify_one();
+        }
     }
 
     /// Completes when there is a bulk action that nobody works on.
@@ -43,6 +50,21 @@ impl Chores {
     /// Completes when something waits past its time.
     pub async fn expired(&self) {
         self.expired.notified().await;
+    }
+
+    /// Completes when the queue is worth compacting, and has not just been tried to be.
+    pub async fn compact(&self) {
+        self.compact.notified().await;
+    }
+
+    fn may_compact(&self) -> bool {
+        let mut asked = self.compact_asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let may = asked.is_none_or(|at| now.duration_since(at) >= COMPACT_AT_MOST_EVERY);
+        if may {
+            *asked = Some(now);
+        }
+        may
     }
 
     /// There are counts to condense, or there are still.
@@ -70,6 +92,7 @@ impl Chores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
 
     #[tokio::test(start_paused = true)]
     async fn without_counts_there_is_something_to_do_once_a_minute() {
@@ -82,6 +105,22 @@ mod tests {
             tokio::time::advance(Duration::from_secs(10)).await;
         }
         assert_eq!(done, [0, 6, 12]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn however_often_the_queue_is_looked_at_it_is_not_compacted_again_at_once() {
+        let chores = Chores::default();
+        let compact = store::outbox::Chores {
+            compact: true,
+            ..Default::default()
+        };
+        for _ in 0..2 {
+            chores.found(compact);
+            chores.compact().await;
+            chores.found(compact);
+            assert!(chores.compact().now_or_never().is_none());
+            tokio::time::advance(COMPACT_AT_MOST_EVERY).await;
+        }
     }
 
     #[tokio::test(start_paused = true)]

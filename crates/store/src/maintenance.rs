@@ -16,6 +16,10 @@ pub trait Maintenance: Send + Sync {
     /// What a purge would delete, counted up to `bound`.
     async fn purgeable(&self, keep: &Retention, bound: u32) -> Result<Purged>;
 
+    /// Frees the queue of rows that are gone, which keeps whoever uses it waiting for a moment. Nothing that waits changes.
+    /// Worth doing when [`crate::outbox::Chores::compact`] says so; an embedded store never does.
+    async fn compact_queue(&self) -> Result<()>;
+
     async fn schema_version(&self) -> Result<i64>;
 
     /// Writes a consistent copy while everything goes on. Only an embedded store can.

@@ -142,6 +142,8 @@ pub struct Chores {
     pub counts: bool,
     /// Something waits past its `expiresAt`.
     pub expired: bool,
+    /// The queue is large, and mostly rows that are gone ([`crate::Maintenance::compact_queue`]).
+    pub compact: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

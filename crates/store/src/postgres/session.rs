@@ -5,7 +5,7 @@
 
 use super::{
     failed::Failed,
-    outbox::{compact::Compacting, passed::Passed},
+    outbox::passed::Passed,
     server::{STATEMENT, Server, Use},
     sql,
     types::At,
@@ -63,7 +63,6 @@ pub(super) struct Db {
     /// Names this node in `stats` and in signals.
     pub node: String,
     pub passed: Arc<Passed>,
-    pub compacting: Arc<Compacting>,
 }
 
 /// Connections that write ingest batches; more were slower.
@@ -93,7 +92,6 @@ impl Db {
             time,
             node: node.to_owned(),
             passed: Arc::default(),
-            compacting: Arc::default(),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::{
     postgres::{
         self, PgStore, audit,
         failed::Failed,
-        rows,
+        outbox, rows,
         session::{Db, Params, Session, Tx},
         types::{count, millis},
     },
@@ -29,6 +29,10 @@ impl Maintenance for PgStore {
 
     async fn purgeable(&self, keep: &Retention, bound: u32) -> Result<Purged> {
         Ok(purgeable(&self.db, keep, bound).await?)
+    }
+
+    async fn compact_queue(&self) -> Result<()> {
+        Ok(outbox::compact::compact(&self.db).await?)
     }
 
     async fn schema_version(&self) -> Result<i64> {

@@ -254,6 +254,7 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
             jobs: first.get("jobs"),
             counts: first.get("counts"),
             expired: first.get("expired"),
+            compact: compact::worth_it(first.get("size"), first.get("left")),
         },
     };
     for row in &found {
@@ -269,7 +270,6 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
     }
     let lanes = waiting.lanes.iter().map(|lane| (lane.lane.0, lane.next_due));
     db.passed.looked(since, first.get("gone"), waiting.now, lanes);
-    compact::if_worth_it(db, first.get("size"), first.get("left"));
     Ok(waiting)
 }
 
