@@ -4,6 +4,7 @@
 //! less one may have, so that a place is left for whoever comes next. A far end that answers just before the time limit
 //! thus costs its own tenant the places, and nobody else.
 
+use super::lanes::take;
 use domain::TenantId;
 use std::collections::HashMap;
 
@@ -30,7 +31,7 @@ impl Tenants {
     /// How many more attempts the tenant may begin, with so many under way in all: of the permits the share that the
     /// others leave of the places. Two who take what they can get have 3/7 each and leave 1/7, three have 3/10 each.
     pub fn room(&self, tenant: TenantId, sending: usize) -> usize {
-        let own = self.under_way.get(&tenant).copied().unwrap_or(0);
+        let own = self.under_way(tenant);
         let places = self.places();
         let left = places.saturating_sub(sending.saturating_sub(own));
         let most = (self.permits.saturating_mul(left) / places).max(1);
@@ -44,12 +45,19 @@ impl Tenants {
     }
 
     pub fn over(&mut self, tenant: TenantId, n: usize) {
-        if let Some(under_way) = self.under_way.get_mut(&tenant) {
-            *under_way = under_way.saturating_sub(n);
-            if *under_way == 0 {
-                self.under_way.remove(&tenant);
-            }
+        if n == 0 {
+            return;
         }
+        let under_way = self.under_way.entry(tenant).or_default();
+        take(under_way, n);
+        if *under_way == 0 {
+            self.under_way.remove(&tenant);
+        }
+    }
+
+    /// What the tenant has under way.
+    pub fn under_way(&self, tenant: TenantId) -> usize {
+        self.under_way.get(&tenant).copied().unwrap_or(0)
     }
 }
 

@@ -1,0 +1,303 @@
+//! Which lanes may be claimed from, and how much. In memory only; what all nodes must agree on (holds, pauses)
+//! is in the store, and here merely remembered so that it is not asked for in vain.
+//!
+//! Always true: lanes take turns; a lane never has more claimed than its window, or twice that when it is wide open and
+//! alone; lanes whose far end fails together never use more than a quarter of the permits, and those that have not been
+//! heard of yet, each with one attempt, never more than half; no number of tenants, however slow their far ends, leaves
+//! nothing for the next one ([`super::tenants`]).
+
+mod lane;
+mod plan;
+mod under_way;
+
+pub(super) use under_way::take;
+
+use super::gate::Gate;
+use domain::{LaneId, Limits, OnAmbiguous, TenantId, Timestamp, window::Rate};
+use lane::Lane;
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    sync::Arc,
+};
+use store::outbox::{LaneWaiting, LaneWant};
+use under_way::UnderWay;
+
+#[derive(Debug)]
+pub(super) struct Lanes {
+    lanes: HashMap<LaneId, Lane>,
+    ready: VecDeque<LaneId>,
+    /// Wait for a place among those that failing or new lanes share, or that their tenant may have.
+    crowded_out: VecDeque<LaneId>,
+    /// When to look at a lane again: once for each at most, or a busy lane with long delays would fill it.
+    timers: BTreeSet<(Timestamp, LaneId)>,
+    under_way: UnderWay,
+}
+
+/// How the far end behaved in one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behaviour {
+    /// It answered, whatever it said about the message.
+    Answered,
+    /// It did not answer, or refused everybody.
+    Silent,
+    /// Nothing was sent.
+    NotAsked,
+}
+
+/// The most lanes one claim asks for.
+const LANES_PER_CLAIM: usize = 256;
+
+impl Lanes {
+    pub fn new(permits: usize) -> Self {
+        Self {
+            lanes: HashMap::new(),
+            ready: VecDeque::new(),
+            crowded_out: VecDeque::new(),
+            timers: BTreeSet::new(),
+            under_way: UnderWay::new(permits),
+        }
+    }
+
+    fn lane(&mut self, id: LaneId) -> &mut Lane {
+        self.lanes.entry(id).or_insert_with(Lane::new)
+    }
+
+    /// The lane may have something due.
+    pub fn enqueue(&mut self, id: LaneId) {
+        let lane = self.lane(id);
+        if !lane.turn.queued {
+            lane.turn.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Look at the lane again at this time, or earlier if that was planned already.
+    pub fn at(&mut self, id: LaneId, when: Timestamp) {
+        let lane = self.lane(id);
+        if lane.turn.timer.is_some_and(|planned| planned <= when) {
+            return;
+        }
+        if let Some(later) = lane.turn.timer.replace(when) {
+            self.timers.remove(&(later, id));
+        }
+        self.timers.insert((when, id));
+    }
+
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        self.timers.first().map(|(when, _)| *when)
+    }
+
+    pub fn fire_timers(&mut self, now: Timestamp) {
+        while let Some((when, id)) = self.timers.first().copied() {
+            if when > now {
+                return;
+            }
+            self.timers.pop_first();
+            self.lane(id).turn.timer = None;
+            self.enqueue(id);
+        }
+    }
+
+    /// Takes over what the store says about a lane with rows in it.
+    pub fn seen(&mut self, waiting: &LaneWaiting, now: Timestamp) {
+        let lane = self.lane(waiting.lane);
+        lane.hold.held = waiting.held;
+        lane.hold.next_probe = waiting.next_probe;
+        lane.not_before = waiting.not_before;
+        let look = match (waiting.held, waiting.next_probe) {
+            (true, None) => return,
+            (true, Some(probe)) => probe,
+            (false, _) => waiting
+                .next_due
+                .max(waiting.not_before.unwrap_or(waiting.next_due)),
+        };
+        if look <= now {
+            self.enqueue(waiting.lane)
+        } else {
+            self.at(waiting.lane, look)
+        }
+    }
+
+    pub fn is_known(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.limits.is_some())
+    }
+
+    pub fn set_limits(
+        &mut self,
+        id: LaneId,
+        tenant: TenantId,
+        limits: &Limits,
+        on_ambiguous: OnAmbiguous,
+        now: Timestamp,
+    ) {
+        let Self { lanes, under_way, .. } = self;
+        let lane = lanes.entry(id).or_insert_with(Lane::new);
+        under_way.moves(&mut lane.count, tenant, lane.window.standing());
+        lane.may_claim_ahead = on_ambiguous == OnAmbiguous::Resend;
+        if lane.limits.as_ref() == Some(limits) {
+            return;
+        }
+        lane.gate.resize(limits.concurrency.max(1) as usize);
+        lane.rate = limits.per_second.map(|per_second| Rate::new(per_second, now));
+        lane.limits = Some(limits.clone());
+    }
+
+    pub fn gate(&mut self, id: LaneId) -> Arc<Gate> {
+        self.lane(id).gate.clone()
+    }
+
+    /// The process is stopping: what waits for a place goes back.
+    pub fn close_gates(&self) {
+        self.lanes.values().for_each(|lane| lane.gate.close());
+    }
+
+    /// Lanes whose turn it is but whose limits are not known yet.
+    pub fn unknown_ready(&self) -> Vec<LaneId> {
+        self.ready
+            .iter()
+            .copied()
+            .take(LANES_PER_CLAIM)
+            .filter(|id| !self.is_known(*id))
+            .collect()
+    }
+
+    /// Rate-limited lanes whose turn it is and that this node does not own, or not for much longer.
+    pub fn unowned_ready(&self, now: Timestamp) -> Vec<LaneId> {
+        let ready = self.ready.iter().copied().take(LANES_PER_CLAIM);
+        ready
+            .filter(|id| {
+                let lane = self.lanes.get(id);
+                lane.is_some_and(|l| l.rate.is_some() && l.owned_until.is_none_or(|until| until <= now))
+            })
+            .collect()
+    }
+
+    /// `until`: this node claims from the lane until then. None: another one does; ask again later.
+    pub fn owned(&mut self, id: LaneId, until: Option<Timestamp>, ask_again: Timestamp) {
+        self.lane(id).owned_until = until;
+        if until.is_none() {
+            self.unqueue(id);
+            self.at(id, ask_again);
+        }
+    }
+
+    pub fn skip(&mut self, id: LaneId) {
+        self.lane(id).skipped = true;
+    }
+
+    /// The directory changed: what could not be used may be usable now.
+    pub fn reconsider_skipped(&mut self) {
+        let skipped: Vec<_> = self
+            .lanes
+            .iter()
+            .filter(|(_, l)| l.skipped)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in skipped {
+            self.lane(id).skipped = false;
+            self.enqueue(id);
+        }
+    }
+
+    fn unqueue(&mut self, id: LaneId) {
+        self.lane(id).turn.queued = false;
+        self.ready.retain(|other| *other != id);
+    }
+
+    /// The claim is back: `got` of the `n` rows that room was reserved for.
+    pub fn claimed(&mut self, want: LaneWant, got: usize) {
+        let n = want.n as usize;
+        self.give_back(want.lane, n.saturating_sub(got));
+        if let Some(rate) = &mut self.lane(want.lane).rate {
+            rate.give_back(n.saturating_sub(got));
+        }
+        if got >= n {
+            self.enqueue(want.lane);
+        }
+    }
+
+    /// So many rows came with so many bytes of content.
+    pub fn weighed(&mut self, id: LaneId, rows: usize, bytes: usize) {
+        let lane = self.lane(id);
+        lane.weight = (lane.weight / 2).max(bytes.checked_div(rows).unwrap_or(0));
+    }
+
+    /// A probe's claim is back.
+    pub fn probe_claimed(&mut self, id: LaneId, got: bool) {
+        let Self { lanes, under_way, .. } = self;
+        let lane = lanes.entry(id).or_insert_with(Lane::new);
+        lane.hold.probing = got;
+        under_way.enter(&mut lane.count, usize::from(got));
+    }
+
+    /// One attempt of the lane is over.
+    pub fn finished(&mut self, id: LaneId, behaviour: Behaviour) {
+        let Self { lanes, under_way, .. } = self;
+        let lane = lanes.entry(id).or_insert_with(Lane::new);
+        match behaviour {
+            Behaviour::Answered => lane.window.answered(lane.concurrency()),
+            Behaviour::Silent => lane.window.did_not_answer(),
+            Behaviour::NotAsked => {}
+        }
+        let tenant = lane.count.tenant();
+        under_way.moves(&mut lane.count, tenant, lane.window.standing());
+        self.give_back(id, 1);
+    }
+
+    pub fn probe_over(&mut self, id: LaneId, held: bool, next_probe: Option<Timestamp>) {
+        let lane = self.lane(id);
+        lane.hold.probing = false;
+        self.held(id, held, next_probe);
+    }
+
+    pub fn held(&mut self, id: LaneId, held: bool, next_probe: Option<Timestamp>) {
+        let lane = self.lane(id);
+        lane.hold.held = held;
+        lane.hold.next_probe = next_probe;
+        match (held, next_probe) {
+            (false, _) => self.enqueue(id),
+            (true, Some(when)) => self.at(id, when),
+            (true, None) => {}
+        }
+    }
+
+    pub fn paused(&mut self, id: LaneId, until: Timestamp) {
+        let lane = self.lane(id);
+        lane.not_before = Some(lane.not_before.map_or(until, |known| known.max(until)));
+        self.at(id, until);
+    }
+
+    fn give_back(&mut self, id: LaneId, n: usize) {
+        if n == 0 {
+            return;
+        }
+        let Self { lanes, under_way, .. } = self;
+        let lane = lanes.entry(id).or_insert_with(Lane::new);
+        under_way.leave(&mut lane.count, n);
+        let wants_room = std::mem::take(&mut lane.turn.wants_room);
+        if wants_room {
+            self.enqueue(id);
+        }
+        // Somebody who was crowded out may fit now; the plan decides.
+        while let Some(waiting) = self.crowded_out.pop_front() {
+            self.ready.push_back(waiting);
+        }
+    }
+
+    pub fn anything_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    pub fn sending(&self) -> usize {
+        self.under_way.all()
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.under_way.free() > 0
+    }
+}
+
+#[cfg(test)]
+mod histories;
+#[cfg(test)]
+mod tests;
