@@ -11,6 +11,7 @@ pub mod causes;
 pub mod channel;
 pub mod clock;
 pub mod content;
+pub mod duration;
 pub mod field_error;
 pub mod hold;
 pub mod id;

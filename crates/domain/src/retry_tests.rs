@@ -1,0 +1,219 @@
+//! The policy as a table, and what holds for every policy.
+
+use super::*;
+use proptest::prelude::*;
+
+fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn facts(number: u32) -> AttemptFacts {
+    AttemptFacts {
+        number,
+        unknowns: 0,
+        age: Duration::ZERO,
+        on_ambiguous: OnAmbiguous::Resend,
+    }
+}
+
+fn transient() -> Failure {
+    Failure::transient(Scope::Message, "TIMEOUT", "no answer")
+}
+
+#[test]
+fn a_site_that_reached_nobody_dials_again_within_seconds_and_a_refused_one_within_a_minute() {
+    let secs = |rounds, refused, jitter| redial(rounds, refused, Jitter(jitter)).as_secs_f64();
+    assert_eq!(
+        [1, 2, 3, 4, 99].map(|n| secs(n, false, 0.0)),
+        [1.0, 2.0, 4.0, 5.0, 5.0]
+    );
+    assert_eq!([1, 2, 99].map(|n| secs(n, true, 0.0)), [5.0, 10.0, 60.0]);
+    assert!(secs(99, false, 0.999) < 7.5);
+}
+
+#[test]
+fn email_is_tried_ten_times_a_minute_apart_then_parked() {
+    let policy = RetryPolicy::email();
+    for n in 1..10 {
+        assert_eq!(
+            policy.decide(facts(n), &transient(), Jitter(0.99)),
+            Verdict::Retry { after: secs(60) }
+        );
+    }
+    assert_eq!(
+        policy.decide(facts(10), &transient(), Jitter::NONE),
+        Verdict::Park(ParkReason::AttemptsExhausted)
+    );
+}
+
+#[test]
+fn exponential_doubles_up_to_the_cap() {
+    let policy = RetryPolicy {
+        max_attempts: 20,
+        ..RetryPolicy::exponential()
+    };
+    let delays: Vec<u64> = (1..=8).map(|n| policy.backoff(n).as_secs()).collect();
+    assert_eq!(delays, [60, 120, 240, 480, 960, 1920, 3600, 3600]);
+}
+
+#[test]
+fn each_kind_of_failure_leads_to_its_own_verdict() {
+    let policy = RetryPolicy::exponential();
+    let permanent = Failure::permanent(Scope::Message, "HTTP_400", "bad");
+    let unknown = Failure::unknown("HTTP_299", "what");
+    let ambiguous = Failure::ambiguous(Scope::Message, "NO_ANSWER", "cut");
+    let auth = Failure::permanent(Scope::Lane, "AUTH_FAILED", "535").holding(HoldReason::Auth);
+    let after = |f: AttemptFacts, failure: &Failure| policy.decide(f, failure, Jitter::NONE);
+    assert_eq!(after(facts(1), &permanent), Verdict::Park(ParkReason::Permanent));
+    assert_eq!(after(facts(3), &unknown), Verdict::Retry { after: secs(240) });
+    assert_eq!(
+        after(
+            AttemptFacts {
+                unknowns: 1,
+                ..facts(4)
+            },
+            &unknown
+        ),
+        Verdict::Park(ParkReason::UnknownAnswer)
+    );
+    assert_eq!(after(facts(1), &ambiguous), Verdict::Retry { after: secs(60) });
+    assert_eq!(
+        after(
+            AttemptFacts {
+                on_ambiguous: OnAmbiguous::Park,
+                ..facts(1)
+            },
+            &ambiguous
+        ),
+        Verdict::Park(ParkReason::Ambiguous)
+    );
+    assert_eq!(
+        after(facts(99), &auth),
+        Verdict::Wait {
+            reason: HoldReason::Auth,
+            retry_after: None
+        }
+    );
+}
+
+#[test]
+fn a_message_older_than_its_age_budget_is_parked() {
+    let policy = RetryPolicy {
+        max_age: Some(secs(300)),
+        ..RetryPolicy::email()
+    };
+    let old = AttemptFacts {
+        age: secs(300),
+        ..facts(2)
+    };
+    assert_eq!(
+        policy.decide(old, &transient(), Jitter::NONE),
+        Verdict::Park(ParkReason::TooOld)
+    );
+}
+
+#[test]
+fn settings_below_one_are_named() {
+    let policy = RetryPolicy {
+        max_attempts: 0,
+        interval: secs(0),
+        ..RetryPolicy::exponential()
+    };
+    let keys: Vec<_> = policy.problems(false).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, ["retry.maxAttempts", "retry.interval"]);
+    assert_eq!(policy.clamped().max_attempts, 10);
+    assert_eq!(policy.clamped().interval, secs(60));
+}
+
+#[test]
+fn settings_beyond_all_measure_are_named_and_not_followed() {
+    let policy = RetryPolicy {
+        interval: secs(18_000_000_000_000_000_000),
+        cap: Duration::MAX,
+        factor: 1e300,
+        max_age: Some(Duration::MAX),
+        ..RetryPolicy::exponential()
+    };
+    let keys: Vec<_> = policy.problems(false).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(
+        keys,
+        ["retry.interval", "retry.factor", "retry.cap", "retry.maxAge"]
+    );
+    assert_eq!(policy.clamped().interval, secs(60));
+}
+
+#[test]
+fn no_delay_overflows_whatever_the_policy_says() {
+    for shape in [Shape::Fixed, Shape::Exponential] {
+        for interval in [secs(18_000_000_000_000_000_000), Duration::MAX] {
+            let policy = RetryPolicy {
+                shape,
+                interval,
+                cap: interval,
+                jitter: f64::NAN,
+                factor: f64::INFINITY,
+                ..RetryPolicy::exponential()
+            };
+            let jittery = RetryPolicy {
+                jitter: 1.0,
+                ..policy.clone()
+            };
+            for number in [0, 1, 2, u32::MAX] {
+                assert!(policy.delay(number, Some(Duration::MAX), Jitter(0.5)) >= RETRY_AFTER_CEILING);
+                assert_eq!(jittery.delay(number, None, Jitter(f64::NAN)), interval);
+                assert!(jittery.delay(number, None, Jitter(0.999)) >= interval);
+            }
+        }
+    }
+    assert_eq!(slower(Duration::MAX), secs(2));
+}
+
+fn any_policy() -> impl Strategy<Value = RetryPolicy> {
+    (
+        any::<bool>(),
+        1u64..7200,
+        1.0f64..10.0,
+        0u64..7200,
+        0.0f64..=1.0,
+        0u32..40,
+    )
+        .prop_map(
+            |(fixed, interval, factor, extra, jitter, max_attempts)| RetryPolicy {
+                shape: if fixed { Shape::Fixed } else { Shape::Exponential },
+                interval: secs(interval),
+                factor,
+                cap: secs(interval + extra),
+                jitter,
+                max_attempts,
+                max_age: None,
+                unknown_retries: 1,
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn backoff_stays_below_the_cap_and_jitter_only_adds(
+        policy in any_policy(), number in 1u32..1000, asked in prop::option::of(0u64..400_000), jitter in 0.0f64..1.0,
+    ) {
+        prop_assert!(policy.backoff(number) <= policy.cap);
+        let failure = transient().after(asked.map(secs));
+        let plain = policy.delay(number, failure.retry_after, Jitter::NONE);
+        let jittered = policy.delay(number, failure.retry_after, Jitter(jitter));
+        prop_assert!(jittered >= plain);
+        let asked = secs(asked.unwrap_or(0)).min(RETRY_AFTER_CEILING);
+        prop_assert!(plain >= asked);
+        prop_assert_eq!(plain, policy.backoff(number).max(asked));
+    }
+
+    #[test]
+    fn probing_never_stops_for_a_reason_that_may_go_away(probes in 0u32..100, asked in prop::option::of(0u64..200_000)) {
+        for reason in HoldReason::ALL {
+            let wait = next_probe(reason, probes, asked.map(secs));
+            prop_assert_eq!(wait.is_some(), reason.is_probed());
+            if let Some(wait) = wait {
+                prop_assert!(wait >= secs(30) && wait <= RETRY_AFTER_CEILING.max(secs(3600)));
+            }
+        }
+    }
+}
