@@ -51,6 +51,10 @@ impl Status {
     ];
 
     /// The status after the change, or a refusal.
+    ///
+    /// The stores do not call it: a statement that changes many rows names the states it expects, and finds out by the
+    /// rows it did not change. That those are the same states on both databases, the model test of `store` holds against
+    /// this table; what a person is offered is decided by it ([`Status::allows`]).
     pub fn apply(self, change: Change) -> Result<Status, Illegal> {
         use Status::{Delivered, Discarded, Parked, Pending, Retrying};
         match (self, change) {
@@ -63,6 +67,11 @@ impl Status {
             (Parked, Change::Discard) => Ok(Discarded),
             (from, change) => Err(Illegal { from, change }),
         }
+    }
+
+    /// Whether the change can be made now.
+    pub fn allows(self, change: Change) -> bool {
+        self.apply(change).is_ok()
     }
 
     /// Nothing more happens by itself. Only such rows are ever purged.

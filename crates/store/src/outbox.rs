@@ -26,7 +26,7 @@ pub trait Outbox: Send + Sync {
     async fn lanes_waiting(&self) -> Result<LanesWaiting>;
 
     /// Claims due rows, oldest first within each lane, at most `n` per lane, none from a lane that is held or
-    /// paused. Every row gets `token` and becomes due again after `lease`.
+    /// paused. Every row gets `token` and can be claimed again after `lease`; its due time stays.
     ///
     /// A row whose earlier claim was neither recorded nor released counts one interrupted attempt more.
     async fn claim_due(&self, wants: &[LaneWant], token: LeaseToken, lease: Duration) -> Result<Claims>;

@@ -1,7 +1,7 @@
 //! Claims, and what is done with a lease short of recording an outcome.
 //!
-//! Always true: a row is in at most one live claim (skip locked, then moved out of the due range); a claim may be
-//! forgotten in a crash, which only makes its rows due again.
+//! Always true: a row is in at most one live claim (skip locked, then stepped over until `leased_until`; its due time
+//! stays); a claim may be forgotten in a crash, after which its rows can be claimed at once.
 
 use super::{compact, record, sql};
 use crate::{

@@ -1,4 +1,5 @@
-//! Claiming: rows that are due get a token and become due again when the lease ends. Nothing else is locked.
+//! Claiming: rows that are due get a token, and nobody else claims them before their lease ends; their due time stays.
+//! Nothing else is locked.
 
 use super::sql;
 use crate::{
