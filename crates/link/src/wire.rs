@@ -16,7 +16,7 @@ use domain::{
 };
 use uuid::Uuid;
 
-/// The generated code.
+/// Generated from `proto/link/v1/link.proto`; `cargo run -p wiregen` writes it anew.
 #[allow(
     clippy::all,
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ use uuid::Uuid;
     unused_qualifications
 )]
 pub mod v1 {
-    tonic::include_proto!("waypost.link.v1");
+    include!("wire/waypost.link.v1.rs");
 }
 
 /// Why something on the wire cannot be understood.

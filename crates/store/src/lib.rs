@@ -36,6 +36,7 @@ pub mod postgres;
 pub mod private;
 pub mod query;
 mod roll_up;
+mod schema;
 pub mod sites;
 pub mod sqlite;
 pub mod stats;

@@ -8,7 +8,7 @@ use super::{
     room::Room, rows, sql,
 };
 use crate::{
-    Error, Result, private,
+    Error, Result, private, schema,
     sqlite::{
         connection::{self, Caches},
         file_id::FileId,
@@ -26,10 +26,6 @@ use std::{
         atomic::{AtomicI64, AtomicU64},
     },
 };
-
-mod embedded {
-    refinery::embed_migrations!("migrations/buffer");
-}
 
 /// Queries that may run at once.
 const READERS: u32 = 2;
@@ -107,16 +103,11 @@ fn make_shrinkable(path: &Path, conn: &Connection) {
 /// Brings the schema to this program's version.
 pub(super) fn migrate(path: &Path) -> Result<Connection> {
     let mut conn = connection::read_write_shrinkable(path)?;
-    let runner = embedded::migrations::runner();
-    let known = runner
-        .get_migrations()
-        .iter()
-        .map(|m| i64::from(m.version()))
-        .max();
-    let (found, known) = (schema_version(&conn)?, known.unwrap_or(0));
+    let (found, known) = (schema_version(&conn)?, schema::BUFFER.version());
     if found > known {
         return Err(Error::NewerSchema { found, known });
     }
+    let runner = schema::BUFFER.runner().map_err(Error::unavailable)?;
     runner.run(&mut conn).map_err(Error::unavailable)?;
     Ok(conn)
 }

@@ -32,7 +32,7 @@ impl Failed {
     }
 
     /// The migrator keeps the driver's error, whose words quote rows.
-    pub fn of_migration(error: refinery::Error) -> Self {
+    pub fn of_migration(error: refinery_core::Error) -> Self {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(one) = cause {
             if let Some(said) = one.downcast_ref::<DbError>() {

@@ -8,24 +8,15 @@ use super::{
     server::{Server, Use},
     sql,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, schema};
 use tokio_postgres::Client;
-
-mod embedded {
-    refinery::embed_migrations!("migrations/postgres");
-}
 
 /// `date_bin` came with 14.
 const OLDEST_SERVER: i32 = 14;
 
 /// The newest schema this program knows.
 pub(super) fn known_version() -> i64 {
-    let newest = embedded::migrations::runner()
-        .get_migrations()
-        .iter()
-        .map(refinery::Migration::version)
-        .max();
-    newest.unwrap_or(0).into()
+    schema::POSTGRES.version()
 }
 
 /// Migrates the database at `url`, alone and without opening a store. Answers with the schema version it has then.
@@ -73,10 +64,8 @@ async fn locked(client: &mut Client, schema: &str) -> Result<i64> {
     if found > known {
         return Err(Error::NewerSchema { found, known });
     }
-    embedded::migrations::runner()
-        .run_async(client)
-        .await
-        .map_err(Failed::of_migration)?;
+    let runner = schema::POSTGRES.runner().map_err(Failed::of_migration)?;
+    runner.run_async(client).await.map_err(Failed::of_migration)?;
     Ok(known)
 }
 

@@ -5,17 +5,13 @@ use super::{
     file_id::{FileId, with_suffix},
     sql,
 };
-use crate::{Error, Result, private};
+use crate::{Error, Result, private, schema};
 use rusqlite::{Connection, OptionalExtension};
 use std::{
     fs::{File, TryLockError},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
-
-mod embedded {
-    refinery::embed_migrations!("migrations/sqlite");
-}
 
 /// Takes the lock of the one process that serves the file. It ends with the handle, however the process ends.
 pub(crate) fn lock(path: &Path) -> Result<File> {
@@ -67,9 +63,8 @@ pub(crate) fn noted(path: &Path) -> Option<(FileId, FileId)> {
 pub(super) fn migrate(path: &Path) -> Result<()> {
     let mut conn = connection::read_write(path)?;
     refuse_newer(&conn)?;
-    embedded::migrations::runner()
-        .run(&mut conn)
-        .map_err(Error::unavailable)?;
+    let runner = schema::SQLITE.runner().map_err(Error::unavailable)?;
+    runner.run(&mut conn).map_err(Error::unavailable)?;
     Ok(())
 }
 
@@ -77,11 +72,11 @@ pub(super) fn migrate(path: &Path) -> Result<()> {
 pub(super) fn is_current(path: &Path) -> Result<bool> {
     let conn = connection::read_write(path)?;
     refuse_newer(&conn)?;
-    Ok(schema_version(&conn)? == known_version())
+    Ok(schema_version(&conn)? == schema::SQLITE.version())
 }
 
 fn refuse_newer(conn: &Connection) -> Result<()> {
-    let (found, known) = (schema_version(conn)?, known_version());
+    let (found, known) = (schema_version(conn)?, schema::SQLITE.version());
     if found > known {
         return Err(Error::NewerSchema { found, known });
     }
@@ -98,13 +93,4 @@ pub(crate) fn schema_version(conn: &Connection) -> Result<i64> {
         .query_row(sql::schema_version, [], |row| row.get::<_, Option<i64>>(0))
         .optional()?;
     Ok(version.flatten().unwrap_or(0))
-}
-
-fn known_version() -> i64 {
-    embedded::migrations::runner()
-        .get_migrations()
-        .iter()
-        .map(|m| i64::from(m.version()))
-        .max()
-        .unwrap_or(0)
 }

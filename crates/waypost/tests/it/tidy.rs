@@ -50,6 +50,7 @@ fn arrows() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("link", &["domain"]),
         ("client", &["domain"]),
         ("simulator", &[]),
+        ("wiregen", &[]),
         ("central", &["store", "delivery", "link", "domain"]),
         ("site", &["store", "delivery", "link", "domain"]),
         ("web", &["central", "store", "delivery", "link", "domain"]),
