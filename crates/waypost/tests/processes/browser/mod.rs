@@ -12,6 +12,7 @@ mod demo;
 mod furnished;
 mod lanes;
 mod lists;
+mod live;
 mod markup;
 mod notifications;
 mod openid;
