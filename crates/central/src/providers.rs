@@ -8,7 +8,7 @@ use crate::{
     secrets::Place,
     wake::Wake,
 };
-use delivery::{Adapter, Capture, Deadline, Message};
+use delivery::{Adapter, Attempt, Capture, Deadline, Message, Recorder, Transcript};
 use domain::{
     Actor, Content, FieldError, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome, ProviderId,
     RetryPolicy, TenantId, field_error::in_words,
@@ -50,10 +50,15 @@ pub enum PutError {
     Store(#[from] store::Error),
 }
 
+/// The longest a provider's test may take.
+const PROVIDER_TEST_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The answer of a provider's test.
 #[derive(Debug, Clone)]
 pub struct TestReport {
     pub outcome: Outcome,
+    /// What was sent and what came back, scrubbed and bounded.
+    pub transcript: Transcript,
     pub duration: Duration,
 }
 
@@ -183,15 +188,15 @@ impl ProviderDesk {
         }
         let owner = Owner {
             sealer: self.directory.sealer(),
-            info: &info,
+            info,
             tenant,
             provider: &id,
         };
         let sealed = owner.seal(draft.settings, current.map(|c| &c.provider));
         problems.extend(sealed.problems);
         problems.extend(kind.check(&sealed.opened));
-        let retry = draft.retry.unwrap_or(info.retry);
-        let limits = draft.limits.unwrap_or(info.limits);
+        let retry = draft.retry.unwrap_or_else(|| info.retry.clone());
+        let limits = draft.limits.unwrap_or_else(|| info.limits.clone());
         let named = retry.problems(false).into_iter().chain(limits.problems());
         problems.extend(named.map(|(key, what)| FieldError::new(key, what)));
         if !problems.is_empty() {
@@ -247,11 +252,15 @@ impl ProviderDesk {
     ) -> Result<TestReport, TestError> {
         let (adapter, message) = self.test_message(tenant, id, to).await?;
         let start = Instant::now();
-        let outcome = adapter
-            .deliver(&message, Deadline::after(Duration::from_secs(60)))
-            .await;
+        let recorder = Recorder::on();
+        let attempt = Attempt {
+            recorder: recorder.clone(),
+            ..Deadline::after(PROVIDER_TEST_TIMEOUT).into()
+        };
+        let outcome = adapter.deliver(&message, attempt).await;
         let report = TestReport {
             outcome,
+            transcript: recorder.transcript().unwrap_or_default(),
             duration: start.elapsed(),
         };
         let (worked, code, said) = report.told();
@@ -369,7 +378,7 @@ impl ProviderDesk {
             };
             let owner = Owner {
                 sealer: self.directory.sealer(),
-                info: &kind.info(),
+                info: kind.info(),
                 tenant: provider.tenant,
                 provider: &provider.id,
             };

@@ -48,6 +48,7 @@ pub use lists::List;
 pub use notification::Notification;
 pub use providers::{
     CapturedMessage, Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
+    TranscriptPart,
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};

@@ -86,6 +86,8 @@ pub struct Setting {
     #[serde(default)]
     pub default: Option<Value>,
     pub help: String,
+    #[serde(default)]
+    pub example: Option<String>,
 }
 
 /// What came of a provider's test.
@@ -100,8 +102,19 @@ pub struct TestReport {
     pub provider_message_id: Option<String>,
     #[serde(default)]
     pub recipients: Vec<TestedRecipient>,
+    /// What was sent and what came back, in order.
+    #[serde(default)]
+    pub transcript: Vec<TranscriptPart>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+/// One thing that was said in a test: `sent` or `received`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TranscriptPart {
+    pub side: String,
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

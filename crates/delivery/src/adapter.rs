@@ -1,7 +1,9 @@
 //! The seam between the dispatcher and a far end.
 
+use crate::transcript::Recorder;
 use async_trait::async_trait;
-use domain::{Content, NotificationId, Outcome, Timestamp, TraceContext};
+use domain::{Content, Failure, NotificationId, Outcome, Scope, Timestamp, TraceContext};
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 /// One way out. Built from a provider's settings, shared by all attempts of its lane, and kept as long as the
@@ -10,7 +12,7 @@ use tokio::time::Instant;
 pub trait Adapter: std::fmt::Debug + Send + Sync {
     /// Makes one attempt. Always answers before the deadline; dropping the future abandons the attempt and is
     /// not an outcome.
-    async fn deliver(&self, message: &Message, deadline: Deadline) -> Outcome;
+    async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome;
 }
 
 /// What is to be delivered, and to whom. Targets are the recipients who are still open; channels that address
@@ -30,10 +32,53 @@ pub struct Message {
 }
 
 impl Message {
-    /// Fields only some channels know. They were checked to be JSON where they came in.
+    /// Fields only some channels know, to be shown; what is no JSON is left out. Who sends reads [`Message::data`].
     pub fn type_data(&self) -> Option<serde_json::Value> {
         let text = self.content.type_data.as_deref()?;
         serde_json::from_str(text).ok()
+    }
+
+    /// The type data as a kind knows it; the default where there is none. Data that cannot be read is the message's own
+    /// fault and never goes away: it is told instead of being left out.
+    pub fn data<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
+        let Some(text) = self.content.type_data.as_deref() else {
+            return Ok(T::default());
+        };
+        let read: Result<Option<T>, _> = serde_json::from_str(text);
+        read.map(Option::unwrap_or_default).map_err(|why| {
+            let told = format!("its type data cannot be read: {why}");
+            Failure::permanent(Scope::Message, "VALIDATION", told)
+        })
+    }
+}
+
+/// What one attempt is given besides the message: until when it may last, and who writes down what is said.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub deadline: Deadline,
+    /// How often somebody has sent the message on its way again.
+    pub generation: i32,
+    pub recorder: Recorder,
+}
+
+impl Attempt {
+    /// The same with an earlier end: no longer than `timeout`, and a little before whoever waits gives up.
+    pub(crate) fn within(self, timeout: std::time::Duration) -> Self {
+        Self {
+            deadline: self.deadline.within(timeout).with_margin(),
+            ..self
+        }
+    }
+}
+
+/// The first time, and nobody writes it down.
+impl From<Deadline> for Attempt {
+    fn from(deadline: Deadline) -> Self {
+        Self {
+            deadline,
+            generation: 0,
+            recorder: Recorder::off(),
+        }
     }
 }
 
@@ -63,10 +108,10 @@ impl Deadline {
 }
 
 /// No deadline is further away: an attempt that takes longer is no attempt.
-const FURTHEST: std::time::Duration = std::time::Duration::from_secs(86_400);
+const MAX_DEADLINE: std::time::Duration = std::time::Duration::from_secs(86_400);
 
 fn from_now(wait: std::time::Duration) -> Instant {
-    Instant::now() + wait.min(FURTHEST)
+    Instant::now() + wait.min(MAX_DEADLINE)
 }
 
 #[cfg(test)]
@@ -74,9 +119,40 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    #[test]
+    fn type_data_that_cannot_be_read_is_told_and_none_is_the_default() {
+        #[derive(Debug, Default, PartialEq, serde::Deserialize)]
+        struct Data {
+            priority: Option<u8>,
+        }
+        let read = |data: Option<&str>| {
+            let message = Message {
+                id: NotificationId::mint(),
+                content: Content {
+                    type_data: data.map(str::to_owned),
+                    ..Content::default()
+                },
+                targets: vec![],
+                site: None,
+                created_at: Timestamp::EPOCH,
+                trace: None,
+            };
+            message.data::<Data>()
+        };
+        assert_eq!(read(None).unwrap(), Data::default());
+        assert_eq!(read(Some("null")).unwrap(), Data::default());
+        let known = read(Some(r#"{"priority": 5, "of another": "kind"}"#)).unwrap();
+        assert_eq!(known.priority, Some(5));
+        for bad in [r#"{"priority": "soon"}"#, "{\"prio", ""] {
+            let failure = read(Some(bad)).unwrap_err();
+            assert_eq!((failure.kind, failure.code.as_ref()), (domain::FailureKind::Permanent, "VALIDATION"));
+            assert!(failure.detail.contains("type data"), "{}", failure.detail);
+        }
+    }
+
     #[tokio::test]
     async fn a_wait_beyond_all_measure_is_still_a_deadline() {
-        assert!(Deadline::after(Duration::MAX).left() <= FURTHEST);
+        assert!(Deadline::after(Duration::MAX).left() <= MAX_DEADLINE);
         let soon = Deadline::after(Duration::from_secs(5));
         assert!(soon.within(Duration::MAX).left() <= Duration::from_secs(5));
     }

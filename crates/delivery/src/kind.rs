@@ -1,6 +1,10 @@
 //! A kind of provider: what it is called, what it is configured with, and how an adapter is made of that.
 
-use crate::{adapter::Adapter, capture::Capture};
+use crate::{
+    adapter::Adapter,
+    capture::Capture,
+    receipt::{Callback, CallbackRefused, Heard},
+};
 use domain::{Channel, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,7 +15,8 @@ pub type Settings = Map<String, Value>;
 
 /// One kind of provider.
 pub trait Kind: std::fmt::Debug + Send + Sync {
-    fn info(&self) -> KindInfo;
+    /// Made once: it is looked at for every message that is routed.
+    fn info(&self) -> &KindInfo;
 
     /// Checks the settings; every bad one is named (`settings.port`). Does no IO.
     fn check(&self, settings: &Settings) -> Vec<FieldError>;
@@ -23,6 +28,11 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     /// The same, for a kind that keeps something for each provider.
     fn build_for(&self, _owner: &Owner, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         self.build(settings)
+    }
+
+    /// What the far end tells later about messages it took. Checks who says so; does no IO and stores nothing.
+    fn hear(&self, _settings: &Settings, _callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+        Err(CallbackRefused::NoReceipts)
     }
 
     /// The messages this process keeps for a provider, oldest first; none for kinds that send them away.
@@ -69,6 +79,9 @@ pub struct Setting {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     pub help: &'static str,
+    /// How a value looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,6 +132,7 @@ impl Setting {
             sent_to: &[],
             default: None,
             help,
+            example: None,
         }
     }
 
@@ -144,6 +158,13 @@ impl Setting {
 
     pub fn map(name: &'static str, help: &'static str) -> Self {
         Self::new(name, SettingType::Map, help)
+    }
+
+    pub fn example(self, example: &'static str) -> Self {
+        Self {
+            example: Some(example),
+            ..self
+        }
     }
 
     pub fn required(self) -> Self {

@@ -4,25 +4,36 @@
 //! Always true: an adapter makes one attempt, knows no attempt number, never sleeps to retry, honours its
 //! deadline, and never lets a credential into an error.
 //!
-//! To add a kind: a folder with `mod.rs` (the adapter), `settings.rs` (what it is configured with), the composer
-//! of its request, and `classify.rs` (replies to outcomes, as one table); one line in [`registry`]; one row in
-//! the contract test.
+//! To add a kind whose far end is an HTTP service: a folder with `mod.rs` (what it is called and configured with),
+//! `request.rs` (what is sent) and `answers.rs` (what each answer means, as one table), all as [`kit`] wants them; one line
+//! in [`registry`]. Its answers stand in `tests/answers`, apart from both ends, and the contract test finds them there.
 
 pub mod adapter;
 pub mod call;
 pub mod capture;
+mod discord;
 mod http;
 pub mod kind;
+mod kit;
+mod ntfy;
+mod oauth;
 pub mod outside;
+mod pushbullet;
+mod pushover;
+pub mod receipt;
 pub mod redact;
 pub mod registry;
 mod settings;
+mod slack;
 pub mod smtp;
+mod telegram;
+pub mod transcript;
 pub mod vet;
-pub mod webhook;
+mod webhook;
 
-pub use adapter::{Adapter, Deadline, Message};
+pub use adapter::{Adapter, Attempt, Deadline, Message};
 pub use capture::{Capture, Captured};
 pub use kind::{Kind, KindInfo, Setting, SettingType};
 pub use outside::Outside;
 pub use registry::Registry;
+pub use transcript::{Recorder, Transcript};

@@ -11,7 +11,6 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 use std::sync::Arc;
-use url::Url;
 
 /// The world outside, as seen by one installation.
 #[derive(Debug, Clone)]
@@ -88,9 +87,9 @@ impl Outside {
         Ok(Client::new(self.tls(None)?, Names::Vetted(self.vetting.clone())))
     }
 
-    /// Refuses a URL whose host is an address we may not connect to. Names are vetted when they are resolved.
-    pub fn vet_literal(&self, url: &Url) -> Result<(), VetError> {
-        let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    /// Refuses the host of a URL where it is an address we may not connect to. Names are vetted when they are resolved.
+    pub fn vet_literal(&self, host: &str) -> Result<(), VetError> {
+        let host = host.trim_matches(['[', ']']);
         match host.parse() {
             Ok(address) => self.vetting.check(host, address).map(drop),
             Err(_) => Ok(()),

@@ -8,7 +8,7 @@ use domain::{Accepted, Failure, Outcome, RecipientReport};
 use std::fmt;
 
 /// The longest text kept from a far end, in bytes.
-pub const KEPT: usize = 4 << 10;
+pub const MAX_DETAIL_BYTES: usize = 4 << 10;
 
 /// What stands for a secret wherever it would have been shown.
 pub const MASK: &str = "•••";
@@ -58,6 +58,13 @@ impl Redactor {
         }
     }
 
+    /// Hides the value of a header, and of `Bearer abcdefgh` the token too. Short words like `1` are no secrets.
+    pub fn hide_words(&mut self, value: &str) {
+        for part in std::iter::once(value).chain(value.split_whitespace()) {
+            self.hide_if_telling(part);
+        }
+    }
+
     /// Words like `api` or `v2` are no secrets, and masking them would make every text unreadable.
     fn hide_if_telling(&mut self, part: &str) {
         if part.len() >= 8 {
@@ -83,18 +90,20 @@ impl Redactor {
         clean
     }
 
-    /// The text without secrets, without control characters, and no longer than [`KEPT`].
+    /// The text without secrets, without control characters, and no longer than [`MAX_DETAIL_BYTES`].
     pub fn scrub(&self, text: &str) -> String {
-        let mut clean: String = text
+        self.clean(text, MAX_DETAIL_BYTES).0
+    }
+
+    /// The same with another bound, and whether there was more.
+    pub(crate) fn clean(&self, text: &str, longest: usize) -> (String, bool) {
+        let printable: String = text
             .chars()
             .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
             .collect();
-        for needle in &self.needles {
-            if clean.contains(needle.as_str()) {
-                clean = clean.replace(needle.as_str(), MASK);
-            }
-        }
-        cut(clean.trim(), KEPT).to_owned()
+        let clean = self.hidden(&printable);
+        let kept = cut(clean.trim(), longest);
+        (kept.to_owned(), kept.len() < clean.trim().len())
     }
 }
 
@@ -123,7 +132,6 @@ impl Redactor {
         Accepted {
             provider_message_id: accepted.provider_message_id.map(|id| self.scrub(&id)),
             detail: accepted.detail.map(|detail| self.scrub(&detail)),
-            ..accepted
         }
     }
 
@@ -226,7 +234,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert!(Redactor::default().scrub(&"ä".repeat(KEPT)).len() <= KEPT);
+        assert!(Redactor::default().scrub(&"ä".repeat(MAX_DETAIL_BYTES)).len() <= MAX_DETAIL_BYTES);
         assert_eq!(cut("aä", 2), "a");
         assert_eq!(Redactor::default().scrub("a\0b\tc\r\n"), "a b c");
     }

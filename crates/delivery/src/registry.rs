@@ -2,10 +2,17 @@
 
 use crate::{
     capture::{CaptureKind, Captured},
+    discord::Discord,
     kind::Kind,
+    kit::HttpKind,
+    ntfy::Ntfy,
     outside::Outside,
+    pushbullet::Pushbullet,
+    pushover::Pushover,
+    slack::Slack,
     smtp::SmtpKind,
-    webhook::WebhookKind,
+    telegram::Telegram,
+    webhook::Webhook,
 };
 use std::sync::Arc;
 
@@ -21,7 +28,13 @@ impl Registry {
         Self {
             kinds: vec![
                 Arc::new(SmtpKind::new(outside.clone())),
-                Arc::new(WebhookKind::new(outside)),
+                HttpKind::<Webhook>::kind(&outside),
+                HttpKind::<Ntfy>::kind(&outside),
+                HttpKind::<Slack>::kind(&outside),
+                HttpKind::<Discord>::kind(&outside),
+                HttpKind::<Telegram>::kind(&outside),
+                HttpKind::<Pushover>::kind(&outside),
+                HttpKind::<Pushbullet>::kind(&outside),
                 Arc::new(CaptureKind::new(captured)),
             ],
         }

@@ -1,10 +1,15 @@
 //! Reads a provider's settings by their descriptions: one description per setting makes the form, the checks and
 //! the values.
 
-use crate::kind::{Setting, SettingType, Settings};
+use crate::{
+    kind::{Setting, SettingType, Settings},
+    redact::Redactor,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{FieldError, retry};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
+use url::Url;
 
 /// What a `timeout` may be. The node's own limit of an attempt holds besides.
 pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_secs(1);
@@ -70,12 +75,50 @@ impl Values {
         self.text(name).and_then(|text| retry::parse_human(text).ok())
     }
 
+    /// An http:// or https:// address with a host. One that is given and is something else is a problem.
+    pub fn url(&self, name: &str, problems: &mut Problems) -> Option<Url> {
+        let url = http_url(self.text(name)?);
+        if url.is_none() {
+            problems.add(name, "must be a URL like https://example.com/path");
+        }
+        url
+    }
+
     pub fn map(&self, name: &str) -> BTreeMap<String, String> {
         self.0
             .get(name)
             .and_then(|value| serde_json::from_value(value.clone()).ok())
             .unwrap_or_default()
     }
+}
+
+pub(crate) fn http_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text.trim()).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+}
+
+/// Knows every secret among these settings, by their descriptions.
+pub(crate) fn redactor(described: &[Setting], values: &Values) -> Redactor {
+    let mut redactor = Redactor::default();
+    for setting in described.iter().filter(|s| s.secret) {
+        for (_, value) in values.map(setting.name) {
+            redactor.hide_words(&value);
+        }
+        match (&setting.kind, values.text(setting.name)) {
+            (_, None) => {}
+            (SettingType::Url, Some(text)) => match Url::parse(text.trim()) {
+                Ok(url) => redactor.hide_url(&url),
+                Err(_) => redactor.hide(text),
+            },
+            (_, Some(text)) => {
+                redactor.hide(text);
+                if let Some(username) = values.text("username") {
+                    redactor.hide_exact(STANDARD.encode(format!("{username}:{text}")));
+                }
+            }
+        }
+    }
+    redactor
 }
 
 /// What one setting comes to, its default included.

@@ -11,6 +11,17 @@ pub fn problem(channel: Channel, address: &str) -> Option<String> {
             .then(|| "must be one e-mail address, like ops@example.com".into()),
         Channel::Sms | Channel::WhatsApp => (!is_phone_number(address))
             .then(|| "must be a phone number with country code, like +491511234567".into()),
+        Channel::Ntfy => {
+            (!is_topic(address)).then(|| "must be a topic of 1 to 64 letters, digits, '-' and '_'".into())
+        }
+        Channel::Telegram => {
+            (!is_chat(address)).then(|| "must be the number of a chat, or the @name of a channel".into())
+        }
+        Channel::Pushover => {
+            (!is_pushover_key(address)).then(|| "must be a user or group key of 30 letters and digits".into())
+        }
+        Channel::Pushbullet => (!is_pushbullet_target(address))
+            .then(|| "must be an e-mail address, a device's iden, or a #channel".into()),
         other if !other.takes_recipients() => Some(no_recipients(other)),
         _ => None,
     }
@@ -42,6 +53,32 @@ fn is_phone_number(text: &str) -> bool {
     (7..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0')
 }
 
+fn is_chat(text: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    match text.strip_prefix('@') {
+        Some(name) => (4..=32).contains(&name.len()) && name.bytes().all(sound),
+        None => text.parse::<i64>().is_ok_and(|chat| chat != 0),
+    }
+}
+
+fn is_pushover_key(text: &str) -> bool {
+    text.len() == 30 && text.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+fn is_pushbullet_target(text: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    let name = text.strip_prefix('#').unwrap_or(text);
+    match text.contains('@') {
+        true => mailbox(text).is_some(),
+        false => (1..=100).contains(&name.len()) && name.bytes().all(sound),
+    }
+}
+
+fn is_topic(text: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(sound)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,7 +100,17 @@ mod tests {
             (Channel::Sms, "+49 151 1234567", false),
             (Channel::WhatsApp, "ops@example.com", false),
             (Channel::Webhook, "https://example.com", false),
+            (Channel::Ntfy, "plant-7_alarms", true),
+            (Channel::Ntfy, "plant 7", false),
             (Channel::Telegram, "-100123", true),
+            (Channel::Telegram, "@plant_7", true),
+            (Channel::Telegram, "plant 7", false),
+            (Channel::Pushover, "uQiRzpo4DXghDmr9QzzfQu27cmVRsG", true),
+            (Channel::Pushover, "me", false),
+            (Channel::Pushbullet, "ops@example.com", true),
+            (Channel::Pushbullet, "#plant-7", true),
+            (Channel::Pushbullet, "ujpah72o0sjAoRtnM0jc", true),
+            (Channel::Pushbullet, "a b", false),
             (Channel::Capture, "anybody", true),
         ] {
             assert_eq!(problem(channel, address).is_none(), fine, "{channel} {address}");

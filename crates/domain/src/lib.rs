@@ -40,7 +40,7 @@ pub use id::{
     Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,
     TrackedOperationId, UserId,
 };
-pub use outcome::{Accepted, Failure, FailureKind, Grade, Outcome, RecipientReport, Scope};
+pub use outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
 pub use recipient::{Recipient, RecipientResult, RecipientState};
 pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};

@@ -20,19 +20,8 @@ pub enum Outcome {
 pub struct Accepted {
     /// The far end's own id for the message, for receipts and for support calls.
     pub provider_message_id: Option<String>,
-    pub grade: Grade,
     /// The far end's words, redacted and cut.
     pub detail: Option<String>,
-}
-
-/// How much an acceptance says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Grade {
-    /// The far end took it on; what becomes of it is told by a receipt, if at all.
-    #[default]
-    Accepted,
-    /// It is known to have reached its recipient.
-    Confirmed,
 }
 
 /// One recipient's part of an attempt.
@@ -49,6 +38,8 @@ pub struct Failure {
     pub scope: Scope,
     /// Stable and searchable, upper case: `TIMEOUT`, `SMTP_550_5.1.1`, `HTTP_503`.
     pub code: Cow<'static, str>,
+    /// The far end's own code, where it has one: `42901`, `invalid_payload`.
+    pub provider_code: Option<Cow<'static, str>>,
     /// For people. Redacted: no credentials, no secret URLs.
     pub detail: String,
     /// The far end asked us to wait this long.
@@ -69,12 +60,17 @@ pub enum FailureKind {
     Ambiguous,
 }
 
-/// What is blocked by the failure.
+/// What is blocked by the failure. Only `Lane` has a reader so far: it counts for the lane's breaker. The others tell
+/// whose fault it was, and are there for pauses that are narrower than a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
+    /// This message alone.
     Message,
+    /// Messages to this recipient.
     Recipient,
+    /// Messages to this URL, channel or chat of a provider that has several.
     Destination,
+    /// Everything that goes out through this provider.
     Lane,
 }
 
@@ -89,6 +85,7 @@ impl Failure {
             kind,
             scope,
             code: code.into(),
+            provider_code: None,
             detail: detail.into(),
             retry_after: None,
             hold: None,

@@ -1,4 +1,5 @@
-//! Far ends with faults on a dial: an SMTP catcher and an HTTP receiver, for tests, the demo and `waypost simulate`.
+//! Far ends with faults on a dial: an SMTP catcher, an HTTP receiver and doubles of push and chat services, for tests, the
+//! demo and `waypost simulate`.
 //!
 //! Leaves to others: judging what arrived. Nothing here knows how Waypost delivers; it only answers as told,
 //! keeps what it was given and counts.
@@ -6,6 +7,7 @@
 
 pub mod dial;
 pub mod http;
+mod services;
 pub mod smtp;
 pub mod tls;
 

@@ -1,7 +1,7 @@
 //! A far end inside the process: records what it is given and answers as its script says.
 
 use async_trait::async_trait;
-use delivery::{Adapter, Deadline, Kind, KindInfo, Message, Setting, kind::Settings};
+use delivery::{Adapter, Attempt, Kind, KindInfo, Message, Setting, kind::Settings};
 use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use std::{
     fmt,
@@ -29,8 +29,7 @@ type Script = Box<dyn FnMut(&Message, &Settings) -> Reply + Send>;
 /// Shared by the test and by every adapter built for it. Each channel needs a far end of its own.
 #[derive(Clone)]
 pub struct FarEnd {
-    channel: Channel,
-    kind: &'static str,
+    info: Arc<KindInfo>,
     script: Arc<Mutex<Script>>,
     received: Arc<Mutex<Vec<Message>>>,
     waiting: Arc<watch::Sender<usize>>,
@@ -39,7 +38,7 @@ pub struct FarEnd {
 
 impl fmt::Debug for FarEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FarEnd({})", self.kind)
+        write!(f, "FarEnd({})", self.info.kind)
     }
 }
 
@@ -47,8 +46,7 @@ impl FarEnd {
     /// Accepts everything until told otherwise.
     pub fn new(kind: &'static str, channel: Channel) -> Self {
         Self {
-            channel,
-            kind,
+            info: Arc::new(info(kind, channel)),
             script: Arc::new(Mutex::new(Box::new(|_, _| Reply::accepted()))),
             received: Arc::default(),
             waiting: Arc::new(watch::Sender::new(0)),
@@ -95,30 +93,34 @@ impl FarEnd {
     }
 }
 
+fn info(kind: &'static str, channel: Channel) -> KindInfo {
+    let text = |name| Setting::text(name, "for tests");
+    let place: &[&str] = &["host", "oauth.tokenUrl"];
+    KindInfo {
+        kind,
+        channel,
+        title: "a far end of a test",
+        settings: vec![
+            text("host"),
+            text("tls"),
+            text("password").secret_sent_to(place),
+            Setting::url("oauth.tokenUrl", "for tests"),
+            text("oauth.clientSecret").secret_sent_to(&["oauth.tokenUrl"]),
+            Setting::url("hook", "for tests").secret(),
+        ],
+        retry: if channel == Channel::Email {
+            RetryPolicy::email()
+        } else {
+            RetryPolicy::exponential()
+        },
+        limits: Limits::default(),
+        on_ambiguous: OnAmbiguous::Resend,
+    }
+}
+
 impl Kind for FarEnd {
-    fn info(&self) -> KindInfo {
-        let text = |name| Setting::text(name, "for tests");
-        let place: &[&str] = &["host", "oauth.tokenUrl"];
-        KindInfo {
-            kind: self.kind,
-            channel: self.channel,
-            title: "a far end of a test",
-            settings: vec![
-                text("host"),
-                text("tls"),
-                text("password").secret_sent_to(place),
-                Setting::url("oauth.tokenUrl", "for tests"),
-                text("oauth.clientSecret").secret_sent_to(&["oauth.tokenUrl"]),
-                Setting::url("hook", "for tests").secret(),
-            ],
-            retry: if self.channel == Channel::Email {
-                RetryPolicy::email()
-            } else {
-                RetryPolicy::exponential()
-            },
-            limits: Limits::default(),
-            on_ambiguous: OnAmbiguous::Resend,
-        }
+    fn info(&self) -> &KindInfo {
+        &self.info
     }
 
     fn check(&self, settings: &Settings) -> Vec<FieldError> {
@@ -148,7 +150,7 @@ struct Wire {
 
 #[async_trait]
 impl Adapter for Wire {
-    async fn deliver(&self, message: &Message, _deadline: Deadline) -> Outcome {
+    async fn deliver(&self, message: &Message, _attempt: Attempt) -> Outcome {
         let far_end = &self.far_end;
         far_end
             .received

@@ -42,8 +42,8 @@ pub fn read(
         enabled: fields.boolean("enabled"),
         order: fields.integer("order"),
         settings: fields.object("settings").unwrap_or_default(),
-        retry: retry(&mut fields, info.as_ref()),
-        limits: limits(&mut fields, info.as_ref()),
+        retry: retry(&mut fields, info),
+        limits: limits(&mut fields, info),
         on_ambiguous: on_ambiguous(&mut fields),
     };
     let problems = fields.finish();

@@ -2,7 +2,7 @@
 
 use super::fault::internal_fault;
 use crate::directory::{Directory, LaneEntry, Way};
-use delivery::{Adapter, Deadline, Message};
+use delivery::{Adapter, Attempt, Deadline, Message};
 use domain::{
     Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
     field_error::in_words,
@@ -205,10 +205,14 @@ impl Field {
             // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
             return Over::Release;
         }
+        let attempt = Attempt {
+            generation: row.generation,
+            ..Deadline::after(self.timeout).into()
+        };
         let outcome = tokio::select! {
             biased;
             () = self.abandon.cancelled() => return given_up(entry, message.targets),
-            outcome = guarded(&*adapter, &message, Deadline::after(self.timeout)) => outcome,
+            outcome = guarded(&*adapter, &message, attempt) => outcome,
         };
         Over::Sent {
             targets: message.targets,
@@ -261,8 +265,9 @@ impl Field {
 }
 
 /// The adapter's answer, or what can be said when it panics or outlives its deadline.
-async fn guarded(adapter: &dyn Adapter, message: &Message, deadline: Deadline) -> Outcome {
-    let attempt = AssertUnwindSafe(adapter.deliver(message, deadline)).catch_unwind();
+async fn guarded(adapter: &dyn Adapter, message: &Message, attempt: Attempt) -> Outcome {
+    let deadline = attempt.deadline;
+    let attempt = AssertUnwindSafe(adapter.deliver(message, attempt)).catch_unwind();
     // Adapters keep their deadline; this is for the one that does not.
     let slack = Duration::from_secs(1);
     match tokio::time::timeout_at(deadline.0 + slack, attempt).await {

@@ -1,12 +1,11 @@
 //! What the status of an answer means: it was taken, trying again may help, or it cannot.
 
-use crate::redact::cut;
+use crate::{http::Answer, redact::cut};
 use domain::{Failure, Scope};
-use hyper::StatusCode;
 use std::{fmt, str::FromStr};
 
 /// How much of an answer's body is repeated in an error.
-const WORDS: usize = 500;
+const MAX_ERROR_BODY_BYTES: usize = 500;
 
 /// Statuses that may be gone on the next try.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,17 +58,17 @@ impl fmt::Display for Transient {
 }
 
 /// Why the call did not succeed, if it did not.
-pub(super) fn classify(status: StatusCode, transient: &Transient, body: &str) -> Option<Failure> {
-    let number = status.as_u16();
-    if status.is_success() {
+pub(super) fn classify(answer: &Answer, transient: &Transient) -> Option<Failure> {
+    let number = answer.status.as_u16();
+    if answer.status.is_success() {
         return None;
     }
-    let words = match cut(body.trim(), WORDS) {
+    let words = match cut(answer.text().trim(), MAX_ERROR_BODY_BYTES) {
         "" => format!("the system answered {number}"),
         said => format!("the system answered {number}: {said}"),
     };
     let code = format!("HTTP_{number}");
-    Some(match number {
+    let failure = match number {
         _ if transient.holds(number) => Failure::transient(Scope::Message, code, words),
         // Following it could lead anywhere; whoever set the URL must set the new one.
         300..=399 => Failure::permanent(
@@ -78,7 +77,8 @@ pub(super) fn classify(status: StatusCode, transient: &Transient, body: &str) ->
             format!("redirects are not followed: {words}"),
         ),
         _ => Failure::permanent(Scope::Message, code, words),
-    })
+    };
+    Some(failure.after(answer.retry_after))
 }
 
 #[cfg(test)]
@@ -101,19 +101,12 @@ mod tests {
             (503, May, May),
             (504, May, May),
         ] {
-            let code = StatusCode::from_u16(status).unwrap();
-            assert_eq!(
-                classify(code, &standard, "no").unwrap().kind,
-                by_default,
-                "{status}"
-            );
-            assert_eq!(classify(code, &strict, "no").unwrap().kind, strictly, "{status}");
+            let answer = Answer::of(status, "no");
+            assert_eq!(classify(&answer, &standard).unwrap().kind, by_default, "{status}");
+            assert_eq!(classify(&answer, &strict).unwrap().kind, strictly, "{status}");
         }
         for status in [200, 201, 202, 204] {
-            assert_eq!(
-                classify(StatusCode::from_u16(status).unwrap(), &standard, ""),
-                None
-            );
+            assert_eq!(classify(&Answer::of(status, ""), &standard), None);
         }
     }
 

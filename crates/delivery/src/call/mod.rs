@@ -12,8 +12,8 @@ pub use classify::Transient;
 pub use settings::{Auth, SystemSettings};
 
 use crate::{
-    Deadline,
-    http::{self, Client, Names, Response},
+    adapter::{Attempt, Deadline},
+    http::{self, Client, Exchange, Names},
     outside::Outside,
     redact::Redactor,
 };
@@ -24,11 +24,10 @@ use hyper::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT},
 };
 use std::{collections::BTreeMap, fmt};
-use tokio::time::timeout_at;
 use url::Url;
 
 /// The most that is given back of an answer's body, in bytes.
-pub const ANSWER: usize = 1 << 20;
+pub const MAX_CALL_ANSWER_BYTES: usize = 1 << 20;
 const METHODS: [Method; 6] = [
     Method::GET,
     Method::POST,
@@ -38,7 +37,7 @@ const METHODS: [Method; 6] = [
     Method::HEAD,
 ];
 /// What a caller cannot set: these belong to the connection.
-const OURS: [&str; 7] = [
+const RESERVED_HEADERS: [&str; 7] = [
     "host",
     "content-length",
     "connection",
@@ -159,9 +158,15 @@ impl System {
         *request.method_mut() = method;
         *request.uri_mut() = url.as_str().parse().map_err(|e| unfit(format!("{e}")))?;
         *request.headers_mut() = headers;
-        let deadline = Deadline::after(self.settings.timeout);
-        match self.client.send(request, deadline).await {
-            Ok(response) => self.judge(response, deadline, now).await,
+        let exchange = Exchange {
+            client: &self.client,
+            attempt: &Attempt::from(Deadline::after(self.settings.timeout)),
+            now,
+            redactor: &self.redactor,
+            answer_is_secret: false,
+        };
+        match exchange.send_reading(request, MAX_CALL_ANSWER_BYTES).await {
+            Ok(answer) => self.judge(&answer),
             Err(failure) => Err(CallFailed {
                 failure,
                 status: None,
@@ -169,35 +174,18 @@ impl System {
         }
     }
 
-    async fn judge(
-        &self,
-        response: Response,
-        deadline: Deadline,
-        now: Timestamp,
-    ) -> Result<Answer, CallFailed> {
-        let status = response.status();
-        let retry_after = http::retry_after(response.headers(), now);
-        let content_type = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|v| v.to_str().ok())
-            .map(str::to_owned);
-        // The status has decided; an answer that breaks off in the middle of its body is still one.
-        let mut body = vec![];
-        let whole = timeout_at(deadline.0, http::read(response, ANSWER, &mut body))
-            .await
-            .unwrap_or(false);
-        let body = String::from_utf8_lossy(&body).into_owned();
-        match classify::classify(status, &self.settings.transient, &body) {
+    fn judge(&self, answer: &http::Answer) -> Result<Answer, CallFailed> {
+        let status = answer.status.as_u16();
+        match classify::classify(answer, &self.settings.transient) {
             None => Ok(Answer {
-                status: status.as_u16(),
-                content_type,
-                body,
-                cut: !whole,
+                status,
+                content_type: answer.header("content-type").map(str::to_owned),
+                body: answer.text().into_owned(),
+                cut: !answer.whole,
             }),
             Some(failure) => Err(CallFailed {
-                failure: failure.after(retry_after),
-                status: Some(status.as_u16()),
+                failure,
+                status: Some(status),
             }),
         }
     }
@@ -242,7 +230,7 @@ impl System {
 
     fn header(&self, name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
         let name: HeaderName = name.parse().map_err(|_| "is not a header name")?;
-        if OURS.contains(&name.as_str()) {
+        if RESERVED_HEADERS.contains(&name.as_str()) {
             return Err("cannot be set");
         }
         if self.settings.auth.uses(&name) {

@@ -5,25 +5,36 @@ mod captured;
 pub use captured::{Capture, Captured};
 
 use crate::{
-    adapter::{Adapter, Deadline, Message},
+    adapter::{Adapter, Attempt, Message},
     kind::{Kind, KindInfo, Owner, Setting, Settings},
     settings::{Problems, Values},
 };
 use async_trait::async_trait;
-use domain::{
-    Accepted, Channel, Failure, FieldError, Grade, Limits, OnAmbiguous, Outcome, RetryPolicy, Scope,
-};
+use domain::{Accepted, Channel, Failure, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy, Scope};
 use std::sync::Arc;
 
 /// The kind `capture`. All its adapters write to one [`Captured`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CaptureKind {
+    info: KindInfo,
     captured: Captured,
 }
 
 impl CaptureKind {
     pub fn new(captured: Captured) -> Self {
-        Self { captured }
+        let info = KindInfo {
+            kind: "capture",
+            channel: Channel::Capture,
+            title: "Kept in memory, delivered to nobody",
+            settings: described(),
+            retry: RetryPolicy::exponential(),
+            limits: Limits {
+                concurrency: 256,
+                per_second: None,
+            },
+            on_ambiguous: OnAmbiguous::Resend,
+        };
+        Self { info, captured }
     }
 
     fn adapter(
@@ -53,20 +64,15 @@ fn described() -> Vec<Setting> {
     )]
 }
 
+impl Default for CaptureKind {
+    fn default() -> Self {
+        Self::new(Captured::default())
+    }
+}
+
 impl Kind for CaptureKind {
-    fn info(&self) -> KindInfo {
-        KindInfo {
-            kind: "capture",
-            channel: Channel::Capture,
-            title: "Kept in memory, delivered to nobody",
-            settings: described(),
-            retry: RetryPolicy::exponential(),
-            limits: Limits {
-                concurrency: 256,
-                per_second: None,
-            },
-            on_ambiguous: OnAmbiguous::Resend,
-        }
+    fn info(&self) -> &KindInfo {
+        &self.info
     }
 
     fn check(&self, settings: &Settings) -> Vec<FieldError> {
@@ -122,14 +128,13 @@ struct CaptureAdapter {
 
 #[async_trait]
 impl Adapter for CaptureAdapter {
-    async fn deliver(&self, message: &Message, _: Deadline) -> Outcome {
+    async fn deliver(&self, message: &Message, _: Attempt) -> Outcome {
         if let Some(fault) = self.fault {
             return fault.failure().into();
         }
         self.captured.keep(self.owner.as_ref(), message);
         Outcome::Delivered(Accepted {
             provider_message_id: Some(message.id.to_string()),
-            grade: Grade::Confirmed,
             detail: None,
         })
     }

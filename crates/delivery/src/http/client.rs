@@ -37,7 +37,7 @@ use tower_service::Service;
 pub(crate) type Response = hyper::Response<Incoming>;
 
 /// Shorter than the shortest keep-alive of common servers, so that we seldom write into a closing connection.
-const IDLE_FOR: Duration = Duration::from_secs(4);
+const CONNECTION_IDLE_LIMIT: Duration = Duration::from_secs(4);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Client {
             .enable_all_versions()
             .wrap_connector(tcp);
         let client = legacy::Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE_FOR)
+            .pool_idle_timeout(CONNECTION_IDLE_LIMIT)
             .pool_timer(TokioTimer::new())
             .build(either);
         Self(client)

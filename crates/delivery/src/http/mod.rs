@@ -1,43 +1,22 @@
-//! What HTTP adapters share: one client, reading little, waiting as asked, and telling what went wrong on the way.
+//! What HTTP adapters share: one client, one exchange with its answer, a table of what statuses mean, and what went wrong
+//! on the way.
 
+mod answer;
 mod body;
 mod client;
+mod meaning;
 
+pub(crate) use answer::{Answer, Exchange};
 pub(crate) use client::{Client, Names, Response, basic, user_agent};
+pub(crate) use meaning::{Meaning, default_meaning};
 
 use crate::vet::VetError;
 use domain::{Failure, Scope, Timestamp};
-use http_body_util::BodyExt;
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use std::{error::Error, io, time::Duration};
 
-/// The most that is read of an answer where only people read it, in bytes.
-const READ: usize = 64 << 10;
-
-/// The start of an answer's body; what cannot be read is left out.
-pub(crate) async fn body_of(response: Response) -> Vec<u8> {
-    let mut body = vec![];
-    read(response, READ, &mut body).await;
-    body
-}
-
-/// Reads up to so many bytes. False if there was more, or it broke off.
-pub(crate) async fn read(response: Response, most: usize, body: &mut Vec<u8>) -> bool {
-    let mut coming = response.into_body();
-    while let Some(frame) = coming.frame().await {
-        let Ok(frame) = frame else { return false };
-        let Some(chunk) = frame.data_ref() else { continue };
-        let room = most - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() > room {
-            return false;
-        }
-    }
-    true
-}
-
 /// How long the far end asks us to wait: seconds, decimals allowed, or a date. Anything else is ignored.
-pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();

@@ -5,11 +5,10 @@
 //! `classify` (what the answers mean).
 
 mod address;
-mod attempt;
 mod classify;
 mod compose;
-mod oauth;
 mod pool;
+mod recipients;
 mod reply;
 mod session;
 mod settings;
@@ -17,37 +16,33 @@ mod transaction;
 mod wire;
 
 use crate::{
-    adapter::{Adapter, Deadline, Message},
+    adapter::{Adapter, Attempt, Message},
     kind::{Kind, KindInfo, Settings},
     outside::Outside,
     redact::Redactor,
 };
 use async_trait::async_trait;
-use attempt::Attempt;
 use classify::{Cause, Phase, Trouble};
 use domain::{Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use pool::Pool;
+use recipients::Recipients;
 use secrecy::{ExposeSecret, SecretString};
 use session::{Credentials, Session};
 use settings::{Auth, SmtpSettings};
 use std::sync::Arc;
 use transaction::{Letter, transact};
+use wire::Log;
 
 /// The kind `smtp`.
 #[derive(Debug, Clone)]
 pub struct SmtpKind {
+    info: KindInfo,
     outside: Arc<Outside>,
 }
 
 impl SmtpKind {
     pub fn new(outside: Arc<Outside>) -> Self {
-        Self { outside }
-    }
-}
-
-impl Kind for SmtpKind {
-    fn info(&self) -> KindInfo {
-        KindInfo {
+        let info = KindInfo {
             kind: "smtp",
             channel: Channel::Email,
             title: "E-mail by SMTP",
@@ -58,7 +53,14 @@ impl Kind for SmtpKind {
                 per_second: None,
             },
             on_ambiguous: OnAmbiguous::Resend,
-        }
+        };
+        Self { info, outside }
+    }
+}
+
+impl Kind for SmtpKind {
+    fn info(&self) -> &KindInfo {
+        &self.info
     }
 
     fn check(&self, settings: &Settings) -> Vec<FieldError> {
@@ -86,49 +88,62 @@ struct SmtpAdapter {
 
 #[async_trait]
 impl Adapter for SmtpAdapter {
-    async fn deliver(&self, message: &Message, deadline: Deadline) -> Outcome {
-        let deadline = deadline.within(self.settings.timeout).with_margin();
-        let mut attempt = Attempt::new(message);
+    async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
+        let attempt = attempt.within(self.settings.timeout);
+        let mut recipients = Recipients::new(message);
         let data = compose::compose(message, &self.settings);
         let letter = Letter {
             from: &self.settings.from,
             data: &data,
         };
         let mut token = None;
-        if let Err(trouble) = self.attempt(&letter, &mut attempt, &mut token, deadline).await {
-            attempt.fail_open(&trouble.into());
+        if let Err(trouble) = self
+            .hand_over(&letter, &mut recipients, &mut token, &attempt)
+            .await
+        {
+            recipients.fail_open(&trouble.into());
         }
-        self.redactor(token.as_ref()).outcome(attempt.conclude())
+        self.redactor(token.as_ref()).outcome(recipients.conclude())
     }
 }
 
 impl SmtpAdapter {
     /// Goes on until every recipient has a result, or the connection gives out.
-    async fn attempt(
+    async fn hand_over(
         &self,
         letter: &Letter<'_>,
-        attempt: &mut Attempt,
+        recipients: &mut Recipients,
         token: &mut Option<SecretString>,
-        deadline: Deadline,
+        attempt: &Attempt,
     ) -> Result<(), Trouble> {
         let mut kept = self.pool.take();
-        while attempt.has_open() {
+        while recipients.has_open() {
             let was_kept = kept.is_some();
             let mut session = match kept.take() {
                 Some(session) => session,
-                None => self.open(token, deadline).await?,
+                None => self.open(token, attempt).await?,
             };
-            attempt.refuse_utf8_unless(session.offers.utf8);
-            let open = attempt.open();
+            if attempt.recorder.is_on() {
+                session.wire.log = self.log(token.as_ref(), attempt);
+            }
+            recipients.refuse_utf8_unless(session.offers.utf8);
+            let open = recipients.open();
             if open.is_empty() {
                 self.pool.put(session);
                 break;
             }
-            match transact(&mut session, letter, &attempt.mailboxes(&open), deadline).await {
+            match transact(
+                &mut session,
+                letter,
+                &recipients.mailboxes(&open),
+                attempt.deadline,
+            )
+            .await
+            {
                 Ok(round) => {
                     let usable = round.usable;
-                    attempt.take(&open, round);
-                    if usable && attempt.has_open() {
+                    recipients.take(&open, round);
+                    if usable && recipients.has_open() {
                         kept = Some(session);
                     } else if usable {
                         self.pool.put(session);
@@ -143,38 +158,51 @@ impl SmtpAdapter {
     }
 
     /// A new session. A token that the server turns down is renewed once.
-    async fn open(&self, token: &mut Option<SecretString>, deadline: Deadline) -> Result<Session, Trouble> {
-        match &self.settings.auth {
-            Auth::None => self.open_with(Credentials::None, deadline).await,
+    async fn open(&self, token: &mut Option<SecretString>, attempt: &Attempt) -> Result<Session, Trouble> {
+        let (username, tokens) = match &self.settings.auth {
+            Auth::None => return self.open_with(Credentials::None, attempt, None).await,
             Auth::Plain { username, password } => {
-                self.open_with(Credentials::Plain(username, password.expose_secret()), deadline)
-                    .await
+                let login = Credentials::Plain(username, password.expose_secret());
+                return self.open_with(login, attempt, None).await;
             }
             Auth::Login { username, password } => {
-                self.open_with(Credentials::Login(username, password.expose_secret()), deadline)
-                    .await
+                let login = Credentials::Login(username, password.expose_secret());
+                return self.open_with(login, attempt, None).await;
             }
-            Auth::XOAuth2 { username, tokens } => {
-                let mut renewed = false;
-                loop {
-                    let refused = token.clone().filter(|_| renewed);
-                    let fresh = tokens.get(refused.as_ref(), deadline).await;
-                    let fresh = fresh.map_err(|failure| Phase::Auth.trouble(Cause::Token(failure)))?;
-                    let opened = self
-                        .open_with(Credentials::XOAuth2(username, fresh.expose_secret()), deadline)
-                        .await;
-                    *token = Some(fresh.clone());
-                    match opened {
-                        Err(trouble) if trouble.is_refused_login() && !renewed => renewed = true,
-                        opened => return opened,
-                    }
-                }
+            Auth::XOAuth2 { username, tokens } => (username, tokens),
+        };
+        let mut renewed = false;
+        loop {
+            let refused = token.clone().filter(|_| renewed);
+            let fresh = tokens.get(refused.as_ref(), attempt).await;
+            let fresh = fresh.map_err(|failure| Phase::Auth.trouble(Cause::Token(failure)))?;
+            let login = Credentials::XOAuth2(username, fresh.expose_secret());
+            let opened = self.open_with(login, attempt, Some(&fresh)).await;
+            *token = Some(fresh.clone());
+            match opened {
+                Err(trouble) if trouble.is_refused_login() && !renewed => renewed = true,
+                opened => return opened,
             }
         }
     }
 
-    async fn open_with(&self, credentials: Credentials<'_>, deadline: Deadline) -> Result<Session, Trouble> {
-        Session::open(&self.settings, &self.outside.vetting, &credentials, deadline).await
+    async fn open_with(
+        &self,
+        credentials: Credentials<'_>,
+        attempt: &Attempt,
+        token: Option<&SecretString>,
+    ) -> Result<Session, Trouble> {
+        let log = self.log(token, attempt);
+        let vetting = &self.outside.vetting;
+        Session::open(&self.settings, vetting, &credentials, log, attempt.deadline).await
+    }
+
+    /// Who writes down what is said in this attempt.
+    fn log(&self, token: Option<&SecretString>, attempt: &Attempt) -> Log {
+        match attempt.recorder.is_on() {
+            true => Log::new(attempt.recorder.clone(), self.redactor(token)),
+            false => Log::default(),
+        }
     }
 
     fn redactor(&self, token: Option<&SecretString>) -> Redactor {

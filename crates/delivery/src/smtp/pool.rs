@@ -1,18 +1,18 @@
 //! Sessions that are kept open between attempts, so that most mails need no handshake.
 
-use super::session::Session;
+use super::{session::Session, wire::Log};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 use tokio::time::{Instant, sleep};
 
-const MOST_IDLE: usize = 32;
+const MAX_IDLE_SESSIONS: usize = 32;
 /// Shorter than what servers grant an idle client.
-const IDLE_FOR: Duration = Duration::from_secs(60);
+const SESSION_IDLE_LIMIT: Duration = Duration::from_secs(60);
 /// Also bounds how long a session outlives the token it was opened with.
-const OLDEST: Duration = Duration::from_secs(10 * 60);
-const MOST_MAILS: u32 = 1_000;
+const MAX_SESSION_AGE: Duration = Duration::from_secs(10 * 60);
+const MAX_MAILS_PER_SESSION: u32 = 1_000;
 
 /// Idle sessions of one provider. Sessions in use belong to their attempt.
 #[derive(Debug, Default, Clone)]
@@ -37,10 +37,12 @@ impl Pool {
     }
 
     /// Keeps a session that has just ended a transaction in good order.
-    pub fn put(&self, session: Session) {
+    pub fn put(&self, mut session: Session) {
+        // Its next attempt has a transcript of its own, or none.
+        session.wire.log = Log::default();
         let now = Instant::now();
         let mut idle = lock(&self.0);
-        if !is_fresh(now, &session) || idle.sessions.len() >= MOST_IDLE {
+        if !is_fresh(now, &session) || idle.sessions.len() >= MAX_IDLE_SESSIONS {
             drop(idle);
             session.wire.quit();
             return;
@@ -54,13 +56,15 @@ impl Pool {
 }
 
 fn is_fresh(since: Instant, session: &Session) -> bool {
-    since.elapsed() < IDLE_FOR && session.born.elapsed() < OLDEST && session.used < MOST_MAILS
+    since.elapsed() < SESSION_IDLE_LIMIT
+        && session.born.elapsed() < MAX_SESSION_AGE
+        && session.used < MAX_MAILS_PER_SESSION
 }
 
 /// Closes what nobody came back for, then ends.
 async fn reap(pool: Weak<Mutex<Idle>>) {
     loop {
-        sleep(IDLE_FOR).await;
+        sleep(SESSION_IDLE_LIMIT).await;
         let Some(pool) = pool.upgrade() else { return };
         let mut idle = lock(&pool);
         let (fresh, stale): (Vec<_>, Vec<_>) = std::mem::take(&mut idle.sessions)
@@ -132,7 +136,7 @@ mod tests {
         let pool = Pool::default();
         let (session, mut far) = session();
         pool.put(Session {
-            used: MOST_MAILS,
+            used: MAX_MAILS_PER_SESSION,
             ..session
         });
         assert!(pool.take().is_none());
@@ -147,7 +151,7 @@ mod tests {
         let (session, mut far) = session();
         pool.put(session);
         let mut said = String::new();
-        advance(IDLE_FOR).await;
+        advance(SESSION_IDLE_LIMIT).await;
         far.read_to_string(&mut said).await.unwrap();
         assert_eq!(said, "QUIT\r\n");
         assert!(pool.take().is_none());

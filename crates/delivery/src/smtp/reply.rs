@@ -4,7 +4,7 @@
 //! bytes after a reply must stay for the next one.
 
 /// Longer replies are taken for nonsense.
-const LONGEST: usize = 16 << 10;
+const MAX_REPLY_BYTES: usize = 16 << 10;
 
 /// What the server said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +34,11 @@ impl Reply {
         let mut start = 0;
         loop {
             let rest = &bytes[start..];
-            if rest.iter().take(3).any(|b| !b.is_ascii_digit()) || start > LONGEST {
+            if rest.iter().take(3).any(|b| !b.is_ascii_digit()) || start > MAX_REPLY_BYTES {
                 return Parsed::Garbled;
             }
             let Some(end) = rest.iter().position(|b| *b == b'\n') else {
-                return if bytes.len() > LONGEST {
+                return if bytes.len() > MAX_REPLY_BYTES {
                     Parsed::Garbled
                 } else {
                     Parsed::More

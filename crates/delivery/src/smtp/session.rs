@@ -4,9 +4,9 @@ use super::{
     classify::{Cause, Phase, Trouble},
     reply::Reply,
     settings::{Security, SmtpSettings},
-    wire::{Stream, Wire, WireError},
+    wire::{Log, Stream, Wire, WireError},
 };
-use crate::{adapter::Deadline, vet::Vetting};
+use crate::{adapter::Deadline, redact::MASK, vet::Vetting};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::ServerName;
 use std::{
@@ -19,7 +19,7 @@ use tokio::{net::TcpStream, time::Instant, time::timeout_at};
 use tokio_rustls::TlsConnector;
 
 /// A name with several addresses: how long one of them may keep us from the next.
-const PER_ADDRESS: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT_PER_ADDRESS: Duration = Duration::from_secs(10);
 
 /// How to log in, with the secret of the moment.
 pub(super) enum Credentials<'a> {
@@ -72,6 +72,7 @@ impl Session {
         settings: &SmtpSettings,
         vetting: &Vetting,
         credentials: &Credentials<'_>,
+        log: Log,
         deadline: Deadline,
     ) -> Result<Self, Trouble> {
         let stream = connect(settings, vetting, deadline).await?;
@@ -81,7 +82,7 @@ impl Session {
             _ => Wire::new(Box::new(stream)),
         };
         let mut session = Self {
-            wire,
+            wire: wire.logged(log),
             offers: Offers::default(),
             born: Instant::now(),
             used: 0,
@@ -113,6 +114,21 @@ impl Session {
         self.wire.reply(deadline).await.map_err(|e| phase.wire(e))
     }
 
+    /// The same for a line that carries credentials; `shown` stands for it in a transcript.
+    async fn hidden_command(
+        &mut self,
+        line: &str,
+        shown: &str,
+        deadline: Deadline,
+    ) -> Result<Reply, Trouble> {
+        let line = format!("{line}\r\n");
+        self.wire
+            .send_hidden(line.as_bytes(), shown, deadline)
+            .await
+            .map_err(|e| Phase::Auth.wire(e))?;
+        self.wire.reply(deadline).await.map_err(|e| Phase::Auth.wire(e))
+    }
+
     async fn hello(&mut self, me: &str, deadline: Deadline) -> Result<(), Trouble> {
         let mut reply = self.command(&format!("EHLO {me}"), Phase::Ehlo, deadline).await?;
         if matches!(reply.code, 500 | 502 | 504) {
@@ -139,12 +155,13 @@ impl Session {
         if reply.code != 220 {
             return Err(Phase::StartTls.reply(reply));
         }
+        let log = self.wire.log.clone();
         let Some(stream) = self.wire.into_stream() else {
             let why = "the server spoke before the handshake".to_owned();
             return Err(Phase::StartTls.trouble(Cause::Tls(why)));
         };
         Ok(Self {
-            wire: encrypt(stream, settings, config, deadline).await?,
+            wire: encrypt(stream, settings, config, deadline).await?.logged(log),
             // What was offered in the clear counts for nothing.
             offers: Offers::default(),
             born: self.born,
@@ -178,12 +195,13 @@ impl Session {
                 vec![String::new()],
             ),
         };
-        let mut reply = self.command(&first, Phase::Auth, deadline).await?;
+        let shown = format!("AUTH {mechanism} {MASK}");
+        let mut reply = self.hidden_command(&first, &shown, deadline).await?;
         for answer in then {
             if reply.code != 334 {
                 break;
             }
-            reply = self.command(&answer, Phase::Auth, deadline).await?;
+            reply = self.hidden_command(&answer, MASK, deadline).await?;
         }
         if reply.code == 235 {
             Ok(())
@@ -210,7 +228,12 @@ async fn connect(
     let mut last = WireError::Timeout;
     for address in addresses {
         let socket = SocketAddr::new(address, settings.port);
-        match timeout_at(deadline.within(PER_ADDRESS).0, TcpStream::connect(socket)).await {
+        match timeout_at(
+            deadline.within(CONNECT_TIMEOUT_PER_ADDRESS).0,
+            TcpStream::connect(socket),
+        )
+        .await
+        {
             Ok(Ok(stream)) => {
                 // Without it every pipelined burst waits for the far end's delayed acknowledgement.
                 let _ = stream.set_nodelay(true);

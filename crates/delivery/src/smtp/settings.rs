@@ -1,14 +1,12 @@
 //! What an SMTP provider is configured with.
 
-use super::{
-    address::Mailbox,
-    oauth::{OAuthSettings, Tokens},
-};
+use super::address::Mailbox;
 use crate::{
     kind::{Setting, Settings},
+    oauth::{OAuthSettings, Tokens},
     outside::Outside,
     redact::Redactor,
-    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values},
+    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values, http_url},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::FieldError;
@@ -16,9 +14,9 @@ use secrecy::SecretString;
 use std::{sync::Arc, time::Duration};
 
 /// What decides who hears a login.
-const SERVER: &[&str] = &["host", "port", "tls", "caPem"];
+const SERVER_SETTINGS: &[&str] = &["host", "port", "tls", "caPem"];
 /// An access token is fetched with the secret and then shown to the mail server.
-const TOKEN_AND_SERVER: &[&str] = &["oauth.tokenUrl", "host", "port", "tls", "caPem"];
+const TOKEN_AND_SERVER_SETTINGS: &[&str] = &["oauth.tokenUrl", "host", "port", "tls", "caPem"];
 
 pub(super) fn described() -> Vec<Setting> {
     vec![
@@ -37,11 +35,11 @@ pub(super) fn described() -> Vec<Setting> {
         )
         .or("none"),
         Setting::text("username", "The account; with xoauth2 the mailbox."),
-        Setting::text("password", "For plain and login.").secret_sent_to(SERVER),
+        Setting::text("password", "For plain and login.").secret_sent_to(SERVER_SETTINGS),
         Setting::url("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant."),
         Setting::text("oauth.clientId", "The application's id at the identity provider."),
         Setting::text("oauth.clientSecret", "The application's secret at the identity provider.")
-            .secret_sent_to(TOKEN_AND_SERVER),
+            .secret_sent_to(TOKEN_AND_SERVER_SETTINGS),
         Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default"),
         Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").required(),
         Setting::text("replyTo", "Where answers go, if not to the sender."),
@@ -233,11 +231,6 @@ fn auth(values: &Values, outside: &Arc<Outside>, problems: &mut Problems) -> Aut
         }
         _ => Auth::None,
     }
-}
-
-fn http_url(text: &str) -> Option<url::Url> {
-    let url = url::Url::parse(text.trim()).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
 fn redactor(values: &Values) -> Redactor {

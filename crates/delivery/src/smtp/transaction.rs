@@ -8,10 +8,10 @@ use super::{
     wire::WireError,
 };
 use crate::adapter::Deadline;
-use domain::{Accepted, Failure, Grade, Scope};
+use domain::{Accepted, Failure, Scope};
 
 /// Recipients per burst: their replies must fit the far end's send buffer while it is still reading from us.
-const BURST: usize = 100;
+const RCPT_PER_BURST: usize = 100;
 
 /// A transaction that came to an end.
 pub(super) struct Round {
@@ -76,7 +76,7 @@ impl Transaction<'_> {
         recipients: &[&Mailbox],
     ) -> Result<Spoken, BrokenOff> {
         let mut mail = None;
-        let mut bursts = recipients.chunks(BURST).peekable();
+        let mut bursts = recipients.chunks(RCPT_PER_BURST).peekable();
         while let Some(burst) = bursts.next() {
             let is_last = bursts.peek().is_none();
             let mut commands = String::with_capacity(64 * (burst.len() + 2));
@@ -287,7 +287,6 @@ fn rcpt_command(recipient: &Mailbox) -> String {
 fn accepted(reply: &Reply) -> Accepted {
     Accepted {
         provider_message_id: queue_id(&reply.message),
-        grade: Grade::Accepted,
         detail: Some(classify::words(reply)),
     }
 }

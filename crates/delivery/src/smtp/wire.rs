@@ -1,7 +1,10 @@
 //! Bytes to and from a mail server: whole commands out, whole replies in, nothing lost in between.
 
-use super::reply::{Parsed, Reply};
-use crate::adapter::Deadline;
+use super::{
+    classify::words,
+    reply::{Parsed, Reply},
+};
+use crate::{adapter::Deadline, redact::Redactor, transcript::Recorder};
 use futures_util::FutureExt;
 use std::{fmt, io};
 use tokio::{
@@ -47,12 +50,35 @@ impl From<io::Error> for WireError {
     }
 }
 
+/// Who writes down what is said on a connection; it changes with every attempt.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Log {
+    recorder: Recorder,
+    redactor: Redactor,
+}
+
+impl Log {
+    pub fn new(recorder: Recorder, redactor: Redactor) -> Self {
+        Self { recorder, redactor }
+    }
+
+    fn sent(&self, bytes: &[u8]) {
+        let text = || String::from_utf8_lossy(bytes).replace('\r', "");
+        self.recorder.sent(&self.redactor, text);
+    }
+
+    fn received(&self, text: impl FnOnce() -> String) {
+        self.recorder.received(&self.redactor, text);
+    }
+}
+
 /// One connection. Replies that arrived together are handed out one by one.
 pub(super) struct Wire {
     stream: Box<dyn Stream>,
     buffer: Vec<u8>,
     /// Where the unread part of `buffer` starts.
     start: usize,
+    pub log: Log,
 }
 
 impl Wire {
@@ -61,10 +87,31 @@ impl Wire {
             stream,
             buffer: Vec::with_capacity(1024),
             start: 0,
+            log: Log::default(),
         }
     }
 
+    pub fn logged(self, log: Log) -> Self {
+        Self { log, ..self }
+    }
+
     pub async fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<(), WireError> {
+        self.log.sent(bytes);
+        self.write(bytes, deadline).await
+    }
+
+    /// Sends what nobody may read; `shown` is written down instead.
+    pub async fn send_hidden(
+        &mut self,
+        bytes: &[u8],
+        shown: &str,
+        deadline: Deadline,
+    ) -> Result<(), WireError> {
+        self.log.sent(shown.as_bytes());
+        self.write(bytes, deadline).await
+    }
+
+    async fn write(&mut self, bytes: &[u8], deadline: Deadline) -> Result<(), WireError> {
         let sending = async {
             self.stream.write_all(bytes).await?;
             self.stream.flush().await
@@ -77,6 +124,15 @@ impl Wire {
 
     /// The next reply, however many lines it has.
     pub async fn reply(&mut self, deadline: Deadline) -> Result<Reply, WireError> {
+        let reply = self.next_reply(deadline).await;
+        self.log.received(|| match &reply {
+            Ok(reply) => words(reply),
+            Err(error) => format!("({error})"),
+        });
+        reply
+    }
+
+    async fn next_reply(&mut self, deadline: Deadline) -> Result<Reply, WireError> {
         loop {
             match Reply::parse(&self.buffer[self.start..]) {
                 Parsed::Whole(reply, used) => {

@@ -1,18 +1,21 @@
 //! What a webhook provider is configured with.
 
-use super::sign::Signer;
+use super::{Webhook, sign::Signer};
 use crate::{
-    kind::{Setting, Settings},
-    redact::Redactor,
-    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values},
+    http,
+    kind::Setting,
+    kit::described_timeout,
+    settings::{Problems, Values},
 };
-use domain::FieldError;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use std::{fmt, time::Duration};
+use hyper::{
+    Uri,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT},
+};
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// Headers that are ours to set, because requests would break or lie otherwise.
-const OURS: [&str; 6] = [
+const RESERVED_HEADERS: [&str; 6] = [
     "host",
     "content-length",
     "content-type",
@@ -35,68 +38,58 @@ pub(super) fn described() -> Vec<Setting> {
         )
         .secret_sent_to(&["url"]),
         Setting::map("headers", "Sent along with each request; they often carry credentials.").secret_sent_to(&["url"]),
-        Setting::duration("timeout", "The longest one attempt may take.").or("15s"),
+        described_timeout("15s"),
     ]
 }
 
-pub(super) struct WebhookSettings {
-    pub url: Url,
-    pub signer: Option<Signer>,
-    pub headers: HeaderMap,
-    pub timeout: Duration,
-    pub redactor: Redactor,
-}
-
-impl fmt::Debug for WebhookSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebhookSettings")
-            .field("host", &self.url.host_str())
-            .field("signed", &self.signer.is_some())
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
-}
-
-impl WebhookSettings {
-    pub fn read(settings: &Settings) -> Result<Self, Vec<FieldError>> {
-        let mut problems = Problems::default();
-        let values = Values::read(&described(), settings, &mut problems);
-        let mut redactor = Redactor::default();
-        let url = values.text("url").and_then(|text| {
-            let url = Url::parse(text.trim()).ok();
-            let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-            if url.is_none() {
-                problems.add("url", "must be a URL like https://example.com/hook");
-            }
-            url
-        });
+impl Webhook {
+    pub(super) fn of(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let url = values.url("url", problems);
         let signer = values.text("secret").and_then(|secret| {
-            redactor.hide(secret);
             Signer::new(secret)
                 .map_err(|problem| problems.add("secret", problem))
                 .ok()
         });
-        let headers = headers(&values, &mut redactor, &mut problems);
-        let timeout = values.duration("timeout").unwrap_or(Duration::from_secs(15));
-        if !(SHORTEST_TIMEOUT..=LONGEST_TIMEOUT).contains(&timeout) {
-            problems.add("timeout", "must be between 1s and 1h");
-        }
+        let own = own_headers(values, problems);
         let Some(url) = url else {
             problems.add("url", "is required");
-            return Err(problems.0);
+            return None;
         };
-        redactor.hide_url(&url);
-        problems.or(Self {
-            url,
-            signer,
-            headers,
-            timeout,
-            redactor,
-        })
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, http::user_agent());
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(login(&url).map(|login| (AUTHORIZATION, login)));
+        headers.extend(own);
+        let uri = address(&url)
+            .map_err(|problem| problems.add("url", problem))
+            .ok()?;
+        Some(Self { uri, headers, signer })
     }
 }
 
-fn headers(values: &Values, redactor: &mut Redactor, problems: &mut Problems) -> HeaderMap {
+/// What is asked for: a URL without user and fragment, which are not sent.
+fn address(url: &Url) -> Result<Uri, String> {
+    let mut bare = url.clone();
+    bare.set_fragment(None);
+    // Only URLs without a host refuse these.
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    Uri::try_from(bare.as_str()).map_err(|e| e.to_string())
+}
+
+/// What a URL says about who asks.
+fn login(url: &Url) -> Option<HeaderValue> {
+    let plain = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (user, password) = (plain(url.username()), plain(url.password().unwrap_or("")));
+    match (user.as_str(), password.as_str()) {
+        ("", "") => None,
+        (user, password) => http::basic(user, password),
+    }
+}
+
+/// What somebody wants to have sent along.
+fn own_headers(values: &Values, problems: &mut Problems) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in values.map("headers") {
         let field = format!("headers.{name}");
@@ -104,41 +97,33 @@ fn headers(values: &Values, redactor: &mut Redactor, problems: &mut Problems) ->
             problems.add(&field, "is not a header that HTTP allows");
             continue;
         };
-        if OURS.contains(&name.as_str()) || name.as_str().starts_with("webhook-") {
+        if RESERVED_HEADERS.contains(&name.as_str()) || name.as_str().starts_with("webhook-") {
             problems.add(&field, "is set by Waypost and cannot be set here");
         }
-        hide_header(redactor, value.to_str().unwrap_or(""));
         value.set_sensitive(true);
         headers.insert(name, value);
     }
     headers
 }
 
-/// `Bearer abc` hides `abc` too. Short values like `1` are no secrets, and masking them would eat every text.
-fn hide_header(redactor: &mut Redactor, value: &str) {
-    for part in std::iter::once(value).chain(value.split_whitespace()) {
-        if part.len() >= 8 {
-            redactor.hide(part);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::{Outside, kit::HttpKind};
+    use domain::{FieldError, SystemClock};
     use serde_json::{Value, json};
+    use std::sync::Arc;
 
-    fn read(settings: Value) -> Result<WebhookSettings, Vec<FieldError>> {
-        WebhookSettings::read(settings.as_object().unwrap())
+    fn check(settings: Value) -> Vec<FieldError> {
+        let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
+        HttpKind::<super::Webhook>::kind(&outside).check(settings.as_object().unwrap())
     }
 
     #[test]
     fn every_bad_setting_is_named() {
-        let bad = read(json!({
+        let bad = check(json!({
             "url": "ftp://x", "secret": "short", "timeout": "0s", "method": "PUT",
             "headers": {"Host": "x", "Webhook-Id": "y", "b ad": "z", "X-Ok": "ok"},
-        }))
-        .unwrap_err();
+        }));
         let mut named: Vec<_> = bad
             .iter()
             .map(|p| p.field.trim_start_matches("settings."))
@@ -160,8 +145,6 @@ mod tests {
 
     #[test]
     fn a_url_is_enough() {
-        let settings = read(json!({"url": "https://example.com/hook"})).unwrap();
-        assert!(settings.signer.is_none() && settings.headers.is_empty());
-        assert_eq!(settings.timeout, Duration::from_secs(15));
+        assert_eq!(check(json!({"url": "https://example.com/hook"})), []);
     }
 }

@@ -1,16 +1,24 @@
-//! What every kind of provider must keep to. A new kind adds a row to `KINDS`.
+//! What every kind of provider must keep to. A service with a file in `tests/answers` has its row already.
 
-use crate::world::*;
+use crate::{
+    answers::{Service, services},
+    world::*,
+};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use delivery::{Adapter, Captured, Deadline, Registry};
+use delivery::{
+    Adapter, Attempt, Captured, Deadline, Message, Recorder, Registry, SettingType,
+    kind::Settings,
+    receipt::{Callback, CallbackRefused},
+};
 use domain::Channel;
+use hyper::{HeaderMap, Method};
 use serde_json::{Value, json};
 use simulator::{
     HttpOptions, HttpReceiver, SmtpOptions, SmtpServer,
     http::HttpRule,
     smtp::{Mechanism, Phase, SmtpRule},
 };
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 const PASSWORD: &str = "hunter2-hunter2";
@@ -35,24 +43,56 @@ impl Far {
         }
     }
 
-    fn kinds(&self) -> [(&'static str, Channel, Value); 3] {
+    fn kinds(&self) -> Vec<Row> {
         let url = self.http.url("/services/T0P-SECRET-PATH?key=QUERYSECRET");
-        [
-            (
-                "smtp",
-                Channel::Email,
-                smtp_settings(
+        let mut rows = vec![
+            Row {
+                kind: "smtp".into(),
+                message: mail(&["a@example.com"]),
+                settings: smtp_settings(
                     &self.smtp,
                     json!({"auth": "plain", "username": "user", "password": PASSWORD}),
                 ),
-            ),
-            (
-                "webhook",
-                Channel::Webhook,
-                json!({"url": url, "secret": SIGNING, "headers": {"Authorization": HEADER}}),
-            ),
-            ("capture", Channel::Capture, json!({})),
-        ]
+                secrets: vec![PASSWORD.into()],
+            },
+            Row {
+                kind: "webhook".into(),
+                message: message(Channel::Webhook, &[]),
+                settings: json!({"url": url, "secret": SIGNING, "headers": {"Authorization": HEADER}}),
+                secrets: [SIGNING, "abcdef123456", "T0P-SECRET-PATH", "QUERYSECRET"]
+                    .map(String::from)
+                    .into(),
+            },
+            Row {
+                kind: "capture".into(),
+                message: message(Channel::Capture, &[]),
+                settings: json!({}),
+                secrets: vec![],
+            },
+        ];
+        rows.extend(services().iter().map(|service| self.row(service)));
+        rows
+    }
+
+    /// A service's row follows from its file of answers: its secrets are the settings that are described as such.
+    fn row(&self, service: &Service) -> Row {
+        let settings = service.settings_at(&self.http);
+        let registry = registry();
+        let info = registry.get(&service.kind).unwrap().info();
+        let secrets = info
+            .secrets()
+            .filter_map(|s| Some((s.kind.clone(), settings.get(s.name)?.as_str()?)));
+        // Of a secret URL the host may be shown.
+        let hidden = |(kind, text): (SettingType, &str)| match kind {
+            SettingType::Url => text.rsplit('/').next().unwrap_or(text).to_owned(),
+            _ => text.to_owned(),
+        };
+        Row {
+            kind: service.kind.clone(),
+            message: service.message(&service.to.as_deref().into_iter().collect::<Vec<_>>()),
+            secrets: secrets.map(hidden).collect(),
+            settings,
+        }
     }
 
     fn fall_silent(&self) {
@@ -62,7 +102,13 @@ impl Far {
 
     /// Every answer repeats every secret, in several forms.
     fn give_secrets_away(&self, good: bool) {
-        let told = |kind| secrets(kind).join(" ");
+        let told = |wanted: &str| {
+            let rows = self.kinds();
+            let of = rows
+                .iter()
+                .filter(|row| (row.kind == "smtp") == (wanted == "smtp"));
+            of.flat_map(Row::secret_forms).collect::<Vec<_>>().join(" ")
+        };
         let (smtp, status) = if good {
             ("250 2.0.0", 200)
         } else {
@@ -74,78 +120,85 @@ impl Far {
     }
 }
 
-fn secrets(kind: &str) -> Vec<String> {
-    let plain: &[&str] = match kind {
-        "smtp" => &[PASSWORD],
-        "webhook" => &[SIGNING, "abcdef123456", "T0P-SECRET-PATH", "QUERYSECRET"],
-        _ => &[],
-    };
-    let mut all: Vec<String> = plain.iter().map(|s| (*s).to_owned()).collect();
-    all.extend(plain.iter().map(|s| STANDARD.encode(s)));
-    if kind == "smtp" {
-        all.push(STANDARD.encode(format!("\0user\0{PASSWORD}")));
-    }
-    all
+/// One kind: what it is set up with, and what it may never show.
+struct Row {
+    kind: String,
+    message: Message,
+    settings: Value,
+    secrets: Vec<String>,
 }
 
-async fn for_each_kind<F: Future<Output = ()>>(
-    far: &Far,
-    check: impl Fn(&'static str, Channel, Arc<dyn Adapter>) -> F,
-) {
-    let known: Vec<_> = Registry::standard(Arc::new(outside()), Captured::default())
-        .iter()
-        .map(|k| k.info().kind)
-        .collect();
-    assert_eq!(
-        known,
-        far.kinds().map(|(kind, ..)| kind),
-        "every kind has its row"
-    );
-    for (kind, channel, settings) in far.kinds() {
-        check(kind, channel, adapter(kind, settings)).await;
+impl Row {
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        adapter(&self.kind, self.settings.clone())
+    }
+
+    fn secret_forms(&self) -> Vec<String> {
+        let mut all = self.secrets.clone();
+        all.extend(self.secrets.iter().map(|s| STANDARD.encode(s)));
+        if self.kind == "smtp" {
+            all.push(STANDARD.encode(format!("\0user\0{PASSWORD}")));
+        }
+        all
+    }
+
+    #[track_caller]
+    fn assert_hidden(&self, shown: &str) {
+        for secret in self.secret_forms() {
+            assert!(!shown.contains(&secret), "{} shows {secret}: {shown}", self.kind);
+        }
     }
 }
 
-fn to_somebody(channel: Channel) -> delivery::Message {
-    let targets: &[&str] = if channel.needs_recipients() {
-        &["a@example.com"]
-    } else {
-        &[]
-    };
-    message(channel, targets)
+fn registry() -> Registry {
+    Registry::standard(Arc::new(outside()), Captured::default())
+}
+
+#[tokio::test]
+async fn every_kind_has_its_row_here() {
+    let far = Far::new().await;
+    let mut rows: Vec<_> = far.kinds().into_iter().map(|row| row.kind).collect();
+    let mut known: Vec<_> = registry().iter().map(|k| k.info().kind.to_owned()).collect();
+    rows.sort();
+    known.sort();
+    assert_eq!(rows, known);
 }
 
 #[tokio::test]
 async fn every_kind_answers_before_its_deadline() {
     let far = Far::new().await;
     far.fall_silent();
-    for_each_kind(&far, async |kind, channel, adapter| {
+    for row in far.kinds() {
+        let adapter = row.adapter();
         for wait in [0, 1, 250] {
             let deadline = Deadline(Instant::now() + Duration::from_millis(wait));
-            let outcome = adapter.deliver(&to_somebody(channel), deadline).await;
+            let outcome = adapter.deliver(&row.message, deadline.into()).await;
             let late = Instant::now().saturating_duration_since(deadline.0);
             assert!(
                 late < Duration::from_millis(500),
-                "{kind} was {late:?} late: {outcome:?}"
+                "{} was {late:?} late: {outcome:?}",
+                row.kind
             );
         }
-    })
-    .await;
+    }
 }
 
 #[tokio::test]
-async fn no_kind_lets_a_secret_into_an_outcome_or_into_its_debug_output() {
+async fn no_kind_lets_a_secret_into_an_outcome_a_transcript_or_its_debug_output() {
     let far = Far::new().await;
     for good in [true, false] {
         far.give_secrets_away(good);
-        for_each_kind(&far, async |kind, channel, adapter| {
-            let outcome = adapter.deliver(&to_somebody(channel), patiently()).await;
-            let shown = format!("{outcome:?} {adapter:?} {adapter:#?}");
-            for secret in secrets(kind) {
-                assert!(!shown.contains(&secret), "{kind} shows {secret}: {shown}");
-            }
-        })
-        .await;
+        for row in far.kinds() {
+            let adapter = row.adapter();
+            let recorder = Recorder::on();
+            let attempt = Attempt {
+                recorder: recorder.clone(),
+                ..long_attempt()
+            };
+            let outcome = adapter.deliver(&row.message, attempt).await;
+            let transcript = recorder.transcript().unwrap();
+            row.assert_hidden(&format!("{outcome:?} {adapter:?} {adapter:#?} {transcript:?}"));
+        }
         far.smtp.behave();
         far.http.behave();
     }
@@ -157,13 +210,9 @@ async fn no_kind_shows_a_secret_when_its_far_end_is_gone() {
     let gone = far.kinds();
     far.smtp.stop().await;
     far.http.stop().await;
-    for (kind, channel, settings) in gone {
-        let outcome = adapter(kind, settings)
-            .deliver(&to_somebody(channel), patiently())
-            .await;
-        for secret in secrets(kind) {
-            assert!(!format!("{outcome:?}").contains(&secret), "{kind}: {outcome:?}");
-        }
+    for row in gone {
+        let outcome = row.adapter().deliver(&row.message, long_attempt()).await;
+        row.assert_hidden(&format!("{outcome:?}"));
     }
 }
 
@@ -172,18 +221,15 @@ async fn every_kind_gives_a_message_the_same_identity_each_time() {
     let far = Far::new().await;
     let captured = Captured::default();
     let registry = Registry::standard(Arc::new(outside()), captured.clone());
-    for (kind, channel, settings) in far.kinds() {
-        let adapter = registry
-            .get(kind)
-            .unwrap()
-            .build(settings.as_object().unwrap())
-            .unwrap();
-        let message = to_somebody(channel);
+    for row in far.kinds() {
+        far.http.forget();
+        let kind = registry.get(&row.kind).unwrap();
+        let adapter = kind.build(row.settings.as_object().unwrap()).unwrap();
         for _ in 0..2 {
-            assert_delivered(&adapter.deliver(&message, patiently()).await);
+            assert_delivered(&adapter.deliver(&row.message, long_attempt()).await);
         }
-        let id = message.id.to_string();
-        let seen: Vec<String> = match kind {
+        let id = row.message.id.to_string();
+        let seen: Vec<String> = match row.kind.as_str() {
             "smtp" => far
                 .smtp
                 .mails()
@@ -191,16 +237,24 @@ async fn every_kind_gives_a_message_the_same_identity_each_time() {
                 .map(|m| m.message_id.unwrap())
                 .collect(),
             "webhook" => far.http.requests().into_iter().map(|r| r.id.unwrap()).collect(),
-            _ => captured
+            "capture" => captured
                 .messages()
                 .into_iter()
                 .map(|m| m.id.to_string())
                 .collect(),
+            // Services that know no ids of ours get the same bytes again.
+            _ => {
+                let requests = far.http.requests();
+                assert_eq!(requests.len(), 2, "{}", row.kind);
+                assert_eq!(requests[0].body, requests[1].body, "{}", row.kind);
+                continue;
+            }
         };
-        assert_eq!(seen.len(), 2, "{kind}");
+        assert_eq!(seen.len(), 2, "{}", row.kind);
         assert!(
             seen.iter().all(|s| s.starts_with(&id) && *s == seen[0]),
-            "{kind}: {seen:?}"
+            "{}: {seen:?}",
+            row.kind
         );
     }
 }
@@ -209,15 +263,11 @@ async fn every_kind_gives_a_message_the_same_identity_each_time() {
 async fn an_abandoned_attempt_leaves_every_adapter_usable() {
     let far = Far::new().await;
     far.fall_silent();
-    let adapters: Vec<_> = far
-        .kinds()
-        .map(|(kind, channel, settings)| (channel, adapter(kind, settings)))
-        .into();
-    for (channel, adapter) in &adapters {
-        let message = to_somebody(*channel);
-        let abandoned = adapter.deliver(&message, patiently());
+    let adapters: Vec<_> = far.kinds().into_iter().map(|row| (row.adapter(), row)).collect();
+    for (adapter, row) in &adapters {
+        let abandoned = adapter.deliver(&row.message, long_attempt());
         let reached = far.smtp.wait_until(|c| c.mails > 0);
-        if *channel == Channel::Email {
+        if row.kind == "smtp" {
             tokio::select! { _ = abandoned => panic!("the far end is silent"), () = reached => {} }
         } else {
             drop(abandoned);
@@ -225,14 +275,29 @@ async fn an_abandoned_attempt_leaves_every_adapter_usable() {
     }
     far.smtp.behave();
     far.http.behave();
-    for (channel, adapter) in &adapters {
-        assert_delivered(&adapter.deliver(&to_somebody(*channel), patiently()).await);
+    for (adapter, row) in &adapters {
+        assert_delivered(&adapter.deliver(&row.message, long_attempt()).await);
+    }
+}
+
+#[tokio::test]
+async fn a_kind_that_tells_nothing_later_says_so() {
+    let registry = registry();
+    let callback = Callback {
+        method: &Method::POST,
+        url: "https://waypost.example/callbacks/x/y",
+        headers: &HeaderMap::new(),
+        body: b"",
+    };
+    for kind in ["smtp", "capture"] {
+        let heard = registry.get(kind).unwrap().hear(&Settings::new(), &callback);
+        assert_eq!(heard, Err(CallbackRefused::NoReceipts));
     }
 }
 
 #[test]
 fn every_kind_names_unknown_settings_and_describes_the_ones_it_needs() {
-    let registry = Registry::standard(Arc::new(outside()), Captured::default());
+    let registry = registry();
     for kind in registry.iter() {
         let info = kind.info();
         let bad = kind.check(json!({"no-such-setting": 1}).as_object().unwrap());
@@ -256,7 +321,7 @@ fn every_kind_names_unknown_settings_and_describes_the_ones_it_needs() {
 
 #[tokio::test]
 async fn what_a_secret_is_bound_to_are_settings_of_its_kind() {
-    let registry = Registry::standard(Arc::new(outside()), Captured::default());
+    let registry = registry();
     for kind in registry.iter() {
         let info = kind.info();
         let names: Vec<_> = info.settings.iter().map(|s| s.name).collect();

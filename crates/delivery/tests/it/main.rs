@@ -5,9 +5,11 @@
     reason = "helpers of tests may panic like the tests themselves"
 )]
 
+mod answers;
 mod contract;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;
+mod transcripts;
 mod webhook;
 mod world;

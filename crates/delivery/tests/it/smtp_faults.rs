@@ -73,7 +73,7 @@ async fn each_code_at_each_phase_is_understood_and_forgotten_with_the_next_messa
                     rule = rule.to("b@example.com");
                 }
                 server.on(rule);
-                let outcome = adapter.deliver(&mail(&TARGETS), patiently()).await;
+                let outcome = adapter.deliver(&mail(&TARGETS), long_attempt()).await;
                 if phase == Phase::Rcpt && code != 421 {
                     assert!(
                         matches!(outcome, Outcome::Mixed(_)),
@@ -88,7 +88,7 @@ async fn each_code_at_each_phase_is_understood_and_forgotten_with_the_next_messa
                 );
                 assert!(failure.detail.contains(&code.to_string()), "{failure:?}");
                 server.behave();
-                assert_delivered(&adapter.deliver(&mail(&TARGETS), patiently()).await);
+                assert_delivered(&adapter.deliver(&mail(&TARGETS), long_attempt()).await);
             }
         }
         assert_eq!(server.counts().unasked_pipelining, 0);
@@ -101,7 +101,7 @@ async fn silence_is_transient_until_the_message_is_out_and_ambiguous_then() {
     for phase in Phase::ANSWERED {
         let adapter = smtp_adapter(&server, login());
         server.on(SmtpRule::at(phase).stall());
-        let failure = failure(adapter.deliver(&mail(&TARGETS), briefly()).await);
+        let failure = failure(adapter.deliver(&mail(&TARGETS), short_attempt()).await);
         let expected = if phase == Phase::AfterDot {
             Ambiguous
         } else {
@@ -114,7 +114,7 @@ async fn silence_is_transient_until_the_message_is_out_and_ambiguous_then() {
         );
         assert!(failure.is_lane_down());
         server.behave();
-        assert_delivered(&adapter.deliver(&mail(&TARGETS), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&TARGETS), long_attempt()).await);
     }
 }
 
@@ -125,7 +125,7 @@ async fn a_cut_connection_is_transient_until_the_message_is_out_and_ambiguous_th
         for phase in Phase::ANSWERED {
             let adapter = smtp_adapter(&server, login());
             server.on(SmtpRule::at(phase).cut());
-            let failure = failure(adapter.deliver(&mail(&TARGETS), patiently()).await);
+            let failure = failure(adapter.deliver(&mail(&TARGETS), long_attempt()).await);
             let expected = if phase == Phase::AfterDot {
                 Ambiguous
             } else {
@@ -134,7 +134,7 @@ async fn a_cut_connection_is_transient_until_the_message_is_out_and_ambiguous_th
             assert_eq!(failure.kind, expected, "{phase:?}: {failure:?}");
             assert!(failure.is_lane_down());
             server.behave();
-            assert_delivered(&adapter.deliver(&mail(&TARGETS), patiently()).await);
+            assert_delivered(&adapter.deliver(&mail(&TARGETS), long_attempt()).await);
         }
     }
 }
@@ -147,7 +147,7 @@ async fn a_connection_cut_in_the_middle_of_a_message_is_never_taken_for_a_delive
     for body in ["short".to_owned(), "a long line of text\n".repeat(200_000)] {
         let mut message = mail(&TARGETS);
         message.content.body = body;
-        let failure = failure(adapter.deliver(&message, patiently()).await);
+        let failure = failure(adapter.deliver(&message, long_attempt()).await);
         assert!(matches!(failure.kind, Transient | Ambiguous), "{failure:?}");
         assert!(failure.is_lane_down());
     }
@@ -162,7 +162,7 @@ async fn a_mail_taken_without_an_answer_is_told_apart_from_recipients_who_were_r
         .to("b@example.com")
         .reply("550 5.1.1 no such user"));
     server.on(SmtpRule::at(Phase::AfterDot).cut());
-    let Outcome::Mixed(reports) = adapter.deliver(&mail(&TARGETS), patiently()).await else {
+    let Outcome::Mixed(reports) = adapter.deliver(&mail(&TARGETS), long_attempt()).await else {
         panic!("mixed");
     };
     let kinds: Vec<_> = reports.into_iter().map(|r| r.result.unwrap_err().kind).collect();
@@ -179,7 +179,7 @@ async fn a_slow_server_is_waited_for_within_the_deadline() {
             .times(1)
             .delayed(std::time::Duration::from_millis(20)));
     }
-    assert_delivered(&adapter.deliver(&mail(&TARGETS), patiently()).await);
+    assert_delivered(&adapter.deliver(&mail(&TARGETS), long_attempt()).await);
 }
 
 #[tokio::test]
@@ -188,10 +188,10 @@ async fn a_server_that_is_not_there_or_not_smtp_is_transient() {
     let settings = smtp_settings(&server, json!({}));
     server.on(SmtpRule::at(Phase::Connect).reply("HTTP/1.1 400 Bad Request"));
     let adapter = adapter("smtp", settings);
-    let garbled = failure(adapter.deliver(&mail(&TARGETS), patiently()).await);
+    let garbled = failure(adapter.deliver(&mail(&TARGETS), long_attempt()).await);
     assert_eq!((garbled.kind, garbled.code.as_ref()), (Transient, "SMTP_GARBLED"));
     server.stop().await;
-    let refused = failure(adapter.deliver(&mail(&TARGETS), patiently()).await);
+    let refused = failure(adapter.deliver(&mail(&TARGETS), long_attempt()).await);
     assert_eq!((refused.kind, refused.code.as_ref()), (Transient, "CONNECT"));
     assert!(refused.is_lane_down());
 }
@@ -203,7 +203,7 @@ async fn microsofts_daily_limit_holds_the_lane_although_it_comes_as_a_554() {
     server.on(SmtpRule::at(Phase::AfterDot).reply(
         "554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; Failed to process message",
     ));
-    let failure = failure(adapter.deliver(&mail(&TARGETS), patiently()).await);
+    let failure = failure(adapter.deliver(&mail(&TARGETS), long_attempt()).await);
     assert_eq!((failure.kind, failure.hold), (Transient, Some(HoldReason::Quota)));
 }
 
@@ -212,7 +212,7 @@ async fn an_address_that_is_not_allowed_is_not_connected_to() {
     let server = smtp(options(true)).await;
     let nobody = delivery::Outside::new(std::sync::Arc::new(domain::SystemClock));
     let adapter = adapter_in(nobody, "smtp", smtp_settings(&server, json!({})));
-    let failure = failure(adapter.deliver(&mail(&TARGETS), patiently()).await);
+    let failure = failure(adapter.deliver(&mail(&TARGETS), long_attempt()).await);
     assert_eq!(
         (failure.code.as_ref(), failure.hold),
         ("ADDRESS_REFUSED", Some(HoldReason::Down))

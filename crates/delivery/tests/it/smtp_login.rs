@@ -31,7 +31,7 @@ async fn mail_goes_out_encrypted_both_ways_and_to_a_name_or_an_address() {
                 json!({"tls": tls, "caPem": server.ca_pem(), "host": host}),
             );
             for _ in 0..2 {
-                assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+                assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
             }
         }
         assert!(server.mails().iter().all(|m| m.over_tls));
@@ -47,7 +47,7 @@ async fn a_certificate_that_nobody_vouches_for_stops_the_mail() {
     ] {
         let server = tls_server(mode).await;
         let adapter = smtp_adapter(&server, json!({"tls": tls}));
-        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         assert_eq!(
             (failure.kind, failure.code.as_ref()),
             (FailureKind::Transient, "TLS")
@@ -68,7 +68,7 @@ async fn without_starttls_nothing_is_sent_in_the_clear() {
         &server,
         json!({"tls": "starttls", "auth": "plain", "username": "u", "password": "p"}),
     );
-    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     assert_eq!(
         (failure.code.as_ref(), failure.hold),
         ("TLS_NOT_OFFERED", Some(HoldReason::Down))
@@ -81,7 +81,7 @@ async fn a_stalled_handshake_ends_with_the_deadline() {
     let plain = smtp(SmtpOptions::default()).await;
     plain.on(SmtpRule::at(Phase::Connect).stall());
     let adapter = smtp_adapter(&plain, json!({"tls": "tls"}));
-    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), briefly()).await);
+    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), short_attempt()).await);
     assert_eq!(failure.code, "TIMEOUT");
 }
 
@@ -97,11 +97,11 @@ async fn each_mechanism_logs_in_and_wrong_credentials_hold_the_lane() {
         server.accept_credentials(vec![Credential::new("wäy", "gehe1m!")]);
         let settings = |password: &str| json!({"auth": auth, "username": "wäy", "password": password});
         let adapter = smtp_adapter(&server, settings("gehe1m!"));
-        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         assert_eq!(server.mails()[0].authenticated_as.as_deref(), Some("wäy"));
         let wrong = failure(
             smtp_adapter(&server, settings("wrong"))
-                .deliver(&mail(&["a@example.com"]), patiently())
+                .deliver(&mail(&["a@example.com"]), long_attempt())
                 .await,
         );
         assert_eq!(
@@ -110,7 +110,7 @@ async fn each_mechanism_logs_in_and_wrong_credentials_hold_the_lane() {
         );
         let none = failure(
             smtp_adapter(&server, json!({}))
-                .deliver(&mail(&["a@example.com"]), patiently())
+                .deliver(&mail(&["a@example.com"]), long_attempt())
                 .await,
         );
         assert_eq!(
@@ -131,7 +131,7 @@ async fn a_mechanism_that_is_not_offered_holds_the_lane() {
         &server,
         json!({"auth": "plain", "username": "u", "password": "p"}),
     );
-    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     assert_eq!(
         (failure.code.as_ref(), failure.hold),
         ("AUTH_NOT_OFFERED", Some(HoldReason::Auth))
@@ -181,7 +181,7 @@ async fn one_token_serves_many_connections() {
     let adapter = smtp_adapter(&world.server, world.settings());
     let messages: Vec<_> = (0..8).map(|_| mail(&["a@example.com"])).collect();
     let outcomes =
-        futures_util::future::join_all(messages.iter().map(|m| adapter.deliver(m, patiently()))).await;
+        futures_util::future::join_all(messages.iter().map(|m| adapter.deliver(m, long_attempt()))).await;
     outcomes.iter().for_each(assert_delivered);
     assert_eq!(world.identity_provider.tokens().issued(), 1);
 }
@@ -191,11 +191,11 @@ async fn a_refused_token_is_renewed_once_within_the_attempt() {
     let world = OAuthWorld::new().await;
     let adapter = smtp_adapter(&world.server, world.settings());
     world.accept_token(2);
-    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     assert_eq!(world.identity_provider.tokens().issued(), 2);
     world.accept_token(99);
     let adapter = smtp_adapter(&world.server, world.settings());
-    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     assert_eq!(
         (failure.code.as_ref(), failure.hold),
         ("AUTH_FAILED", Some(HoldReason::Auth))
@@ -208,11 +208,11 @@ async fn tokens_about_to_expire_are_not_used_again() {
     let world = OAuthWorld::new().await;
     world.identity_provider.tokens().expire_in(0);
     let adapter = smtp_adapter(&world.server, world.settings());
-    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     world
         .server
         .on(SmtpRule::at(Phase::Mail).times(1).reply("421 bye"));
-    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
     assert_eq!(world.identity_provider.tokens().issued(), 2);
 }
 
@@ -220,7 +220,7 @@ async fn tokens_about_to_expire_are_not_used_again() {
 async fn an_identity_provider_in_trouble_is_waited_for_and_one_that_says_no_holds_the_lane() {
     let world = OAuthWorld::new().await;
     let adapter = smtp_adapter(&world.server, world.settings());
-    let deliver = async || failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+    let deliver = async || failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
 
     world.identity_provider.on(HttpRule::status(503).retry_after("7"));
     let down = deliver().await;
@@ -232,7 +232,7 @@ async fn an_identity_provider_in_trouble_is_waited_for_and_one_that_says_no_hold
     world.identity_provider.behave();
 
     world.identity_provider.on(HttpRule::stall());
-    let silent = failure(adapter.deliver(&mail(&["a@example.com"]), briefly()).await);
+    let silent = failure(adapter.deliver(&mail(&["a@example.com"]), short_attempt()).await);
     assert_eq!(
         (silent.kind, silent.code.as_ref()),
         (FailureKind::Transient, "OAUTH_TIMEOUT")
@@ -255,7 +255,7 @@ async fn the_token_endpoint_is_vetted_like_every_address() {
     for url in ["http://169.254.169.254/token", "http://[fd00:ec2::254]/token"] {
         settings["oauth"]["tokenUrl"] = json!(url);
         let adapter = smtp_adapter(&world.server, settings.clone());
-        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         assert_eq!(
             (failure.code.as_ref(), failure.hold),
             ("ADDRESS_REFUSED", Some(HoldReason::Down)),
@@ -275,7 +275,7 @@ async fn a_server_that_repeats_the_token_does_not_give_it_away() {
     let told = format!("535 5.7.8 no: {token} {carried} s3cr3t-of-the-app");
     world.server.on(SmtpRule::at(Phase::Auth).reply(&told));
     let adapter = smtp_adapter(&world.server, world.settings());
-    let outcome = adapter.deliver(&mail(&["a@example.com"]), patiently()).await;
+    let outcome = adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await;
     let shown = format!("{outcome:?} {adapter:?}");
     for secret in [token.as_str(), &carried, "s3cr3t-of-the-app"] {
         assert!(!shown.contains(secret), "{shown}");

@@ -24,7 +24,7 @@ async fn one_mail_goes_to_all_and_names_none_of_them() {
     let server = smtp(SmtpOptions::default()).await;
     let adapter = smtp_adapter(&server, json!({"replyTo": "ops@example.com"}));
     let message = mail(&["a@example.com", "b@example.com"]);
-    let Outcome::Delivered(accepted) = adapter.deliver(&message, patiently()).await else {
+    let Outcome::Delivered(accepted) = adapter.deliver(&message, long_attempt()).await else {
         panic!("delivered");
     };
     assert_eq!(accepted.provider_message_id.as_deref(), Some("SIM"));
@@ -55,7 +55,7 @@ async fn every_try_of_a_mail_has_one_message_id_in_the_domain_of_its_sender() {
     // As on another node, or after a restart.
     for _ in 0..2 {
         adapter_in(outside(), "smtp", settings.clone())
-            .deliver(&message, patiently())
+            .deliver(&message, long_attempt())
             .await;
     }
     let expected = format!("{}@plant.example", message.id);
@@ -73,7 +73,7 @@ async fn the_next_mail_goes_over_the_same_connection() {
         .await;
         let adapter = smtp_adapter(&server, json!({}));
         for _ in 0..20 {
-            assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+            assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         }
         assert_eq!((server.counts().connections, server.counts().mails), (1, 20));
         assert_eq!(server.counts().unasked_pipelining, 0);
@@ -88,7 +88,7 @@ async fn mails_at_the_same_time_share_no_connection_and_lose_nothing() {
         .map(|_| mail(&["a@example.com", "b@example.com"]))
         .collect();
     for round in messages.chunks(16) {
-        let outcomes = join_all(round.iter().map(|m| adapter.deliver(m, patiently()))).await;
+        let outcomes = join_all(round.iter().map(|m| adapter.deliver(m, long_attempt()))).await;
         outcomes.iter().for_each(assert_delivered);
     }
     let counts = server.counts();
@@ -108,20 +108,20 @@ async fn a_kept_connection_that_the_server_closed_costs_no_attempt() {
         })
         .await;
         let adapter = smtp_adapter(&server, json!({}));
-        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         // Seen only when the next MAIL is sent: a cut, and a farewell.
         for rule in [
             SmtpRule::at(Phase::Mail).cut(),
             SmtpRule::at(Phase::Mail).reply("421 4.4.2 idle too long"),
         ] {
             server.on(rule.times(1));
-            assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+            assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
             server.behave();
         }
         assert_eq!((server.counts().connections, server.counts().mails), (3, 3));
         // On a connection of its own the same is a failure: there is no third try.
         server.on(SmtpRule::at(Phase::Mail).cut());
-        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        let failure = failure(adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         assert_eq!(failure.code, "CONNECTION_LOST");
         assert_eq!(server.counts().connections, 4);
     }
@@ -150,7 +150,7 @@ async fn refused_recipients_get_their_own_results_and_the_others_their_mail() {
             "nonsense",
             "d@example.com\r\nRSET",
         ]);
-        let (accepted, failed) = mixed(adapter.deliver(&message, patiently()).await);
+        let (accepted, failed) = mixed(adapter.deliver(&message, long_attempt()).await);
         assert_eq!(accepted, ["a@example.com"]);
         let failed: Vec<_> = failed.iter().map(|(a, c)| (a.as_str(), c.as_str())).collect();
         assert_eq!(
@@ -166,7 +166,7 @@ async fn refused_recipients_get_their_own_results_and_the_others_their_mail() {
             targets: vec!["c@example.com".into()],
             ..message
         };
-        assert_delivered(&adapter.deliver(&retry, patiently()).await);
+        assert_delivered(&adapter.deliver(&retry, long_attempt()).await);
         assert_eq!(server.counts().repeats, 0);
         assert_eq!(server.counts().connections, 1);
     }
@@ -185,7 +185,7 @@ async fn when_nobody_is_accepted_nothing_is_sent_and_the_connection_stays_good()
         server.on(SmtpRule::at(Phase::Rcpt).reply("550 5.1.1 no such user"));
         let refused = failure(
             adapter
-                .deliver(&mail(&["a@example.com", "b@example.com"]), patiently())
+                .deliver(&mail(&["a@example.com", "b@example.com"]), long_attempt())
                 .await,
         );
         assert_eq!(
@@ -193,7 +193,7 @@ async fn when_nobody_is_accepted_nothing_is_sent_and_the_connection_stays_good()
             ("SMTP_550_5.1.1", Scope::Recipient)
         );
         server.behave();
-        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&["a@example.com"]), long_attempt()).await);
         assert_eq!((server.counts().connections, server.counts().mails), (1, 1));
     }
 }
@@ -211,7 +211,7 @@ async fn more_recipients_than_the_server_takes_at_once_go_in_several_mails() {
             .beyond(4)
             .reply("452 4.5.3 too many recipients"));
         let targets = addresses(10);
-        assert_delivered(&adapter.deliver(&mail(&refs(&targets)), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&refs(&targets)), long_attempt()).await);
         let sizes: Vec<_> = server.mails().iter().map(|m| m.recipients.len()).collect();
         assert_eq!(sizes, [4, 4, 2]);
         assert_eq!((server.counts().connections, server.counts().repeats), (1, 0));
@@ -227,7 +227,7 @@ async fn who_got_the_first_of_several_mails_has_got_it_whatever_happens_to_the_n
         .reply("452 4.5.3 too many recipients"));
     server.on(SmtpRule::at(Phase::Mail).after(1).cut());
     let targets = addresses(4);
-    let (accepted, failed) = mixed(adapter.deliver(&mail(&refs(&targets)), patiently()).await);
+    let (accepted, failed) = mixed(adapter.deliver(&mail(&refs(&targets)), long_attempt()).await);
     assert_eq!(accepted, targets[..2]);
     assert!(
         failed.iter().all(|(_, code)| code == "CONNECTION_LOST"),
@@ -245,7 +245,7 @@ async fn a_list_of_a_thousand_goes_out_in_one_mail() {
         .await;
         let adapter = smtp_adapter(&server, json!({}));
         let targets = addresses(1_000);
-        assert_delivered(&adapter.deliver(&mail(&refs(&targets)), patiently()).await);
+        assert_delivered(&adapter.deliver(&mail(&refs(&targets)), long_attempt()).await);
         assert_eq!((server.counts().mails, server.counts().deliveries), (1, 1_000));
     }
 }
@@ -256,7 +256,7 @@ async fn addresses_beyond_ascii_reach_servers_that_know_them() {
     let adapter = smtp_adapter(&server, json!({}));
     assert_delivered(
         &adapter
-            .deliver(&mail(&["jörg@bücher.example"]), patiently())
+            .deliver(&mail(&["jörg@bücher.example"]), long_attempt())
             .await,
     );
     assert_eq!(server.mails()[0].recipients, ["jörg@xn--bcher-kva.example"]);
@@ -265,7 +265,7 @@ async fn addresses_beyond_ascii_reach_servers_that_know_them() {
     let adapter = smtp_adapter(&server, json!({}));
     let (accepted, failed) = mixed(
         adapter
-            .deliver(&mail(&["jörg@example.com", "a@example.com"]), patiently())
+            .deliver(&mail(&["jörg@example.com", "a@example.com"]), long_attempt())
             .await,
     );
     assert_eq!(accepted, ["a@example.com"]);
@@ -276,7 +276,7 @@ async fn addresses_beyond_ascii_reach_servers_that_know_them() {
 async fn a_message_for_nobody_is_not_sent() {
     let server = smtp(SmtpOptions::default()).await;
     let adapter = smtp_adapter(&server, json!({}));
-    let nobody: Failure = failure(adapter.deliver(&mail(&[]), patiently()).await);
+    let nobody: Failure = failure(adapter.deliver(&mail(&[]), long_attempt()).await);
     assert_eq!(nobody.code, "NO_RECIPIENTS");
     assert_eq!(server.counts().connections, 0);
 }

@@ -37,7 +37,7 @@ async fn the_request_is_what_standard_webhooks_asks_for() {
         json!({"secret": SECRET, "headers": {"X-Team": "night shift"}}),
     );
     let message = event();
-    assert_delivered(&adapter.deliver(&message, patiently()).await);
+    assert_delivered(&adapter.deliver(&message, long_attempt()).await);
     let request = &receiver.requests()[0];
     assert_eq!(request.method, "POST");
     assert_eq!(request.path, "/hooks/T0KEN-IN-PATH");
@@ -76,7 +76,7 @@ async fn a_repeat_has_the_same_id_and_body_and_its_own_timestamp() {
     );
     let message = event();
     for _ in 0..2 {
-        assert_delivered(&adapter.deliver(&message, patiently()).await);
+        assert_delivered(&adapter.deliver(&message, long_attempt()).await);
         clock.advance(Duration::from_secs(60));
     }
     let requests = receiver.requests();
@@ -118,7 +118,7 @@ async fn answers_are_understood_over_the_wire() {
     ];
     for (rule, kind, scope, hold, wait, code) in table {
         receiver.on(rule.body("as told"));
-        let failure = failure(adapter.deliver(&event(), patiently()).await);
+        let failure = failure(adapter.deliver(&event(), long_attempt()).await);
         assert_eq!(
             (failure.kind, failure.scope, failure.hold, failure.code.as_ref()),
             (kind, scope, hold, code)
@@ -141,7 +141,7 @@ async fn redirects_are_not_followed() {
         .header("location", &receiver.url("/elsewhere"))
         .path("/hooks/T0KEN-IN-PATH"));
     let adapter = webhook(&receiver, json!({}));
-    let failure = failure(adapter.deliver(&event(), patiently()).await);
+    let failure = failure(adapter.deliver(&event(), long_attempt()).await);
     assert_eq!((failure.kind, failure.code.as_ref()), (Transient, "HTTP_302"));
     assert_eq!(receiver.counts().requests, 1);
 }
@@ -151,13 +151,13 @@ async fn a_request_that_went_out_without_an_answer_is_ambiguous() {
     let receiver = receiver().await;
     let adapter = webhook(&receiver, json!({}));
     receiver.on(HttpRule::cut().times(1));
-    let cut = failure(adapter.deliver(&event(), patiently()).await);
+    let cut = failure(adapter.deliver(&event(), long_attempt()).await);
     assert_eq!(
         (cut.kind, cut.code.as_ref(), cut.scope),
         (Ambiguous, "CONNECTION_LOST", Scope::Lane)
     );
     receiver.on(HttpRule::stall());
-    let silent = failure(adapter.deliver(&event(), briefly()).await);
+    let silent = failure(adapter.deliver(&event(), short_attempt()).await);
     assert_eq!(
         (silent.kind, silent.code.as_ref(), silent.scope),
         (Ambiguous, "TIMEOUT", Scope::Lane)
@@ -170,14 +170,14 @@ async fn a_receiver_that_cannot_be_reached_has_certainly_not_got_it() {
     let receiver = receiver().await;
     let adapter = webhook(&receiver, json!({}));
     receiver.stop().await;
-    let refused = failure(adapter.deliver(&event(), patiently()).await);
+    let refused = failure(adapter.deliver(&event(), long_attempt()).await);
     assert_eq!((refused.kind, refused.code.as_ref()), (Transient, "CONNECT"));
     // Accepts connections and never completes a handshake.
     let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/", deaf.local_addr().unwrap());
     let silent = failure(
         crate::world::adapter("webhook", json!({"url": url}))
-            .deliver(&event(), briefly())
+            .deliver(&event(), short_attempt())
             .await,
     );
     assert_eq!((silent.kind, silent.code.as_ref()), (Transient, "TIMEOUT"));
@@ -193,7 +193,7 @@ async fn certificates_are_checked() {
     .unwrap();
     let settings = json!({"url": format!("https://localhost:{}/", secured.address().port())});
     let stranger = adapter_in(outside(), "webhook", settings.clone());
-    let failure = failure(stranger.deliver(&event(), patiently()).await);
+    let failure = failure(stranger.deliver(&event(), long_attempt()).await);
     assert_eq!(
         (failure.kind, failure.code.as_ref()),
         (Transient, "TLS"),
@@ -201,7 +201,7 @@ async fn certificates_are_checked() {
     );
     let trusting = outside().trusting(secured.ca_pem().unwrap()).unwrap();
     let adapter = adapter_in(trusting, "webhook", settings);
-    assert_delivered(&adapter.deliver(&event(), patiently()).await);
+    assert_delivered(&adapter.deliver(&event(), long_attempt()).await);
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn addresses_are_vetted_whether_they_are_written_or_resolved() {
             "webhook",
             json!({"url": format!("http://{host}:{port}/")}),
         );
-        let failure = failure(adapter.deliver(&event(), patiently()).await);
+        let failure = failure(adapter.deliver(&event(), long_attempt()).await);
         assert_eq!(
             (failure.code.as_ref(), failure.hold),
             ("ADDRESS_REFUSED", Some(HoldReason::Down)),
@@ -239,7 +239,7 @@ async fn addresses_are_vetted_whether_they_are_written_or_resolved() {
         "webhook",
         json!({"url": "http://169.254.169.254/latest/meta-data"}),
     );
-    let never = failure(metadata.deliver(&event(), patiently()).await);
+    let never = failure(metadata.deliver(&event(), long_attempt()).await);
     assert!(!never.detail.contains("allow_addresses"), "{}", never.detail);
 }
 
@@ -248,10 +248,10 @@ async fn an_endless_answer_is_cut_short() {
     let receiver = receiver().await;
     receiver.on(HttpRule::status(500).body(&"x".repeat(4 << 20)));
     let adapter = webhook(&receiver, json!({}));
-    let failure = failure(adapter.deliver(&event(), patiently()).await);
-    assert!(failure.detail.len() <= delivery::redact::KEPT);
+    let failure = failure(adapter.deliver(&event(), long_attempt()).await);
+    assert!(failure.detail.len() <= delivery::redact::MAX_DETAIL_BYTES);
     receiver.behave();
-    assert_delivered(&adapter.deliver(&event(), patiently()).await);
+    assert_delivered(&adapter.deliver(&event(), long_attempt()).await);
 }
 
 #[tokio::test]
@@ -259,7 +259,7 @@ async fn many_messages_share_a_connection() {
     let receiver = receiver().await;
     let adapter = webhook(&receiver, json!({}));
     for _ in 0..20 {
-        assert_delivered(&adapter.deliver(&event(), patiently()).await);
+        assert_delivered(&adapter.deliver(&event(), long_attempt()).await);
     }
     assert_eq!((receiver.counts().connections, receiver.counts().taken), (1, 20));
 }
@@ -268,7 +268,9 @@ async fn many_messages_share_a_connection() {
 async fn the_far_ends_words_are_kept_with_a_delivery() {
     let receiver = receiver().await;
     receiver.on(HttpRule::status(202).body("thanks"));
-    let Outcome::Delivered(accepted) = webhook(&receiver, json!({})).deliver(&event(), patiently()).await
+    let Outcome::Delivered(accepted) = webhook(&receiver, json!({}))
+        .deliver(&event(), long_attempt())
+        .await
     else {
         panic!("delivered");
     };

@@ -1,6 +1,6 @@
 //! What every test here needs: an outside that allows loopback, far ends, and messages.
 
-use delivery::{Adapter, Captured, Deadline, Message, Outside, Registry};
+use delivery::{Adapter, Attempt, Captured, Deadline, Message, Outside, Registry};
 use domain::{Channel, Content, Failure, NotificationId, Outcome, SystemClock, Timestamp};
 use serde_json::{Value, json};
 use simulator::{SmtpOptions, SmtpServer};
@@ -46,13 +46,13 @@ pub fn mail(targets: &[&str]) -> Message {
 }
 
 /// Long enough never to be the reason.
-pub fn patiently() -> Deadline {
-    Deadline::after(Duration::from_secs(20))
+pub fn long_attempt() -> Attempt {
+    Deadline::after(Duration::from_secs(20)).into()
 }
 
 /// For far ends that do not answer.
-pub fn briefly() -> Deadline {
-    Deadline::after(Duration::from_millis(300))
+pub fn short_attempt() -> Attempt {
+    Deadline::after(Duration::from_millis(300)).into()
 }
 
 pub async fn smtp(options: SmtpOptions) -> SmtpServer {

@@ -1,6 +1,7 @@
 //! An HTTP receiver that records what it is sent and answers as told, and a token endpoint next to it.
 //!
-//! Every path is a receiver except `/token`, which hands out access tokens for client credentials.
+//! Every path is a receiver except `/token`, which hands out access tokens for client credentials, and those of the
+//! services that are played here.
 
 mod listener;
 mod received;
@@ -8,10 +9,10 @@ mod script;
 mod token;
 
 pub use received::{HttpCounts, Received};
-pub use script::{HttpAnswer, HttpAt, HttpRule};
+pub use script::{HttpAnswer, HttpAt, HttpRule, Reply};
 pub use token::TokenEndpoint;
 
-use crate::{dial::Dial, tls::Identity};
+use crate::{dial::Dial, services, tls::Identity};
 use axum::{
     Router,
     body::Body,
@@ -189,14 +190,29 @@ async fn receive(
         id: received.id.clone(),
     });
     match decided {
-        None => {
-            shared.record.take(received, true);
-            axum::http::StatusCode::OK.into_response()
+        None => usual(&shared, received),
+        Some((delay, HttpAnswer::Usual)) => {
+            tokio::time::sleep(delay).await;
+            usual(&shared, received)
         }
         Some((delay, answer)) => {
             tokio::time::sleep(delay).await;
             shared.record.take(received, answer.takes());
             act(answer, &shared, &cut).await
+        }
+    }
+}
+
+/// Good behaviour: a service answers as it does, anybody else takes everything.
+fn usual(shared: &Shared, received: Received) -> Response {
+    match services::answer(&received, shared.record.counts().requests) {
+        Some(reply) => {
+            shared.record.take(received, reply.takes());
+            reply.into_response()
+        }
+        None => {
+            shared.record.take(received, true);
+            axum::http::StatusCode::OK.into_response()
         }
     }
 }

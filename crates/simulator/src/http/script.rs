@@ -33,10 +33,39 @@ pub struct Reply {
     body: String,
 }
 
+impl Reply {
+    /// An answer as web services give it; an impossible status becomes a 500.
+    pub fn json(status: u16, body: &serde_json::Value) -> Self {
+        Self::text(status, &body.to_string()).header("content-type", "application/json")
+    }
+
+    pub fn text(status: u16, body: &str) -> Self {
+        Self {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            headers: vec![],
+            body: body.to_owned(),
+        }
+    }
+
+    /// Adds a header; one that HTTP does not allow is left out.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        if let (Ok(name), Ok(value)) = (name.parse(), value.parse()) {
+            self.headers.push((name, value));
+        }
+        self
+    }
+
+    pub(super) fn takes(&self) -> bool {
+        self.status.is_success()
+    }
+}
+
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
         let mut response = (self.status, self.body).into_response();
-        response.headers_mut().extend(self.headers);
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
         response
     }
 }
@@ -46,7 +75,7 @@ impl HttpAnswer {
     pub(super) fn takes(&self) -> bool {
         match self {
             HttpAnswer::Usual | HttpAnswer::Cut | HttpAnswer::Stall => true,
-            HttpAnswer::Reply(reply) => reply.status.is_success(),
+            HttpAnswer::Reply(reply) => reply.takes(),
         }
     }
 

@@ -56,7 +56,7 @@ pub async fn find(state: &Shared, signed: &Signed, id: &str) -> Result<Provider>
 
 pub fn kind(state: &Shared, name: &str) -> Result<KindInfo> {
     let kind = state.central.directory.registry().get(name);
-    kind.map(|kind| kind.info())
+    kind.map(|kind| kind.info().clone())
         .ok_or_else(|| Trouble(Problem::not_found("kind of provider")))
 }
 

@@ -53,7 +53,7 @@ pub async fn new(State(state): State<Shared>, signed: Signed, mut params: Params
             .directory
             .registry()
             .iter()
-            .map(|kind| kind.info())
+            .map(|kind| kind.info().clone())
             .collect();
         return Ok(Kinds { frame, kinds }.show(&state));
     };

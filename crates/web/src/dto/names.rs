@@ -48,6 +48,7 @@ words! {
     RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
+    TranscriptSideName("TranscriptSide") = ["sent", "received"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
     ActionName("BulkAction") = ["retry", "discard"];

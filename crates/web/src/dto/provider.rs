@@ -3,12 +3,12 @@
 use super::{
     names::{
         HoldReasonName, OnAmbiguousName, OutcomeName, SettingDefault, SettingTypeName, ShapeName, Span,
-        TypeName,
+        TranscriptSideName, TypeName,
     },
     notification::HoldView,
 };
 use central::providers::{ProviderDesk, TestReport};
-use delivery::{KindInfo, Setting, SettingType};
+use delivery::{KindInfo, Setting, SettingType, transcript::Part};
 use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -142,6 +142,28 @@ pub struct TestAnswer {
     pub provider_message_id: Option<String>,
     /// Where recipients fared differently.
     pub recipients: Vec<TestedRecipient>,
+    /// What was sent and what came back, in order, without secrets.
+    pub transcript: Vec<TranscriptPart>,
+    /// There was more than the transcript holds.
+    pub transcript_cut: bool,
+}
+
+/// One thing that was said in a test.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TranscriptPart {
+    /// `sent` or `received`.
+    #[schema(value_type = TranscriptSideName)]
+    pub side: &'static str,
+    pub text: String,
+}
+
+impl From<Part> for TranscriptPart {
+    fn from(part: Part) -> Self {
+        Self {
+            side: part.side.as_str(),
+            text: part.text,
+        }
+    }
 }
 
 /// One recipient's part of a test.
@@ -164,6 +186,8 @@ impl From<TestReport> for TestAnswer {
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             provider_message_id: None,
             recipients: vec![],
+            transcript: report.transcript.parts.into_iter().map(Into::into).collect(),
+            transcript_cut: report.transcript.cut,
         };
         match report.outcome {
             Outcome::Delivered(accepted) => {
@@ -246,17 +270,19 @@ pub struct SettingView {
     #[schema(value_type = Option<SettingDefault>)]
     pub default: Option<Value>,
     pub help: &'static str,
+    /// How a value looks.
+    pub example: Option<&'static str>,
 }
 
-impl From<KindInfo> for KindView {
-    fn from(info: KindInfo) -> Self {
+impl From<&KindInfo> for KindView {
+    fn from(info: &KindInfo) -> Self {
         Self {
             kind: info.kind,
             r#type: info.channel,
             title: info.title,
-            settings: info.settings.into_iter().map(SettingView::from).collect(),
-            retry: info.retry,
-            limits: info.limits,
+            settings: info.settings.iter().cloned().map(SettingView::from).collect(),
+            retry: info.retry.clone(),
+            limits: info.limits.clone(),
             on_ambiguous: info.on_ambiguous,
         }
     }
@@ -282,6 +308,7 @@ impl From<Setting> for SettingView {
             sent_to: setting.sent_to.to_vec(),
             default: setting.default,
             help: setting.help,
+            example: setting.example,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The far end that takes everything at once: a provider kind of the benchmark, driven like any other.
 
 use async_trait::async_trait;
-use delivery::{Adapter, Deadline, Kind, KindInfo, Message, Setting, kind::Settings};
+use delivery::{Adapter, Attempt, Kind, KindInfo, Message, Setting, kind::Settings};
 use domain::{
     Accepted, Channel, Failure, FieldError, Limits, NotificationId, OnAmbiguous, Outcome, RetryPolicy, Scope,
 };
@@ -52,7 +52,10 @@ impl Seen {
 
 /// The kind `noop`.
 #[derive(Debug)]
-pub struct NoopKind(pub Arc<Seen>);
+pub struct NoopKind {
+    info: KindInfo,
+    seen: Arc<Seen>,
+}
 
 /// A far end that is dead answers nothing for this long, then the connection fails.
 const DEAD_FOR: Duration = Duration::from_secs(2);
@@ -67,9 +70,9 @@ fn is_dead(settings: &Settings) -> bool {
         .unwrap_or(false)
 }
 
-impl Kind for NoopKind {
-    fn info(&self) -> KindInfo {
-        KindInfo {
+impl NoopKind {
+    pub fn new(seen: Arc<Seen>) -> Self {
+        let info = KindInfo {
             kind: "noop",
             channel: Channel::Email,
             title: "Takes everything, does nothing",
@@ -80,7 +83,14 @@ impl Kind for NoopKind {
                 per_second: None,
             },
             on_ambiguous: OnAmbiguous::Resend,
-        }
+        };
+        Self { info, seen }
+    }
+}
+
+impl Kind for NoopKind {
+    fn info(&self) -> &KindInfo {
+        &self.info
     }
 
     fn check(&self, _: &Settings) -> Vec<FieldError> {
@@ -89,7 +99,7 @@ impl Kind for NoopKind {
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         Ok(Arc::new(Noop {
-            seen: self.0.clone(),
+            seen: self.seen.clone(),
             dead: is_dead(settings),
         }))
     }
@@ -103,7 +113,7 @@ struct Noop {
 
 #[async_trait]
 impl Adapter for Noop {
-    async fn deliver(&self, message: &Message, _: Deadline) -> Outcome {
+    async fn deliver(&self, message: &Message, _: Attempt) -> Outcome {
         if self.seen.watching.load(Ordering::Relaxed) {
             self.seen.saw(message.id);
         }

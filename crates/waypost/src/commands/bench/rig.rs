@@ -30,7 +30,7 @@ impl Rig {
             .iter()
             .cloned()
             .collect();
-        kinds.push(Arc::new(NoopKind(seen.clone())));
+        kinds.push(Arc::new(NoopKind::new(seen.clone())));
         let registry = Registry::new(kinds).map_err(anyhow::Error::msg)?;
         let central = Central::new(
             store,

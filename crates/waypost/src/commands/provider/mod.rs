@@ -121,6 +121,9 @@ pub struct Test {
     /// Whom to send the test to, for types that need somebody
     #[arg(long, value_name = "ADDRESS")]
     to: Option<String>,
+    /// Print what was sent and what came back
+    #[arg(long)]
+    transcript: bool,
     #[command(flatten)]
     format: output::Format,
     #[command(flatten)]
@@ -252,6 +255,9 @@ async fn test(args: Test) -> anyhow::Result<()> {
             "{} in {} ms  {words}",
             report.outcome, report.duration_ms
         ))?;
+        for part in report.transcript.iter().filter(|_| args.transcript) {
+            output::line(format_args!("\n{}:\n{}", part.side, part.text))?;
+        }
     }
     match report.ok {
         true => Ok(()),

@@ -63,7 +63,7 @@ async fn plant_settings(world: &World) {
         name: Some(PLANTED.into()),
         address: PLANTED.into(),
         // A type whose addresses may be anything.
-        channel: Some(client::Channel::Telegram),
+        channel: Some(client::Channel::Capture),
         enabled: true,
     };
     let list = List {

@@ -1,11 +1,11 @@
 //! Who one attempt is for, and what became of each of them so far.
 
 use super::{address::Mailbox, transaction::Round};
-use crate::adapter::Message;
+use crate::{adapter::Message, kit::conclude};
 use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
 
 /// The recipients of one attempt and what became of them so far.
-pub(super) struct Attempt {
+pub(super) struct Recipients {
     recipients: Vec<Target>,
 }
 
@@ -16,7 +16,7 @@ struct Target {
     result: Option<Result<Accepted, Failure>>,
 }
 
-impl Attempt {
+impl Recipients {
     pub fn new(message: &Message) -> Self {
         let target = |address: &String| {
             let mailbox = Mailbox::parse(address).filter(|m| m.name.is_none());
@@ -87,17 +87,6 @@ impl Attempt {
                 result: t.result.unwrap_or_else(|| Err(unanswered())),
             })
             .collect();
-        match reports.first().map(|r| &r.result) {
-            None => {
-                Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to").into()
-            }
-            Some(Ok(accepted)) if reports.iter().all(|r| r.result.is_ok()) => {
-                Outcome::Delivered(accepted.clone())
-            }
-            Some(Err(failure)) if reports.iter().all(|r| r.result.as_ref().err() == Some(failure)) => {
-                Outcome::Failed(failure.clone())
-            }
-            _ => Outcome::Mixed(reports),
-        }
+        conclude(reports)
     }
 }

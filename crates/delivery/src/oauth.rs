@@ -1,14 +1,14 @@
 //! Access tokens by the client-credentials grant: fetched once, shared, renewed before they expire.
 
 use crate::{
-    adapter::Deadline,
-    http::{self, Client},
+    adapter::Attempt,
+    http::{self, Answer, Client, Exchange},
     outside::Outside,
-    redact,
+    redact::{self, Redactor},
 };
 use bytes::Bytes;
 use domain::{Failure, FailureKind, HoldReason, Scope};
-use hyper::{Request, StatusCode, header};
+use hyper::{Request, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::{sync::Arc, time::Duration};
@@ -19,13 +19,14 @@ use tokio::{
 use url::Url;
 
 /// Tokens are renewed this long before they expire.
-const AHEAD: Duration = Duration::from_secs(5 * 60);
-const USUAL_LIFETIME: u64 = 3600;
+const RENEW_BEFORE_EXPIRY: Duration = Duration::from_secs(5 * 60);
+/// In seconds, where the token endpoint does not say.
+const DEFAULT_TOKEN_LIFETIME: u64 = 3600;
 /// No token is believed to be good for longer, whatever the token endpoint says.
-const LONGEST_LIFETIME: u64 = 24 * 3600;
+const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
 
 #[derive(Debug)]
-pub(super) struct OAuthSettings {
+pub(crate) struct OAuthSettings {
     pub token_url: Url,
     pub client_id: String,
     pub client_secret: SecretString,
@@ -34,9 +35,10 @@ pub(super) struct OAuthSettings {
 
 /// The tokens of one provider. One caller fetches, the others wait for it.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     settings: OAuthSettings,
     client: Client,
+    redactor: Redactor,
     outside: Arc<Outside>,
     cached: Mutex<Option<Token>>,
 }
@@ -63,20 +65,24 @@ struct Refused {
 impl Tokens {
     pub fn new(settings: OAuthSettings, outside: Arc<Outside>) -> Result<Self, String> {
         let client = outside.http()?;
+        let mut redactor = Redactor::default();
+        redactor.hide(settings.client_secret.expose_secret());
         Ok(Self {
             settings,
             client,
+            redactor,
             outside,
             cached: Mutex::default(),
         })
     }
 
-    /// A token that is good for a while. One that the mail server has `refused` is not handed out again.
+    /// A token that is good for a while. One that the far end has `refused` is not handed out again.
     pub async fn get(
         &self,
         refused: Option<&SecretString>,
-        deadline: Deadline,
+        attempt: &Attempt,
     ) -> Result<SecretString, Failure> {
+        let deadline = attempt.deadline;
         let late = || Failure::transient(Scope::Lane, "OAUTH_TIMEOUT", "no access token in time");
         let getting = async {
             let mut cached = self.cached.lock().await;
@@ -86,7 +92,7 @@ impl Tokens {
             {
                 return Ok(token.secret.clone());
             }
-            let token = self.fetch(deadline).await?;
+            let token = self.fetch(attempt).await?;
             Ok(cached.insert(token).secret.clone())
         };
         timeout_at(deadline.0, getting)
@@ -94,9 +100,9 @@ impl Tokens {
             .unwrap_or_else(|_| Err(late()))
     }
 
-    async fn fetch(&self, deadline: Deadline) -> Result<Token, Failure> {
+    async fn fetch(&self, attempt: &Attempt) -> Result<Token, Failure> {
         let url = &self.settings.token_url;
-        self.outside.vet_literal(url)?;
+        self.outside.vet_literal(url.host_str().unwrap_or(""))?;
         let asked = Instant::now();
         let request = Request::post(url.as_str())
             .header(header::USER_AGENT, http::user_agent())
@@ -104,14 +110,18 @@ impl Tokens {
             .header(header::ACCEPT, "application/json")
             .body(Bytes::from(form(&self.settings)))
             .map_err(|e| held("OAUTH_URL", e.to_string()))?;
-        let response = self.client.send(request, deadline).await.map_err(prefixed)?;
-        let status = response.status();
-        let wait = http::retry_after(response.headers(), self.outside.clock.now());
-        let body = http::body_of(response).await;
-        if status.is_success() {
-            return granted(&body, asked);
+        let exchange = Exchange {
+            client: &self.client,
+            attempt,
+            now: self.outside.clock.now(),
+            redactor: &self.redactor,
+            answer_is_secret: true,
+        };
+        let answer = exchange.send(request).await.map_err(prefixed)?;
+        if answer.status.is_success() {
+            return granted(&answer.body, asked);
         }
-        Err(refusal(status, &body, wait))
+        Err(refusal(&answer))
     }
 }
 
@@ -135,10 +145,13 @@ fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {
             "the token endpoint answered without an access token",
         )
     })?;
-    let lifetime = granted.expires_in.unwrap_or(USUAL_LIFETIME).min(LONGEST_LIFETIME);
+    let lifetime = granted
+        .expires_in
+        .unwrap_or(DEFAULT_TOKEN_LIFETIME)
+        .min(MAX_TOKEN_LIFETIME);
     let lifetime = Duration::from_secs(lifetime);
-    let good_for = if lifetime > 2 * AHEAD {
-        lifetime - AHEAD
+    let good_for = if lifetime > 2 * RENEW_BEFORE_EXPIRY {
+        lifetime - RENEW_BEFORE_EXPIRY
     } else {
         lifetime / 2
     };
@@ -149,10 +162,11 @@ fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {
 }
 
 /// An identity provider that stumbles is waited for; one that says no needs a person.
-fn refusal(status: StatusCode, body: &[u8], wait: Option<Duration>) -> Failure {
-    let refused: Refused = serde_json::from_slice(body).unwrap_or_default();
+fn refusal(answer: &Answer) -> Failure {
+    let (status, wait) = (answer.status, answer.retry_after);
+    let refused: Refused = answer.json().unwrap_or_default();
     let said = match (refused.error.as_str(), refused.error_description.as_str()) {
-        ("", _) => redact::cut(&String::from_utf8_lossy(body), 500).to_owned(),
+        ("", _) => redact::cut(&answer.text(), 500).to_owned(),
         (error, "") => error.to_owned(),
         (error, description) => format!("{error}: {description}"),
     };
@@ -240,7 +254,10 @@ mod tests {
             ),
         ] {
             let wait = Some(Duration::from_secs(7));
-            let failure = refusal(StatusCode::from_u16(status).unwrap(), body.as_bytes(), wait);
+            let failure = refusal(&Answer {
+                retry_after: wait,
+                ..Answer::of(status, &body)
+            });
             assert_eq!(
                 (failure.kind, failure.hold, failure.code.as_ref()),
                 (kind, hold, code)

@@ -1,0 +1,194 @@
+//! One request and what came back of it: the step that all HTTP adapters share.
+
+use super::{Client, Meaning, Response, retry_after};
+use crate::{
+    adapter::Attempt,
+    redact::{MASK, Redactor, cut},
+};
+use bytes::Bytes;
+use domain::{Accepted, Failure, Scope, Timestamp};
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, Request, StatusCode};
+use serde::de::DeserializeOwned;
+use std::{borrow::Cow, fmt::Write, time::Duration};
+use tokio::time::timeout_at;
+
+/// The most that is read of an answer where nobody asked for more, in bytes.
+const MAX_ANSWER_BYTES: usize = 64 << 10;
+
+/// The most that is kept of a far end's id of a message.
+const MAX_ID_BYTES: usize = 200;
+
+/// No service's quota takes longer to come back than a month.
+const MAX_WAIT_SECONDS: u64 = 31 * 86_400;
+
+/// What a far end answered. The body has a bound; the status has decided even where the body breaks off.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    /// False: there was more, or it broke off.
+    pub whole: bool,
+    /// How long the far end asks us to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl Answer {
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+
+    /// The body, where it is JSON of this shape.
+    pub fn json<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// `404 Not Found: no such hook`, for people.
+    pub fn words(&self) -> String {
+        let mut words = self.status.as_u16().to_string();
+        if let Some(reason) = self.status.canonical_reason() {
+            let _ = write!(words, " {reason}");
+        }
+        let said = self.text();
+        if !said.trim().is_empty() {
+            let _ = write!(words, ": {}", said.trim());
+        }
+        words
+    }
+
+    /// Seconds until the moment that a header names in seconds since 1970; a minute where it names none.
+    pub fn seconds_until(&self, header: &str, now: Timestamp) -> u64 {
+        let moment: Option<u64> = self.header(header).and_then(|value| value.trim().parse().ok());
+        let Some(moment) = moment else { return 60 };
+        let now = u64::try_from(now.as_millis() / 1000).unwrap_or_default();
+        moment.saturating_sub(now).clamp(1, MAX_WAIT_SECONDS)
+    }
+
+    /// It was taken, by a service that gives no ids.
+    pub fn taken(&self) -> Accepted {
+        Accepted {
+            provider_message_id: None,
+            detail: Some(self.words()),
+        }
+    }
+
+    /// It was taken, under this id. Where the answer should have had an id and has none, the far end is not what it should
+    /// be, or the answer broke off: then nobody knows whether it was taken.
+    pub fn accepted(&self, id: Option<String>) -> Result<Accepted, Failure> {
+        match id {
+            Some(id) => Ok(Accepted {
+                provider_message_id: Some(cut(&id, MAX_ID_BYTES).to_owned()),
+                detail: None,
+            }),
+            None if self.whole => Err(self.failure(Meaning::unknown(), None)),
+            None => {
+                let words = format!("the answer broke off: {}", self.words());
+                Err(Failure::ambiguous(Scope::Lane, "NETWORK", words))
+            }
+        }
+    }
+
+    async fn read(response: Response, attempt: &Attempt, now: Timestamp, longest: usize) -> Self {
+        let (parts, mut coming) = response.into_parts();
+        let mut body = vec![];
+        let reading = async {
+            while let Some(frame) = coming.frame().await {
+                let Ok(frame) = frame else { return false };
+                let Some(chunk) = frame.data_ref() else { continue };
+                let room = longest.saturating_sub(body.len());
+                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+                if chunk.len() > room {
+                    return false;
+                }
+            }
+            true
+        };
+        let whole = timeout_at(attempt.deadline.0, reading).await.unwrap_or(false);
+        Self {
+            status: parts.status,
+            retry_after: retry_after(&parts.headers, now),
+            headers: parts.headers,
+            body,
+            whole,
+        }
+    }
+}
+
+/// How a request is made, and who writes it down.
+#[derive(Clone, Copy)]
+pub(crate) struct Exchange<'a> {
+    pub client: &'a Client,
+    pub attempt: &'a Attempt,
+    /// For answers that name a date.
+    pub now: Timestamp,
+    pub redactor: &'a Redactor,
+    /// The answer holds a secret that no redactor knows yet: a transcript gets its status only.
+    pub answer_is_secret: bool,
+}
+
+impl Exchange<'_> {
+    /// Sends and reads the start of the answer. Whether the far end may have got it is in the failure.
+    pub async fn send(&self, request: Request<Bytes>) -> Result<Answer, Failure> {
+        self.send_reading(request, MAX_ANSWER_BYTES).await
+    }
+
+    /// The same, for an answer that somebody wants to have.
+    pub async fn send_reading(&self, request: Request<Bytes>, longest: usize) -> Result<Answer, Failure> {
+        let recorder = &self.attempt.recorder;
+        recorder.sent(self.redactor, || written(&request));
+        let response = match self.client.send(request, self.attempt.deadline).await {
+            Ok(response) => response,
+            Err(failure) => {
+                recorder.received(self.redactor, || format!("(no answer: {})", failure.detail));
+                return Err(failure);
+            }
+        };
+        let answer = Answer::read(response, self.attempt, self.now, longest).await;
+        recorder.received(self.redactor, || match self.answer_is_secret {
+            true => format!("{}\n\n{MASK}", answer.status),
+            false => head_and_body(answer.status.to_string(), &answer.headers, &answer.body),
+        });
+        Ok(answer)
+    }
+}
+
+/// The request as it is sent, sensitive headers masked.
+fn written(request: &Request<Bytes>) -> String {
+    let uri = request.uri();
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    let line = format!("{} {path}\nhost: {host}", request.method());
+    head_and_body(line, request.headers(), request.body())
+}
+
+fn head_and_body(first_line: String, headers: &HeaderMap, body: &[u8]) -> String {
+    let mut text = first_line;
+    for (name, value) in headers {
+        let value = match value.is_sensitive() {
+            true => MASK.into(),
+            false => String::from_utf8_lossy(value.as_bytes()),
+        };
+        let _ = write!(text, "\n{name}: {value}");
+    }
+    let _ = write!(text, "\n\n{}", String::from_utf8_lossy(body));
+    text
+}
+
+#[cfg(test)]
+impl Answer {
+    /// For tables of answers.
+    pub fn of(status: u16, body: &str) -> Self {
+        Self {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::new(),
+            body: body.as_bytes().to_vec(),
+            whole: true,
+            retry_after: None,
+        }
+    }
+}

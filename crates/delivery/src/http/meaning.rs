@@ -1,0 +1,216 @@
+//! What an answer means for the message and for those behind it: the words that tables of answers are written in.
+//!
+//! A kind's table is a `match` over status and the service's own code that ends in one of these; what it does not know is
+//! left to [`default_meaning`].
+
+use super::Answer;
+use domain::{Failure, FailureKind, HoldReason, Scope};
+use std::{borrow::Cow, time::Duration};
+
+/// A row's right-hand side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Meaning {
+    kind: FailureKind,
+    scope: Scope,
+    code: &'static str,
+    hold: Option<HoldReason>,
+    wait: Option<Duration>,
+}
+
+impl Meaning {
+    pub const fn transient(scope: Scope, code: &'static str) -> Self {
+        Self {
+            kind: FailureKind::Transient,
+            scope,
+            code,
+            hold: None,
+            wait: None,
+        }
+    }
+
+    pub const fn permanent(scope: Scope, code: &'static str) -> Self {
+        Self {
+            kind: FailureKind::Permanent,
+            ..Self::transient(scope, code)
+        }
+    }
+
+    const fn holding(reason: HoldReason, code: &'static str) -> Self {
+        Self {
+            hold: Some(reason),
+            ..Self::permanent(Scope::Lane, code)
+        }
+    }
+
+    /// The credentials are refused.
+    pub const fn auth() -> Self {
+        Self::holding(HoldReason::Auth, "AUTH_FAILED")
+    }
+
+    /// The credentials are known and not allowed to do this.
+    pub const fn forbidden() -> Self {
+        Self::holding(HoldReason::Auth, "FORBIDDEN")
+    }
+
+    /// A limit over hours or days is used up.
+    pub const fn quota() -> Self {
+        Self::holding(HoldReason::Quota, "QUOTA")
+    }
+
+    /// The service wants money.
+    pub const fn billing() -> Self {
+        Self::holding(HoldReason::Billing, "BILLING")
+    }
+
+    /// A setting is wrong, like the address of a webhook that was revoked. No message is to blame, so the lane is held
+    /// and none is parked.
+    pub const fn config() -> Self {
+        Self::holding(HoldReason::Down, "INVALID_CONFIG")
+    }
+
+    /// Too many requests just now.
+    pub const fn rate_limited(scope: Scope) -> Self {
+        Self::transient(scope, "RATE_LIMITED")
+    }
+
+    /// The service has trouble of its own.
+    pub const fn down() -> Self {
+        Self::transient(Scope::Lane, "PROVIDER_ERROR")
+    }
+
+    /// This message can never go out as it is.
+    pub const fn invalid() -> Self {
+        Self::permanent(Scope::Message, "VALIDATION")
+    }
+
+    /// This address can never be served.
+    pub const fn recipient() -> Self {
+        Self::permanent(Scope::Recipient, "RECIPIENT")
+    }
+
+    /// Nobody has a rule for this answer.
+    pub const fn unknown() -> Self {
+        Self {
+            kind: FailureKind::Unknown,
+            ..Self::transient(Scope::Message, "UNKNOWN")
+        }
+    }
+
+    /// Not sooner than this, unless the answer itself says when.
+    pub const fn waiting(self, seconds: u64) -> Self {
+        Self {
+            wait: Some(Duration::from_secs(seconds)),
+            ..self
+        }
+    }
+}
+
+impl Answer {
+    /// The failure that this answer is. `own_code` is the service's own; without one the status stands for it.
+    pub fn failure(&self, meaning: Meaning, own_code: Option<Cow<'static, str>>) -> Failure {
+        let status = || format!("HTTP_{}", self.status.as_u16()).into();
+        let asked = match (meaning.kind, meaning.hold) {
+            (FailureKind::Transient, _) | (_, Some(HoldReason::Quota)) => self.retry_after,
+            _ => None,
+        };
+        let words = match self.status.is_redirection() {
+            true => format!("redirects are not followed: {}", self.words()),
+            false => self.words(),
+        };
+        Failure {
+            kind: meaning.kind,
+            scope: meaning.scope,
+            code: meaning.code.into(),
+            provider_code: Some(own_code.unwrap_or_else(status)),
+            detail: words,
+            retry_after: asked.or(meaning.wait),
+            hold: meaning.hold,
+        }
+    }
+}
+
+/// What a status means where the service says nothing better. `None` for success.
+pub(crate) fn default_meaning(status: u16) -> Option<Meaning> {
+    Some(match status {
+        200..=299 => return None,
+        // Following it could lead anywhere; whoever set the URL must set the new one.
+        300..=399 => Meaning::transient(Scope::Lane, "PROVIDER_ERROR"),
+        401 | 407 => Meaning::auth(),
+        402 => Meaning::billing(),
+        403 => Meaning::forbidden(),
+        408 | 425 | 500..=599 => Meaning::down(),
+        429 => Meaning::rate_limited(Scope::Lane),
+        410 => Meaning::permanent(Scope::Destination, "INVALID_CONFIG"),
+        400..=499 => Meaning::invalid(),
+        _ => Meaning::unknown(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::FailureKind::{Permanent, Transient, Unknown};
+
+    #[test]
+    fn each_status_means_what_the_table_says() {
+        type Row = (u16, FailureKind, Scope, Option<HoldReason>);
+        #[rustfmt::skip]
+        let table: &[Row] = &[
+            (101, Unknown,   Scope::Message,     None),
+            (301, Transient, Scope::Lane,        None),
+            (308, Transient, Scope::Lane,        None),
+            (400, Permanent, Scope::Message,     None),
+            (401, Permanent, Scope::Lane,        Some(HoldReason::Auth)),
+            (402, Permanent, Scope::Lane,        Some(HoldReason::Billing)),
+            (403, Permanent, Scope::Lane,        Some(HoldReason::Auth)),
+            (404, Permanent, Scope::Message,     None),
+            (407, Permanent, Scope::Lane,        Some(HoldReason::Auth)),
+            (408, Transient, Scope::Lane,        None),
+            (410, Permanent, Scope::Destination, None),
+            (413, Permanent, Scope::Message,     None),
+            (422, Permanent, Scope::Message,     None),
+            (425, Transient, Scope::Lane,        None),
+            (429, Transient, Scope::Lane,        None),
+            (500, Transient, Scope::Lane,        None),
+            (502, Transient, Scope::Lane,        None),
+            (503, Transient, Scope::Lane,        None),
+            (504, Transient, Scope::Lane,        None),
+            (522, Transient, Scope::Lane,        None),
+            (999, Unknown,   Scope::Message,     None),
+        ];
+        for (status, kind, scope, hold) in table {
+            let meaning = default_meaning(*status).unwrap();
+            let failure = Answer::of(*status, "no").failure(meaning, None);
+            assert_eq!(
+                (failure.kind, failure.scope, failure.hold),
+                (*kind, *scope, *hold),
+                "{status}"
+            );
+            assert_eq!(failure.provider_code, Some(format!("HTTP_{status}").into()));
+        }
+        for status in [200, 201, 202, 204] {
+            assert_eq!(default_meaning(status), None);
+        }
+    }
+
+    #[test]
+    fn only_what_is_tried_again_waits_and_the_answer_knows_better_than_the_table() {
+        let asked = Some(Duration::from_secs(9));
+        for (meaning, retry_after, wait) in [
+            (Meaning::down(), asked, Some(9)),
+            (Meaning::down().waiting(60), asked, Some(9)),
+            (Meaning::down().waiting(60), None, Some(60)),
+            (Meaning::quota().waiting(60), None, Some(60)),
+            (Meaning::quota().waiting(60), asked, Some(9)),
+            (Meaning::auth(), asked, None),
+            (Meaning::invalid(), asked, None),
+        ] {
+            let answer = Answer {
+                retry_after,
+                ..Answer::of(503, "")
+            };
+            let failure = answer.failure(meaning, None);
+            assert_eq!(failure.retry_after, wait.map(Duration::from_secs), "{meaning:?}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a kind is made of whose far end is an HTTP service: settings, one request, a table of answers. The rest is here.
+//!
+//! Leaves to others: what services want and say (one folder each), when to try again (`domain::retry`).
+//! Always true: addresses are vetted, answers and time have bounds, secrets are scrubbed from whatever comes out, and each
+//! recipient has a result of its own.
+
+mod endpoint;
+mod recipients;
+mod service;
+mod text;
+
+pub(crate) use endpoint::{Endpoint, below};
+pub(crate) use recipients::{PerRecipient, conclude};
+pub(crate) use service::{HttpKind, HttpService, Sending, described_timeout};
+pub(crate) use text::{Unit, fit, subject_and_body};

@@ -1,0 +1,219 @@
+//! An HTTP service as a kind of provider.
+
+use super::PerRecipient;
+use crate::{
+    adapter::{Adapter, Attempt, Message},
+    http::{Answer, Client, Exchange, Meaning},
+    kind::{Kind, KindInfo, Setting, Settings},
+    outside::Outside,
+    receipt::{Callback, CallbackRefused, Heard},
+    redact::Redactor,
+    settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values, redactor},
+};
+use async_trait::async_trait;
+use bytes::Bytes;
+use domain::{Accepted, Failure, FieldError, Outcome, Scope, Timestamp};
+use hyper::Request;
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
+
+/// A service that takes messages by HTTP, made of its settings.
+pub(crate) trait HttpService: Send + Sync + Sized + 'static {
+    /// What it is called and configured with. One of the settings is [`described_timeout`].
+    fn info() -> KindInfo;
+
+    /// Reads the settings that fit their descriptions. What is wrong besides is added to the problems; `None` only with a
+    /// problem.
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self>;
+
+    /// The request for one message, to one recipient where there are any.
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure>;
+
+    /// What the answer means.
+    fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure>;
+
+    /// What the service tells later.
+    fn hear(&self, _callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+        Err(CallbackRefused::NoReceipts)
+    }
+}
+
+/// What a request is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sending<'a> {
+    pub message: &'a Message,
+    /// `None`: the settings alone say where it goes.
+    pub target: Option<&'a str>,
+    /// How often somebody has sent it on its way again; ids that a service tells repeats by carry it.
+    pub generation: i32,
+    pub now: Timestamp,
+}
+
+impl Sending<'_> {
+    /// An id that is the same over the attempts for one recipient of one generation.
+    pub fn repeat_id(&self) -> String {
+        let mut id = format!("{}.{}", self.message.id, self.generation);
+        if let Some(target) = self.target {
+            id.push('.');
+            id.push_str(target);
+        }
+        id
+    }
+
+    /// How far a wait reaches that the service asks for because of the place a message goes to.
+    pub fn place(&self) -> Scope {
+        match self.target {
+            Some(_) => Scope::Recipient,
+            None => Scope::Lane,
+        }
+    }
+
+    /// The place does not exist: the recipient's fault where one was named, otherwise the settings'.
+    pub fn no_such_place(&self) -> Meaning {
+        match self.target {
+            Some(_) => Meaning::recipient(),
+            None => Meaning::config(),
+        }
+    }
+}
+
+/// Every HTTP kind has this setting.
+pub(crate) fn described_timeout(default: &'static str) -> Setting {
+    Setting::duration("timeout", "The longest one request may take.").or(default)
+}
+
+/// The kind that a service is.
+pub(crate) struct HttpKind<S> {
+    info: KindInfo,
+    outside: Arc<Outside>,
+    service: PhantomData<fn() -> S>,
+}
+
+impl<S: HttpService> HttpKind<S> {
+    pub fn kind(outside: &Arc<Outside>) -> Arc<dyn Kind> {
+        Arc::new(Self {
+            info: S::info(),
+            outside: outside.clone(),
+            service: PhantomData,
+        })
+    }
+
+    fn read(&self, settings: &Settings) -> Result<(S, Values), Vec<FieldError>> {
+        let mut problems = Problems::default();
+        let values = Values::read(&self.info.settings, settings, &mut problems);
+        let timeout = values.duration("timeout");
+        if timeout.is_some_and(|t| !(SHORTEST_TIMEOUT..=LONGEST_TIMEOUT).contains(&t)) {
+            problems.add("timeout", "must be between 1s and 1h");
+        }
+        match S::read(&values, &mut problems) {
+            Some(service) => problems.or((service, values)),
+            None => Err(problems.0),
+        }
+    }
+}
+
+impl<S> fmt::Debug for HttpKind<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpKind({})", self.info.kind)
+    }
+}
+
+impl<S: HttpService> Kind for HttpKind<S> {
+    fn info(&self) -> &KindInfo {
+        &self.info
+    }
+
+    fn check(&self, settings: &Settings) -> Vec<FieldError> {
+        self.read(settings).err().unwrap_or_default()
+    }
+
+    fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        let (service, values) = self.read(settings)?;
+        let client = self.outside.http();
+        let client = client.map_err(|problem| vec![FieldError::new("settings", problem)])?;
+        Ok(Arc::new(HttpAdapter {
+            kind: self.info.kind,
+            takes_recipients: self.info.channel.takes_recipients(),
+            timeout: values.duration("timeout").unwrap_or(DEFAULT_TIMEOUT),
+            redactor: redactor(&self.info.settings, &values),
+            service,
+            outside: self.outside.clone(),
+            client,
+        }))
+    }
+
+    fn hear(&self, settings: &Settings, callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+        let (service, _) = self
+            .read(settings)
+            .map_err(|_| CallbackRefused::Unreadable("the provider's settings are wrong".into()))?;
+        service.hear(callback)
+    }
+}
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(15);
+
+struct HttpAdapter<S> {
+    kind: &'static str,
+    takes_recipients: bool,
+    timeout: Duration,
+    redactor: Redactor,
+    service: S,
+    outside: Arc<Outside>,
+    client: Client,
+}
+
+/// Addresses and headers carry secrets.
+impl<S> fmt::Debug for HttpAdapter<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpAdapter({})", self.kind)
+    }
+}
+
+#[async_trait]
+impl<S: HttpService> Adapter for HttpAdapter<S> {
+    async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
+        if message.targets.is_empty() || !self.takes_recipients {
+            let outcome = match self.send(message, None, attempt).await {
+                Ok(accepted) => Outcome::Delivered(accepted),
+                Err(failure) => Outcome::Failed(failure),
+            };
+            return self.redactor.outcome(outcome);
+        }
+        let mut results = PerRecipient::default();
+        for target in &message.targets {
+            let result = match results.need_not_ask(attempt.deadline) {
+                Some(failure) => Err(failure),
+                None => self.send(message, Some(target), attempt.clone()).await,
+            };
+            results.add(target, result);
+        }
+        self.redactor.outcome(results.conclude())
+    }
+}
+
+impl<S: HttpService> HttpAdapter<S> {
+    async fn send(
+        &self,
+        message: &Message,
+        target: Option<&str>,
+        attempt: Attempt,
+    ) -> Result<Accepted, Failure> {
+        let now = self.outside.clock.now();
+        let sending = Sending {
+            message,
+            target,
+            generation: attempt.generation,
+            now,
+        };
+        let request = self.service.request(&sending)?;
+        self.outside.vet_literal(request.uri().host().unwrap_or(""))?;
+        let exchange = Exchange {
+            client: &self.client,
+            attempt: &attempt.within(self.timeout),
+            now,
+            redactor: &self.redactor,
+            answer_is_secret: false,
+        };
+        let answer = exchange.send(request).await?;
+        self.service.understand(&sending, &answer)
+    }
+}

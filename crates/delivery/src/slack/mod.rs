@@ -1,0 +1,56 @@
+//! Messages to a channel of Slack by its incoming webhook: the kind `slack`.
+
+mod answers;
+mod request;
+
+use crate::{
+    http::Answer,
+    kind::{KindInfo, Setting},
+    kit::{Endpoint, HttpService, Sending, described_timeout},
+    settings::{Problems, Values},
+};
+use bytes::Bytes;
+use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use hyper::Request;
+
+/// An incoming webhook; it belongs to one channel.
+pub(crate) struct Slack {
+    endpoint: Endpoint,
+}
+
+impl HttpService for Slack {
+    fn info() -> KindInfo {
+        KindInfo {
+            kind: "slack",
+            channel: Channel::Slack,
+            title: "Slack by incoming webhook",
+            settings: vec![
+                Setting::url("url", "The incoming webhook of an app. All of it is a secret.")
+                    .required()
+                    .secret()
+                    .example("https://hooks.slack.com/services/T…/B…/…"),
+                described_timeout("15s"),
+            ],
+            retry: RetryPolicy::exponential(),
+            // About one message a second; who goes on after a 429 risks being switched off.
+            limits: Limits {
+                concurrency: 2,
+                per_second: Some(1.0),
+            },
+            on_ambiguous: OnAmbiguous::Resend,
+        }
+    }
+
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let url = values.url("url", problems)?;
+        Endpoint::at(&url, "url", problems).map(|endpoint| Self { endpoint })
+    }
+
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+        request::compose(self, sending)
+    }
+
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
+    }
+}

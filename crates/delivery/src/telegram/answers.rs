@@ -1,0 +1,60 @@
+//! What Telegram's answers mean. It gives reasons in words, which are told apart by what they contain.
+
+use crate::{
+    http::{Answer, Meaning, default_meaning},
+    kit::Sending,
+    redact::cut,
+};
+use domain::{Accepted, Failure};
+use serde::Deserialize;
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Said {
+    ok: bool,
+    result: Sent,
+    description: String,
+    parameters: Parameters,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Sent {
+    message_id: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Parameters {
+    retry_after: Option<u64>,
+}
+
+/// Descriptions of a chat that this bot cannot write to.
+const NO_SUCH_CHAT: [&str; 7] = [
+    "chat not found",
+    "user not found",
+    "peer_id_invalid",
+    "chat_write_forbidden",
+    "no rights to send",
+    "not enough rights",
+    "upgraded to a supergroup",
+];
+
+pub(super) fn understand(sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+    let said: Said = answer.json().unwrap_or_default();
+    let status = answer.status.as_u16();
+    let reason = said.description.to_lowercase();
+    let meaning = match status {
+        200..=299 if said.ok => return answer.accepted(said.result.message_id.map(|id| id.to_string())),
+        // A token that is none at all is not found instead of being refused.
+        401 | 404 => Meaning::auth(),
+        // Blocked, kicked, deactivated, or never spoken to.
+        403 => sending.no_such_place(),
+        400 if NO_SUCH_CHAT.iter().any(|known| reason.contains(known)) => sending.no_such_place(),
+        409 => Meaning::down(),
+        429 => Meaning::rate_limited(sending.place()).waiting(said.parameters.retry_after.unwrap_or(1)),
+        _ => default_meaning(status).unwrap_or(Meaning::unknown()),
+    };
+    let reason = Some(cut(&said.description, 80).to_owned()).filter(|reason| !reason.is_empty());
+    Err(answer.failure(meaning, reason.map(Into::into)))
+}
