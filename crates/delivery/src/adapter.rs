@@ -145,7 +145,10 @@ mod tests {
         assert_eq!(known.priority, Some(5));
         for bad in [r#"{"priority": "soon"}"#, "{\"prio", ""] {
             let failure = read(Some(bad)).unwrap_err();
-            assert_eq!((failure.kind, failure.code.as_ref()), (domain::FailureKind::Permanent, "VALIDATION"));
+            assert_eq!(
+                (failure.kind, failure.code.as_ref()),
+                (domain::FailureKind::Permanent, "VALIDATION")
+            );
             assert!(failure.detail.contains("type data"), "{}", failure.detail);
         }
     }

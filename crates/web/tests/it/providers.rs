@@ -563,3 +563,46 @@ async fn what_a_capture_provider_kept_is_its_tenants_alone_and_comes_in_pages() 
     let mail = world.get("/api/providers/mail/captured").await;
     assert_eq!(mail.problem(409), "conflict");
 }
+
+/// Answers one request with `thanks`.
+async fn a_receiver() -> std::net::SocketAddr {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 16 << 10]).await;
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks";
+        let _ = stream.write_all(answer).await;
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_test_tells_what_was_sent_and_what_came_back_without_secrets() {
+    let clock = Arc::new(domain::SystemClock);
+    let outside = delivery::Outside::new(clock).allowing(vec!["127.0.0.0/8".parse().unwrap()]);
+    let registry = delivery::Registry::standard(Arc::new(outside), delivery::Captured::default());
+    let world = World::with_kinds(vec![registry.get("webhook").unwrap().clone()]).await;
+    let key = world.key(Role::Admin);
+    let url = format!("http://{}/hooks/T0KEN-IN-PATH", a_receiver().await);
+    let provider = json!({"id": "real", "kind": "webhook", "settings": {"url": url}});
+    world
+        .ask("POST", "/api/providers", &key, Some(provider))
+        .await
+        .expect(201);
+    let tested = world
+        .ask("POST", "/api/providers/real/test", &key, Some(json!({})))
+        .await
+        .expect(200);
+    assert_eq!(tested["ok"], true, "{tested}");
+    let parts = tested["transcript"].as_array().unwrap();
+    let sides: Vec<_> = parts.iter().map(|part| part["side"].as_str().unwrap()).collect();
+    assert_eq!(sides, ["sent", "received"]);
+    assert!(
+        parts[0]["text"].as_str().unwrap().contains("Waypost test"),
+        "{tested}"
+    );
+    assert!(parts[1]["text"].as_str().unwrap().ends_with("thanks"), "{tested}");
+    assert!(!tested.to_string().contains("T0KEN-IN-PATH"), "{tested}");
+}
