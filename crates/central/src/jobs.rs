@@ -1,18 +1,20 @@
 //! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
 //! its progress says.
 
+pub use crate::bulk_filter::BulkFilter;
+
 use crate::{
     operator::OperatorDesk,
     sites::{SiteBulk, SiteDesk},
 };
-use domain::{Actor, NotificationId, Status, TenantId, Timestamp, chain};
+use domain::{Actor, NotificationId, TenantId, Timestamp, chain};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use store::{
     Store,
     jobs::{Job, NewJob, Progress},
     operator::Acted,
-    query::{Cursor, Filter, Page},
+    query::{Cursor, Page},
 };
 use uuid::Uuid;
 
@@ -33,62 +35,12 @@ impl Action {
     }
 }
 
-/// A filter as it is kept in a job's row. Bulk actions only ever touch parked rows, so there is no status in it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct BulkFilter {
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub channel: Option<domain::Channel>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub site: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub list: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<Timestamp>,
-    #[serde(rename = "q", skip_serializing_if = "Option::is_none")]
-    pub keyword: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entity_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entity_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_code: Option<String>,
-    /// Only rows that were parked at this moment and have been since. Set when they are counted, so that a job is
-    /// about what somebody was told of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<Timestamp>,
-}
-
 /// What somebody was told before they said yes: so many, at that moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// Up to [`COUNT_BOUND`].
     pub total: u64,
     pub as_of: Timestamp,
-}
-
-impl BulkFilter {
-    pub fn parked(self) -> Filter {
-        Filter {
-            status: vec![Status::Parked],
-            channel: self.channel,
-            site: self.site,
-            list: self.list,
-            provider: self.provider,
-            from: self.from,
-            to: self.to,
-            keyword: self.keyword,
-            entity_type: self.entity_type,
-            entity_id: self.entity_id,
-            error_code: self.error_code,
-            ended_by: self.as_of,
-            ..Filter::default()
-        }
-    }
 }
 
 /// How long a node may be silent before another takes its job over.

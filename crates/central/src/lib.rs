@@ -4,6 +4,7 @@
 //! Always true: nothing is locked in the store while an adapter is on the network; there is one way a message
 //! goes out, and that is the [`dispatcher`].
 
+mod bulk_filter;
 pub mod changes;
 pub mod directory;
 pub mod dispatcher;

@@ -1,6 +1,6 @@
 //! Which notifications, and which audit rows.
 
-use domain::{AuditKind, AuditStatus, Channel, NotificationId, Status, Timestamp};
+use domain::{AuditKind, AuditStatus, Channel, NotificationId, Status, TextFilters, Timestamp};
 use serde_json::{Map, Value};
 
 /// Which notifications. What is left out does not matter.
@@ -8,19 +8,14 @@ use serde_json::{Map, Value};
 pub struct Filter {
     pub status: Vec<Status>,
     pub channel: Option<Channel>,
-    pub site: Option<String>,
-    pub list: Option<String>,
-    pub provider: Option<String>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     /// Only those that wait for too long.
     pub stuck: bool,
     /// In the subject.
     pub keyword: Option<String>,
-    pub entity_type: Option<String>,
-    pub entity_id: Option<String>,
-    pub error_code: Option<String>,
-    pub receipt: Option<String>,
+    /// Site, list, provider and others that ask for one text.
+    pub by: TextFilters,
 }
 
 impl Filter {
@@ -34,23 +29,20 @@ impl Filter {
 
     pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
         let status: Vec<_> = self.status.iter().map(|s| s.as_str()).collect();
-        let text = |value: &Option<String>| value.clone();
         let all = [
             ("status", (!status.is_empty()).then(|| status.join(","))),
             ("type", self.channel.map(|c| c.to_string())),
-            ("site", text(&self.site)),
-            ("list", text(&self.list)),
-            ("provider", text(&self.provider)),
             ("from", self.from.map(|t| t.to_string())),
             ("to", self.to.map(|t| t.to_string())),
             ("stuck", self.stuck.then(|| "true".into())),
-            ("q", text(&self.keyword)),
-            ("entityType", text(&self.entity_type)),
-            ("entityId", text(&self.entity_id)),
-            ("errorCode", text(&self.error_code)),
-            ("receipt", text(&self.receipt)),
+            ("q", self.keyword.clone()),
         ];
+        let by = self
+            .by
+            .given()
+            .map(|(one, text)| (one.name, Some(text.to_owned())));
         all.into_iter()
+            .chain(by)
             .filter_map(|(name, value)| Some((name, value?)))
             .collect()
     }

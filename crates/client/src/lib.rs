@@ -60,7 +60,8 @@ pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
 
 pub use domain::{
-    Channel, FieldError, NotificationId, Recipient, Status, Timestamp, TrackedOperationId,
+    Channel, FieldError, NotificationId, Recipient, Status, TextFilter, TextFilters, Timestamp,
+    TrackedOperationId,
     kpi::Kpis,
     site::{ParkedAction, ParkedFilter},
 };

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod content;
 pub mod duration;
 pub mod field_error;
+pub mod filter;
 pub mod hold;
 pub mod id;
 pub mod kpi;
@@ -35,6 +36,7 @@ pub use channel::Channel;
 pub use clock::{Clock, ClockJump, ClockWatch, ManualClock, SystemClock, Timestamp};
 pub use content::{Content, Target};
 pub use field_error::FieldError;
+pub use filter::{TextFilter, TextFilters};
 pub use hold::{Hold, HoldReason};
 pub use id::{
     Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,

@@ -26,7 +26,8 @@ impl<'f> ListIndex<'f> {
         let waiting = stuck || asks(Status::Pending) || asks(Status::Retrying);
         let parked = !stuck && asks(Status::Parked);
         let ended = !stuck && (asks(Status::Delivered) || asks(Status::Discarded));
-        match (&filter.entity_type, &filter.entity_id, &filter.execution) {
+        let by = &filter.by;
+        match (&by.entity_type, &by.entity_id, &by.execution_id) {
             _ if (waiting || parked) && !ended => Self::Unfinished { waiting, parked },
             (Some(kind), Some(id), _) => Self::Entity { kind, id },
             (_, _, Some(execution)) => Self::Execution(execution),
@@ -61,6 +62,7 @@ impl Keyword {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::TextFilters;
     use std::time::Duration;
 
     #[test]
@@ -87,17 +89,23 @@ mod tests {
             ),
             (
                 Filter {
-                    entity_type: Some("order".into()),
-                    execution: Some("run".into()),
+                    by: TextFilters {
+                        entity_type: Some("order".into()),
+                        execution_id: Some("run".into()),
+                        ..TextFilters::default()
+                    },
                     ..filter(&[Status::Delivered])
                 },
                 ListIndex::Execution("run"),
             ),
             (
                 Filter {
-                    entity_type: Some("order".into()),
-                    entity_id: Some("7".into()),
-                    execution: Some("run".into()),
+                    by: TextFilters {
+                        entity_type: Some("order".into()),
+                        entity_id: Some("7".into()),
+                        execution_id: Some("run".into()),
+                        ..TextFilters::default()
+                    },
                     ..filter(&[])
                 },
                 ListIndex::Entity {

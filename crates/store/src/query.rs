@@ -4,8 +4,8 @@
 use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
-    AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, Timestamp,
-    TrackedOperationId, kpi::Kpis, submission::Submission,
+    AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, TextFilters,
+    Timestamp, TrackedOperationId, kpi::Kpis, submission::Submission,
 };
 use std::time::Duration;
 
@@ -79,22 +79,14 @@ pub struct Notification {
 pub struct Filter {
     pub status: Vec<Status>,
     pub channel: Option<Channel>,
-    pub site: Option<String>,
-    pub list: Option<String>,
-    /// The provider of the lane the row is or ended in.
-    pub provider: Option<String>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     /// Only rows that wait longer than this.
     pub stuck_after: Option<Duration>,
     /// In the subject, any case.
     pub keyword: Option<String>,
-    pub entity_type: Option<String>,
-    pub entity_id: Option<String>,
-    pub error_code: Option<String>,
-    pub receipt: Option<String>,
-    /// The run of a script that sent it.
-    pub execution: Option<String>,
+    /// Site, list, provider and others that ask for one text.
+    pub by: TextFilters,
     /// Only rows that had ended, as they are now, at this moment.
     pub ended_by: Option<Timestamp>,
 }

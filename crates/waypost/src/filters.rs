@@ -1,7 +1,7 @@
 //! Which notifications: the flags of `list`, and the `key=value` pairs of bulk actions.
 
 use client::{Channel, Filter, ParkedFilter, Status, Timestamp};
-use domain::{Clock, SystemClock, retry::parse_human};
+use domain::{Clock, SystemClock, TextFilter, TextFilters, retry::parse_human};
 
 /// A moment in the past as people write it: `2026-01-31T12:00:00Z`, or `2h` for two hours ago.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
@@ -51,15 +51,6 @@ pub struct FilterFlags {
     /// Only this type: Email, Webhook, …
     #[arg(long = "type", value_name = "TYPE", value_parser = channel)]
     pub channel: Option<Channel>,
-    /// Only from this site
-    #[arg(long)]
-    pub site: Option<String>,
-    /// Only to this list
-    #[arg(long, value_name = "NAME")]
-    pub list: Option<String>,
-    /// Only through this provider
-    #[arg(long, value_name = "ID")]
-    pub provider: Option<String>,
     /// Not older than this: a time like 2026-01-31T12:00:00Z, or an age like 2h
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub from: Option<Timestamp>,
@@ -72,18 +63,41 @@ pub struct FilterFlags {
     /// Only with this in the subject; looks back seven days unless --from says otherwise
     #[arg(long = "query", short = 'q', value_name = "TEXT")]
     pub keyword: Option<String>,
-    /// Only about this sort of thing
-    #[arg(long, value_name = "TYPE")]
-    pub entity_type: Option<String>,
-    /// Only about this one
-    #[arg(long, value_name = "ID")]
-    pub entity_id: Option<String>,
-    /// Only with this error code, like SMTP_550_5.1.1
-    #[arg(long, value_name = "CODE")]
-    pub error_code: Option<String>,
-    /// Only with this receipt
-    #[arg(long)]
-    pub receipt: Option<String>,
+    #[command(flatten)]
+    pub by: TextFlags,
+}
+
+/// A flag for each filter that is declared.
+#[derive(Debug, Clone, Default)]
+pub struct TextFlags(pub TextFilters);
+
+impl clap::FromArgMatches for TextFlags {
+    fn from_arg_matches(given: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(TextFilters::read(|name| {
+            given.get_one::<String>(name).cloned()
+        })))
+    }
+
+    fn update_from_arg_matches(&mut self, given: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(given)?;
+        Ok(())
+    }
+}
+
+impl clap::Args for TextFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let flag = |one: &'static TextFilter| {
+            clap::Arg::new(one.name)
+                .long(one.flag)
+                .value_name("TEXT")
+                .help(one.help)
+        };
+        command.args(TextFilter::ALL.iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
 }
 
 impl FilterFlags {
@@ -91,17 +105,11 @@ impl FilterFlags {
         Filter {
             status: self.status.clone(),
             channel: self.channel,
-            site: self.site.clone(),
-            list: self.list.clone(),
-            provider: self.provider.clone(),
             from: self.from,
             to: self.to,
             stuck: self.stuck,
             keyword: self.keyword.clone(),
-            entity_type: self.entity_type.clone(),
-            entity_id: self.entity_id.clone(),
-            error_code: self.error_code.clone(),
-            receipt: self.receipt.clone(),
+            by: self.by.0.clone(),
         }
     }
 }
@@ -121,21 +129,19 @@ pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
         let text = || Some(value.to_owned());
         match key {
             "type" => filter.channel = Some(channel(value)?),
-            "site" => filter.site = text(),
-            "list" => filter.list = text(),
-            "provider" => filter.provider = text(),
             "from" => filter.from = Some(moment(value)?),
             "to" => filter.to = Some(moment(value)?),
             "q" => filter.keyword = text(),
-            "entityType" | "entity-type" => filter.entity_type = text(),
-            "entityId" | "entity-id" => filter.entity_id = text(),
-            "errorCode" | "error-code" => filter.error_code = text(),
-            _ => {
-                return Err(format!(
-                    "there is no filter {key:?}; there are type, site, list, provider, from, to, q, entityType, \
-                     entityId and errorCode"
-                ));
-            }
+            _ => match TextFilter::named(key).filter(|one| one.bulk) {
+                Some(one) => filter.by.set(one, text()),
+                None => {
+                    let known: Vec<_> = TextFilter::in_bulk().map(|one| one.name).collect();
+                    return Err(format!(
+                        "there is no filter {key:?}; there are type, from, to, q, {}",
+                        known.join(", ")
+                    ));
+                }
+            },
         }
     }
     Ok(filter)
@@ -194,6 +200,12 @@ mod tests {
     fn pairs_become_a_filter_and_what_is_not_one_is_named() {
         let pairs = ["type=webhook", "errorCode=HTTP_503", "from=2h"].map(String::from);
         let filter = parse_pairs(&pairs).unwrap();
+        assert_eq!(filter.by.error_code.as_deref(), Some("HTTP_503"));
+        assert!(
+            parse_pairs(&["receipt=read".into()])
+                .unwrap_err()
+                .contains("receipt")
+        );
         assert_eq!(filter.channel, Some(Channel::Webhook));
         assert!(filter.from.is_some());
         assert!(

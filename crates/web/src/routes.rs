@@ -11,7 +11,7 @@ use crate::{
     dto::{
         audit::AuditView,
         captured::CapturedView,
-        filter::BulkRequest,
+        filter::{self, BulkRequest},
         job::{DryRunAnswer, JobView},
         key::{KeyRequest, KeyView, NewKeyView},
         kpi::{KpiView, SiteKpiView},
@@ -53,29 +53,6 @@ const PAGING: [Param; 2] = [
     ("cursor", "nextCursor of the page before"),
 ];
 
-const FILTERS: [Param; 14] = [
-    (
-        "status",
-        "one or several, separated by commas: Pending, Retrying, Delivered, Parked, Discarded",
-    ),
-    ("type", "Email, Webhook, …"),
-    ("site", "the source site's id"),
-    ("list", "the list's name"),
-    ("provider", "the id of the provider that has it or had it last"),
-    ("from", "created at or after this time"),
-    ("to", "created before this time"),
-    ("stuck", "true: only what waits longer than the threshold"),
-    (
-        "q",
-        "words in the subject, any case; looks back 7 days unless from is given",
-    ),
-    ("entityType", "what it is about"),
-    ("entityId", "what it is about"),
-    ("errorCode", "the code of the last failure"),
-    ("receipt", "what the provider reported afterwards"),
-    ("executionId", "the run of a script that sent it"),
-];
-
 fn notification_routes() -> Vec<Endpoint> {
     vec![
         post(
@@ -100,7 +77,7 @@ fn notification_routes() -> Vec<Endpoint> {
             "Notifications, newest first; as CSV with Accept: text/csv",
             notifications::list,
         )
-        .params(&FILTERS)
+        .params(&filter::documented())
         .params(&PAGING)
         .answers::<NotificationPage>(200, "A page, or with Accept: text/csv everything")
         .answers_as(200, "text/csv", "Everything that matches"),

@@ -2,7 +2,7 @@
 
 use crate::world::{TENANT, World, secs, somebody};
 use central::jobs::{Action, BulkFilter, Counted};
-use domain::{Clock, Failure, Scope, Status};
+use domain::{Clock, Failure, Scope, Status, TextFilters};
 use testkit::a_notification;
 
 #[tokio::test]
@@ -18,7 +18,10 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
     }
     world.sweep().await;
     let filter = BulkFilter {
-        site: Some("north".into()),
+        by: TextFilters {
+            site: Some("north".into()),
+            ..TextFilters::default()
+        },
         ..Default::default()
     };
     let job = world

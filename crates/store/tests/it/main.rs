@@ -170,6 +170,7 @@ store_suite! {
         pages_of_what_waits_have_neither_gaps_nor_repeats,
         newest_first,
         each_filter_finds_its_own,
+        every_declared_filter_is_asked_of_the_rows,
         filters_together_must_all_hold,
         the_keyword_is_found_in_any_case,
         stuck_rows_are_found,

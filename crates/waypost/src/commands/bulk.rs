@@ -16,8 +16,8 @@ pub struct Which {
     /// The notifications
     #[arg(value_name = "ID", group = "which")]
     ids: Vec<NotificationId>,
-    /// All parked ones that match every pair: type=, site=, list=, provider=, from=, to=, q=, entityType=, entityId=,
-    /// errorCode=; or the word all
+    /// All parked ones that match every pair, like errorCode=HTTP_503 site=north; or the word all. The filters are those of
+    /// `list`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1.., group = "which")]
     filter: Vec<String>,
     /// Do not ask

@@ -6,7 +6,7 @@ use crate::{
     site_agent::{AgentProcess, SiteSetup},
     size,
 };
-use client::{Filter, NotificationId, site::Notify, site::Site};
+use client::{Filter, NotificationId, TextFilters, site::Notify, site::Site};
 use futures_util::TryStreamExt;
 use std::{
     collections::{HashMap, HashSet},
@@ -41,7 +41,10 @@ fn site(folder: &Path, central: &str, key: &str) -> SiteSetup {
 /// Every notification of the site at central, in the order in which central took them in.
 async fn at_central(node: &Node) -> Vec<NotificationId> {
     let filter = Filter {
-        site: Some(SITE.into()),
+        by: TextFilters {
+            site: Some(SITE.into()),
+            ..TextFilters::default()
+        },
         ..Filter::default()
     };
     let mut ids: Vec<_> = node

@@ -2,7 +2,7 @@
 
 use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
 use central::jobs::BulkFilter;
-use domain::{Channel, Status, Timestamp};
+use domain::{Channel, Status, TextFilter, TextFilters, Timestamp};
 use std::{fmt::Write, time::Duration};
 use store::query::Filter;
 
@@ -14,24 +14,20 @@ pub const RANGES: [(&str, &str, Duration); 4] = [
     ("30d", "Last 30 days", Duration::from_secs(30 * 86_400)),
 ];
 
+/// Filters whose values the form offers to choose from.
+const CHOSEN_FROM_A_LIST: [&str; 3] = ["site", "list", "provider"];
+
 /// What the address asks for, as it was typed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
     pub status: Vec<Status>,
     pub channel: Option<Channel>,
-    pub site: Option<String>,
-    pub list: Option<String>,
-    pub provider: Option<String>,
     pub range: Option<String>,
     pub from: Option<String>,
     pub to: Option<String>,
-    pub error_code: Option<String>,
     pub stuck: bool,
     pub q: Option<String>,
-    pub execution: Option<String>,
-    pub entity_type: Option<String>,
-    pub entity_id: Option<String>,
-    pub receipt: Option<String>,
+    pub by: TextFilters,
 }
 
 impl Asked {
@@ -41,19 +37,12 @@ impl Asked {
         let asked = Self {
             status: params.several("status"),
             channel: params.parsed("type"),
-            site: params.text("site"),
-            list: params.text("list"),
-            provider: params.text("provider"),
             range: params.text("range"),
             from: params.text("from"),
             to: params.text("to"),
-            error_code: params.text("errorCode"),
             stuck: params.boolean("stuck").unwrap_or(false),
             q: params.text("q"),
-            execution: params.text("execution"),
-            entity_type: params.text("entityType"),
-            entity_id: params.text("entityId"),
-            receipt: params.text("receipt"),
+            by: TextFilters::read(|name| params.text(name)),
         };
         for (name, text) in [("from", &asked.from), ("to", &asked.to)] {
             if text.as_deref().is_some_and(|text| moment(text).is_none()) {
@@ -83,46 +72,39 @@ impl Asked {
         Filter {
             status: self.status.clone(),
             channel: self.channel,
-            site: self.site.clone(),
-            list: self.list.clone(),
-            provider: self.provider.clone(),
             from: self.earliest_at(now),
             to: self.to.as_deref().and_then(moment),
             stuck_after: self.stuck.then_some(stuck_after),
             keyword: self.q.clone(),
-            entity_type: self.entity_type.clone(),
-            entity_id: self.entity_id.clone(),
-            error_code: self.error_code.clone(),
-            receipt: self.receipt.clone(),
-            execution: self.execution.clone(),
+            by: self.by.clone(),
             ended_by: None,
         }
     }
 
     /// The same for a bulk action; or why there can be none.
-    pub fn bulk(&self, now: Timestamp) -> Result<BulkFilter, &'static str> {
+    pub fn bulk(&self, now: Timestamp) -> Result<BulkFilter, String> {
         if self.stuck {
-            return Err("Stuck notifications still wait; only parked ones can be retried or discarded.");
+            return Err(
+                "Stuck notifications still wait; only parked ones can be retried or discarded.".into(),
+            );
         }
         if !self.status.is_empty() && !self.status.contains(&Status::Parked) {
-            return Err("Only parked notifications can be retried or discarded; the filter leaves them out.");
-        }
-        if self.execution.is_some() || self.receipt.is_some() {
             return Err(
-                "A filter by execution or receipt cannot be acted on as a whole; select rows instead.",
+                "Only parked notifications can be retried or discarded; the filter leaves them out.".into(),
             );
+        }
+        if let Some((one, _)) = self.by.given().find(|(one, _)| !one.bulk) {
+            let by = one.label.to_lowercase();
+            return Err(format!(
+                "A filter by {by} cannot be acted on as a whole; select rows instead."
+            ));
         }
         Ok(BulkFilter {
             channel: self.channel,
-            site: self.site.clone(),
-            list: self.list.clone(),
-            provider: self.provider.clone(),
             from: self.earliest_at(now),
             to: self.to.as_deref().and_then(moment),
             keyword: self.q.clone(),
-            entity_type: self.entity_type.clone(),
-            entity_id: self.entity_id.clone(),
-            error_code: self.error_code.clone(),
+            by: self.by.clone(),
             as_of: None,
         })
     }
@@ -134,7 +116,10 @@ impl Asked {
             query.add("status", Some(status.as_str()));
         }
         query.add("type", self.channel.map(Channel::as_str));
-        for (name, value) in self.texts() {
+        for (one, value) in self.by.given() {
+            query.add(one.name, Some(value));
+        }
+        for (name, _, value) in self.typed() {
             query.add(name, value);
         }
         query.add("stuck", self.stuck.then_some("true"));
@@ -170,69 +155,61 @@ impl Asked {
                 },
             );
         }
-        for (name, value) in self.texts() {
+        for (one, value) in self.by.given() {
+            let mut without = self.clone();
+            without.by.set(one, None);
+            chip(format!("{}: {value}", one.label), without);
+        }
+        for (name, label, value) in self.typed() {
             let Some(value) = value else { continue };
             let mut without = self.clone();
             without.forget(name);
-            chip(format!("{}: {value}", label(name)), without);
+            chip(format!("{label}: {value}"), without);
         }
         chips
     }
 
-    fn texts(&self) -> [(&'static str, Option<&str>); 12] {
+    /// The texts that have no field of their own kind in the form.
+    pub fn plain(&self) -> Vec<(&'static TextFilter, &str)> {
+        let plain = TextFilter::ALL
+            .iter()
+            .filter(|one| !CHOSEN_FROM_A_LIST.contains(&one.name));
+        plain
+            .map(|one| (one, self.by.get(one).as_deref().unwrap_or_default()))
+            .collect()
+    }
+
+    /// Whether something is asked for that only the longer form shows.
+    pub fn asks_more(&self) -> bool {
+        let typed = self
+            .typed()
+            .iter()
+            .any(|(name, _, value)| *name != "q" && value.is_some());
+        typed || self.channel.is_some() || self.by != TextFilters::default()
+    }
+
+    /// What is kept as it was typed, with its label.
+    fn typed(&self) -> [(&'static str, &'static str, Option<&str>); 4] {
         [
-            ("site", self.site.as_deref()),
-            ("list", self.list.as_deref()),
-            ("provider", self.provider.as_deref()),
-            ("range", self.range.as_deref()),
-            ("from", self.from.as_deref()),
-            ("to", self.to.as_deref()),
-            ("errorCode", self.error_code.as_deref()),
-            ("q", self.q.as_deref()),
-            ("execution", self.execution.as_deref()),
-            ("entityType", self.entity_type.as_deref()),
-            ("entityId", self.entity_id.as_deref()),
-            ("receipt", self.receipt.as_deref()),
+            ("range", "Within", self.range.as_deref()),
+            ("from", "From", self.from.as_deref()),
+            ("to", "To", self.to.as_deref()),
+            ("q", "Subject", self.q.as_deref()),
         ]
     }
 
     fn forget(&mut self, name: &str) {
         let field = match name {
-            "site" => &mut self.site,
-            "list" => &mut self.list,
-            "provider" => &mut self.provider,
             "range" => &mut self.range,
             "from" => &mut self.from,
             "to" => &mut self.to,
-            "errorCode" => &mut self.error_code,
-            "q" => &mut self.q,
-            "execution" => &mut self.execution,
-            "entityType" => &mut self.entity_type,
-            "entityId" => &mut self.entity_id,
-            _ => &mut self.receipt,
+            _ => &mut self.q,
         };
         *field = None;
     }
 
     pub fn has(&self, status: &Status) -> bool {
         self.status.contains(status)
-    }
-}
-
-fn label(name: &str) -> &'static str {
-    match name {
-        "site" => "Site",
-        "list" => "List",
-        "provider" => "Provider",
-        "range" => "Within",
-        "from" => "From",
-        "to" => "To",
-        "errorCode" => "Error",
-        "q" => "Subject",
-        "execution" => "Execution",
-        "entityType" => "Entity type",
-        "entityId" => "Entity",
-        _ => "Receipt",
     }
 }
 
@@ -328,9 +305,11 @@ mod tests {
                 .contains("still wait")
         );
         assert!(asked("/?status=Pending").bulk(NOW).is_err());
+        let why = asked("/?executionId=run-1").bulk(NOW).unwrap_err();
+        assert!(why.contains("by execution"), "{why}");
         let bulk = asked("/?status=Parked&range=1h&provider=mail").bulk(NOW).unwrap();
         assert_eq!(
-            (bulk.provider.as_deref(), bulk.from),
+            (bulk.by.provider.as_deref(), bulk.from),
             (Some("mail"), Some(NOW - Duration::from_secs(3600)))
         );
     }

@@ -91,22 +91,18 @@ fn filter_of(job: &Job) -> Vec<(String, String)> {
 
 /// The filter's name as the list of notifications has it.
 fn label(name: &str) -> &str {
+    if let Some(filter) = domain::TextFilter::named(name) {
+        return filter.label;
+    }
     match name {
         "type" => "Type",
-        "site" => "Site",
-        "list" => "List",
-        "provider" => "Provider",
         "from" => "Created after",
         "to" => "Created before",
         "q" => "Words in the subject",
-        "errorCode" => "Error code",
-        "entityType" => "About (kind)",
-        "entityId" => "About",
         "atSite" => "Parked at the site",
         "target" => "Goes to",
         "category" => "Category",
         "instance" => "Instance",
-        "execution" => "Execution",
         other => other,
     }
 }

@@ -54,7 +54,7 @@ struct Page {
     bounded: bool,
     query: String,
     /// Why there is no acting on all that match.
-    no_bulk: Option<&'static str>,
+    no_bulk: Option<String>,
     providers: Vec<String>,
     lists: Vec<String>,
     sites: Vec<String>,

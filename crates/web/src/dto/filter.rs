@@ -3,10 +3,17 @@
 use super::names::{StatusName, Time, TypeName};
 use crate::{fields::Fields, problem::Result, query::Params};
 use central::jobs::{BulkFilter, Counted};
-use domain::{Channel, FieldError, Status, Timestamp};
-use std::time::Duration;
+use domain::{Channel, FieldError, Status, TextFilter, TextFilters, Timestamp};
+use serde::Serialize;
+use std::{borrow::Cow, time::Duration};
 use store::query::{AuditFilter, Filter};
-use utoipa::ToSchema;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, RefOr,
+        schema::{Schema, SchemaType, Type},
+    },
+};
 
 /// A search for words looks this far back unless the request says how far.
 pub const SEARCH_RANGE: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -17,9 +24,6 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
     let filter = Filter {
         status: params.several("status"),
         channel: params.parsed("type"),
-        site: params.text("site"),
-        list: params.text("list"),
-        provider: params.text("provider"),
         from: params
             .timestamp("from")
             .or_else(|| search_start(keyword.as_deref(), now)),
@@ -29,11 +33,7 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
             .filter(|stuck| *stuck)
             .map(|_| stuck_after),
         keyword,
-        entity_type: params.text("entityType"),
-        entity_id: params.text("entityId"),
-        error_code: params.text("errorCode"),
-        receipt: params.text("receipt"),
-        execution: params.text("executionId"),
+        by: TextFilters::read(|name| params.text(name)),
         ended_by: None,
     };
     if let (Some(from), Some(to)) = (filter.from, filter.to)
@@ -80,22 +80,65 @@ pub struct BulkRequest {
 }
 
 /// Which parked notifications. An empty one means all of them. With `q` and without `from`: the last 7 days.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
 pub struct BulkFilterRequest {
     /// May be left out; only `Parked` makes sense.
-    pub status: Option<StatusName>,
-    pub r#type: Option<TypeName>,
-    pub site: Option<String>,
-    pub list: Option<String>,
-    pub provider: Option<String>,
-    pub from: Option<Time>,
-    pub to: Option<Time>,
-    pub q: Option<String>,
-    pub entity_type: Option<String>,
-    pub entity_id: Option<String>,
-    pub error_code: Option<String>,
+    #[schema(value_type = Option<StatusName>)]
+    status: Option<Status>,
+    #[schema(value_type = Option<TypeName>)]
+    r#type: Option<Channel>,
+    #[schema(value_type = Option<Time>)]
+    from: Option<Timestamp>,
+    #[schema(value_type = Option<Time>)]
+    to: Option<Timestamp>,
+    q: Option<String>,
+    #[serde(flatten)]
+    by: BulkTexts,
+}
+
+/// The texts that a bulk action may go by.
+#[derive(Debug, Serialize)]
+struct BulkTexts;
+
+impl PartialSchema for BulkTexts {
+    fn schema() -> RefOr<Schema> {
+        let text = |help| {
+            let types = SchemaType::Array(vec![Type::String, Type::Null]);
+            ObjectBuilder::new().schema_type(types).description(Some(help))
+        };
+        let object = TextFilter::in_bulk().fold(ObjectBuilder::new(), |object, one| {
+            object.property(one.name, text(one.help))
+        });
+        object.into()
+    }
+}
+
+impl ToSchema for BulkTexts {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("BulkTexts")
+    }
+}
+
+/// What `GET /api/notifications` is described with.
+pub fn documented() -> Vec<(&'static str, &'static str)> {
+    let mut all = vec![
+        (
+            "status",
+            "one or several, separated by commas: Pending, Retrying, Delivered, Parked, Discarded",
+        ),
+        ("type", "Email, Webhook, …"),
+        ("from", "created at or after this time"),
+        ("to", "created before this time"),
+        ("stuck", "true: only what waits longer than the threshold"),
+        (
+            "q",
+            "words in the subject, any case; looks back 7 days unless from is given",
+        ),
+    ];
+    all.extend(TextFilter::ALL.iter().map(|one| (one.name, one.help)));
+    all
 }
 
 /// A bulk request, read.
@@ -136,17 +179,12 @@ impl Bulk {
         let keyword = inner.text("q");
         let filter = BulkFilter {
             channel: inner.parsed::<Channel>("type"),
-            site: inner.text("site"),
-            list: inner.text("list"),
-            provider: inner.text("provider"),
             from: inner
                 .timestamp("from")
                 .or_else(|| search_start(keyword.as_deref(), now)),
             to: inner.timestamp("to"),
             keyword,
-            entity_type: inner.text("entityType"),
-            entity_id: inner.text("entityId"),
-            error_code: inner.text("errorCode"),
+            by: TextFilters::read_bulk(|name| inner.text(name)),
             as_of: None,
         };
         fields.add_all(inner.finish());

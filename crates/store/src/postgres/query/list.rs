@@ -13,8 +13,9 @@ use crate::{
     },
     query::{Cursor, Filter, Listed, Notification, Page},
 };
-use domain::{TenantId, Timestamp};
+use domain::{TenantId, TextFilter, Timestamp};
 use std::collections::{HashMap, HashSet};
+use tokio_postgres::types::ToSql;
 
 pub(super) async fn list(db: &Db, tenant: TenantId, filter: &Filter, page: &Page) -> Result<Listed, Failed> {
     let mut session = db.general().await?;
@@ -125,31 +126,26 @@ impl<'a> Walk<'a> {
         let f = self.filter;
         let statuses: Vec<&str> = f.status.iter().map(|s| s.as_str()).collect();
         let statuses = (!statuses.is_empty()).then_some(statuses);
-        let found = self
-            .tx
-            .rows(
-                sql::list_match,
-                &[
-                    &self.db.now(),
-                    &self.tenant.0,
-                    &seqs,
-                    &statuses,
-                    &f.channel.map(|c| c.as_str()),
-                    &f.site,
-                    &f.list,
-                    &f.provider,
-                    &f.from.map(At),
-                    &f.to.map(At),
-                    &f.stuck_after.map(millis),
-                    &f.entity_type,
-                    &f.entity_id,
-                    &f.error_code,
-                    &f.receipt,
-                    &f.execution,
-                    &f.ended_by.map(At),
-                ],
-            )
-            .await?;
+        let (now, channel, stuck) = (
+            self.db.now(),
+            f.channel.map(|c| c.as_str()),
+            f.stuck_after.map(millis),
+        );
+        let [from, to, ended_by] = [f.from, f.to, f.ended_by].map(|at| at.map(At));
+        let mut params: Vec<&(dyn ToSql + Sync)> = vec![
+            &now,
+            &self.tenant.0,
+            &seqs,
+            &statuses,
+            &channel,
+            &from,
+            &to,
+            &stuck,
+            &ended_by,
+        ];
+        let texts = TextFilter::ALL.iter().map(|one| f.by.get(one));
+        params.extend(texts.map(|text| text as &(dyn ToSql + Sync)));
+        let found = self.tx.rows(sql::list_match, &params).await?;
         let matching = found.iter().filter(|row| self.keyword.is_in(row.get("subject")));
         Ok(matching.map(|row| row.get("seq")).collect())
     }

@@ -9,8 +9,8 @@ use crate::{
     query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
     sqlite::rows::all,
 };
-use domain::{TenantId, Timestamp};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, params};
+use domain::{TenantId, TextFilter, Timestamp};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, ToSql, params};
 
 pub(super) fn list(
     conn: &Connection,
@@ -147,29 +147,22 @@ impl<'a> Look<'a> {
 
     fn matches(&mut self, seq: i64) -> Result<bool> {
         let f = self.filter;
+        let channel = f.channel.map(|c| c.as_str());
+        let [from, to, ended_by] = [f.from, f.to, f.ended_by].map(|at| at.map(Timestamp::as_millis));
+        let mut params: Vec<&dyn ToSql> = vec![
+            &seq,
+            &self.tenant.0,
+            &self.statuses,
+            &channel,
+            &from,
+            &to,
+            &self.stuck_before,
+            &ended_by,
+        ];
+        params.extend(TextFilter::ALL.iter().map(|one| f.by.get(one) as &dyn ToSql));
         let subject: Option<String> = self
             .statement
-            .query_row(
-                params![
-                    seq,
-                    self.tenant.0,
-                    self.statuses,
-                    f.channel.map(|c| c.as_str()),
-                    f.site,
-                    f.list,
-                    f.provider,
-                    f.from.map(Timestamp::as_millis),
-                    f.to.map(Timestamp::as_millis),
-                    self.stuck_before,
-                    f.entity_type,
-                    f.entity_id,
-                    f.error_code,
-                    f.receipt,
-                    f.execution,
-                    f.ended_by.map(Timestamp::as_millis),
-                ],
-                |row| row.get("subject"),
-            )
+            .query_row(params.as_slice(), |row| row.get("subject"))
             .optional()?;
         Ok(subject.is_some_and(|subject| self.keyword.is_in(&subject)))
     }

@@ -1,7 +1,10 @@
 //! Reading: pages and figures.
 
 use crate::{harness::*, suite::figures::kpis};
-use domain::{Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, kpi::Kpis};
+use domain::{
+    Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, TextFilter, TextFilters,
+    kpi::Kpis,
+};
 use store::query::{Cursor, Filter, Listed, Page, SCAN_BOUND};
 
 async fn list(t: &TestStore, filter: &Filter, limit: u32, after: Option<Cursor>) -> Listed {
@@ -144,15 +147,24 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
             ..Filter::default()
         },
         Filter {
-            site: Some("plant-2".into()),
+            by: TextFilters {
+                site: Some("plant-2".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
         Filter {
-            list: Some("night shift".into()),
+            by: TextFilters {
+                list: Some("night shift".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
         Filter {
-            provider: Some("other".into()),
+            by: TextFilters {
+                provider: Some("other".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
         Filter {
@@ -160,16 +172,25 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
             ..Filter::default()
         },
         Filter {
-            entity_type: Some("order".into()),
+            by: TextFilters {
+                entity_type: Some("order".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
         Filter {
-            entity_id: Some("7".into()),
+            by: TextFilters {
+                entity_id: Some("7".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
         Filter {
-            entity_type: Some("order".into()),
-            entity_id: Some("7".into()),
+            by: TextFilters {
+                entity_type: Some("order".into()),
+                entity_id: Some("7".into()),
+                ..TextFilters::default()
+            },
             ..Filter::default()
         },
     ];
@@ -177,7 +198,10 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
         assert_eq!(ids(t, filter.clone()).await, [odd], "{filter:?}");
     }
     let code = Filter {
-        error_code: Some("SMTP_451".into()),
+        by: TextFilters {
+            error_code: Some("SMTP_451".into()),
+            ..TextFilters::default()
+        },
         ..Filter::default()
     };
     assert_eq!(ids(t, code).await, [retrying]);
@@ -192,7 +216,10 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
     };
     assert_eq!(ids(t, before).await, [retrying, delivered, parked]);
     let receipt = Filter {
-        receipt: Some("read".into()),
+        by: TextFilters {
+            receipt: Some("read".into()),
+            ..TextFilters::default()
+        },
         ..Filter::default()
     };
     assert_eq!(ids(t, receipt).await, []);
@@ -203,12 +230,26 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
     assert_eq!(ids(t, some).await, [delivered, parked]);
 }
 
+pub async fn every_declared_filter_is_asked_of_the_rows(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    assert_eq!(ids(t, Filter::default()).await, [id]);
+    for one in TextFilter::ALL {
+        let mut filter = Filter::default();
+        filter.by.set(one, Some("nobody has this".into()));
+        assert_eq!(ids(t, filter).await, [], "{}", one.name);
+    }
+}
+
 pub async fn filters_together_must_all_hold(t: &TestStore) {
     let lane = t.lane("mail").await;
     let a = t.accept(lane, from_site("a")).await;
     t.accept(lane, from_site("b")).await;
     let both = |site: &str, status| Filter {
-        site: Some(site.into()),
+        by: TextFilters {
+            site: Some(site.into()),
+            ..TextFilters::default()
+        },
         status: vec![status],
         ..Filter::default()
     };
@@ -259,7 +300,10 @@ pub async fn a_page_ends_at_the_bound_and_says_where_to_go_on(t: &TestStore) {
         left -= n;
     }
     let by_time = Filter {
-        site: Some("needle".into()),
+        by: TextFilters {
+            site: Some("needle".into()),
+            ..TextFilters::default()
+        },
         ..Filter::default()
     };
     let waiting = Filter {

@@ -1,4 +1,5 @@
--- Whether one candidate passes the filter. The keyword is looked for by the caller, in any script's upper case.
+-- Whether one candidate passes the filter. The keyword is looked for by the caller, in any script's upper case. From ?9 on
+-- the texts, in the order in which `domain::TextFilter` declares them.
 select n.created_at, n.subject
 from notifications n
 left join due d on d.seq = n.seq
@@ -7,15 +8,15 @@ left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
 where n.seq = ?1 and n.tenant = ?2
   and (?3 is null or instr(?3, ',' || case when d.seq is null then o.status when d.attempts = 0 then 'Pending' else 'Retrying' end || ',') > 0)
   and (?4 is null or n.channel = ?4)
-  and (?5 is null or n.site = ?5)
-  and (?6 is null or n.list_name = ?6)
-  and (?7 is null or l.provider = ?7)
-  and (?8 is null or n.created_at >= ?8)
-  and (?9 is null or n.created_at < ?9)
-  and (?10 is null or d.waiting_since < ?10)
-  and (?11 is null or n.entity_type = ?11)
-  and (?12 is null or n.entity_id = ?12)
-  and (?13 is null or iif(d.seq is null, o.code, d.code) = ?13)
-  and (?14 is null or o.receipt = ?14)
-  and (?15 is null or n.execution = ?15)
-  and (?16 is null or o.at <= ?16)
+  and (?5 is null or n.created_at >= ?5)
+  and (?6 is null or n.created_at < ?6)
+  and (?7 is null or d.waiting_since < ?7)
+  and (?8 is null or o.at <= ?8)
+  and (?9 is null or n.site = ?9)
+  and (?10 is null or n.list_name = ?10)
+  and (?11 is null or l.provider = ?11)
+  and (?12 is null or n.entity_type = ?12)
+  and (?13 is null or n.entity_id = ?13)
+  and (?14 is null or iif(d.seq is null, o.code, d.code) = ?14)
+  and (?15 is null or o.receipt = ?15)
+  and (?16 is null or n.execution = ?16)
