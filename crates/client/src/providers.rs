@@ -97,6 +97,9 @@ pub struct TestReport {
     pub ok: bool,
     pub outcome: String,
     pub code: Option<String>,
+    /// The far end's own code.
+    #[serde(default)]
+    pub provider_code: Option<String>,
     pub detail: Option<String>,
     pub duration_ms: u64,
     pub provider_message_id: Option<String>,

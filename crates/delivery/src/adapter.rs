@@ -32,24 +32,26 @@ pub struct Message {
 }
 
 impl Message {
-    /// Fields only some channels know, to be shown; what is no JSON is left out. Who sends reads [`Message::data`].
-    pub fn type_data(&self) -> Option<serde_json::Value> {
-        let text = self.content.type_data.as_deref()?;
-        serde_json::from_str(text).ok()
+    /// Fields only some channels know, whatever JSON they are. What cannot be read is the message's own fault and never
+    /// goes away: it is told instead of being left out.
+    pub fn type_data(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let text = self.content.type_data.as_deref();
+        text.map(serde_json::from_str).transpose().map_err(unreadable)
     }
 
-    /// The type data as a kind knows it; the default where there is none. Data that cannot be read is the message's own
-    /// fault and never goes away: it is told instead of being left out.
+    /// The type data as a kind knows it, which is an object; the default where there is none.
     pub fn data<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
-        let Some(text) = self.content.type_data.as_deref() else {
-            return Ok(T::default());
-        };
-        let read: Result<Option<T>, _> = serde_json::from_str(text);
-        read.map(Option::unwrap_or_default).map_err(|why| {
-            let told = format!("its type data cannot be read: {why}");
-            Failure::permanent(Scope::Message, "VALIDATION", told)
-        })
+        match self.content.type_data.as_deref().map(str::trim_start) {
+            None | Some("null") => Ok(T::default()),
+            Some(text) if text.starts_with('{') => serde_json::from_str(text).map_err(unreadable),
+            Some(_) => Err(unreadable("it must be an object")),
+        }
     }
+}
+
+fn unreadable(why: impl std::fmt::Display) -> Failure {
+    let told = format!("its type data cannot be read: {why}");
+    Failure::permanent(Scope::Message, "VALIDATION", told)
 }
 
 /// What one attempt is given besides the message: until when it may last, and who writes down what is said.
@@ -143,7 +145,7 @@ mod tests {
         assert_eq!(read(Some("null")).unwrap(), Data::default());
         let known = read(Some(r#"{"priority": 5, "of another": "kind"}"#)).unwrap();
         assert_eq!(known.priority, Some(5));
-        for bad in [r#"{"priority": "soon"}"#, "{\"prio", ""] {
+        for bad in [r#"{"priority": "soon"}"#, "{\"prio", "", "[5]", "5"] {
             let failure = read(Some(bad)).unwrap_err();
             assert_eq!(
                 (failure.kind, failure.code.as_ref()),

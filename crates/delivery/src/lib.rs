@@ -9,12 +9,17 @@
 //! in [`registry`]. Its answers stand in `tests/answers`, apart from both ends, and the contract test finds them there.
 
 pub mod adapter;
+mod apprise;
 pub mod call;
 pub mod capture;
 mod discord;
+mod homeassistant;
 mod http;
+mod interakt;
 pub mod kind;
 mod kit;
+mod meta;
+mod msg91;
 mod ntfy;
 mod oauth;
 pub mod outside;
@@ -26,8 +31,10 @@ pub mod registry;
 mod settings;
 mod slack;
 pub mod smtp;
+mod teams;
 mod telegram;
 pub mod transcript;
+mod twilio;
 pub mod vet;
 mod webhook;
 

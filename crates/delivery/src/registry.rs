@@ -1,17 +1,24 @@
 //! Every kind of provider there is, in one visible list.
 
 use crate::{
+    apprise::Apprise,
     capture::{CaptureKind, Captured},
     discord::Discord,
+    homeassistant::HomeAssistant,
+    interakt::Interakt,
     kind::Kind,
     kit::HttpKind,
+    meta::Meta,
+    msg91::Msg91,
     ntfy::Ntfy,
     outside::Outside,
     pushbullet::Pushbullet,
     pushover::Pushover,
     slack::Slack,
     smtp::SmtpKind,
+    teams::Teams,
     telegram::Telegram,
+    twilio::Twilio,
     webhook::Webhook,
 };
 use std::sync::Arc;
@@ -35,6 +42,13 @@ impl Registry {
                 HttpKind::<Telegram>::kind(&outside),
                 HttpKind::<Pushover>::kind(&outside),
                 HttpKind::<Pushbullet>::kind(&outside),
+                HttpKind::<Teams>::kind(&outside),
+                HttpKind::<HomeAssistant>::kind(&outside),
+                HttpKind::<Apprise>::kind(&outside),
+                HttpKind::<Twilio>::kind(&outside),
+                HttpKind::<Msg91>::kind(&outside),
+                HttpKind::<Meta>::kind(&outside),
+                HttpKind::<Interakt>::kind(&outside),
                 Arc::new(CaptureKind::new(captured)),
             ],
         }

@@ -97,6 +97,9 @@ pub(crate) fn http_url(text: &str) -> Option<Url> {
     (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
+/// Settings that name who logs in with a secret.
+const USER_SETTINGS: [&str; 3] = ["username", "accountSid", "apiKeySid"];
+
 /// Knows every secret among these settings, by their descriptions.
 pub(crate) fn redactor(described: &[Setting], values: &Values) -> Redactor {
     let mut redactor = Redactor::default();
@@ -112,8 +115,9 @@ pub(crate) fn redactor(described: &[Setting], values: &Values) -> Redactor {
             },
             (_, Some(text)) => {
                 redactor.hide(text);
-                if let Some(username) = values.text("username") {
-                    redactor.hide_exact(STANDARD.encode(format!("{username}:{text}")));
+                // As a login by Basic carries it.
+                for user in USER_SETTINGS.iter().filter_map(|name| values.text(name)) {
+                    redactor.hide_exact(STANDARD.encode(format!("{user}:{text}")));
                 }
             }
         }

@@ -44,8 +44,8 @@ impl Channel {
 
     /// Whether a message may name somebody to go to. Where it may not, the provider's settings alone say where it goes.
     pub fn takes_recipients(self) -> bool {
-        use Channel::{Discord, HomeAssistant, Slack, Teams, Webhook};
-        !matches!(self, Webhook | Teams | HomeAssistant | Discord | Slack)
+        use Channel::{Apprise, Discord, HomeAssistant, Slack, Teams, Webhook};
+        !matches!(self, Webhook | Teams | HomeAssistant | Discord | Slack | Apprise)
     }
 }
 

@@ -5,11 +5,15 @@
 //! recipient has a result of its own.
 
 mod endpoint;
+mod phone;
 mod recipients;
 mod service;
+mod template;
 mod text;
 
 pub(crate) use endpoint::{Endpoint, below};
+pub(crate) use phone::Phone;
 pub(crate) use recipients::{PerRecipient, conclude};
 pub(crate) use service::{HttpKind, HttpService, Sending, described_timeout};
+pub(crate) use template::{Header, Params, TemplateData, Templates, shown};
 pub(crate) use text::{Unit, fit, subject_and_body};

@@ -37,7 +37,7 @@ struct Data<'a> {
 pub(super) fn compose(webhook: &Webhook, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: String| Failure::permanent(Scope::Message, "WEBHOOK_BODY", why);
     let message = sending.message;
-    let body = event(message, message.data()?).map_err(|e| unfit(e.to_string()))?;
+    let body = event(message, message.type_data()?).map_err(|e| unfit(e.to_string()))?;
     let id = message.id.to_string();
     let now = sending.now.as_millis().div_euclid(1000);
     let mut headers = webhook.headers.clone();

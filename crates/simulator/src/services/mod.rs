@@ -1,14 +1,21 @@
 //! Far ends of the services that Waypost knows, all on one port: `/ntfy/…`, `/slack/…` and so on.
 //!
 //! They answer as the services' documentation has it, and enforce its limits. Credentials that contain `revoked` are refused,
-//! and so are recipients that contain `unknown`; everything else is taken. Other faults come from the dial.
+//! and so are recipients that contain `unknown`, or as a number `000000`; everything else is taken. Other faults come from the dial.
 
+mod apprise;
 mod discord;
+mod homeassistant;
+mod interakt;
+mod meta;
+mod msg91;
 mod ntfy;
 mod pushbullet;
 mod pushover;
 mod slack;
+mod teams;
 mod telegram;
+mod twilio;
 
 use crate::http::{Received, Reply};
 use serde_json::Value;
@@ -80,12 +87,19 @@ pub(crate) fn is_unknown(recipient: &str) -> bool {
 type Service = fn(&Asked<'_>) -> Reply;
 
 const SERVICES: &[(&str, Service)] = &[
+    ("apprise", apprise::answer),
     ("discord", discord::answer),
+    ("homeassistant", homeassistant::answer),
+    ("interakt", interakt::answer),
+    ("meta", meta::answer),
+    ("msg91", msg91::answer),
     ("ntfy", ntfy::answer),
     ("pushbullet", pushbullet::answer),
     ("pushover", pushover::answer),
     ("slack", slack::answer),
+    ("teams", teams::answer),
     ("telegram", telegram::answer),
+    ("twilio", twilio::answer),
 ];
 
 /// The answer of the service whose path this is; none where it is nobody's.

@@ -27,7 +27,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// After a failed accept, usually for want of file descriptors.
-const RECOVERY: Duration = Duration::from_millis(20);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// What the server offers from the start.
 #[derive(Debug, Clone)]
@@ -201,7 +201,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, tasks: TaskTracker) 
                 }
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "accepting failed");
-                    tokio::time::sleep(RECOVERY).await;
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             }
         }

@@ -87,6 +87,13 @@ impl Field {
     }
 }
 
+fn with_example(setting: &Setting) -> String {
+    match setting.example {
+        Some(example) => format!("{} Example: {example}", setting.help),
+        None => setting.help.to_owned(),
+    }
+}
+
 /// Everything the form asks, in groups.
 #[derive(Debug, Default)]
 pub struct Fieldsets {
@@ -221,7 +228,7 @@ fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
         ..Field::new(
             &format!("settings.{}", setting.name),
             setting.name,
-            setting.help,
+            &with_example(setting),
             drawn,
             shown,
         )

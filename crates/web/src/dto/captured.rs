@@ -28,7 +28,7 @@ pub struct CapturedView {
 
 impl From<Capture> for CapturedView {
     fn from(Capture { number, message }: Capture) -> Self {
-        let type_data = message.type_data();
+        let type_data = message.type_data().ok().flatten();
         Self {
             number,
             notification_id: message.id,

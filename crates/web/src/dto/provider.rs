@@ -133,6 +133,8 @@ pub struct TestAnswer {
     #[schema(value_type = OutcomeName)]
     pub outcome: &'static str,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     /// The far end's words.
     pub detail: Option<String>,
     /// What a real message would have held the provider for.
@@ -181,6 +183,7 @@ impl From<TestReport> for TestAnswer {
             ok: false,
             outcome: "Delivered",
             code: None,
+            provider_code: None,
             detail: None,
             hold: None,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
@@ -199,6 +202,7 @@ impl From<TestReport> for TestAnswer {
                 answer.outcome = kind_name(&failure);
                 answer.hold = failure.hold;
                 answer.code = Some(failure.code.into_owned());
+                answer.provider_code = failure.provider_code.map(Into::into);
                 answer.detail = Some(failure.detail);
             }
             Outcome::Mixed(reports) => {

@@ -73,7 +73,11 @@ pub async fn kinds(args: Plain) -> anyhow::Result<()> {
                 .filter(|(is, _)| *is)
                 .map(|(_, word)| format!(", {word}"))
                 .collect::<String>();
-            output::line(format_args!("  {} ({takes}{marks})  {}", s.name, s.help))?;
+            let example = s
+                .example
+                .as_ref()
+                .map_or_else(String::new, |e| format!(" Example: {e}"));
+            output::line(format_args!("  {} ({takes}{marks})  {}{example}", s.name, s.help))?;
         }
     }
     Ok(())

@@ -1,0 +1,50 @@
+//! What an Apprise API server is sent.
+
+use super::Apprise;
+use crate::kit::{Sending, Unit, fit};
+use bytes::Bytes;
+use domain::{Failure, Scope};
+use hyper::Request;
+use serde::Deserialize;
+use serde_json::json;
+
+/// Apprise cuts or splits for the service behind it; this only bounds what is carried there.
+const MAX_BODY_CHARS: usize = 32_000;
+const MAX_TITLE_CHARS: usize = 1_000;
+
+/// What a message may say besides its texts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AppriseData {
+    /// `info`, `success`, `warning`, `failure`.
+    r#type: Option<String>,
+    /// `text`, `markdown`, `html`.
+    format: Option<String>,
+}
+
+pub(super) fn compose(apprise: &Apprise, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+    let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
+    let data: AppriseData = sending.message.data()?;
+    let kind = data.r#type.as_deref().unwrap_or("info");
+    if !["info", "success", "warning", "failure"].contains(&kind) {
+        return Err(unfit("data.type must be info, success, warning or failure"));
+    }
+    let format = data.format.as_deref().unwrap_or("text");
+    if !["text", "markdown", "html"].contains(&format) {
+        return Err(unfit("data.format must be text, markdown or html"));
+    }
+    let content = &sending.message.content;
+    let mut asked = json!({
+        "title": fit(&content.subject, MAX_TITLE_CHARS, Unit::Chars),
+        "body": fit(&content.body, MAX_BODY_CHARS, Unit::Chars),
+        "type": kind,
+        "format": format,
+    });
+    if let Some(target) = &apprise.target {
+        asked["urls"] = target.as_str().into();
+    }
+    if let Some(tag) = &apprise.tag {
+        asked["tag"] = tag.as_str().into();
+    }
+    apprise.endpoint.post_json(&asked)
+}

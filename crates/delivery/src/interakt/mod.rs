@@ -1,0 +1,72 @@
+//! WhatsApp by Interakt: the kind `interakt`.
+
+mod answers;
+mod request;
+
+use crate::{
+    http::Answer,
+    kind::{KindInfo, Setting},
+    kit::{Endpoint, HttpService, Sending, Templates, below, described_timeout},
+    settings::{Problems, Values},
+};
+use bytes::Bytes;
+use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use hyper::{Request, header::AUTHORIZATION};
+
+/// An account, and its templates.
+pub(crate) struct Interakt {
+    endpoint: Endpoint,
+    templates: Templates,
+}
+
+impl HttpService for Interakt {
+    fn info() -> KindInfo {
+        KindInfo {
+            kind: "interakt",
+            channel: Channel::WhatsApp,
+            title: "WhatsApp by Interakt",
+            settings: vec![
+                Setting::text(
+                    "apiKey",
+                    "The key from Developer Settings, as it is shown there: it is base64 already.",
+                )
+                .required()
+                .secret_sent_to(&["apiUrl"]),
+                Setting::map(
+                    "templates",
+                    "The name in data.template, and for each the approved template's code name; then language=….",
+                ),
+                Setting::url("apiUrl", "Where the API is.").or("https://api.interakt.ai"),
+                described_timeout("15s"),
+            ],
+            retry: RetryPolicy::exponential(),
+            // 300 requests a minute on the Growth plan.
+            limits: Limits {
+                concurrency: 4,
+                per_second: Some(5.0),
+            },
+            // A message costs money.
+            on_ambiguous: OnAmbiguous::Park,
+        }
+    }
+
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let templates = Templates::read(values, problems);
+        let url = below(&values.url("apiUrl", problems)?, "v1/public/message/");
+        let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
+        let key = values.text("apiKey")?.trim();
+        let login = format!("Basic {}", key.strip_prefix("Basic ").unwrap_or(key).trim());
+        Some(Self {
+            endpoint: endpoint.secret_header(AUTHORIZATION, &login, "apiKey", problems),
+            templates,
+        })
+    }
+
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+        request::compose(self, sending)
+    }
+
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
+    }
+}

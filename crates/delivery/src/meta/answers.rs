@@ -1,0 +1,72 @@
+//! What Meta's answers mean: its error codes decide, not the status.
+
+use crate::http::{Answer, Meaning, default_meaning};
+use domain::{Accepted, Failure, Scope};
+use serde::Deserialize;
+
+const HOUR: u64 = 3600;
+
+#[derive(Deserialize)]
+struct Taken {
+    messages: Vec<Sent>,
+}
+
+#[derive(Deserialize)]
+struct Sent {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    error: Reason,
+}
+
+#[derive(Deserialize)]
+struct Reason {
+    code: u32,
+}
+
+pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
+    let status = answer.status.as_u16();
+    let code = answer.json::<Refused>().map(|refused| refused.error.code);
+    let meaning = match (status, code) {
+        (_, Some(code)) => by_code(code),
+        (200..=299, None) => {
+            let taken: Option<Taken> = answer.json();
+            return answer.accepted(
+                taken
+                    .and_then(|taken| taken.messages.into_iter().next())
+                    .map(|sent| sent.id),
+            );
+        }
+        (status, None) => default_meaning(status),
+    };
+    let code = code.map(|code| code.to_string().into());
+    Err(answer.failure(meaning.unwrap_or(Meaning::unknown()), code))
+}
+
+/// The codes of the WhatsApp Business Platform.
+pub(super) fn by_code(code: u32) -> Option<Meaning> {
+    let template = Meaning::permanent(Scope::Message, "TEMPLATE");
+    Some(match code {
+        0 | 190 => Meaning::auth(),
+        3 | 10 | 200..=299 | 131_005 | 368 | 131_031 => Meaning::forbidden(),
+        33 | 131_037 | 131_045 | 133_010 => Meaning::config(),
+        131_042 => Meaning::billing(),
+        131_048 => Meaning::quota().waiting(HOUR),
+        2 | 131_016 | 133_004 => Meaning::down(),
+        131_057 => Meaning::down().waiting(60),
+        4 | 80_007 | 80_008 => Meaning::rate_limited(Scope::Lane).waiting(300),
+        130_429 => Meaning::rate_limited(Scope::Lane).waiting(5),
+        131_056 => Meaning::rate_limited(Scope::Recipient).waiting(6),
+        131_049 => Meaning::rate_limited(Scope::Recipient).waiting(24 * HOUR),
+        131_000 => Meaning::transient(Scope::Message, "PROVIDER_ERROR"),
+        131_052 | 131_053 => Meaning::transient(Scope::Message, "VALIDATION"),
+        131_021 | 131_026 | 131_030 | 131_050 | 130_497 => Meaning::recipient(),
+        100 | 130_472 | 131_008 | 131_009 | 131_047 | 131_051 => Meaning::invalid(),
+        132_015 => Meaning::transient(Scope::Message, "TEMPLATE").waiting(HOUR),
+        132_069 => Meaning::transient(Scope::Message, "TEMPLATE").waiting(HOUR),
+        132_000 | 132_001 | 132_005 | 132_007 | 132_012 | 132_016 | 132_068 => template,
+        _ => return None,
+    })
+}

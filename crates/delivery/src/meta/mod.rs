@@ -1,0 +1,85 @@
+//! WhatsApp by Meta's Cloud API: the kind `meta`.
+
+mod answers;
+mod request;
+
+use crate::{
+    http::Answer,
+    kind::{KindInfo, Setting},
+    kit::{Endpoint, HttpService, Sending, Templates, below, described_timeout},
+    settings::{Problems, Values},
+};
+use bytes::Bytes;
+use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use hyper::Request;
+
+/// A phone number of a business account, and its templates.
+pub(crate) struct Meta {
+    endpoint: Endpoint,
+    templates: Templates,
+}
+
+impl HttpService for Meta {
+    fn info() -> KindInfo {
+        KindInfo {
+            kind: "meta",
+            channel: Channel::WhatsApp,
+            title: "WhatsApp by Meta Cloud API",
+            settings: vec![
+                Setting::text(
+                    "phoneNumberId",
+                    "The id of the sending number; it is not the number itself.",
+                )
+                .required(),
+                Setting::text("token", "A system user's token with whatsapp_business_messaging.")
+                    .required()
+                    .secret_sent_to(&["apiUrl"]),
+                Setting::map(
+                    "templates",
+                    "The name in data.template, and for each the approved template's name; then language=….",
+                ),
+                Setting::text("apiVersion", "The version of the Graph API.").or("v23.0"),
+                Setting::url("apiUrl", "Where the Graph API is.").or("https://graph.facebook.com"),
+                described_timeout("15s"),
+            ],
+            retry: RetryPolicy::exponential(),
+            limits: Limits {
+                concurrency: 16,
+                per_second: Some(80.0),
+            },
+            // A message costs money.
+            on_ambiguous: OnAmbiguous::Park,
+        }
+    }
+
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let templates = Templates::read(values, problems);
+        let (number, version) = (
+            values.text("phoneNumberId")?.trim(),
+            values.text("apiVersion")?.trim(),
+        );
+        if !number.bytes().all(|b| b.is_ascii_digit()) {
+            problems.add("phoneNumberId", "must be the number's id: digits only");
+        }
+        if !version.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.') {
+            problems.add("apiVersion", "must be like v23.0");
+        }
+        let url = below(
+            &values.url("apiUrl", problems)?,
+            &format!("{version}/{number}/messages"),
+        );
+        let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
+        Some(Self {
+            endpoint: endpoint.bearer(values.text("token")?, "token", problems),
+            templates,
+        })
+    }
+
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+        request::compose(self, sending)
+    }
+
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
+    }
+}

@@ -1,0 +1,71 @@
+//! SMS in India by MSG91's flows: the kind `msg91`. The text is in the approved template; a message fills it in.
+
+mod answers;
+mod request;
+
+use crate::{
+    http::Answer,
+    kind::{KindInfo, Setting},
+    kit::{Endpoint, HttpService, Sending, Templates, below, described_timeout},
+    settings::{Problems, Values},
+};
+use bytes::Bytes;
+use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use hyper::{Request, header::HeaderName};
+
+const AUTHKEY: HeaderName = HeaderName::from_static("authkey");
+
+/// An account, its templates, and who messages come from.
+pub(crate) struct Msg91 {
+    endpoint: Endpoint,
+    templates: Templates,
+    sender: Option<String>,
+}
+
+impl HttpService for Msg91 {
+    fn info() -> KindInfo {
+        KindInfo {
+            kind: "msg91",
+            channel: Channel::Sms,
+            title: "SMS by MSG91 (India, DLT)",
+            settings: vec![
+                Setting::text("authkey", "The account's auth key.")
+                    .required()
+                    .secret_sent_to(&["apiUrl"]),
+                Setting::map(
+                    "templates",
+                    "The name in data.template, and for each the flow's id; then sender=… where it has its own.",
+                ),
+                Setting::text("sender", "The DLT header of six letters.").example("PLANTS"),
+                Setting::url("apiUrl", "Where the API is.").or("https://control.msg91.com"),
+                described_timeout("15s"),
+            ],
+            retry: RetryPolicy::exponential(),
+            limits: Limits {
+                concurrency: 8,
+                per_second: None,
+            },
+            // A message costs money.
+            on_ambiguous: OnAmbiguous::Park,
+        }
+    }
+
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let templates = Templates::read(values, problems);
+        let url = below(&values.url("apiUrl", problems)?, "api/v5/flow/");
+        let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
+        Some(Self {
+            endpoint: endpoint.secret_header(AUTHKEY, values.text("authkey")?, "authkey", problems),
+            templates,
+            sender: values.text("sender").map(str::to_owned),
+        })
+    }
+
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+        request::compose(self, sending)
+    }
+
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
+    }
+}

@@ -1,0 +1,25 @@
+//! What a flow's answers mean. The flow belongs to one channel, so what is wrong with it is wrong with the setting: it was
+//! deleted or switched off, or its owner has left.
+
+use crate::http::{Answer, Meaning, default_meaning};
+use domain::{Accepted, Failure, Scope};
+
+/// How a connector tells an error inside a 200.
+const HIDDEN_ERROR: &str = "returned HTTP error ";
+
+pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
+    let status = answer.status.as_u16();
+    let text = answer.text();
+    let hidden = text
+        .split_once(HIDDEN_ERROR)
+        .and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
+    let meaning = match (status, hidden) {
+        (200 | 202, None) => return Ok(answer.taken()),
+        (429, _) | (_, Some(429)) => Meaning::rate_limited(Scope::Lane).waiting(60),
+        (_, Some(500..=599)) => Meaning::down(),
+        (_, Some(_)) => Meaning::invalid(),
+        (401 | 403 | 404 | 410, _) => Meaning::config(),
+        _ => default_meaning(status).unwrap_or(Meaning::unknown()),
+    };
+    Err(answer.failure(meaning, hidden.map(|code| format!("HTTP_{code}").into())))
+}

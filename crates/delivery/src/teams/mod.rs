@@ -1,0 +1,65 @@
+//! Messages to Microsoft Teams by a Workflows webhook: the kind `teams`.
+
+mod answers;
+mod request;
+
+use crate::{
+    http::Answer,
+    kind::{KindInfo, Setting},
+    kit::{Endpoint, HttpService, Sending, described_timeout},
+    settings::{Problems, Values},
+};
+use bytes::Bytes;
+use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use hyper::Request;
+
+/// A flow that posts to one channel or chat.
+pub(crate) struct Teams {
+    endpoint: Endpoint,
+}
+
+impl HttpService for Teams {
+    fn info() -> KindInfo {
+        KindInfo {
+            kind: "teams",
+            channel: Channel::Teams,
+            title: "Microsoft Teams by Workflows webhook",
+            settings: vec![
+                Setting::url(
+                    "url",
+                    "The address of a flow that starts when a webhook request is received. All of it is a secret. Addresses on logic.azure.com ended in November 2025.",
+                )
+                .required()
+                .secret()
+                .example("https://….environment.api.powerplatform.com/powerautomate/automations/direct/workflows/…"),
+                described_timeout("30s"),
+            ],
+            retry: RetryPolicy::exponential(),
+            limits: Limits {
+                concurrency: 2,
+                per_second: Some(1.0),
+            },
+            on_ambiguous: OnAmbiguous::Resend,
+        }
+    }
+
+    fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
+        let url = values.url("url", problems)?;
+        let host = url.host_str().unwrap_or_default();
+        if host.ends_with(".webhook.office.com") || host == "outlook.office.com" {
+            problems.add(
+                "url",
+                "is an Office 365 connector, which Microsoft has ended; create a workflow that starts when a webhook request is received",
+            );
+        }
+        Endpoint::at(&url, "url", problems).map(|endpoint| Self { endpoint })
+    }
+
+    fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+        request::compose(self, sending)
+    }
+
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
+    }
+}

@@ -1,0 +1,37 @@
+//! What Twilio is sent.
+
+use super::{Sender, Twilio};
+use crate::kit::{Sending, Unit, fit, subject_and_body};
+use bytes::Bytes;
+use domain::{Failure, Scope};
+use hyper::Request;
+use serde_json::{Map, Value};
+
+const MAX_BODY_CHARS: usize = 1600;
+/// Ten hours is also the longest that Twilio keeps a message in its queue.
+const MAX_VALIDITY_SECONDS: u64 = 36_000;
+
+pub(super) fn compose(twilio: &Twilio, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
+    let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
+    let to = sending.target.ok_or_else(nobody)?;
+    let content = &sending.message.content;
+    // Nothing in the data is for Twilio, but what cannot be read is told all the same.
+    let _: Map<String, Value> = sending.message.data()?;
+    let text = subject_and_body(&content.subject, &content.body);
+    let mut fields = vec![
+        ("To", to.to_owned()),
+        match &twilio.sender {
+            Sender::Number(from) => ("From", from.clone()),
+            Sender::Service(service) => ("MessagingServiceSid", service.clone()),
+        },
+        ("Body", fit(&text, MAX_BODY_CHARS, Unit::Chars).into_owned()),
+    ];
+    if let Some(expires) = content.expires_at {
+        let left = expires
+            .since(sending.now)
+            .as_secs()
+            .clamp(1, MAX_VALIDITY_SECONDS);
+        fields.push(("ValidityPeriod", left.to_string()));
+    }
+    Ok(twilio.endpoint.post_form(fields))
+}
