@@ -1,6 +1,9 @@
 //! What became of a connection, in words that a person can act on.
 
-use crate::{address::Address, transport::Io};
+use crate::{
+    address::Address,
+    transport::{Io, write_through},
+};
 use domain::chain;
 use std::{
     io,
@@ -86,31 +89,7 @@ impl AsyncRead for Noted {
     }
 }
 
-impl AsyncWrite for Noted {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-}
+write_through!(Noted);
 
 /// Why nobody was reached.
 pub(super) fn not_reached(address: &Address, error: &io::Error) -> String {

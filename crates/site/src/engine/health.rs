@@ -166,36 +166,10 @@ impl Health {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Failure, Scope, site::Category};
-    use store::buffer::{MessageStatus, Origin};
+    use crate::engine::a_message::a_message;
+    use domain::{Failure, Scope};
 
     const FULL: usize = 8;
-
-    fn message(n: u128) -> Message {
-        Message {
-            seq: 1,
-            id: MessageId(uuid::Uuid::from_u128(n)),
-            category: Category::ExternalSystem,
-            target: "erp".into(),
-            payload: "{}".into(),
-            summary: None,
-            retry_count: 0,
-            max_retries: 50,
-            retry_interval: Duration::from_secs(30),
-            created_at: Timestamp::EPOCH,
-            last_attempt_at: None,
-            status: MessageStatus::Pending,
-            last_error: None,
-            origin: Origin::default(),
-            due_at: Timestamp::EPOCH,
-            queued_at: Some(Timestamp::EPOCH),
-            attempt: 1,
-            interruptions: 0,
-            parked_at: None,
-            damaged: None,
-            payload_bytes: 2,
-        }
-    }
 
     fn failed(scope: Scope, http_status: Option<u16>) -> Result<Delivered, Failed> {
         let failure = Failure::transient(scope, "X", "no");
@@ -205,7 +179,7 @@ mod tests {
     fn after(attempts: impl IntoIterator<Item = (u128, Result<Delivered, Failed>)>) -> Health {
         let mut health = Health::default();
         for (n, answer) in attempts {
-            health.learn(&message(n), Count::Try, &answer, FULL, Timestamp::EPOCH);
+            health.learn(&a_message(n), Count::Try, &answer, FULL, Timestamp::EPOCH);
         }
         health
     }
@@ -246,10 +220,10 @@ mod tests {
         if let Err(failed) = &mut asked {
             failed.failure.retry_after = Some(Duration::from_secs(600));
         }
-        assert_eq!(health.learn(&message(9), Count::Try, &asked, FULL, later), None);
+        assert_eq!(health.learn(&a_message(9), Count::Try, &asked, FULL, later), None);
         assert_eq!(health.width(FULL, Timestamp::from_millis(629_000)), 0);
         assert_eq!(health.width(FULL, Timestamp::from_millis(630_000)), 1);
-        let back = health.learn(&message(9), Count::Try, &Ok(Delivered::default()), FULL, later);
+        let back = health.learn(&a_message(9), Count::Try, &Ok(Delivered::default()), FULL, later);
         assert_eq!(
             back,
             Some(Change::CameBack {

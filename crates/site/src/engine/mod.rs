@@ -6,6 +6,8 @@
 //! names it; a message without a handler stays where it is; a target that does not answer is asked by one message
 //! at a time.
 
+#[cfg(test)]
+mod a_message;
 mod attempt;
 mod health;
 mod try_now;

@@ -80,33 +80,15 @@ pub fn words(failure: &Failure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Scope, Timestamp, site::Category};
+    use crate::engine::a_message::a_message;
+    use domain::Scope;
     use std::time::Duration;
-    use store::buffer::{MessageId, MessageStatus, Origin};
 
     fn message(retry_count: u32, max_retries: u32) -> Message {
         Message {
-            seq: 1,
-            id: MessageId(uuid::Uuid::now_v7()),
-            category: Category::ExternalSystem,
-            target: "erp".into(),
-            payload: "{}".into(),
-            summary: None,
             retry_count,
             max_retries,
-            retry_interval: Duration::from_secs(30),
-            created_at: Timestamp::EPOCH,
-            last_attempt_at: None,
-            status: MessageStatus::Pending,
-            last_error: None,
-            origin: Origin::default(),
-            due_at: Timestamp::EPOCH,
-            queued_at: Some(Timestamp::EPOCH),
-            attempt: 1,
-            interruptions: 0,
-            parked_at: None,
-            damaged: None,
-            payload_bytes: 2,
+            ..a_message(1)
         }
     }
 

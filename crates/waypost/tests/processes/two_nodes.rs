@@ -29,16 +29,21 @@ async fn node(url: &str, name: &str, far_end: &FarEnd, clock: Arc<dyn Clock>, le
     Central::new(store, registry, Sealer::ephemeral(), clock, settings)
 }
 
+/// Two nodes on one database, the clock of the second so much ahead.
+async fn two_nodes(far_end: &FarEnd, ahead: Duration, lease: Duration) -> [Central; 2] {
+    let url = postgres::database().await;
+    [
+        node(&url, "one", far_end, Arc::new(SystemClock), lease).await,
+        node(&url, "two", far_end, Arc::new(Ahead(ahead)), lease).await,
+    ]
+}
+
 /// Sends so many through both nodes and answers how often each was delivered.
 async fn deliver(
+    [one, two]: &[Central; 2],
     far_end: &FarEnd,
     total: usize,
-    ahead: Duration,
-    lease: Duration,
 ) -> HashMap<domain::NotificationId, usize> {
-    let url = postgres::database().await;
-    let one = node(&url, "one", far_end, Arc::new(SystemClock), lease).await;
-    let two = node(&url, "two", far_end, Arc::new(Ahead(ahead)), lease).await;
     let draft = ProviderDraft {
         id: Some("hook".into()),
         kind: "test-hook".into(),
@@ -55,7 +60,7 @@ async fn deliver(
             .iter()
             .map(|_| a_notification().by(Channel::Webhook).0)
             .collect();
-        let node = if i.is_multiple_of(2) { &one } else { &two };
+        let node = if i.is_multiple_of(2) { one } else { two };
         node.ingest.submit(incoming).await.unwrap();
     }
     let deadline = tokio::time::Instant::now() + Duration::from_secs(180);
@@ -81,6 +86,18 @@ async fn deliver(
         *times.entry(message.id).or_insert(0) += 1;
     }
     times
+}
+
+/// A lease is renewed each time a quarter of it is over.
+const RENEWALS_PER_LEASE: u64 = 4;
+
+/// Once the node has looked so many more times at the leases it holds.
+async fn renewed(node: &Central, times: u64) {
+    let runs = || node.loops.reports()["leases"].runs;
+    let enough = runs() + times;
+    while runs() < enough {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 fn far_end() -> FarEnd {
@@ -144,7 +161,9 @@ async fn who_watches_one_node_hears_what_the_other_does() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_live_nodes_never_deliver_the_same_notification_twice() {
     let total = size::pick(5_000, 50_000);
-    let times = deliver(&far_end(), total, Duration::ZERO, Duration::from_secs(120)).await;
+    let far_end = far_end();
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(120)).await;
+    let times = deliver(&nodes, &far_end, total).await;
     assert_once_each(&times, total);
 }
 
@@ -152,13 +171,9 @@ async fn two_live_nodes_never_deliver_the_same_notification_twice() {
 async fn nor_when_one_nodes_clock_is_five_minutes_ahead() {
     let total = size::pick(5_000, 50_000);
     // The lease is shorter than the difference of the clocks.
-    let times = deliver(
-        &far_end(),
-        total,
-        Duration::from_secs(300),
-        Duration::from_secs(60),
-    )
-    .await;
+    let far_end = far_end();
+    let nodes = two_nodes(&far_end, Duration::from_secs(300), Duration::from_secs(60)).await;
+    let times = deliver(&nodes, &far_end, total).await;
     assert_once_each(&times, total);
 }
 
@@ -167,19 +182,16 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
     let far_end = far_end();
     far_end.script(|_, _| Reply::AtGate(Outcome::Delivered(Default::default())));
     let total = size::pick(60, 200);
-    let opener = {
-        let far_end = far_end.clone();
-        async move {
-            // One of each node: a lane that has not been heard of has no more under way.
-            far_end.waiting(2).await;
-            // Four times the lease: without renewal the other node would have taken these over.
-            tokio::time::sleep(Duration::from_secs(4)).await;
-            far_end.open_gate();
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(1)).await;
+    let opener = async {
+        // One of each node: a lane that has not been heard of has no more under way.
+        far_end.waiting(2).await;
+        // Four times the lease: without renewal the other node would have taken these over.
+        for node in &nodes {
+            renewed(node, 4 * RENEWALS_PER_LEASE).await;
         }
+        far_end.open_gate();
     };
-    let (times, ()) = tokio::join!(
-        deliver(&far_end, total, Duration::ZERO, Duration::from_secs(1)),
-        opener
-    );
+    let (times, ()) = tokio::join!(deliver(&nodes, &far_end, total), opener);
     assert_once_each(&times, total);
 }
