@@ -27,6 +27,7 @@ pub mod serve;
 pub mod show;
 pub mod simulate;
 pub mod site;
+mod site_messages;
 pub mod sites;
 pub mod status;
 pub mod tail;

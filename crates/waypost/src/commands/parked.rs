@@ -1,7 +1,10 @@
 //! `waypost parked`: messages that wait for a person, at the site's own agent or through central; one by one, or all
 //! that match a filter.
 
-use super::bulk::{Verb, watch};
+use super::{
+    bulk::{Verb, watch},
+    site_messages::{PAGE, Turns, note_total},
+};
 use crate::{
     connect::{Connect, ConnectSite},
     exit::usage,
@@ -79,24 +82,21 @@ pub struct Discard {
 }
 
 /// Whom to ask.
-enum Desk {
+enum Asked {
     Agent(client::site::Site),
     Central(client::Client, String),
 }
 
-/// The most one page holds.
-const PAGE: u32 = 500;
-
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let desk = match args.site {
-        Some(site) => Desk::Central(args.central.client()?, site),
-        None => Desk::Agent(args.agent.site()?),
+    let asked = match args.site {
+        Some(site) => Asked::Central(args.central.client()?, site),
+        None => Asked::Agent(args.agent.site()?),
     };
     match args.command {
-        Command::List(list) => show(&desk, &list).await,
-        Command::Retry(which) => act(&desk, ParkedAction::Retry, &which, None).await,
+        Command::List(list) => show(&asked, &list).await,
+        Command::Retry(which) => act(&asked, ParkedAction::Retry, &which, None).await,
         Command::Discard(Discard { which, removed }) => {
-            act(&desk, ParkedAction::Discard, &which, removed).await
+            act(&asked, ParkedAction::Discard, &which, removed).await
         }
     }
 }
@@ -111,36 +111,27 @@ fn filter_of(pairs: &[String], removed: Option<String>) -> anyhow::Result<Parked
 }
 
 async fn act(
-    desk: &Desk,
+    asked: &Asked,
     action: ParkedAction,
     which: &Which,
     removed: Option<String>,
 ) -> anyhow::Result<()> {
     match which.ids.is_empty() {
-        false => one_by_one(desk, action, &which.ids).await,
+        false => one_by_one(asked, action, &which.ids).await,
         true => {
             let filter = filter_of(&which.filter, removed)?;
-            over_filter(desk, action, filter, which.yes).await
+            over_filter(asked, action, filter, which.yes).await
         }
     }
 }
 
-/// Every id gets its turn; the first failure decides how the command ends.
-async fn one_by_one(desk: &Desk, action: ParkedAction, ids: &[String]) -> anyhow::Result<()> {
-    let mut failed = None;
+async fn one_by_one(asked: &Asked, action: ParkedAction, ids: &[String]) -> anyhow::Result<()> {
+    let mut turns = Turns::of(ids);
     for id in ids {
-        match desk.act(action, id).await {
-            Ok(()) => output::note(format_args!("{id} {}", now_is(action))),
-            Err(error) if ids.len() == 1 => return Err(error.into()),
-            Err(error) => {
-                output::note(format_args!("{id}: {error}"));
-                failed = failed.or(Some(error));
-            }
-        }
+        let acted = asked.act(action, id).await;
+        turns.took(id, acted.map(|()| now_is(action)))?;
     }
-    failed.map_or(Ok(()), |error| {
-        Err(anyhow::Error::from(error).context("not all of them"))
-    })
+    turns.end()
 }
 
 fn now_is(action: ParkedAction) -> &'static str {
@@ -151,12 +142,12 @@ fn now_is(action: ParkedAction) -> &'static str {
 }
 
 async fn over_filter(
-    desk: &Desk,
+    asked: &Asked,
     action: ParkedAction,
     filter: ParkedFilter,
     yes: bool,
 ) -> anyhow::Result<()> {
-    let ParkedCount { total, until } = desk.count(action, &filter).await?;
+    let ParkedCount { total, until } = asked.count(action, &filter).await?;
     if total == 0 {
         output::note("no message matches");
         return Ok(());
@@ -175,9 +166,9 @@ async fn over_filter(
         until: Some(until),
         ..filter
     };
-    let (done, error) = match desk {
-        Desk::Agent(site) => at_agent(site, action, &filter, total).await,
-        Desk::Central(client, site) => {
+    let (done, error) = match asked {
+        Asked::Agent(site) => at_agent(site, action, &filter, total).await,
+        Asked::Central(client, site) => {
             let verb = match action {
                 ParkedAction::Retry => Verb::Retry,
                 ParkedAction::Discard => Verb::Discard,
@@ -219,14 +210,14 @@ async fn at_agent(
     }
 }
 
-async fn show(desk: &Desk, list: &List) -> anyhow::Result<()> {
+async fn show(asked: &Asked, list: &List) -> anyhow::Result<()> {
     let filter = filter_of(&list.filter, list.removed.clone())?;
-    let mut found = desk.page(&filter, list.limit.min(PAGE), None).await?;
+    let mut found = asked.page(&filter, list.limit.min(PAGE), None).await?;
     while let Some(cursor) = found.next_cursor.take()
         && (found.items.len() as u32) < list.limit
     {
         let left = list.limit - found.items.len() as u32;
-        let more = desk.page(&filter, left.min(PAGE), Some(&cursor)).await?;
+        let more = asked.page(&filter, left.min(PAGE), Some(&cursor)).await?;
         found.items.extend(more.items);
         found.next_cursor = more.next_cursor;
     }
@@ -246,13 +237,11 @@ async fn show(desk: &Desk, list: &List) -> anyhow::Result<()> {
     });
     let headers = ["id", "category", "target", "what", "tries", "parked", "why"];
     output::line(table(&headers, rows).trim_fmt())?;
-    if (found.items.len() as u64) < found.total {
-        output::note(format_args!("{} of {}", found.items.len(), found.total));
-    }
+    note_total(found.items.len(), found.total);
     Ok(())
 }
 
-impl Desk {
+impl Asked {
     async fn page(
         &self,
         filter: &ParkedFilter,

@@ -1,5 +1,6 @@
 //! `waypost waiting`: messages that wait at the agent of this machine, and what happened to one.
 
+use super::site_messages::{PAGE, Turns, note_total};
 use crate::{
     connect::ConnectSite,
     output::{self, Cells, rows::cut, table, time::short},
@@ -55,9 +56,6 @@ pub struct Events {
     format: output::Format,
 }
 
-/// The most one page holds.
-const PAGE: u32 = 500;
-
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let site = args.agent.site()?;
     match args.command {
@@ -93,23 +91,12 @@ impl Action {
     }
 }
 
-/// Goes on after one that cannot be acted on, names it, and ends with the first failure.
 async fn each(site: &Site, ids: &[String], action: Action) -> anyhow::Result<()> {
-    let mut failed = None;
+    let mut turns = Turns::of(ids);
     for id in ids {
-        match action.on(site, id).await {
-            Ok(what) => output::note(format_args!("{id} {what}")),
-            // Nobody is there: the others would fare no better.
-            Err(error @ (client::Error::SiteUnreachable { .. } | client::Error::SiteUnauthorized { .. })) => {
-                return Err(error.into());
-            }
-            Err(error) => {
-                output::note(format_args!("{id}: {error}"));
-                failed.get_or_insert(error);
-            }
-        }
+        turns.took(id, action.on(site, id).await)?;
     }
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    turns.end()
 }
 
 async fn show(site: &Site, list: &List) -> anyhow::Result<()> {
@@ -137,9 +124,7 @@ async fn show(site: &Site, list: &List) -> anyhow::Result<()> {
     });
     let headers = ["id", "category", "target", "tries", "due", "why"];
     output::line(table(&headers, rows).trim_fmt())?;
-    if (found.items.len() as u64) < found.total {
-        output::note(format_args!("{} of {}", found.items.len(), found.total));
-    }
+    note_total(found.items.len(), found.total);
     Ok(())
 }
 
