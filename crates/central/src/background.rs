@@ -50,7 +50,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         About::every(
             "figures",
             "keeps the figures of the charts small and fresh",
-            figures::EVERY,
+            figures::INTERVAL,
         ),
         |central| async move {
             if !central.chores.take_counts() {
@@ -82,7 +82,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         About::every(
             "sites",
             "writes down which sites are connected, and sends away whose key was revoked",
-            sites::SWEEP,
+            sites::SWEEP_INTERVAL,
         ),
         |central| async move { central.sites.sweep().await.into() },
     );

@@ -9,7 +9,7 @@ use tokio::{sync::Notify, time::Instant};
 /// A compaction that fails has kept everybody waiting a tenth of a second; it is not tried more often than this.
 const COMPACT_AT_MOST_EVERY: Duration = Duration::from_secs(10);
 /// Figures are sampled this often, whether anything was counted or not.
-const SAMPLED: Duration = Duration::from_secs(60);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 pub(crate) struct Chores {
@@ -76,7 +76,9 @@ impl Chores {
     pub fn take_counts(&self) -> bool {
         let mut counts = self.lock();
         let now = Instant::now();
-        let sample = counts.taken.is_none_or(|at| now.duration_since(at) >= SAMPLED);
+        let sample = counts
+            .taken
+            .is_none_or(|at| now.duration_since(at) >= SAMPLE_INTERVAL);
         let take = std::mem::take(&mut counts.there) || sample;
         if take {
             counts.taken = Some(now);

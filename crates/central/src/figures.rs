@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 use store::{Store, query::KpiAsk};
 
 /// As long as a bucket of counts.
-pub const EVERY: Duration = domain::kpi::BUCKET;
+pub const INTERVAL: Duration = domain::kpi::BUCKET;
 
 /// Condenses until nothing is left.
 pub async fn sweep(store: &Arc<dyn Store>, ask: KpiAsk) -> store::Result<String> {

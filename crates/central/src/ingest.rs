@@ -207,22 +207,22 @@ impl Ingest {
     }
 
     /// A step of its caller's trace for each notification, kept with it for the steps to come.
-    fn begin_steps(&self, batch: &mut [NewNotification]) -> Vec<Option<Step>> {
+    fn begin_steps(&self, batch: &mut [NewNotification]) -> Vec<Option<SubmitSpan>> {
         let mut steps = vec![];
         for new in batch {
             let trace = &mut new.submission.trace;
             let parent = trace.take();
             if self.tracer.is_on() {
                 *trace = self.tracer.below(parent);
-                steps.push(trace.map(|context| Step { context, parent }));
+                steps.push(trace.map(|context| SubmitSpan { context, parent }));
             }
         }
         steps
     }
 
-    fn tell_steps(&self, steps: Vec<Option<Step>>, submitted: &[Submitted], start: Instant) {
+    fn tell_steps(&self, steps: Vec<Option<SubmitSpan>>, submitted: &[Submitted], start: Instant) {
         for (step, submitted) in steps.into_iter().zip(submitted) {
-            let Some(Step { context, parent }) = step else {
+            let Some(SubmitSpan { context, parent }) = step else {
                 continue;
             };
             let (id, failed) = match submitted {
@@ -245,7 +245,7 @@ impl Ingest {
 }
 
 /// Where the handing in of one notification stands in a trace.
-struct Step {
+struct SubmitSpan {
     context: TraceContext,
     parent: Option<TraceContext>,
 }

@@ -4,8 +4,8 @@
 pub use crate::bulk_filter::BulkFilter;
 
 use crate::{
-    operator::OperatorDesk,
-    sites::{SiteBulk, SiteDesk},
+    operator::OperatorService,
+    sites::{SiteBulk, SiteService},
 };
 use domain::{Actor, NotificationId, TenantId, Timestamp, chain};
 use serde::{Deserialize, Serialize};
@@ -44,28 +44,28 @@ pub struct Counted {
 }
 
 /// How long a node may be silent before another takes its job over.
-pub(crate) const TAKEN_FOR: Duration = Duration::from_secs(30);
-const STEP: u32 = 500;
+pub(crate) const JOB_LEASE: Duration = Duration::from_secs(30);
+const JOB_PAGE: u32 = 500;
 /// Counting stops here; a job over more says "at least".
 pub const COUNT_BOUND: u64 = 100_000;
 
 #[derive(Clone)]
-pub struct JobDesk {
+pub struct JobService {
     store: Arc<dyn Store>,
-    operator: OperatorDesk,
-    sites: SiteDesk,
+    operator: OperatorService,
+    sites: SiteService,
     node: String,
     wake: Arc<tokio::sync::Notify>,
 }
 
-impl std::fmt::Debug for JobDesk {
+impl std::fmt::Debug for JobService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JobDesk")
+        f.write_str("JobService")
     }
 }
 
-impl JobDesk {
-    pub fn new(store: Arc<dyn Store>, operator: OperatorDesk, sites: SiteDesk, node: String) -> Self {
+impl JobService {
+    pub fn new(store: Arc<dyn Store>, operator: OperatorService, sites: SiteService, node: String) -> Self {
         Self {
             store,
             operator,
@@ -181,7 +181,7 @@ impl JobDesk {
     /// Works on every job that nobody else works on. Answers how many rows were handled.
     pub async fn sweep(&self) -> store::Result<u64> {
         let mut handled = 0;
-        while let Some(job) = self.store.claim_job(&self.node, TAKEN_FOR).await? {
+        while let Some(job) = self.store.claim_job(&self.node, JOB_LEASE).await? {
             match SiteBulk::of(&job) {
                 Some(bulk) => drop(tokio::spawn(self.clone().work_at_site(job, bulk))),
                 None => handled += self.work(job).await?,
@@ -205,7 +205,7 @@ impl JobDesk {
                 progress.finished = true;
                 progress.error = Some(format!("the job's filter cannot be read: {e}"));
                 self.store
-                    .job_progress(job.id, &self.node, &progress, TAKEN_FOR)
+                    .job_progress(job.id, &self.node, &progress, JOB_LEASE)
                     .await?;
                 return Ok(0);
             }
@@ -216,7 +216,14 @@ impl JobDesk {
             let after = progress.cursor.as_deref().and_then(parse_cursor);
             let page = self
                 .store
-                .list(job.tenant, &filter, Page { limit: STEP, after })
+                .list(
+                    job.tenant,
+                    &filter,
+                    Page {
+                        limit: JOB_PAGE,
+                        after,
+                    },
+                )
                 .await?;
             let ids: Vec<NotificationId> = page.rows.iter().map(|row| row.submission.id).collect();
             let acted = match job.action.as_str() {
@@ -231,7 +238,7 @@ impl JobDesk {
             handled += ids.len() as u64;
             let ours = self
                 .store
-                .job_progress(job.id, &self.node, &progress, TAKEN_FOR)
+                .job_progress(job.id, &self.node, &progress, JOB_LEASE)
                 .await?;
             if progress.finished || !ours {
                 return Ok(handled);

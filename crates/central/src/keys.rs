@@ -29,7 +29,7 @@ pub struct Minted {
 
 /// How long a looked-up key is trusted. A revoked key works no longer than this on other nodes, and not at all
 /// on the node that revoked it.
-const TRUSTED_FOR: Duration = Duration::from_secs(10);
+const KEY_CACHE_TTL: Duration = Duration::from_secs(10);
 const CACHED_KEYS: usize = 10_000;
 
 /// By hash: when it was looked up, and whose it is.
@@ -128,7 +128,7 @@ impl Keys {
             .get(&hash)
             .cloned();
         if let Some((at, principal)) = cached
-            && now.since(at) < TRUSTED_FOR
+            && now.since(at) < KEY_CACHE_TTL
         {
             return Ok(Some(principal));
         }

@@ -27,7 +27,6 @@ pub mod watched_kpis;
 mod background;
 mod chores;
 mod node;
-mod provider_secrets;
 mod tenants;
 
 pub use node::{Central, Settings};

@@ -14,19 +14,19 @@ pub enum ListError {
 }
 
 #[derive(Clone)]
-pub struct ListDesk {
+pub struct ListService {
     store: Arc<dyn Store>,
     directory: Arc<Directory>,
     wake: Arc<Wake>,
 }
 
-impl std::fmt::Debug for ListDesk {
+impl std::fmt::Debug for ListService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ListDesk")
+        f.write_str("ListService")
     }
 }
 
-impl ListDesk {
+impl ListService {
     pub fn new(store: Arc<dyn Store>, directory: Arc<Directory>, wake: Arc<Wake>) -> Self {
         Self {
             store,

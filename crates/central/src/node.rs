@@ -7,14 +7,14 @@ use crate::{
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
     ingest::Ingest,
-    jobs::JobDesk,
+    jobs::JobService,
     keys::Keys,
-    lists::ListDesk,
-    operator::OperatorDesk,
-    providers::ProviderDesk,
+    lists::ListService,
+    operator::OperatorService,
+    providers::ProviderService,
     secrets::Sealer,
-    sites::SiteDesk,
-    users::UserDesk,
+    sites::SiteService,
+    users::UserService,
     wake::Wake,
     watched_kpis::WatchedKpis,
 };
@@ -68,13 +68,13 @@ pub struct Central {
     pub settings: Arc<Settings>,
     pub directory: Arc<Directory>,
     pub ingest: Ingest,
-    pub operator: OperatorDesk,
-    pub providers: ProviderDesk,
-    pub lists: ListDesk,
+    pub operator: OperatorService,
+    pub providers: ProviderService,
+    pub lists: ListService,
     pub keys: Keys,
-    pub users: UserDesk,
-    pub jobs: JobDesk,
-    pub sites: SiteDesk,
+    pub users: UserService,
+    pub jobs: JobService,
+    pub sites: SiteService,
     /// What runs in the background. Whoever runs the node ends the process when a part is gone.
     pub loops: Loops,
     pub changes: Changes,
@@ -108,25 +108,25 @@ impl Central {
             changes.clone(),
             settings.tracer.clone(),
         );
-        let operator = OperatorDesk::new(
+        let operator = OperatorService::new(
             store.clone(),
             directory.clone(),
             ingest.clone(),
             wake.clone(),
             changes.clone(),
         );
-        let sites = SiteDesk::new(
+        let sites = SiteService::new(
             store.clone(),
             ingest.clone(),
             clock.clone(),
             settings.node.clone(),
         );
         Self {
-            providers: ProviderDesk::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
-            lists: ListDesk::new(store.clone(), directory.clone(), wake.clone()),
+            providers: ProviderService::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
+            lists: ListService::new(store.clone(), directory.clone(), wake.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
-            users: UserDesk::new(store.clone(), clock.clone()),
-            jobs: JobDesk::new(
+            users: UserService::new(store.clone(), clock.clone()),
+            jobs: JobService::new(
                 store.clone(),
                 operator.clone(),
                 sites.clone(),

@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use store::{Store, operator::Acted, outbox::Signal};
 
 #[derive(Clone)]
-pub struct OperatorDesk {
+pub struct OperatorService {
     store: Arc<dyn Store>,
     directory: Arc<Directory>,
     ingest: Ingest,
@@ -20,9 +20,9 @@ pub struct OperatorDesk {
     changes: Changes,
 }
 
-impl std::fmt::Debug for OperatorDesk {
+impl std::fmt::Debug for OperatorService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OperatorDesk")
+        f.write_str("OperatorService")
     }
 }
 
@@ -38,7 +38,7 @@ pub enum Resent {
     Refused(Vec<domain::FieldError>),
 }
 
-impl OperatorDesk {
+impl OperatorService {
     pub fn new(
         store: Arc<dyn Store>,
         directory: Arc<Directory>,

@@ -15,7 +15,7 @@ use tokio::{sync::Mutex, time::Instant};
 /// Figures are told again for this long. A little less than the time between two events of a stream.
 pub const FRESH_FOR: Duration = Duration::from_secs(4);
 /// Tenants whose figures are kept; beyond it those that nobody waits for are forgotten.
-const REMEMBERED: usize = 256;
+const CACHED_KPIS: usize = 256;
 
 /// The last count, and when that was; no figures if the store did not answer.
 type Count = Option<(Instant, Option<Kpis>)>;
@@ -67,7 +67,7 @@ impl WatchedKpis {
 
     fn slot(&self, tenant: Option<TenantId>) -> Arc<Mutex<Count>> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.len() >= REMEMBERED && !counts.contains_key(&tenant) {
+        if counts.len() >= CACHED_KPIS && !counts.contains_key(&tenant) {
             counts.retain(|_, slot| Arc::strong_count(slot) > 1);
         }
         counts.entry(tenant).or_default().clone()

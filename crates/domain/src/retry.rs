@@ -133,7 +133,6 @@ pub enum Verdict {
     /// The lane is held; the row waits in it, uncounted.
     Wait {
         reason: HoldReason,
-        retry_after: Option<Duration>,
     },
     Park(ParkReason),
 }
@@ -151,10 +150,7 @@ impl RetryPolicy {
     /// What to do after a failure.
     pub fn decide(&self, facts: AttemptFacts, failure: &Failure, jitter: Jitter) -> Verdict {
         if let Some(reason) = failure.hold {
-            return Verdict::Wait {
-                reason,
-                retry_after: failure.retry_after,
-            };
+            return Verdict::Wait { reason };
         }
         match failure.kind {
             FailureKind::Permanent => return Verdict::Park(ParkReason::Permanent),

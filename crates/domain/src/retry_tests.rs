@@ -90,8 +90,7 @@ fn each_kind_of_failure_leads_to_its_own_verdict() {
     assert_eq!(
         after(facts(99), &auth),
         Verdict::Wait {
-            reason: HoldReason::Auth,
-            retry_after: None
+            reason: HoldReason::Auth
         }
     );
 }

@@ -8,6 +8,7 @@ use crate::{
     outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport},
     recipient::{RecipientResult, RecipientState},
     retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict},
+    status::Status,
 };
 use std::time::Duration;
 
@@ -21,16 +22,18 @@ pub const EXPIRED_IN_WORDS: &str = "its time had passed before it could be deliv
 /// What an attempt comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
-    pub step: Step,
+    pub ended: Ended,
+    /// The lane is to be held for this, before the row goes back into it.
+    pub hold: Option<HoldReason>,
     /// What became of each target of the attempt; empty where the notification has only one recipient.
     pub recipients: Vec<RecipientUpdate>,
 }
 
+/// How an attempt ended for its notification. Settled here, kept by the store.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum Ended {
     Delivered {
         provider_message_id: Option<String>,
-        detail: Option<String>,
     },
     Retry {
         after: Duration,
@@ -38,10 +41,8 @@ pub enum Step {
         code: String,
         error: String,
     },
-    /// Back into a lane that is now held; not counted as an attempt.
+    /// Back into its lane, due at once, uncounted, with the reason shown. The lane is held by another call.
     Wait {
-        reason: HoldReason,
-        retry_after: Option<Duration>,
         code: String,
         error: String,
     },
@@ -49,6 +50,25 @@ pub enum Step {
         code: String,
         error: String,
     },
+}
+
+impl Ended {
+    /// The status the row ends with, if it ends.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::Delivered { .. } => Some(Status::Delivered),
+            Self::Park { .. } => Some(Status::Parked),
+            Self::Retry { .. } | Self::Wait { .. } => None,
+        }
+    }
+
+    /// The same attempt, after which the row waits for its lane instead of for its next try.
+    pub fn waiting(self) -> Self {
+        match self {
+            Self::Retry { code, error, .. } => Self::Wait { code, error },
+            other => other,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -105,14 +125,19 @@ pub fn settle(
         .into_iter()
         .map(|report| tally.add(policy, facts, report, jitter))
         .collect();
-    let step = tally.conclude(facts, targets);
-    if let Step::Park { .. } | Step::Delivered { .. } = step {
+    let hold = tally.wait.as_ref().map(|(reason, _)| *reason);
+    let ended = tally.conclude(facts, targets);
+    if let Ended::Park { .. } | Ended::Delivered { .. } = ended {
         debug_assert!(recipients.iter().all(|r| r.state != RecipientState::Open));
     }
     if !targets.tracked() {
         recipients.clear();
     }
-    Settlement { step, recipients }
+    Settlement {
+        ended,
+        hold,
+        recipients,
+    }
 }
 
 /// A channel without recipients still has one far end; it is settled as a single target without a name.
@@ -141,7 +166,7 @@ struct Tally {
     accepted: Option<Accepted>,
     failed: Option<(ParkReason, Failure)>,
     retry: Option<(Duration, Failure)>,
-    wait: Option<(HoldReason, Option<Duration>, Failure)>,
+    wait: Option<(HoldReason, Failure)>,
 }
 
 impl Tally {
@@ -181,8 +206,8 @@ impl Tally {
                 }
                 RecipientState::Open
             }
-            Verdict::Wait { reason, retry_after } => {
-                self.wait.get_or_insert((reason, retry_after, failure));
+            Verdict::Wait { reason } => {
+                self.wait.get_or_insert((reason, failure));
                 RecipientState::Open
             }
         };
@@ -195,18 +220,16 @@ impl Tally {
         }
     }
 
-    fn conclude(self, facts: AttemptFacts, targets: Targets<'_>) -> Step {
-        if let Some((reason, retry_after, failure)) = self.wait {
-            return Step::Wait {
-                reason,
-                retry_after,
+    fn conclude(self, facts: AttemptFacts, targets: Targets<'_>) -> Ended {
+        if let Some((_, failure)) = self.wait {
+            return Ended::Wait {
                 code: failure.code.into(),
                 error: failure.detail,
             };
         }
         if let Some((after, failure)) = self.retry {
             let unknown = failure.kind == FailureKind::Unknown;
-            return Step::Retry {
+            return Ended::Retry {
                 after,
                 unknown,
                 code: failure.code.into(),
@@ -221,22 +244,21 @@ impl Tally {
                 ParkReason::Ambiguous => "AMBIGUOUS".to_owned(),
                 _ => failure.code.into(),
             };
-            return Step::Park { code, error };
+            return Ended::Park { code, error };
         }
         if let Some(earlier) = targets.failed_before() {
             let error = earlier
                 .error
                 .clone()
                 .unwrap_or_else(|| "a recipient failed for good".into());
-            return Step::Park {
+            return Ended::Park {
                 code: PARTIAL.into(),
                 error,
             };
         }
         let accepted = self.accepted.unwrap_or_default();
-        Step::Delivered {
+        Ended::Delivered {
             provider_message_id: accepted.provider_message_id,
-            detail: accepted.detail,
         }
     }
 }
@@ -260,7 +282,7 @@ fn explain(reason: ParkReason, facts: AttemptFacts, failure: &Failure) -> String
 }
 
 /// Where nobody is left to send to: everybody on the list now has accepted, or some have failed for good.
-pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> Step {
+pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> Ended {
     let targets = Targets {
         open: &[],
         known,
@@ -276,9 +298,8 @@ pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> Ste
             },
             targets,
         ),
-        None => Step::Delivered {
+        None => Ended::Delivered {
             provider_message_id: None,
-            detail: None,
         },
     }
 }
@@ -338,7 +359,7 @@ mod tests {
             report("c", Ok(Accepted::default())),
         ]);
         let settled = run(1, &["a", "b", "c"], &[], outcome);
-        assert!(matches!(&settled.step, Step::Park { code, .. } if code == PARTIAL));
+        assert!(matches!(&settled.ended, Ended::Park { code, .. } if code == PARTIAL));
         let states: Vec<_> = settled.recipients.iter().map(|r| r.state).collect();
         assert_eq!(
             states,
@@ -358,7 +379,7 @@ mod tests {
             report("c", Err(no_user())),
         ]);
         let settled = run(1, &["a", "b", "c"], &[], outcome);
-        assert!(matches!(settled.step, Step::Retry { after, .. } if after == Duration::from_secs(300)));
+        assert!(matches!(settled.ended, Ended::Retry { after, .. } if after == Duration::from_secs(300)));
     }
 
     #[test]
@@ -374,8 +395,8 @@ mod tests {
         }];
         let settled = run(2, &["a"], &known, Outcome::Delivered(Accepted::default()));
         assert_eq!(
-            settled.step,
-            Step::Park {
+            settled.ended,
+            Ended::Park {
                 code: PARTIAL.into(),
                 error: "no such user".into()
             }
@@ -386,8 +407,8 @@ mod tests {
     fn a_single_recipient_leaves_no_recipient_rows_and_keeps_the_failures_own_code() {
         let settled = run(1, &["a"], &[], no_user().into());
         assert_eq!(
-            settled.step,
-            Step::Park {
+            settled.ended,
+            Ended::Park {
                 code: "SMTP_550_5.1.1".into(),
                 error: "no such user".into()
             }
@@ -399,7 +420,7 @@ mod tests {
     fn running_out_of_attempts_says_so_in_the_error() {
         let timeout = Failure::transient(Scope::Lane, "TIMEOUT", "no answer within 30s");
         let settled = run(10, &["a"], &[], timeout.into());
-        let Step::Park { code, error } = settled.step else {
+        let Ended::Park { code, error } = settled.ended else {
             panic!("{settled:?}")
         };
         assert_eq!(code, "TIMEOUT");
@@ -424,11 +445,11 @@ mod tests {
             let reports = names.iter().zip(results).map(|(n, r)| report(n, r)).collect();
             let targets = Targets { open: &names, known: &[], generation: 0 };
             let settled = settle(&RetryPolicy::email(), facts(number), targets, Outcome::Mixed(reports), Jitter::NONE);
-            let terminal = matches!(settled.step, Step::Delivered { .. } | Step::Park { .. });
+            let terminal = matches!(settled.ended, Ended::Delivered { .. } | Ended::Park { .. });
             if names.len() > 1 {
                 prop_assert_eq!(terminal, settled.recipients.iter().all(|r| r.state != RecipientState::Open));
                 let all_accepted = settled.recipients.iter().all(|r| r.state == RecipientState::Accepted);
-                let delivered = matches!(settled.step, Step::Delivered { .. });
+                let delivered = matches!(settled.ended, Ended::Delivered { .. });
                 prop_assert_eq!(delivered, all_accepted);
             }
         }

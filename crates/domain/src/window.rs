@@ -21,12 +21,12 @@ pub enum Standing {
     Failing,
 }
 
-const FIRST: f64 = 4.0;
+const INITIAL_WINDOW: f64 = 4.0;
 
 impl Default for Window {
     fn default() -> Self {
         Self {
-            size: FIRST,
+            size: INITIAL_WINDOW,
             standing: Standing::New,
         }
     }

@@ -1,6 +1,6 @@
 //! One site: its buffer, who delivers what, and the link to central once there is one.
 
-use crate::{engine::Engine, forwarder::REMEMBERED, handler::Handlers, settings::Settings};
+use crate::{engine::Engine, forwarder::ACK_MEMORY, handler::Handlers, settings::Settings};
 use domain::{Clock, Timestamp, site::Category};
 use link::{LinkState, SiteDamage, SiteEvent, SiteReport, Uplink};
 use std::{
@@ -28,9 +28,9 @@ impl std::fmt::Debug for Site {
 }
 
 /// Events a report carries.
-const EVENTS: u32 = 20;
+const REPORTED_EVENTS: u32 = 20;
 /// Entries of damage a report carries.
-const DAMAGE: usize = 20;
+const REPORTED_DAMAGE: usize = 20;
 
 impl Site {
     pub fn new(
@@ -83,7 +83,11 @@ impl Site {
     pub async fn report(&self) -> SiteReport {
         let depth = self.buffer.depth();
         let oldest: Option<Timestamp> = self.buffer.oldest_waiting().await.ok().flatten();
-        let mut events = self.buffer.events(None, EVENTS).await.unwrap_or_default();
+        let mut events = self
+            .buffer
+            .events(None, REPORTED_EVENTS)
+            .await
+            .unwrap_or_default();
         events.reverse();
         SiteReport {
             node: self.settings.node.clone(),
@@ -107,7 +111,7 @@ impl Site {
     /// What was found damaged here and nobody has acknowledged, as much as fits a report.
     async fn damage(&self) -> Vec<SiteDamage> {
         let found = self.buffer.damage().await.unwrap_or_default();
-        let told = found.into_iter().take(DAMAGE).map(|damage| SiteDamage {
+        let told = found.into_iter().take(REPORTED_DAMAGE).map(|damage| SiteDamage {
             at: damage.at,
             what: damage.what,
             file: damage.file,
@@ -120,7 +124,7 @@ impl Site {
     /// Up to when acknowledged notifications were forgotten before their time, while that time lasts.
     pub fn shorter_memory(&self) -> Option<Timestamp> {
         let until = self.buffer.forgotten_until()?;
-        (self.clock.now().since(until) < REMEMBERED).then_some(until)
+        (self.clock.now().since(until) < ACK_MEMORY).then_some(until)
     }
 }
 

@@ -11,9 +11,9 @@ use std::{
 use store::buffer::{End, Message, MessageStatus, Tombstone};
 
 /// Answers of central that are remembered.
-const REMEMBERED: usize = 1_000;
+const HEARD_STATUSES: usize = 1_000;
 /// How long somebody who asks is kept waiting for central.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CENTRAL_STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The answer to "where is it".
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ impl Heard {
         if self.answers.insert(id, (status, at)).is_none() {
             self.order.push_back(id);
         }
-        if self.order.len() > REMEMBERED
+        if self.order.len() > HEARD_STATUSES
             && let Some(oldest) = self.order.pop_front()
         {
             self.answers.remove(&oldest);
@@ -100,9 +100,12 @@ impl Site {
         let Some(uplink) = self.uplink() else {
             return Err("no central is configured".to_owned());
         };
-        match tokio::time::timeout(PATIENCE, uplink.status(id)).await {
+        match tokio::time::timeout(CENTRAL_STATUS_TIMEOUT, uplink.status(id)).await {
             Ok(answer) => answer.map_err(|down| down.to_string()),
-            Err(_) => Err(format!("central did not answer within {} s", PATIENCE.as_secs())),
+            Err(_) => Err(format!(
+                "central did not answer within {} s",
+                CENTRAL_STATUS_TIMEOUT.as_secs()
+            )),
         }
     }
 

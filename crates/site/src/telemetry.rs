@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 const BATCH: u32 = 500;
-const FIRST_WAIT: Duration = Duration::from_millis(250);
+const FIRST_RETRY_WAIT: Duration = Duration::from_millis(250);
 
 pub struct Reporter {
     buffer: Arc<Buffer>,
@@ -40,7 +40,7 @@ impl Loop for Reporter {
         About::when_woken(
             "report",
             "tells central what became of calls, writes and parked notifications",
-            FIRST_WAIT,
+            FIRST_RETRY_WAIT,
         )
     }
 
@@ -76,7 +76,7 @@ impl Loop for Reporter {
         match told {
             Ok(told @ (Told::All | Told::Some(_))) => {
                 self.all_told = told == Told::All;
-                self.wait = FIRST_WAIT;
+                self.wait = FIRST_RETRY_WAIT;
                 swept
             }
             Ok(Told::NotNow) | Err(_) => {
@@ -96,7 +96,7 @@ impl Reporter {
             uplink,
             stop,
             all_told: false,
-            wait: FIRST_WAIT,
+            wait: FIRST_RETRY_WAIT,
         }
     }
 

@@ -11,6 +11,8 @@ use domain::{
 };
 use std::{sync::Arc, time::Duration};
 
+pub use domain::settle::Ended;
+
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Inserts what is not there yet, within each tenant by notification id. One answer per item, in order.
@@ -216,6 +218,8 @@ pub struct AttemptRecord {
     pub tenant: TenantId,
     pub id: NotificationId,
     pub ended: Ended,
+    /// Of a row that ends: who has it, of this attempt and of earlier ones.
+    pub resolved_targets: Vec<String>,
     pub recipients: Vec<RecipientUpdate>,
     /// None when nothing was sent (no adapter, no list, expired): only the terminal audit row is written then.
     pub attempt: Option<AttemptAudit>,
@@ -237,38 +241,6 @@ impl AttemptRecord {
     pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = &RecipientUpdate> {
         let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
         self.recipients.iter().filter(accepted)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Ended {
-    Delivered {
-        provider_message_id: Option<String>,
-        resolved_targets: Vec<String>,
-    },
-    Retry {
-        after: Duration,
-        unknown: bool,
-        code: String,
-        error: String,
-    },
-    /// Back into its lane, due at once, uncounted, with the reason shown. The lane is held by another call.
-    Wait { code: String, error: String },
-    Park {
-        code: String,
-        error: String,
-        resolved_targets: Vec<String>,
-    },
-}
-
-impl Ended {
-    /// The status the row ends with, if it ends.
-    pub(crate) fn status(&self) -> Option<Status> {
-        match self {
-            Ended::Delivered { .. } => Some(Status::Delivered),
-            Ended::Park { .. } => Some(Status::Parked),
-            Ended::Retry { .. } | Ended::Wait { .. } => None,
-        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! One attempt: from a claimed row to what came of it. Knows nothing of other rows.
 
 use super::fault::internal_fault;
-use crate::directory::{Directory, LaneEntry, Way};
+use crate::directory::{Directory, LaneAdapter, LaneEntry};
 use delivery::{Adapter, Attempt, Deadline, Message};
 use domain::{
     Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
     field_error::in_words,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
-    settle::{EXPIRED, EXPIRED_IN_WORDS, Step, settle_without_targets},
+    settle::{EXPIRED, EXPIRED_IN_WORDS, Ended, settle_without_targets},
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
@@ -42,7 +42,7 @@ pub(super) struct Row {
 pub(super) struct Finished {
     pub row: Row,
     pub entry: Arc<LaneEntry>,
-    pub result: Over,
+    pub result: AttemptResult,
     pub took: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Finished {
         Self {
             row,
             entry,
-            result: Over::Release,
+            result: AttemptResult::Release,
             took: Duration::ZERO,
         }
     }
@@ -61,28 +61,28 @@ impl Finished {
     /// Others would fare no better now.
     pub fn is_trouble_of_the_lane(&self) -> bool {
         match &self.result {
-            Over::Sent {
+            AttemptResult::Sent {
                 outcome: Outcome::Failed(failure),
                 ..
             } => failure.scope == Scope::Lane || failure.hold.is_some() || failure.retry_after.is_some(),
-            Over::Sent { .. } | Over::Concluded(_) | Over::Release => false,
+            AttemptResult::Sent { .. } | AttemptResult::Concluded(_) | AttemptResult::Release => false,
         }
     }
 }
 
 #[derive(Debug)]
-pub(super) enum Over {
+pub(super) enum AttemptResult {
     /// It went out to these targets.
     Sent { targets: Vec<String>, outcome: Outcome },
     /// It did not go out and need not: it has come to its end.
-    Concluded(Step),
+    Concluded(Ended),
     /// It did not go out and goes back as if nothing had happened.
     Release,
 }
 
 /// What attempts share.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct AttemptContext {
     pub directory: Arc<Directory>,
     pub timeout: Duration,
     /// Cancelled when the grace period of a shutdown is over.
@@ -90,7 +90,7 @@ pub(super) struct Field {
     pub tracer: Tracer,
 }
 
-impl Field {
+impl AttemptContext {
     pub async fn attempt(
         &self,
         claimed: Claimed,
@@ -111,7 +111,7 @@ impl Field {
         // A fault of ours costs this attempt alone: its place is freed and its row ends where a person sees it.
         let result = AssertUnwindSafe(making).catch_unwind().await.unwrap_or_else(|_| {
             tracing::error!(notification.id = %row.id, "an attempt panicked; it is parked, the others go on");
-            Over::Concluded(internal_fault())
+            AttemptResult::Concluded(internal_fault())
         });
         self.tell(&row, &entry, &result, start);
         Finished {
@@ -122,15 +122,15 @@ impl Field {
         }
     }
 
-    fn tell(&self, row: &Row, entry: &LaneEntry, result: &Over, start: Instant) {
+    fn tell(&self, row: &Row, entry: &LaneEntry, result: &AttemptResult, start: Instant) {
         let Some(context) = row.attempt_step else { return };
         let failed = match result {
-            Over::Sent {
+            AttemptResult::Sent {
                 outcome: Outcome::Failed(failure),
                 ..
             } => Some(failure.code.to_string()),
-            Over::Concluded(Step::Park { code, .. }) => Some(code.clone()),
-            Over::Sent { .. } | Over::Concluded(_) | Over::Release => None,
+            AttemptResult::Concluded(Ended::Park { code, .. }) => Some(code.clone()),
+            AttemptResult::Sent { .. } | AttemptResult::Concluded(_) | AttemptResult::Release => None,
         };
         let provider = entry
             .provider
@@ -159,7 +159,7 @@ impl Field {
         content: &Content,
         entry: &LaneEntry,
         now: Timestamp,
-    ) -> Option<Over> {
+    ) -> Option<AttemptResult> {
         if row.interruptions > 0 && entry.on_ambiguous == OnAmbiguous::Park {
             return Some(park(
                 "AMBIGUOUS",
@@ -179,22 +179,30 @@ impl Field {
         None
     }
 
-    async fn send(&self, row: &Row, mut outgoing: Outgoing, entry: &LaneEntry, start_by: Instant) -> Over {
-        let adapter = match &entry.way {
-            Way::Out(adapter) => adapter.clone(),
-            Way::NoProvider(channel) => {
+    async fn send(
+        &self,
+        row: &Row,
+        mut outgoing: Outgoing,
+        entry: &LaneEntry,
+        start_by: Instant,
+    ) -> AttemptResult {
+        let adapter = match &entry.adapter {
+            LaneAdapter::Ready(adapter) => adapter.clone(),
+            LaneAdapter::NoProvider(channel) => {
                 return park("NO_PROVIDER", format!("no provider for type {channel} is set up"));
             }
-            Way::NoAdapter(what) => return park("NO_ADAPTER", format!("no delivery adapter for {what}")),
-            Way::BadSettings(problems) => {
+            LaneAdapter::NoAdapter(what) => {
+                return park("NO_ADAPTER", format!("no delivery adapter for {what}"));
+            }
+            LaneAdapter::BadSettings(problems) => {
                 let words = in_words(problems);
                 return park(
                     "BAD_SETTINGS",
                     format!("the provider's settings are wrong: {words}"),
                 );
             }
-            Way::Gone => return park("NO_PROVIDER", "its provider was removed"),
-            Way::Sealed(_) => return Over::Release,
+            LaneAdapter::Gone => return park("NO_PROVIDER", "its provider was removed"),
+            LaneAdapter::Sealed(_) => return AttemptResult::Release,
         };
         let targets = match self.targets(row, &mut outgoing.content).await {
             Ok(targets) => targets,
@@ -203,7 +211,7 @@ impl Field {
         let message = outgoing.message(row, targets);
         if Instant::now() > start_by {
             // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
-            return Over::Release;
+            return AttemptResult::Release;
         }
         let attempt = Attempt {
             generation: row.generation,
@@ -214,14 +222,14 @@ impl Field {
             () = self.abandon.cancelled() => return given_up(entry, message.targets),
             outcome = guarded(&*adapter, &message, attempt) => outcome,
         };
-        Over::Sent {
+        AttemptResult::Sent {
             targets: message.targets,
             outcome,
         }
     }
 
     /// Whom this attempt is for, in place of whom the content names.
-    async fn targets(&self, row: &Row, content: &mut Content) -> Result<Vec<String>, Over> {
+    async fn targets(&self, row: &Row, content: &mut Content) -> Result<Vec<String>, AttemptResult> {
         let (channel, target) = (content.channel(), std::mem::take(&mut content.target));
         if !channel.takes_recipients() {
             // Taken in when nobody served its type, or by an older version: it goes where the settings say, and is not
@@ -239,7 +247,7 @@ impl Field {
                         error = &error as &dyn std::error::Error,
                         "a list could not be read; the notification waits"
                     );
-                    return Err(Over::Release);
+                    return Err(AttemptResult::Release);
                 }
                 Ok(None) => return Err(park("NO_LIST", format!("there is no list named {name:?}"))),
                 Ok(Some(list)) => {
@@ -255,7 +263,7 @@ impl Field {
         };
         let open = open_targets(named, &row.known, row.generation);
         if open.is_empty() {
-            return Err(Over::Concluded(settle_without_targets(
+            return Err(AttemptResult::Concluded(settle_without_targets(
                 &row.known,
                 row.generation,
             )));
@@ -284,19 +292,19 @@ async fn guarded(adapter: &dyn Adapter, message: &Message, attempt: Attempt) -> 
 }
 
 /// The process is going away. Where a duplicate costs money it is not guessed whether it went out.
-fn given_up(entry: &LaneEntry, targets: Vec<String>) -> Over {
+fn given_up(entry: &LaneEntry, targets: Vec<String>) -> AttemptResult {
     match entry.on_ambiguous {
-        OnAmbiguous::Resend => Over::Release,
+        OnAmbiguous::Resend => AttemptResult::Release,
         OnAmbiguous::Park => {
             let text = "the process was stopped while this was being sent";
             let outcome = Failure::ambiguous(domain::Scope::Message, "SHUTDOWN", text).into();
-            Over::Sent { targets, outcome }
+            AttemptResult::Sent { targets, outcome }
         }
     }
 }
 
-fn park(code: &str, error: impl Into<String>) -> Over {
-    Over::Concluded(Step::Park {
+fn park(code: &str, error: impl Into<String>) -> AttemptResult {
+    AttemptResult::Concluded(Ended::Park {
         code: code.into(),
         error: error.into(),
     })

@@ -3,7 +3,7 @@
 //! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted.
 
 use super::{Dispatcher, attempt::Finished, lanes::Behaviour};
-use crate::directory::{LaneEntry, Way};
+use crate::directory::{LaneAdapter, LaneEntry};
 use domain::{
     LaneId, LeaseToken,
     retry::slower,
@@ -92,7 +92,7 @@ impl Dispatcher {
     /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
     async fn learn_limits(&mut self) -> store::Result<()> {
         for lane in self.lanes.unknown_ready() {
-            match self.field.directory.lane(lane, None).await {
+            match self.context.directory.lane(lane, None).await {
                 Ok(entry) => self.set_limits(lane, &entry),
                 Err(error) if error.may_pass() => return Err(error),
                 Err(error) => {
@@ -152,11 +152,11 @@ impl Dispatcher {
         self.leases.held(rows.iter().map(|row| row.lease), since);
         for mut row in rows {
             self.tell_claim(&mut row, since);
-            let known = self.field.directory.known_lane(row.lane, row.config_version);
+            let known = self.context.directory.known_lane(row.lane, row.config_version);
             let entry = match known {
                 Some(entry) => entry,
                 None => match self
-                    .field
+                    .context
                     .directory
                     .lane(row.lane, Some(row.config_version))
                     .await
@@ -173,7 +173,7 @@ impl Dispatcher {
                 },
             };
             self.set_limits(row.lane, &entry);
-            if let Way::Sealed(why) = &entry.way {
+            if let LaneAdapter::Sealed(why) = &entry.adapter {
                 tracing::error!(
                     provider.id = entry.provider.as_ref().map(tracing::field::display),
                     why,
@@ -183,8 +183,8 @@ impl Dispatcher {
                 self.give_back(row.lease, row.lane).await;
                 continue;
             }
-            let (field, finished, probe, now) = (
-                self.field.clone(),
+            let (context, finished, probe, now) = (
+                self.context.clone(),
                 self.finished.clone(),
                 probing.clone(),
                 self.clock.now(),
@@ -195,7 +195,7 @@ impl Dispatcher {
                 let over = match gate.enter().await {
                     None => Finished::let_go(row, entry, probe),
                     Some(_place) => {
-                        let over = field.attempt(row, entry, probe, now, start_by).await;
+                        let over = context.attempt(row, entry, probe, now, start_by).await;
                         // Before the place is free.
                         if over.is_trouble_of_the_lane() {
                             gate.shut();
@@ -212,7 +212,7 @@ impl Dispatcher {
 
     /// The claim's step of the row's trace, which the attempt goes on from.
     fn tell_claim(&self, row: &mut Claimed, since: Instant) {
-        let tracer = &self.field.tracer;
+        let tracer = &self.context.tracer;
         let parent = row.trace;
         let Some(context) = tracer.child(parent) else {
             return;

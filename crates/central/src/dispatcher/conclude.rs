@@ -2,7 +2,7 @@
 
 use super::{
     StoreClock,
-    attempt::{Finished, Over, Row},
+    attempt::{AttemptResult, Finished, Row},
     lanes::Behaviour,
 };
 use crate::directory::LaneEntry;
@@ -10,14 +10,14 @@ use domain::{
     Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, RecipientState,
     Seq, TraceContext,
     retry::{DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, lane_pause, next_probe},
-    settle::{RecipientUpdate, Settlement, Step, Targets, settle},
+    settle::{Ended, RecipientUpdate, Settlement, Targets, settle},
 };
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use store::outbox::{AttemptAudit, AttemptRecord, Ended, HoldLane, Lease};
+use store::outbox::{AttemptAudit, AttemptRecord, HoldLane, Lease};
 
 /// Failures of the far end in a row, and over how many rows.
 #[derive(Debug, Default)]
@@ -82,17 +82,18 @@ impl Judge {
             attempt_step: row.attempt_step,
         };
         match result {
-            Over::Release => {}
-            Over::Concluded(step) => {
+            AttemptResult::Release => {}
+            AttemptResult::Concluded(ended) => {
                 // Nobody was asked, but the lane does what it should: let it go on at full width.
                 conclusion.behaviour = Behaviour::Answered;
                 let settlement = Settlement {
-                    step,
+                    ended,
+                    hold: None,
                     recipients: vec![],
                 };
                 conclusion.record = Some(record(&row, settlement, &[], None));
             }
-            Over::Sent { targets, outcome } => {
+            AttemptResult::Sent { targets, outcome } => {
                 self.conclude_sent(&mut conclusion, row, &entry, targets, outcome, took)
             }
         }
@@ -130,17 +131,16 @@ impl Judge {
         };
         conclusion.pause = failure.as_ref().and_then(lane_pause);
         let down = self.count(row.lane, row.lease.seq, failure.as_ref());
-        let reason = match (&settlement.step, &failure) {
-            (Step::Wait { reason, .. }, _) => Some(*reason),
+        let reason = settlement.hold.or(match (&settlement.ended, &failure) {
             // A failed probe keeps the hold it was to end.
-            (Step::Retry { .. }, Some(_)) if row.probe.is_some() => {
+            (Ended::Retry { .. }, Some(_)) if row.probe.is_some() => {
                 row.probe.as_ref().map(|hold| hold.reason)
             }
-            (Step::Retry { .. }, Some(_)) if down => Some(HoldReason::Down),
+            (Ended::Retry { .. }, Some(_)) if down => Some(HoldReason::Down),
             _ => None,
-        };
+        });
         if let Some(reason) = reason {
-            settlement.step = wait(settlement.step, reason);
+            settlement.ended = settlement.ended.waiting();
             conclusion.hold = Some(hold(&row, entry, reason, failure.as_ref()));
         }
         conclusion.record = Some(record(&row, settlement, &targets, Some(audit)));
@@ -177,18 +177,6 @@ fn lane_failure(outcome: &Outcome) -> Option<&Failure> {
     }
 }
 
-fn wait(step: Step, reason: HoldReason) -> Step {
-    match step {
-        Step::Retry { code, error, .. } => Step::Wait {
-            reason,
-            retry_after: None,
-            code,
-            error,
-        },
-        other => other,
-    }
-}
-
 fn hold(row: &Row, entry: &LaneEntry, reason: HoldReason, failure: Option<&Failure>) -> HoldLane {
     let asked = failure.and_then(|f| f.retry_after);
     HoldLane {
@@ -211,54 +199,32 @@ fn record(
     targets: &[String],
     attempt: Option<AttemptAudit>,
 ) -> AttemptRecord {
-    let Settlement { step, recipients } = settlement;
-    let resolved_targets = match step {
-        Step::Delivered { .. } => reached(row, &recipients, targets, true),
-        Step::Park { .. } => reached(row, &recipients, targets, false),
-        Step::Retry { .. } | Step::Wait { .. } => vec![],
+    let Settlement {
+        ended, recipients, ..
+    } = settlement;
+    let resolved_targets = match ended {
+        Ended::Delivered { .. } => reached(row, &recipients, targets, true),
+        Ended::Park { .. } => reached(row, &recipients, targets, false),
+        Ended::Retry { .. } | Ended::Wait { .. } => vec![],
     };
-    let ended = ended(step, resolved_targets);
     AttemptRecord {
         lease: row.lease,
         tenant: row.tenant,
         id: row.id,
-        ended,
+        ended: shortened(ended),
+        resolved_targets,
         recipients,
         attempt,
         after_interruption: row.interruptions > 0,
     }
 }
 
-/// The end of an attempt as the store keeps it.
-pub(super) fn ended(step: Step, resolved_targets: Vec<String>) -> Ended {
-    match step {
-        Step::Delivered {
-            provider_message_id, ..
-        } => Ended::Delivered {
-            provider_message_id,
-            resolved_targets,
-        },
-        Step::Retry {
-            after,
-            unknown,
-            code,
-            error,
-        } => Ended::Retry {
-            after,
-            unknown,
-            code,
-            error: cut(error),
-        },
-        Step::Wait { code, error, .. } => Ended::Wait {
-            code,
-            error: cut(error),
-        },
-        Step::Park { code, error } => Ended::Park {
-            code,
-            error: cut(error),
-            resolved_targets,
-        },
+/// With an error of the length that is kept.
+fn shortened(mut ended: Ended) -> Ended {
+    if let Ended::Retry { error, .. } | Ended::Wait { error, .. } | Ended::Park { error, .. } = &mut ended {
+        *error = cut(std::mem::take(error));
     }
+    ended
 }
 
 /// Who has it: everybody who accepted, now or earlier.

@@ -1,18 +1,14 @@
 //! A fault of this program itself, on one message: it costs that attempt alone.
 
-use super::{
-    attempt::Finished,
-    conclude::{Conclusion, ended},
-    lanes::Behaviour,
-};
-use domain::settle::Step;
+use super::{attempt::Finished, conclude::Conclusion, lanes::Behaviour};
+use domain::settle::Ended;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use store::outbox::AttemptRecord;
 
 /// Where a row goes on which waypost itself failed: where a person sees it. Trying it again would fail again, perhaps
 /// each time after it went out.
-pub(super) fn internal_fault() -> Step {
-    Step::Park {
+pub(super) fn internal_fault() -> Ended {
+    Ended::Park {
         code: "INTERNAL".into(),
         error:
             "waypost itself failed on this message; it may have gone out. The cause is in the server's log"
@@ -41,7 +37,8 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
                 lease,
                 tenant,
                 id,
-                ended: ended(internal_fault(), vec![]),
+                ended: internal_fault(),
+                resolved_targets: vec![],
                 recipients: vec![],
                 attempt: None,
                 after_interruption,
@@ -52,13 +49,13 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
 
 #[cfg(test)]
 mod tests {
-    use super::{super::attempt::Over, super::attempt::Row, *};
-    use crate::directory::{LaneEntry, Way};
+    use super::{super::attempt::AttemptResult, super::attempt::Row, *};
+    use crate::directory::{LaneAdapter, LaneEntry};
     use domain::{
         LaneId, LeaseToken, Limits, NotificationId, OnAmbiguous, RetryPolicy, Seq, TenantId, Timestamp,
     };
     use std::{sync::Arc, time::Duration};
-    use store::outbox::{Ended, Lease};
+    use store::outbox::Lease;
 
     fn finished() -> Finished {
         Finished {
@@ -85,12 +82,12 @@ mod tests {
                 provider: None,
                 kind: "none".into(),
                 version: 1,
-                way: Way::Gone,
+                adapter: LaneAdapter::Gone,
                 retry: RetryPolicy::default(),
                 limits: Limits::default(),
                 on_ambiguous: OnAmbiguous::default(),
             }),
-            result: Over::Release,
+            result: AttemptResult::Release,
             took: Duration::ZERO,
         }
     }

@@ -25,7 +25,7 @@ mod tenants;
 pub use tally::Tally;
 
 use crate::{chores::Chores, node::Central, wake::Wake};
-use attempt::{Field, Finished};
+use attempt::{AttemptContext, Finished};
 use claim::FIRST_WAIT;
 use clock::StoreClock;
 use conclude::Judge;
@@ -91,7 +91,7 @@ pub struct Dispatcher {
     chores: Arc<Chores>,
     loops: Loops,
     clock: Arc<StoreClock>,
-    field: Arc<Field>,
+    context: Arc<AttemptContext>,
     lanes: Lanes,
     leases: Arc<Leases>,
     finished: mpsc::UnboundedSender<Finished>,
@@ -149,7 +149,7 @@ impl Dispatcher {
             wake: central.wake.clone(),
             chores: central.chores.clone(),
             loops: loops.clone(),
-            field: Arc::new(Field {
+            context: Arc::new(AttemptContext {
                 directory: central.directory.clone(),
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
@@ -281,7 +281,7 @@ impl Dispatcher {
     }
 
     fn saw_directory(&mut self, version: i64) {
-        if self.field.directory.saw_version(version) {
+        if self.context.directory.saw_version(version) {
             self.lanes.reconsider_skipped();
         }
     }
@@ -347,7 +347,7 @@ impl Dispatcher {
                 sending = self.unrecorded,
                 "letting go of what is still being sent"
             );
-            self.field.abandon.cancel();
+            self.context.abandon.cancel();
             self.wait_recorded(Instant::now() + Duration::from_secs(5)).await;
         }
     }

@@ -4,11 +4,11 @@
 //! name, and the site does it once; a job says what was done, however it ends.
 
 use super::{
-    RelayError, SiteDesk,
+    RelayError, SiteService,
     elsewhere::{Answer, Question},
     relay::unfit,
 };
-use crate::jobs::TAKEN_FOR;
+use crate::jobs::JOB_LEASE;
 use domain::{
     AuditStatus, SiteId, TenantId,
     site::{ParkedAction, ParkedFilter},
@@ -23,7 +23,7 @@ use store::{
 use tokio::time::{Instant, sleep};
 
 /// Messages of one step. The site commits them together, well within the time it has for an answer.
-const STEP: u32 = 500;
+const BULK_PAGE: u32 = 500;
 /// How long a job waits for a site that left in the middle.
 const SITE_WAIT: Duration = Duration::from_secs(600);
 /// How often it is asked again meanwhile.
@@ -45,7 +45,7 @@ impl SiteBulk {
     }
 }
 
-impl SiteDesk {
+impl SiteService {
     /// How many messages at a site match.
     pub async fn count_parked(
         &self,
@@ -86,7 +86,7 @@ impl SiteDesk {
                 action,
                 filter: bulk.filter.clone(),
                 after: now.cursor.clone(),
-                limit: STEP,
+                limit: BULK_PAGE,
                 by: job.actor.to_string(),
             };
             match self.act_on_many(job.tenant, &site, step).await {
@@ -114,7 +114,7 @@ impl SiteDesk {
             if now.finished && now.error.is_none() {
                 now.skipped = job.total.saturating_sub(now.done);
             }
-            let ours = self.store.job_progress(job.id, &self.node, &now, TAKEN_FOR);
+            let ours = self.store.job_progress(job.id, &self.node, &now, JOB_LEASE);
             if !ours.await? {
                 return Ok(());
             }

@@ -4,7 +4,7 @@
 //! longer answers; who is sent away knows by whom the place is taken, and so do people at central.
 
 use super::{
-    Presence, SiteDesk,
+    Presence, SiteService,
     elsewhere::{Answer, Question, put},
     registry::{Arrival, Connected},
 };
@@ -46,7 +46,7 @@ struct Present {
     since: Timestamp,
 }
 
-impl SiteDesk {
+impl SiteService {
     /// Gives the arrival its place, or says by whom it is taken.
     pub(super) async fn admit(&self, arrival: Arrival) -> Result<Arc<Connected>, Refusal> {
         self.look_elsewhere(&arrival).await?;

@@ -3,7 +3,7 @@
 //! Always true: a question is put to a site at most once; who waits is answered within seconds, if only that nobody
 //! answered.
 
-use super::{RelayError, SiteDesk};
+use super::{RelayError, SiteService};
 use domain::{SiteId, TenantId, chain};
 use link::{
     BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
@@ -16,9 +16,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
 /// What a site has for its answer, and a little for the way there and back.
-const PATIENCE: Duration = Duration::from_secs(13);
+const RELAY_TIMEOUT: Duration = Duration::from_secs(13);
 /// How often the answer is looked for when nothing is heard.
-const LOOK: Duration = Duration::from_millis(250);
+const RELAY_POLL: Duration = Duration::from_millis(250);
 
 /// What is asked of a site, as it stands in the database for a moment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub(super) async fn put(remote: &RemoteSite, question: Question) -> Answer {
     })
 }
 
-impl SiteDesk {
+impl SiteService {
     /// Has the node that has the site ask it.
     pub(super) async fn ask_elsewhere(
         &self,
@@ -86,7 +86,7 @@ impl SiteDesk {
         let mut heard = self.store.subscribe();
         self.store.ask_relay(relay, node, question).await?;
         self.store.announce(Signal::Relays);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + RELAY_TIMEOUT;
         while Instant::now() < deadline {
             if let Some(answer) = self.store.relay_answered(relay).await? {
                 return serde_json::from_str(&answer)
@@ -94,7 +94,7 @@ impl SiteDesk {
             }
             let next = async {
                 tokio::select! {
-                    () = sleep(LOOK) => {}
+                    () = sleep(RELAY_POLL) => {}
                     _ = heard.recv() => {}
                 }
             };
@@ -115,15 +115,15 @@ impl SiteDesk {
             }
         };
         for (relay, asked) in taken {
-            let desk = self.clone();
+            let service = self.clone();
             tokio::spawn(async move {
-                let answer = desk.answer_to(&asked).await;
+                let answer = service.answer_to(&asked).await;
                 let text = serde_json::to_string(&answer).unwrap_or_default();
-                if let Err(error) = desk.store.answer_relay(relay, &text).await {
+                if let Err(error) = service.store.answer_relay(relay, &text).await {
                     tracing::warn!(site.id = %asked.site, error = %chain(&error), "an answer for another node is lost");
                     return;
                 }
-                desk.store.announce(Signal::Relays);
+                service.store.announce(Signal::Relays);
             });
         }
     }

@@ -3,7 +3,7 @@
 //! Always true: what is stored in a site's name carries the id its key belongs to, whatever the site itself says.
 
 use super::{
-    SiteDesk,
+    SiteService,
     conflict::AgentIdentity,
     registry::{Arrival, Connected},
 };
@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 /// What `link::server` asks.
 #[derive(Debug)]
-pub struct SiteGateway(SiteDesk);
+pub struct SiteGateway(SiteService);
 
 /// Whether a key is that of the site.
 pub(super) fn speaks_for(key: &ApiKey, site: &SiteId) -> bool {
@@ -34,27 +34,27 @@ pub(super) fn speaks_for(key: &ApiKey, site: &SiteId) -> bool {
 }
 
 impl SiteGateway {
-    pub(super) fn new(desk: SiteDesk) -> Self {
-        Self(desk)
+    pub(super) fn new(service: SiteService) -> Self {
+        Self(service)
     }
 }
 
 #[async_trait]
 impl Gateway for SiteGateway {
     async fn admit(&self, hello: SiteHello, remote: RemoteSite) -> Result<Arc<dyn SiteSession>, Refusal> {
-        let desk = &self.0;
+        let service = &self.0;
         let not_now = |error: store::Error| {
             tracing::warn!(site.id = %hello.site, error = %chain(&error), "a site cannot be let in");
             Refusal::NotNow("central cannot reach its database".into())
         };
         let key_hash = keys::hash(hello.key.expose_secret());
-        let key = desk.store.key_by_hash(&key_hash).await.map_err(not_now)?;
+        let key = service.store.key_by_hash(&key_hash).await.map_err(not_now)?;
         let denied = |why: &str| Refusal::Denied(format!("site {} {why}", hello.site));
         let key = key.ok_or_else(|| denied("gave a key that central does not know or has revoked"))?;
         if !speaks_for(&key, &hello.site) {
             return Err(denied("gave a key that does not belong to it"));
         }
-        let database = desk.look_at_database().await.map_err(not_now)?;
+        let database = service.look_at_database().await.map_err(not_now)?;
         let arrival = Arrival {
             tenant: key.tenant,
             site: hello.site.clone(),
@@ -68,27 +68,30 @@ impl Gateway for SiteGateway {
             peer: hello.peer.clone(),
             key_hash,
         };
-        let connected = desk.admit(arrival).await?;
-        let seen = vec![connected.seen(&desk.node, desk.clock.now())];
+        let connected = service.admit(arrival).await?;
+        let seen = vec![connected.seen(&service.node, service.clock.now())];
         let told = watch::Sender::new(database);
         // From here on, whatever ends this call also gives the place up.
         let session = Session {
             actor: Actor::site(&connected.site),
-            follow: tokio::spawn(follow(desk.database.subscribe(), told.clone())),
+            follow: tokio::spawn(follow(service.database.subscribe(), told.clone())),
             told,
-            desk: desk.clone(),
+            service: service.clone(),
             connected: connected.clone(),
         };
-        desk.store.sites_seen(seen).await.map_err(not_now)?;
+        service.store.sites_seen(seen).await.map_err(not_now)?;
         tracing::info!(site.id = %connected.site, site.node = %connected.agent_node(), peer = %connected.peer, "a site connected");
         Ok(Arc::new(session))
     }
 }
 
 /// Passes a change of the database on to one session.
-async fn follow(mut desk: watch::Receiver<Option<DatabaseIdentity>>, told: watch::Sender<DatabaseIdentity>) {
-    while desk.changed().await.is_ok() {
-        let Some(now) = desk.borrow_and_update().clone() else {
+async fn follow(
+    mut service: watch::Receiver<Option<DatabaseIdentity>>,
+    told: watch::Sender<DatabaseIdentity>,
+) {
+    while service.changed().await.is_ok() {
+        let Some(now) = service.borrow_and_update().clone() else {
             continue;
         };
         told.send_if_modified(|known| {
@@ -100,7 +103,7 @@ async fn follow(mut desk: watch::Receiver<Option<DatabaseIdentity>>, told: watch
 }
 
 struct Session {
-    desk: SiteDesk,
+    service: SiteService,
     connected: Arc<Connected>,
     actor: Actor,
     told: watch::Sender<DatabaseIdentity>,
@@ -111,7 +114,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.follow.abort();
         // However the session ended: nobody is asked through it any more.
-        self.desk.registry.leave(&self.connected);
+        self.service.registry.leave(&self.connected);
     }
 }
 
@@ -122,10 +125,10 @@ impl SiteSession for Session {
     }
 
     async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
-        self.connected.contact(self.desk.clock.now());
+        self.connected.contact(self.service.clock.now());
         let n = batch.len();
         let incoming = batch.into_iter().map(|forward| self.stamped(forward));
-        match self.desk.ingest.submit(incoming.collect()).await {
+        match self.service.ingest.submit(incoming.collect()).await {
             Ok(submitted) => submitted.into_iter().map(ack).collect(),
             Err(error) => {
                 tracing::warn!(site.id = %self.connected.site, error = %chain(&error), "a site's batch could not be stored; it will come again");
@@ -135,7 +138,7 @@ impl SiteSession for Session {
     }
 
     async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
-        let found = self.desk.store.get(self.connected.tenant, id).await;
+        let found = self.service.store.get(self.connected.tenant, id).await;
         let found = found.map_err(|e| e.to_string())?;
         // A site is told about what it sent, not about its neighbours.
         let ours =
@@ -151,10 +154,10 @@ impl SiteSession for Session {
     }
 
     async fn telemetry(&self, batch: Vec<Telemetry>) -> Vec<bool> {
-        self.connected.contact(self.desk.clock.now());
+        self.connected.contact(self.service.clock.now());
         let n = batch.len();
         let (tenant, site) = (self.connected.tenant, &self.connected.site);
-        match self.desk.store.record_telemetry(tenant, site, batch).await {
+        match self.service.store.record_telemetry(tenant, site, batch).await {
             Ok(()) => vec![true; n],
             Err(error) => {
                 tracing::warn!(site.id = %site, error = %chain(&error), "a site's telemetry could not be stored; it will come again");
@@ -164,15 +167,19 @@ impl SiteSession for Session {
     }
 
     fn reported(&self, report: SiteReport) {
-        self.connected.contact(self.desk.clock.now());
+        self.connected.contact(self.service.clock.now());
         self.connected.reported(report);
     }
 
     async fn left(&self, why: &str) {
         let c = &self.connected;
-        self.desk.registry.leave(c);
+        self.service.registry.leave(c);
         tracing::info!(site.id = %c.site, peer = %c.peer, reason = why, "a site left");
-        let written = self.desk.store.site_left(c.tenant, &c.site, c.session, why).await;
+        let written = self
+            .service
+            .store
+            .site_left(c.tenant, &c.site, c.session, why)
+            .await;
         if let Err(error) = written {
             tracing::warn!(site.id = %c.site, error = %chain(&error), "that a site left could not be written down");
         }

@@ -34,14 +34,14 @@ use tokio::sync::watch;
 
 /// How often sites that are connected are written down, their keys looked at again, and the database asked whether it
 /// is still the same. A revoked key works no longer than this.
-pub const SWEEP: Duration = Duration::from_secs(10);
+pub const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A site that another node has not written down for this long is not connected there any more.
-const STALE: Duration = Duration::from_secs(45);
+const PRESENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
-/// Everything about sites on this node. Clones are the same desk.
+/// Everything about sites on this node. Clones are the same service.
 #[derive(Clone)]
-pub struct SiteDesk {
+pub struct SiteService {
     store: Arc<dyn Store>,
     ingest: Ingest,
     clock: Arc<dyn Clock>,
@@ -51,9 +51,9 @@ pub struct SiteDesk {
     database: watch::Sender<Option<DatabaseIdentity>>,
 }
 
-impl std::fmt::Debug for SiteDesk {
+impl std::fmt::Debug for SiteService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SiteDesk({})", self.node)
+        write!(f, "SiteService({})", self.node)
     }
 }
 
@@ -94,7 +94,7 @@ pub enum Presence {
     },
 }
 
-impl SiteDesk {
+impl SiteService {
     pub fn new(store: Arc<dyn Store>, ingest: Ingest, clock: Arc<dyn Clock>, node: String) -> Self {
         Self {
             store,
@@ -249,10 +249,12 @@ impl SiteDesk {
         };
         match (site.session, site.connected_at) {
             // On this very node it would be in the registry: that row is of an earlier life.
-            (Some(_), Some(since)) if *node != self.node && now.since(contact) < STALE => Presence::Online {
-                since,
-                central_node: node.clone(),
-            },
+            (Some(_), Some(since)) if *node != self.node && now.since(contact) < PRESENCE_TIMEOUT => {
+                Presence::Online {
+                    since,
+                    central_node: node.clone(),
+                }
+            }
             (Some(_), _) => Presence::Offline {
                 since: contact,
                 why: format!("central's node {node} went away"),

@@ -1,7 +1,7 @@
 //! What people at central ask of a site: its parked messages, and what to do with them.
 
 use super::{
-    Presence, SiteDesk,
+    Presence, SiteService,
     elsewhere::{Answer, Question, put},
 };
 use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
@@ -55,7 +55,7 @@ fn logged_as(action: ParkedAction, acted: &Result<ParkedActed, RelayError>) -> A
     }
 }
 
-impl SiteDesk {
+impl SiteService {
     /// A page of what is parked at a site, from the site itself.
     pub async fn parked(
         &self,

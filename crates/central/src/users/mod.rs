@@ -19,13 +19,13 @@ use throttle::{Throttle, Try};
 use uuid::Uuid;
 
 /// A session nobody uses ends after this.
-pub const IDLE: Duration = Duration::from_secs(12 * 3600);
+pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 3600);
 /// Not even one in use lasts longer.
-pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+pub const SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 /// A session in use is renewed at most this often.
 const RENEWED_EVERY: Duration = Duration::from_secs(10 * 60);
 /// A link that nobody follows.
-pub const LINK: Duration = Duration::from_secs(24 * 3600);
+pub const LINK_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Why somebody can have neither a password nor a link.
 pub const THROUGH_PROVIDER: &str = "is not for this person, who signs in through the identity provider";
@@ -75,15 +75,15 @@ impl std::fmt::Debug for SignedIn {
 }
 
 #[derive(Clone)]
-pub struct UserDesk {
+pub struct UserService {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     throttle: Arc<Throttle>,
 }
 
-impl std::fmt::Debug for UserDesk {
+impl std::fmt::Debug for UserService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("UserDesk")
+        f.write_str("UserService")
     }
 }
 
@@ -92,7 +92,7 @@ pub fn token() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-impl UserDesk {
+impl UserService {
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
@@ -223,18 +223,20 @@ impl UserDesk {
             user: user.id,
             tenant: *tenant,
             csrf: self::token(),
-            ttl: IDLE,
+            ttl: SESSION_IDLE,
             how,
         };
         self.store.sign_in(session).await?;
         Ok(SignedIn { token, user })
     }
 
-    /// A text that signs the user in once, for [`LINK`]. Refused for who comes through the identity provider.
+    /// A text that signs the user in once, for [`LINK_LIFETIME`]. Refused for who comes through the identity provider.
     pub async fn link(&self, user: UserId, actor: &Actor) -> Result<String, UserError> {
         self.is_local(user, "link").await?;
         let token = token();
-        self.store.create_link(&hash(&token), user, LINK, actor).await?;
+        self.store
+            .create_link(&hash(&token), user, LINK_LIFETIME, actor)
+            .await?;
         Ok(token)
     }
 
@@ -257,15 +259,15 @@ impl UserDesk {
         self.open(user.ok_or(SignInError::Refused)?, "link").await
     }
 
-    /// The live session of a token; one in use is renewed now and then, up to [`LONGEST`].
+    /// The live session of a token; one in use is renewed now and then, up to [`SESSION_LIFETIME`].
     pub async fn session(&self, token: &str) -> store::Result<Option<(Session, User)>> {
         let hash = hash(token);
         let Some((session, user)) = self.store.session(&hash).await? else {
             return Ok(None);
         };
         let now = self.clock.now();
-        let end = session.created_at + LONGEST;
-        let wanted = IDLE.min(end.since(now));
+        let end = session.created_at + SESSION_LIFETIME;
+        let wanted = SESSION_IDLE.min(end.since(now));
         if now + wanted > session.expires_at + RENEWED_EVERY {
             self.store.renew_session(&hash, wanted).await?;
         }

@@ -9,9 +9,9 @@ use store::users::PasswordHash;
 use tokio::sync::Semaphore;
 
 /// In characters.
-pub const SHORTEST: usize = 10;
+pub const MIN_CHARS: usize = 10;
 /// In bytes: hashing a megabyte to refuse it would be work for nothing.
-pub const LONGEST: usize = 1024;
+pub const MAX_BYTES: usize = 1024;
 
 /// Each takes 19 MiB and tens of milliseconds: a flood of sign-ins must not take the node down.
 static TURNS: Semaphore = Semaphore::const_new(2);
@@ -21,10 +21,10 @@ static NOBODY: LazyLock<Option<PasswordHash>> = LazyLock::new(|| hash_now("a nam
 
 /// What is wrong with a password that somebody wants to have.
 pub fn problem(text: &str) -> Option<String> {
-    if text.chars().count() < SHORTEST {
-        return Some(format!("must have at least {SHORTEST} characters"));
+    if text.chars().count() < MIN_CHARS {
+        return Some(format!("must have at least {MIN_CHARS} characters"));
     }
-    (text.len() > LONGEST).then(|| format!("must have at most {LONGEST} bytes"))
+    (text.len() > MAX_BYTES).then(|| format!("must have at most {MAX_BYTES} bytes"))
 }
 
 /// None only if the machine has no randomness.
@@ -41,7 +41,7 @@ fn hash_now(text: &str) -> Option<PasswordHash> {
 
 /// Whether the text is the password; without a hash the answer is no, after the same time.
 pub async fn is(text: &str, kept: Option<&PasswordHash>) -> bool {
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return false;
     }
     let (text, kept) = (text.to_owned(), kept.cloned());
@@ -78,6 +78,6 @@ mod tests {
     fn a_short_password_is_refused_in_words() {
         assert!(problem("ünïcödé99").unwrap().contains("at least 10"));
         assert_eq!(problem("ünïcödé999"), None);
-        assert!(problem(&"x".repeat(LONGEST + 1)).is_some());
+        assert!(problem(&"x".repeat(MAX_BYTES + 1)).is_some());
     }
 }

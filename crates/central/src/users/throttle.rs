@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Wrong tries count for this long.
-pub const WINDOW: Duration = Duration::from_secs(5 * 60);
+pub const COUNTING_WINDOW: Duration = Duration::from_secs(5 * 60);
 /// Wrong tries of one name from one address.
 pub const PER_PAIR: usize = 5;
 /// Wrong tries from one address, whatever the name.
@@ -27,7 +27,7 @@ const SLOWEST: Duration = Duration::from_secs(5);
 /// Tries of one name that are told apart.
 const COUNTED_PER_NAME: usize = 2 * PER_NAME;
 /// Whom to remember at once; beyond it those who tried least are forgotten.
-const REMEMBERED: usize = 20_000;
+const THROTTLE_ENTRIES: usize = 20_000;
 
 /// Who tries. Names are kept as hashes that only this process can make: they have a size, and no stranger can make two
 /// names look the same.
@@ -75,11 +75,11 @@ impl Throttle {
             let Some(times) = tries.get_mut(&who) else {
                 continue;
             };
-            times.retain(|at| now.since(*at) < WINDOW);
+            times.retain(|at| now.since(*at) < COUNTING_WINDOW);
             let most = who.counted();
             let oldest = times.len().checked_sub(most).and_then(|first| times.get(first));
             if let (Who::Pair(..) | Who::Address(_), Some(oldest)) = (who, oldest) {
-                wait = wait.max(Some((*oldest + WINDOW).since(now)));
+                wait = wait.max(Some((*oldest + COUNTING_WINDOW).since(now)));
             }
         }
         if let Some(wait) = wait {
@@ -148,11 +148,11 @@ fn network(address: IpAddr) -> IpAddr {
 /// Forgets whoever tried least, and of those whoever did so first: a flood of new names does not wash out the one that
 /// somebody is working on.
 fn make_room(tries: &mut HashMap<Who, VecDeque<Timestamp>>, who: &Who, now: Timestamp) {
-    if tries.len() < REMEMBERED || tries.contains_key(who) {
+    if tries.len() < THROTTLE_ENTRIES || tries.contains_key(who) {
         return;
     }
-    tries.retain(|_, times| times.back().is_some_and(|at| now.since(*at) < WINDOW));
-    if tries.len() < REMEMBERED {
+    tries.retain(|_, times| times.back().is_some_and(|at| now.since(*at) < COUNTING_WINDOW));
+    if tries.len() < THROTTLE_ENTRIES {
         return;
     }
     // Many at once, so that looking through all of them is seldom.
@@ -160,7 +160,7 @@ fn make_room(tries: &mut HashMap<Who, VecDeque<Timestamp>>, who: &Who, now: Time
         .iter()
         .map(|(who, times)| (times.len(), times.back().copied(), *who))
         .collect();
-    let (least, ..) = all.select_nth_unstable_by_key(REMEMBERED / 8, |(n, last, _)| (*n, *last));
+    let (least, ..) = all.select_nth_unstable_by_key(THROTTLE_ENTRIES / 8, |(n, last, _)| (*n, *last));
     for (_, _, who) in least {
         tries.remove(who);
     }
@@ -191,13 +191,13 @@ mod tests {
         for n in 0..PER_PAIR {
             assert!(throttle.begin("Ann", HERE, NOW).is_ok(), "{n}");
         }
-        assert_eq!(wait(&throttle, "ann", HERE, NOW), Some(WINDOW));
+        assert_eq!(wait(&throttle, "ann", HERE, NOW), Some(COUNTING_WINDOW));
         assert_eq!(wait(&throttle, "ann", THERE, NOW), None);
         assert_eq!(wait(&throttle, "bob", HERE, NOW), None);
         let later = NOW + Duration::from_secs(60);
-        let left = WINDOW - Duration::from_secs(60);
+        let left = COUNTING_WINDOW - Duration::from_secs(60);
         assert_eq!(wait(&throttle, "ann", HERE, later), Some(left));
-        assert_eq!(wait(&throttle, "ann", HERE, NOW + WINDOW), None);
+        assert_eq!(wait(&throttle, "ann", HERE, NOW + COUNTING_WINDOW), None);
     }
 
     #[test]
@@ -245,7 +245,13 @@ mod tests {
         let own = throttle.begin("ann", HERE, NOW).unwrap();
         assert_eq!(own.delay, SLOWEST);
         throttle.succeeded(&own);
-        assert!(throttle.begin("ann", HERE, NOW + WINDOW).unwrap().delay.is_zero());
+        assert!(
+            throttle
+                .begin("ann", HERE, NOW + COUNTING_WINDOW)
+                .unwrap()
+                .delay
+                .is_zero()
+        );
     }
 
     #[test]
@@ -265,7 +271,7 @@ mod tests {
         let throttle = Throttle::default();
         (0..PER_PAIR).for_each(|_| drop(throttle.begin("ann", HERE, NOW)));
         let long = "x".repeat(1 << 10);
-        for n in 0..REMEMBERED as u32 {
+        for n in 0..THROTTLE_ENTRIES as u32 {
             throttle.begin(&format!("{long}{n}"), v4(n), NOW).unwrap();
         }
         let tries = throttle.lock();
@@ -273,7 +279,10 @@ mod tests {
             .values()
             .map(|times| size_of::<Who>() + size_of_val(times) + times.capacity() * size_of::<Timestamp>())
             .sum();
-        assert!(tries.len() <= REMEMBERED && bytes < 8 << 20, "{bytes} bytes");
+        assert!(
+            tries.len() <= THROTTLE_ENTRIES && bytes < 8 << 20,
+            "{bytes} bytes"
+        );
         drop(tries);
         assert!(wait(&throttle, "ann", HERE, NOW).is_some());
     }

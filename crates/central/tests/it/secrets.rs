@@ -3,7 +3,7 @@
 use crate::world::{TENANT, World, secs};
 use central::{
     Settings,
-    providers::{MASK, ProviderDesk},
+    providers::{MASK, ProviderService},
     secrets::{Sealer, SealingKey},
 };
 use domain::{Channel, ProviderId, Status};
@@ -48,7 +48,10 @@ async fn a_stored_secret_is_sealed_masked_and_kept_when_an_update_leaves_it_out(
         .unwrap()
         .unwrap();
     assert!(!format!("{stored:?}").contains("hunter2"));
-    assert_eq!(ProviderDesk::masked_settings(&stored.provider)["password"], MASK);
+    assert_eq!(
+        ProviderService::masked_settings(&stored.provider)["password"],
+        MASK
+    );
     world.mail.script(|_, settings| {
         assert_eq!(settings["password"], "hunter2");
         Reply::accepted()

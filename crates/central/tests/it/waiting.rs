@@ -77,8 +77,8 @@ async fn a_hold_a_schedule_and_a_retry_are_told_apart() {
     assert!(waiting.until.unwrap() > now);
     let mail = ProviderId::new("mail");
     let reason = Some("new server tonight".to_owned());
-    let desk = &world.central.providers;
-    desk.hold(TENANT, &mail, reason, &somebody()).await.unwrap();
+    let service = &world.central.providers;
+    service.hold(TENANT, &mail, reason, &somebody()).await.unwrap();
     let waiting = why(&world, failing).await;
     assert_eq!((waiting.reason, waiting.until), (WaitReason::Held, None));
     assert_eq!(waiting.detail.as_deref(), Some("operator: new server tonight"));

@@ -1,6 +1,6 @@
 //! Reads a request's JSON field by field and gathers everything that is wrong with it before it is refused.
 
-use super::{LARGEST, Problem};
+use super::{MAX_BODY_BYTES, Problem};
 use crate::intake::SendOptions;
 use axum::{
     body::Bytes,
@@ -67,7 +67,7 @@ fn too_slow() -> Problem {
 fn unreadable(rejection: BytesRejection) -> Problem {
     let status = rejection.into_response().status();
     if status == StatusCode::PAYLOAD_TOO_LARGE {
-        let detail = format!("the body must be at most {LARGEST} bytes");
+        let detail = format!("the body must be at most {MAX_BODY_BYTES} bytes");
         return Problem {
             errors: vec![FieldError::new("(body)", detail.clone())],
             ..Problem::new(status, "too_large", detail)

@@ -39,7 +39,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 
 /// The largest request taken, in bytes.
-pub const LARGEST: usize = 4 << 20;
+pub const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// What every route works with.
 #[derive(Clone)]
@@ -84,6 +84,6 @@ pub fn router(api: Api) -> Router {
         .fallback(problem::no_such_route)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(middleware::from_fn_with_state(api.access.clone(), access::check))
-        .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(api)
 }

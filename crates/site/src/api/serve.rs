@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
 
 /// No request takes longer: an attempt ends before.
-const REQUEST: Duration = Duration::from_secs(180);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -42,7 +42,7 @@ pub async fn serve(api: Api, listen: SocketAddr, stop: CancellationToken) -> Res
     let app = router(api)
         .layer(TimeoutLayer::with_status_code(
             axum::http::StatusCode::SERVICE_UNAVAILABLE,
-            REQUEST,
+            REQUEST_TIMEOUT,
         ))
         .layer(CatchPanicLayer::custom(super::problem::panicked));
     let server = tokio::spawn(async move {

@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 use under_way::{Done, UnderWay};
 
 /// How long what central acknowledged is remembered.
-pub const REMEMBERED: Duration = Duration::from_secs(15 * 60);
-const TIDY: Duration = Duration::from_secs(60);
+pub const ACK_MEMORY: Duration = Duration::from_secs(15 * 60);
+const FORGET_INTERVAL: Duration = Duration::from_secs(60);
 /// The first wait after central said "not now".
-const NOT_NOW: Duration = Duration::from_millis(250);
+const FIRST_RETRY_WAIT: Duration = Duration::from_millis(250);
 
 /// Cheap to clone; all clones are one forwarder.
 #[derive(Clone)]
@@ -67,8 +67,8 @@ impl Forwarder {
     ) -> Halt {
         let mut under_way = UnderWay::default();
         let mut again_at: Option<Instant> = None;
-        let mut not_now = NOT_NOW;
-        let mut tidy = tokio::time::interval(TIDY);
+        let mut not_now = FIRST_RETRY_WAIT;
+        let mut tidy = tokio::time::interval(FORGET_INTERVAL);
         tidy.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             under_way.rewind |= self.buffer.wake().take_rewind();
@@ -95,7 +95,7 @@ impl Forwarder {
                     Ok(Done::Carried(Ok(settled))) => {
                         under_way.carried -= 1;
                         match settled {
-                            Settled::All => not_now = NOT_NOW,
+                            Settled::All => not_now = FIRST_RETRY_WAIT,
                             Settled::Some => {
                                 again_at.get_or_insert_with(|| Instant::now() + not_now);
                                 not_now = retry::slower(not_now);
@@ -112,7 +112,7 @@ impl Forwarder {
                     under_way.rewind = true;
                 }
                 _ = tidy.tick() => {
-                    let before = self.clock.now() - REMEMBERED;
+                    let before = self.clock.now() - ACK_MEMORY;
                     if let Err(e) = self.buffer.forget_acked(before).await {
                         return Halt::Buffer(e);
                     }

@@ -1,6 +1,6 @@
 //! Forwarding as a loop: a run lasts as long as the link does.
 
-use super::{Forwarder, Halt, NOT_NOW};
+use super::{FIRST_RETRY_WAIT, Forwarder, Halt};
 use async_trait::async_trait;
 use domain::{chain, retry, site::DatabaseIdentity};
 use link::LinkState;
@@ -25,7 +25,7 @@ impl Forwarding {
             state: forwarder.uplink.state(),
             forwarder,
             stop,
-            wait: NOT_NOW,
+            wait: FIRST_RETRY_WAIT,
         }
     }
 
@@ -44,7 +44,7 @@ impl Forwarding {
         let before = buffer.depth().waiting();
         let halt = self.forwarder.forward(central, &mut self.state, &self.stop).await;
         if self.forwarder.buffer.depth().waiting() < before {
-            self.wait = NOT_NOW;
+            self.wait = FIRST_RETRY_WAIT;
         }
         halt
     }
@@ -69,7 +69,7 @@ impl Loop for Forwarding {
         About::when_woken(
             "forward",
             "hands notifications over to central; a run lasts as long as the link does",
-            NOT_NOW,
+            FIRST_RETRY_WAIT,
         )
     }
 
@@ -87,7 +87,7 @@ impl Loop for Forwarding {
         match self.session(&central).await {
             Halt::Stopped => Swept::did("stopped"),
             Halt::Link => {
-                self.wait = NOT_NOW;
+                self.wait = FIRST_RETRY_WAIT;
                 Swept::did("handed over what it could, until the link ended")
             }
             Halt::Broken => self.later(Swept::did(

@@ -11,7 +11,7 @@ use store::{
 };
 
 /// Notifications with a limit for which a try is counted in one commit.
-const COUNTED: u32 = 1_000;
+const TRIES_PER_SWEEP: u32 = 1_000;
 
 impl Forwarder {
     /// While the link is down, notifications with a limit use up their tries like any other message; those without
@@ -30,7 +30,7 @@ impl Forwarder {
             if due.category != Category::Notification || due.due_at > now {
                 continue;
             }
-            while self.count_a_try(&due.target, &failure).await? == COUNTED as usize {}
+            while self.count_a_try(&due.target, &failure).await? == TRIES_PER_SWEEP as usize {}
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Forwarder {
     async fn count_a_try(&self, target: &str, failure: &Failure) -> Result<usize> {
         let claimed = self
             .buffer
-            .claim_due(Category::Notification, target, COUNTED)
+            .claim_due(Category::Notification, target, TRIES_PER_SWEEP)
             .await?;
         let now = self.clock.now();
         let attempted = claimed.iter().map(|message| Attempted {

@@ -5,7 +5,7 @@ use store::Result;
 use tokio::task::JoinSet;
 
 /// Batches carried at once.
-const WINDOW: usize = 6;
+const BATCHES_IN_FLIGHT: usize = 6;
 
 /// What a task of the forwarder came to.
 pub(super) enum Done {
@@ -52,7 +52,7 @@ impl UnderWay {
         if self.rewind && self.tasks.is_empty() {
             (self.place, self.more, self.rewind) = (0, true, false);
         }
-        let read_on = self.more && !self.rewind && !self.reading && self.carried < WINDOW;
+        let read_on = self.more && !self.rewind && !self.reading && self.carried < BATCHES_IN_FLIGHT;
         self.reading |= read_on;
         self.came &= !read_on;
         read_on.then_some(self.place)

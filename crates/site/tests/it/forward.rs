@@ -7,7 +7,7 @@ use crate::{
 use domain::{Channel, Content, NotificationId, ProviderId, Target, Timestamp};
 use site::{
     Outgoing,
-    forwarder::{Forwarder, REMEMBERED},
+    forwarder::{ACK_MEMORY, Forwarder},
     payload::{self, NotificationPayload},
 };
 use store::buffer::{MessageStatus, What};
@@ -244,7 +244,7 @@ async fn what_was_acknowledged_long_ago_by_a_database_still_there_is_not_sent_ag
             .await
             .unwrap()
     );
-    world.clock.advance(REMEMBERED + secs(1));
+    world.clock.advance(ACK_MEMORY + secs(1));
     let young = world.notify("young").await;
     let rows = buffer.forwardable(0, 10, 1 << 20).await.unwrap();
     assert!(
@@ -254,7 +254,7 @@ async fn what_was_acknowledged_long_ago_by_a_database_still_there_is_not_sent_ag
             .unwrap()
     );
     // The link was up all the time, and says so.
-    buffer.forget_acked(buffer.now() - REMEMBERED).await.unwrap();
+    buffer.forget_acked(buffer.now() - ACK_MEMORY).await.unwrap();
     assert_eq!(buffer.met_central(&identity("two")).await.unwrap(), 1);
     assert!(world.message(old.into()).await.is_none());
     assert!(world.message(young.into()).await.is_some());

@@ -6,7 +6,7 @@ use crate::{
     world::{World, a_call, a_notification, secs, somebody, until},
 };
 use domain::site::{Category, OperationEvent, OperationStatus, Telemetry};
-use site::forwarder::REMEMBERED;
+use site::forwarder::ACK_MEMORY;
 use store::buffer::{MessageId, What};
 
 fn news(world: &World) -> Vec<Telemetry> {
@@ -73,11 +73,11 @@ async fn news_heard_long_ago_by_a_database_still_there_is_forgotten() {
     let heard = |seq| buffer.telemetry_heard(identity_one(), vec![seq]);
     let old = buffer.telemetry(10).await.unwrap()[0].0;
     assert!(heard(old).await.unwrap());
-    world.clock.advance(REMEMBERED + secs(1));
+    world.clock.advance(ACK_MEMORY + secs(1));
     world.call("erp").await;
     let young = buffer.telemetry(10).await.unwrap()[0].0;
     assert!(heard(young).await.unwrap());
-    buffer.forget_acked(buffer.now() - REMEMBERED).await.unwrap();
+    buffer.forget_acked(buffer.now() - ACK_MEMORY).await.unwrap();
     buffer.met_central(&identity("two")).await.unwrap();
     let again: Vec<_> = buffer
         .telemetry(10)

@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 /// Trouble until then; afterwards everything has to arrive.
 const TROUBLE: Duration = Duration::from_secs(90);
-const PATIENCE: Duration = Duration::from_secs(180);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(180);
 const TICK: Duration = Duration::from_millis(5);
 
 /// What the scripts at the site know: what they were told was accepted.
@@ -41,7 +41,7 @@ pub fn run(seed: u64) -> History {
     let mut sim = Builder::new()
         .rng_seed(seed)
         .tick_duration(TICK)
-        .simulation_duration(TROUBLE + PATIENCE * 2)
+        .simulation_duration(TROUBLE + SETTLE_TIMEOUT * 2)
         .min_message_latency(Duration::from_millis(1))
         .max_message_latency(Duration::from_millis(60))
         .tcp_capacity(4096)
@@ -100,7 +100,7 @@ fn drive(
         if now > TROUBLE + Duration::from_secs(1) && all.iter().all(|id| database.has(*id)) {
             return Ok(());
         }
-        if now > TROUBLE + PATIENCE {
+        if now > TROUBLE + SETTLE_TIMEOUT {
             let missing = all.iter().filter(|id| !database.has(**id)).count();
             return Err(format!(
                 "{missing} of {} accepted notifications are not at central",

@@ -206,6 +206,11 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
         lease: claimed.lease,
         tenant: claimed.tenant,
         id: claimed.id,
+        resolved_targets: match ended {
+            Ended::Delivered { .. } => vec!["ops@example.com".into()],
+            Ended::Park { .. } => vec!["gone@example.com".into()],
+            Ended::Retry { .. } | Ended::Wait { .. } => vec![],
+        },
         ended,
         recipients: vec![],
         attempt: Some(AttemptAudit {
@@ -221,7 +226,6 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
 pub fn delivered(claimed: &Claimed) -> AttemptRecord {
     let ended = Ended::Delivered {
         provider_message_id: Some("remote-1".into()),
-        resolved_targets: vec!["ops@example.com".into()],
     };
     record(claimed, ended)
 }
@@ -248,7 +252,6 @@ pub fn park(claimed: &Claimed) -> AttemptRecord {
     let ended = Ended::Park {
         code: "SMTP_550".into(),
         error: "no such user".into(),
-        resolved_targets: vec!["gone@example.com".into()],
     };
     record(claimed, ended)
 }

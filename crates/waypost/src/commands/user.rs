@@ -9,7 +9,7 @@ use crate::{
     wiring::store,
 };
 use ::store::{Store, directory::Role, users::User};
-use central::users::{ROLES, UserDesk, UserDraft, UserError};
+use central::users::{ROLES, UserDraft, UserError, UserService};
 use comfy_table::Cell;
 use domain::{Actor, FieldError, SystemClock, TenantId};
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub struct RoleOf {
 /// The database, opened for this command.
 struct Opened {
     store: Arc<dyn Store>,
-    desk: UserDesk,
+    desk: UserService,
     actor: Actor,
     /// How people reach the console, as far as the configuration says.
     base: String,
@@ -154,7 +154,7 @@ impl Opened {
         };
         let opened = store::for_command(&found, create).await?;
         Ok(Self {
-            desk: UserDesk::new(opened.clone(), Arc::new(SystemClock)),
+            desk: UserService::new(opened.clone(), Arc::new(SystemClock)),
             store: opened,
             actor: Actor::new("cli"),
             base,

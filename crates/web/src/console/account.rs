@@ -42,7 +42,7 @@ async fn show(state: &Shared, signed: &Signed, bad: Vec<FieldError>) -> Result {
         through_provider: signed.user.subject.is_some(),
         last: signed.user.last_sign_in_at,
         until: signed.session.expires_at,
-        shortest: password::SHORTEST,
+        shortest: password::MIN_CHARS,
     };
     Ok(page.show_as(state, status))
 }

@@ -16,7 +16,9 @@ use crate::{
 use askama::Template;
 use axum::extract::State;
 use central::{operator::Resent, waiting};
-use domain::{FieldError, NotificationId, RecipientState, Status, Target, Waiting, kpi::is_stuck};
+use domain::{
+    FieldError, NotificationId, RecipientState, Status, Target, Waiting, kpi::is_stuck, status::Change,
+};
 use store::{operator::Acted, query::Notification};
 
 #[derive(Template)]
@@ -64,8 +66,8 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
             ),
         steps: steps(&row, waiting.as_ref(), log),
         type_data: row.submission.content.type_data.as_deref().map(pretty),
-        can_decide: row.status == Status::Parked,
-        can_cancel: waiting.is_some(),
+        can_decide: row.status.allows(Change::Requeue),
+        can_cancel: row.status.allows(Change::Cancel),
         can_resend: row.status.is_terminal(),
         why_not: why_not(row.status).into(),
         frame,

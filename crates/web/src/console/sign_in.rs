@@ -24,7 +24,7 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
     response::Response,
 };
-use central::users::{LONGEST, SignInError, SignedIn, token};
+use central::users::{SESSION_LIFETIME, SignInError, SignedIn, token};
 use std::{net::SocketAddr, time::Duration};
 
 /// Before there is a session its form's secret is in a cookie.
@@ -170,7 +170,7 @@ pub fn enter(state: &Shared, signed_in: &SignedIn, next: &str) -> Response {
     let cookie = Cookie {
         name: SESSION_COOKIE,
         value: &signed_in.token,
-        lasts: Some(LONGEST),
+        lasts: Some(SESSION_LIFETIME),
     };
     cookie.set(response.headers_mut(), &state.console);
     Cookie::gone(FORM_COOKIE).set(response.headers_mut(), &state.console);

@@ -60,7 +60,7 @@ async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
         name: String::new(),
         role: Role::Viewer,
         link: None,
-        shortest: password::SHORTEST,
+        shortest: password::MIN_CHARS,
     })
 }
 
@@ -122,7 +122,7 @@ async fn show_one(state: &Shared, signed: &Signed, id: &str) -> Result<One> {
         oneself: user.id == signed.user.id,
         bad: vec![],
         link: None,
-        shortest: password::SHORTEST,
+        shortest: password::MIN_CHARS,
         role,
         user,
     })

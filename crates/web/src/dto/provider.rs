@@ -7,7 +7,7 @@ use super::{
     },
     notification::HoldView,
 };
-use central::providers::{ProviderDesk, TestReport};
+use central::providers::{ProviderService, TestReport};
 use delivery::{KindInfo, Setting, SettingType, transcript::Part};
 use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use serde::Serialize;
@@ -90,7 +90,7 @@ pub struct ProviderRequest {
 
 impl From<Provider> for ProviderView {
     fn from(stored: Provider) -> Self {
-        let settings = ProviderDesk::masked_settings(&stored.provider);
+        let settings = ProviderService::masked_settings(&stored.provider);
         let provider = stored.provider;
         Self {
             id: provider.id.to_string(),

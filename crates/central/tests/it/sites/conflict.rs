@@ -64,7 +64,7 @@ async fn refused(link: &LinkClient) -> String {
 #[tokio::test]
 async fn the_agent_that_was_there_first_keeps_its_place_and_both_are_shown() {
     let linked = Linked::new().await;
-    let desk = &linked.world.central.sites;
+    let service = &linked.world.central.sites;
     let second = Arc::new(ASite::default());
     let (link, _stop) = connect(agent(&linked, "n2", 2), second.clone());
     let why = refused(&link).await;
@@ -72,14 +72,15 @@ async fn the_agent_that_was_there_first_keeps_its_place_and_both_are_shown() {
         why.contains("another agent speaks for site north: node n1 at ") && why.contains("waypost sites add"),
         "{why}"
     );
-    let view = desk.get(TENANT, &north()).await.unwrap().unwrap();
+    let view = service.get(TENANT, &north()).await.unwrap().unwrap();
     assert_eq!(view.agent_node.as_deref(), Some("n1"));
     let conflict = view.conflict.expect("people at central see it");
     assert_eq!(conflict.other.node, "n2");
     assert!(!conflict.other.peer.is_empty());
     // What is asked still reaches the first.
     let by = Actor::new("user:anna");
-    desk.act_on_parked(TENANT, &north(), "p1", ParkedAction::Retry, &by)
+    service
+        .act_on_parked(TENANT, &north(), "p1", ParkedAction::Retry, &by)
         .await
         .unwrap();
     assert_eq!(linked.site.asked.lock().unwrap().len(), 1);

@@ -39,8 +39,8 @@ impl Linked {
     }
 
     async fn over(world: World) -> Self {
-        let desk = &world.central.sites;
-        let key = desk.register(TENANT, &north(), &somebody()).await.unwrap().key;
+        let service = &world.central.sites;
+        let key = service.register(TENANT, &north(), &somebody()).await.unwrap().key;
         let network = Network::default();
         let stop_central = CancellationToken::new();
         serve(&world, &network, &stop_central).await;
@@ -124,8 +124,8 @@ fn everything() -> Page {
 }
 
 async fn serve(world: &World, network: &Network, stop: &CancellationToken) {
-    let desk = &world.central.sites;
-    desk.begin().await.unwrap();
+    let service = &world.central.sites;
+    service.begin().await.unwrap();
     let identity = Identity {
         node: "node-1".into(),
         version: "0.1.0".into(),
@@ -133,7 +133,7 @@ async fn serve(world: &World, network: &Network, stop: &CancellationToken) {
     tokio::spawn(server::serve(
         network.incoming(),
         identity,
-        desk.gateway(),
+        service.gateway(),
         stop.clone(),
     ));
 }

@@ -45,16 +45,16 @@ impl SiteCommands for Stuck {
 #[tokio::test]
 async fn parked_messages_of_a_site_are_seen_and_acted_on_from_central() {
     let linked = Linked::new().await;
-    let desk = &linked.world.central.sites;
+    let service = &linked.world.central.sites;
     let page = ParkedPage {
         limit: 50,
         ..ParkedPage::default()
     };
-    let parked = desk.parked(TENANT, &north(), page).await.unwrap();
+    let parked = service.parked(TENANT, &north(), page).await.unwrap();
     assert_eq!(parked.messages, [a_parked_message()]);
     let anna = Actor::new("user:anna");
     let site = north();
-    let act = |id: &'static str, action| desk.act_on_parked(TENANT, &site, id, action, &anna);
+    let act = |id: &'static str, action| service.act_on_parked(TENANT, &site, id, action, &anna);
     assert_eq!(act("p1", ParkedAction::Retry).await.unwrap(), ParkedActed::Done);
     assert_eq!(
         act("p2", ParkedAction::Retry).await.unwrap(),
@@ -87,24 +87,25 @@ async fn parked_messages_of_a_site_are_seen_and_acted_on_from_central() {
 #[tokio::test]
 async fn an_unknown_site_and_an_offline_one_are_told_apart_at_once() {
     let linked = Linked::new().await;
-    let desk = &linked.world.central.sites;
+    let service = &linked.world.central.sites;
     let page = || ParkedPage {
         limit: 50,
         ..ParkedPage::default()
     };
-    let unknown = desk.parked(TENANT, &SiteId::new("nowhere"), page()).await;
+    let unknown = service.parked(TENANT, &SiteId::new("nowhere"), page()).await;
     assert!(matches!(unknown, Err(RelayError::UnknownSite)), "{unknown:?}");
-    desk.register(TENANT, &SiteId::new("silent"), &somebody())
+    service
+        .register(TENANT, &SiteId::new("silent"), &somebody())
         .await
         .unwrap();
-    let never = desk
+    let never = service
         .parked(TENANT, &SiteId::new("silent"), page())
         .await
         .unwrap_err();
     assert_eq!(never.to_string(), "site silent has never connected");
     linked.gone().await;
     loop {
-        let offline = desk.parked(TENANT, &north(), page()).await.unwrap_err();
+        let offline = service.parked(TENANT, &north(), page()).await.unwrap_err();
         let RelayError::Offline(offline) = offline else {
             panic!("{offline}")
         };
@@ -124,7 +125,7 @@ async fn an_unknown_site_and_an_offline_one_are_told_apart_at_once() {
         .create_tenant("elsewhere", &somebody())
         .await
         .unwrap();
-    let others = desk.parked(elsewhere.id, &north(), page()).await;
+    let others = service.parked(elsewhere.id, &north(), page()).await;
     assert!(matches!(others, Err(RelayError::UnknownSite)), "{others:?}");
 }
 
@@ -136,10 +137,10 @@ async fn a_site_that_does_not_answer_is_not_waited_for_and_the_action_is_on_reco
     let stuck = LinkClient::new(options(&linked.world, &linked.network, "north", &linked.key));
     tokio::spawn(stuck.clone().run(silent.clone(), CancellationToken::new()));
     stuck.state().wait_for(LinkState::is_up).await.unwrap();
-    let desk = &linked.world.central.sites;
+    let service = &linked.world.central.sites;
     let operation = TrackedOperationId::mint().to_string();
     let (site, actor) = (north(), somebody());
-    let asking = desk.act_on_parked(TENANT, &site, &operation, ParkedAction::Discard, &actor);
+    let asking = service.act_on_parked(TENANT, &site, &operation, ParkedAction::Discard, &actor);
     let cutting = async {
         silent.asked.notified().await;
         linked.network.cut();

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[tokio::test]
 async fn a_connected_site_shows_its_report_and_a_gone_one_since_when() {
     let linked = Linked::new().await;
-    let desk = &linked.world.central.sites;
+    let service = &linked.world.central.sites;
     let since = linked.world.temp.clock.now();
     let online = Presence::Online {
         since,
@@ -17,24 +17,24 @@ async fn a_connected_site_shows_its_report_and_a_gone_one_since_when() {
     };
     assert_eq!(linked.presence().await, online);
     let report = loop {
-        let view = desk.get(TENANT, &north()).await.unwrap().unwrap();
+        let view = service.get(TENANT, &north()).await.unwrap().unwrap();
         match view.report {
             Some(report) => break report,
             None => tokio::time::sleep(Duration::from_millis(5)).await,
         }
     };
     assert_eq!(report.backlog[&Category::Notification], 7);
-    desk.sweep().await.unwrap();
+    service.sweep().await.unwrap();
 
     linked.world.advance(secs(60));
     linked.gone().await;
-    let view = desk.get(TENANT, &north()).await.unwrap().unwrap();
+    let view = service.get(TENANT, &north()).await.unwrap().unwrap();
     let Presence::Offline { since: left, .. } = view.presence else {
         panic!("{view:?}");
     };
     assert_eq!(left, linked.world.temp.clock.now());
     assert_eq!(view.report, Some(report), "the last report is kept");
-    assert_eq!(desk.list(TENANT).await.unwrap().len(), 1);
+    assert_eq!(service.list(TENANT).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -61,11 +61,11 @@ async fn a_site_that_a_dead_node_left_connected_is_offline_since_its_last_word()
     };
     temp.store.sites_seen(vec![seen]).await.unwrap();
     let other = World::over(temp, mail, hook, Settings::named("node-2"), Sealer::ephemeral());
-    let desk = &other.central.sites;
-    let view = desk.get(TENANT, &north()).await.unwrap().unwrap();
+    let service = &other.central.sites;
+    let view = service.get(TENANT, &north()).await.unwrap().unwrap();
     assert!(matches!(view.presence, Presence::Online { central_node, .. } if central_node == "node-0"));
     other.advance(secs(60));
-    let view = desk.get(TENANT, &north()).await.unwrap().unwrap();
+    let view = service.get(TENANT, &north()).await.unwrap().unwrap();
     let gone = Presence::Offline {
         since: last_word,
         why: "central's node node-0 went away".into(),

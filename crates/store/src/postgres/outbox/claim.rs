@@ -171,8 +171,8 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
         ended: Ended::Park {
             code: "CORRUPT".into(),
             error: error.to_string(),
-            resolved_targets: vec![],
         },
+        resolved_targets: vec![],
         recipients: vec![],
         attempt: None,
         after_interruption: false,

@@ -101,11 +101,7 @@ async fn place(tx: &Tx<'_>, record: &AttemptRecord) -> Result<Place, Failed> {
 
 /// A late success ends a row that waits, and completes one that is parked. Discarded and Delivered stay.
 async fn complete(db: &Db, tx: &Tx<'_>, record: &AttemptRecord, place: &Place) -> Result<bool, Failed> {
-    let Ended::Delivered {
-        provider_message_id,
-        resolved_targets,
-    } = &record.ended
-    else {
+    let Ended::Delivered { provider_message_id } = &record.ended else {
         return Ok(false);
     };
     let statement = match place {
@@ -117,7 +113,7 @@ async fn complete(db: &Db, tx: &Tx<'_>, record: &AttemptRecord, place: &Place) -
         Place::Ended { .. } | Place::Purged => return Ok(false),
     };
     let message_id = provider_message_id.as_deref().map(audit::without_nul);
-    let targets = resolved(resolved_targets);
+    let targets = resolved(&record.resolved_targets);
     tx.exec(
         statement,
         &[&db.now(), &db.node, &record.lease.seq.0, &targets, &message_id],

@@ -179,23 +179,12 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     let refused = || format!("the details were refused by the database: {reason}");
     let mut bare = record.clone();
     match &mut bare.ended {
-        Ended::Delivered {
-            provider_message_id,
-            resolved_targets,
-        } => {
-            *provider_message_id = None;
-            resolved_targets.clear();
-        }
-        Ended::Retry { error, .. } | Ended::Wait { error, .. } => *error = refused(),
-        Ended::Park {
-            error,
-            resolved_targets,
-            ..
-        } => {
-            *error = refused();
-            resolved_targets.clear();
+        Ended::Delivered { provider_message_id } => *provider_message_id = None,
+        Ended::Retry { error, .. } | Ended::Wait { error, .. } | Ended::Park { error, .. } => {
+            *error = refused()
         }
     }
+    bare.resolved_targets.clear();
     if let Some(attempt) = &mut bare.attempt {
         attempt.detail = Some(refused());
     }

@@ -43,22 +43,11 @@ impl<'a> Ends<'a> {
     pub fn of(records: &[&'a AttemptRecord]) -> Self {
         let mut these = Self::default();
         for record in records.iter().filter(|record| record.delivery().is_none()) {
-            let (status, code, error, targets, message_id) = match &record.ended {
-                Ended::Delivered {
-                    provider_message_id,
-                    resolved_targets,
-                } => (
-                    "Delivered",
-                    None,
-                    None,
-                    resolved_targets,
-                    provider_message_id.as_deref(),
-                ),
-                Ended::Park {
-                    code,
-                    error,
-                    resolved_targets,
-                } => ("Parked", Some(&**code), Some(&**error), resolved_targets, None),
+            let (status, code, error, message_id) = match &record.ended {
+                Ended::Delivered { provider_message_id } => {
+                    ("Delivered", None, None, provider_message_id.as_deref())
+                }
+                Ended::Park { code, error } => ("Parked", Some(&**code), Some(&**error), None),
                 Ended::Retry { .. } | Ended::Wait { .. } => continue,
             };
             these.leases.add(record);
@@ -66,7 +55,7 @@ impl<'a> Ends<'a> {
             these.attempts.push(i32::from(record.attempt.is_some()));
             these.code.push(code.map(without_nul));
             these.error.push(error.map(without_nul));
-            these.targets.push(resolved(targets));
+            these.targets.push(resolved(&record.resolved_targets));
             these.provider_message_id.push(message_id.map(without_nul));
         }
         these
@@ -108,18 +97,13 @@ impl<'a> Deliveries<'a> {
     pub fn of(records: &[&'a AttemptRecord]) -> Self {
         let mut these = Self::default();
         for record in records {
-            let (
-                Some(attempt),
-                Ended::Delivered {
-                    provider_message_id,
-                    resolved_targets,
-                },
-            ) = (record.delivery(), &record.ended)
+            let (Some(attempt), Ended::Delivered { provider_message_id }) =
+                (record.delivery(), &record.ended)
             else {
                 continue;
             };
             these.leases.add(record);
-            these.targets.push(resolved(resolved_targets));
+            these.targets.push(resolved(&record.resolved_targets));
             these
                 .provider_message_id
                 .push(provider_message_id.as_deref().map(without_nul));

@@ -44,7 +44,7 @@ fn complete(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<bool> {
     if !matches!(attempt.ended, Ended::Delivered { .. }) {
         return Ok(false);
     }
-    let Some(delivered) = Outcome::of(&attempt.ended) else {
+    let Some(delivered) = Outcome::of(attempt) else {
         return Ok(false);
     };
     let seq = attempt.lease.seq;

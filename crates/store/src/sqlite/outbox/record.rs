@@ -90,21 +90,15 @@ impl<'a> Outcome<'a> {
     }
 
     /// None for an attempt after which the row waits on.
-    pub(in crate::sqlite) fn of(ended: &'a Ended) -> Option<Self> {
-        match ended {
-            Ended::Delivered {
-                provider_message_id,
-                resolved_targets,
-            } => Some(Self {
+    pub(in crate::sqlite) fn of(attempt: &'a AttemptRecord) -> Option<Self> {
+        let resolved_targets = &attempt.resolved_targets;
+        match &attempt.ended {
+            Ended::Delivered { provider_message_id } => Some(Self {
                 resolved_targets,
                 provider_message_id: provider_message_id.as_deref(),
                 ..Self::new(Status::Delivered)
             }),
-            Ended::Park {
-                code,
-                error,
-                resolved_targets,
-            } => Some(Self {
+            Ended::Park { code, error } => Some(Self {
                 code: Some(code),
                 error: Some(error),
                 resolved_targets,
@@ -171,7 +165,7 @@ fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
         .prepare_cached(sql::record_left)?
         .query_row(params![lease.seq.0, lease.token.0], Left::from_row)
         .optional()?;
-    let (Some(left), Some(mut outcome)) = (left, Outcome::of(&attempt.ended)) else {
+    let (Some(left), Some(mut outcome)) = (left, Outcome::of(attempt)) else {
         return Ok(None);
     };
     outcome.attempt = attempt.delivery().map(|went_out| (lease.token, went_out));

@@ -1,6 +1,6 @@
 //! What is kept in memory, and what a sender cannot make it keep.
 
-use super::*;
+use super::{cache::LISTED_RECIPIENTS, *};
 use domain::{Actor, Recipient};
 use testkit::TempStore;
 

@@ -5,21 +5,23 @@
 //! current version along, so a list is resolved, and a provider used, as it is at delivery time. An adapter lives
 //! as long as its provider's own version, so that connections survive unrelated changes.
 
+mod cache;
+mod lane;
+mod settings;
+
+pub use lane::{LaneAdapter, LaneEntry};
+pub use settings::{get_setting, put_setting, take_setting};
+
 use crate::secrets::{Place, Sealer};
+use cache::Cache;
 use delivery::{
-    Adapter, Registry,
+    Registry,
     kind::{Owner, Settings},
 };
-use domain::{Channel, FieldError, LaneId, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
-use serde_json::{Map, Value};
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
-};
-use store::{
-    Store,
-    directory::{List, Provider},
-};
+use domain::{Channel, LaneId, ProviderId, TenantId};
+use serde_json::Value;
+use std::sync::{Arc, PoisonError, RwLock};
+use store::{Store, directory::List};
 
 /// The configuration version of a lane that never had a provider.
 const UNROUTED_VERSION: i64 = 1;
@@ -41,35 +43,6 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-#[derive(Debug, Default)]
-struct Cache {
-    version: i64,
-    /// Only of providers and channels that there are: what a sender makes up is asked about again each time.
-    routes: HashMap<(TenantId, Option<ProviderId>, Option<Channel>), Route>,
-    lanes: HashMap<LaneId, Arc<LaneEntry>>,
-    /// Only lists that there are, up to [`LISTED_RECIPIENTS`].
-    lists: HashMap<(TenantId, String), Arc<List>>,
-    /// How many recipients these have.
-    listed: usize,
-}
-
-/// The most recipients that are kept in memory; beyond it lists are read from the store again.
-const LISTED_RECIPIENTS: usize = 200_000;
-
-impl Cache {
-    fn keep_list(&mut self, key: (TenantId, String), list: Arc<List>) {
-        // An empty list takes room, too.
-        let weight = list.recipients.len() + 1;
-        if self.listed + weight > LISTED_RECIPIENTS {
-            self.lists.clear();
-            self.listed = 0;
-        }
-        if weight <= LISTED_RECIPIENTS && self.lists.insert(key, list).is_none() {
-            self.listed += weight;
-        }
-    }
-}
-
 /// Where a submission goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
@@ -83,36 +56,6 @@ pub enum Route {
     UnknownProvider,
     /// The provider the sender named serves another channel.
     OtherChannel(Channel),
-}
-
-/// A lane as the dispatcher uses it.
-#[derive(Debug)]
-pub struct LaneEntry {
-    pub tenant: TenantId,
-    pub provider: Option<ProviderId>,
-    /// The kind of provider; what figures are told apart by, because there are few of them.
-    pub kind: Arc<str>,
-    pub version: i64,
-    pub way: Way,
-    pub retry: RetryPolicy,
-    pub limits: Limits,
-    pub on_ambiguous: OnAmbiguous,
-}
-
-/// How a lane's messages go out, or why they cannot.
-#[derive(Debug, Clone)]
-pub enum Way {
-    Out(Arc<dyn Adapter>),
-    /// No provider of this channel is set up.
-    NoProvider(Channel),
-    /// This program has no adapter for the channel, or for the provider's kind.
-    NoAdapter(String),
-    /// Settings that got past the checks where they were entered.
-    BadSettings(Vec<FieldError>),
-    /// This node has no key for the provider's secrets; others may.
-    Sealed(String),
-    /// The lane's provider was removed.
-    Gone,
 }
 
 impl Directory {
@@ -147,7 +90,9 @@ impl Directory {
         cache.lists.clear();
         cache.listed = 0;
         // Entries stay for their adapters; `lane` compares their version with the store's before using one.
-        cache.lanes.retain(|_, entry| matches!(entry.way, Way::Out(_)));
+        cache
+            .lanes
+            .retain(|_, entry| matches!(entry.adapter, LaneAdapter::Ready(_)));
         true
     }
 
@@ -246,59 +191,6 @@ impl Directory {
         Ok(entry)
     }
 
-    async fn entry_without_provider(&self, lane: LaneId, version: i64) -> store::Result<LaneEntry> {
-        let (tenant, way) = match self.store.0.unrouted_channel(lane).await? {
-            Some((tenant, channel)) if self.registry.iter().any(|k| k.info().channel == channel) => {
-                (tenant, Way::NoProvider(channel))
-            }
-            Some((tenant, channel)) => (tenant, Way::NoAdapter(format!("type {channel}"))),
-            None => (TenantId::DEFAULT, Way::Gone),
-        };
-        Ok(LaneEntry {
-            tenant,
-            provider: None,
-            kind: "none".into(),
-            version,
-            way,
-            retry: RetryPolicy::default(),
-            limits: Limits::default(),
-            on_ambiguous: OnAmbiguous::default(),
-        })
-    }
-
-    fn entry(&self, provider: Provider) -> LaneEntry {
-        let Provider {
-            provider, version, ..
-        } = provider;
-        let way = match (self.registry.get(&provider.kind), self.open(&provider)) {
-            (None, _) => Way::NoAdapter(format!("kind {}", provider.kind)),
-            (_, Err(why)) => Way::Sealed(why),
-            (Some(kind), Ok(settings)) => match kind.build_for(&owner(&provider), &settings) {
-                Ok(adapter) => Way::Out(adapter),
-                Err(problems) => Way::BadSettings(problems),
-            },
-        };
-        let problems = provider.retry.problems(false);
-        if !problems.is_empty() {
-            let keys: Vec<_> = problems.iter().map(|(key, _)| *key).collect();
-            tracing::warn!(
-                provider.id = %provider.id,
-                keys = keys.join(", "),
-                "retry settings that cannot be followed, using 10 attempts a minute apart"
-            );
-        }
-        LaneEntry {
-            tenant: provider.tenant,
-            provider: Some(provider.id),
-            kind: provider.kind.into(),
-            version,
-            way,
-            retry: provider.retry.clamped(),
-            limits: provider.limits.clamped(),
-            on_ambiguous: provider.on_ambiguous,
-        }
-    }
-
     /// The provider's settings with their secrets filled in.
     pub fn open(&self, provider: &store::directory::NewProvider) -> Result<Settings, String> {
         let mut settings = provider.settings.clone();
@@ -324,8 +216,8 @@ impl Directory {
 
     /// Why this node cannot open the secrets of the lane's provider, if it cannot.
     pub async fn sealed(&self, lane: LaneId) -> store::Result<Option<String>> {
-        Ok(match &self.lane(lane, None).await?.way {
-            Way::Sealed(why) => Some(why.clone()),
+        Ok(match &self.lane(lane, None).await?.adapter {
+            LaneAdapter::Sealed(why) => Some(why.clone()),
             _ => None,
         })
     }
@@ -369,40 +261,5 @@ pub fn owner(provider: &store::directory::NewProvider) -> Owner {
     }
 }
 
-/// Sets `a.b` inside the object under `a`.
-pub fn put_setting(settings: &mut Map<String, Value>, name: &str, value: Value) {
-    match name.split_once('.') {
-        None => {
-            settings.insert(name.into(), value);
-        }
-        Some((outer, inner)) => {
-            let nested = settings.entry(outer).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(nested) = nested {
-                put_setting(nested, inner, value);
-            }
-        }
-    }
-}
-
-/// Finds `a.b` inside the object under `a`.
-pub fn get_setting<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    match name.split_once('.') {
-        None => settings.get(name),
-        Some((outer, inner)) => get_setting(settings.get(outer)?.as_object()?, inner),
-    }
-}
-
-/// Takes `a.b` out of the object under `a`.
-pub fn take_setting(settings: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    match name.split_once('.') {
-        None => settings.remove(name),
-        Some((outer, inner)) => match settings.get_mut(outer) {
-            Some(Value::Object(nested)) => take_setting(nested, inner),
-            _ => None,
-        },
-    }
-}
-
 #[cfg(test)]
-#[path = "directory_tests.rs"]
 mod tests;

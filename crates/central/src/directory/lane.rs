@@ -1,0 +1,96 @@
+//! A lane as the dispatcher uses it, made of its provider.
+
+use super::{Directory, owner};
+use delivery::Adapter;
+use domain::{Channel, FieldError, LaneId, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
+use std::sync::Arc;
+use store::directory::Provider;
+
+/// A lane as the dispatcher uses it.
+#[derive(Debug)]
+pub struct LaneEntry {
+    pub tenant: TenantId,
+    pub provider: Option<ProviderId>,
+    /// The kind of provider; what figures are told apart by, because there are few of them.
+    pub kind: Arc<str>,
+    pub version: i64,
+    pub adapter: LaneAdapter,
+    pub retry: RetryPolicy,
+    pub limits: Limits,
+    pub on_ambiguous: OnAmbiguous,
+}
+
+/// How a lane's messages go out, or why they cannot.
+#[derive(Debug, Clone)]
+pub enum LaneAdapter {
+    Ready(Arc<dyn Adapter>),
+    /// No provider of this channel is set up.
+    NoProvider(Channel),
+    /// This program has no adapter for the channel, or for the provider's kind.
+    NoAdapter(String),
+    /// Settings that got past the checks where they were entered.
+    BadSettings(Vec<FieldError>),
+    /// This node has no key for the provider's secrets; others may.
+    Sealed(String),
+    /// The lane's provider was removed.
+    Gone,
+}
+
+impl Directory {
+    pub(super) async fn entry_without_provider(
+        &self,
+        lane: LaneId,
+        version: i64,
+    ) -> store::Result<LaneEntry> {
+        let (tenant, adapter) = match self.store.0.unrouted_channel(lane).await? {
+            Some((tenant, channel)) if self.registry.iter().any(|k| k.info().channel == channel) => {
+                (tenant, LaneAdapter::NoProvider(channel))
+            }
+            Some((tenant, channel)) => (tenant, LaneAdapter::NoAdapter(format!("type {channel}"))),
+            None => (TenantId::DEFAULT, LaneAdapter::Gone),
+        };
+        Ok(LaneEntry {
+            tenant,
+            provider: None,
+            kind: "none".into(),
+            version,
+            adapter,
+            retry: RetryPolicy::default(),
+            limits: Limits::default(),
+            on_ambiguous: OnAmbiguous::default(),
+        })
+    }
+
+    pub(super) fn entry(&self, provider: Provider) -> LaneEntry {
+        let Provider {
+            provider, version, ..
+        } = provider;
+        let adapter = match (self.registry.get(&provider.kind), self.open(&provider)) {
+            (None, _) => LaneAdapter::NoAdapter(format!("kind {}", provider.kind)),
+            (_, Err(why)) => LaneAdapter::Sealed(why),
+            (Some(kind), Ok(settings)) => match kind.build_for(&owner(&provider), &settings) {
+                Ok(adapter) => LaneAdapter::Ready(adapter),
+                Err(problems) => LaneAdapter::BadSettings(problems),
+            },
+        };
+        let problems = provider.retry.problems(false);
+        if !problems.is_empty() {
+            let keys: Vec<_> = problems.iter().map(|(key, _)| *key).collect();
+            tracing::warn!(
+                provider.id = %provider.id,
+                keys = keys.join(", "),
+                "retry settings that cannot be followed, using 10 attempts a minute apart"
+            );
+        }
+        LaneEntry {
+            tenant: provider.tenant,
+            provider: Some(provider.id),
+            kind: provider.kind.into(),
+            version,
+            adapter,
+            retry: provider.retry.clamped(),
+            limits: provider.limits.clamped(),
+            on_ambiguous: provider.on_ambiguous,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Setting providers up: checking (`check`), sealing (`secrets`, `reseal`), trying out (`test`), holding and resuming.
+//!
+//! Always true: a secret goes in and never comes out again; settings that fail their kind's checks are not stored.
+
+mod check;
+mod reseal;
+mod secrets;
+mod test;
+
+pub use check::ProviderDraft;
+pub use test::{TestError, TestReport};
+
+use crate::{
+    directory::{Directory, owner},
+    wake::Wake,
+};
+use delivery::Capture;
+use domain::{Actor, FieldError, HoldReason, ProviderId, TenantId};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use store::{
+    Store,
+    directory::{NewProvider, Provider},
+    outbox::{HoldLane, Signal},
+};
+
+/// What a secret looks like on the way out, and what "leave it as it is" looks like on the way in.
+pub use delivery::redact::MASK;
+
+#[derive(Debug, thiserror::Error)]
+pub enum PutError {
+    #[error("some fields are wrong")]
+    Fields(Vec<FieldError>),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+#[derive(Clone)]
+pub struct ProviderService {
+    store: Arc<dyn Store>,
+    directory: Arc<Directory>,
+    clock: Arc<dyn domain::Clock>,
+    wake: Arc<Wake>,
+}
+
+impl std::fmt::Debug for ProviderService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProviderService")
+    }
+}
+
+impl ProviderService {
+    pub fn new(
+        store: Arc<dyn Store>,
+        directory: Arc<Directory>,
+        clock: Arc<dyn domain::Clock>,
+        wake: Arc<Wake>,
+    ) -> Self {
+        Self {
+            store,
+            directory,
+            clock,
+            wake,
+        }
+    }
+
+    /// Creates a provider; its id is taken from its name when none is given.
+    pub async fn create(
+        &self,
+        tenant: TenantId,
+        draft: ProviderDraft,
+        actor: &Actor,
+    ) -> Result<Provider, PutError> {
+        self.put(tenant, draft, None, actor).await
+    }
+
+    /// Replaces a provider. A secret that is left out or masked stays as it is, unless it would be sent elsewhere; one
+    /// that is null is removed.
+    pub async fn replace(
+        &self,
+        current: &Provider,
+        draft: ProviderDraft,
+        actor: &Actor,
+    ) -> Result<Provider, PutError> {
+        self.put(current.provider.tenant, draft, Some(current), actor)
+            .await
+    }
+
+    async fn put(
+        &self,
+        tenant: TenantId,
+        draft: ProviderDraft,
+        current: Option<&Provider>,
+        actor: &Actor,
+    ) -> Result<Provider, PutError> {
+        let provider = self.check(tenant, draft, current).map_err(PutError::Fields)?;
+        let stored = self
+            .store
+            .put_provider(&provider, current.map(|c| c.version), actor)
+            .await?;
+        self.changed().await?;
+        self.wake.lanes([stored.lane]);
+        Ok(stored)
+    }
+
+    /// The settings as they may be shown: secrets masked.
+    pub fn masked_settings(provider: &NewProvider) -> Map<String, Value> {
+        secrets::masked(provider)
+    }
+
+    /// The messages that this node keeps for the provider, oldest first; none for kinds that send them away.
+    pub fn captured(&self, provider: &NewProvider) -> Option<Vec<Capture>> {
+        let kind = self.directory.registry().get(&provider.kind)?;
+        kind.captured(&owner(provider))
+    }
+
+    /// Stops a provider by hand. Answers whether there is one.
+    pub async fn hold(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        why: Option<String>,
+        actor: &Actor,
+    ) -> store::Result<bool> {
+        let Some(provider) = self.store.provider(tenant, id).await? else {
+            return Ok(false);
+        };
+        let hold = HoldLane {
+            lane: provider.lane,
+            config_version: None,
+            reason: HoldReason::Operator,
+            detail: why,
+            probe_after: None,
+            actor: actor.clone(),
+        };
+        self.store.hold_lane(hold).await?;
+        self.wake.look();
+        Ok(true)
+    }
+
+    /// Lets a held provider go on, whatever held it. Answers whether there is one.
+    pub async fn resume(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> store::Result<bool> {
+        let Some(provider) = self.store.provider(tenant, id).await? else {
+            return Ok(false);
+        };
+        self.store.resume_lane(provider.lane, None, actor).await?;
+        self.wake.look();
+        self.store.announce(Signal::LookAgain);
+        Ok(true)
+    }
+
+    pub async fn delete(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> store::Result<bool> {
+        let deleted = self.store.delete_provider(tenant, id, actor).await?;
+        self.changed().await?;
+        Ok(deleted)
+    }
+
+    async fn changed(&self) -> store::Result<()> {
+        self.directory.refresh().await?;
+        self.wake.look();
+        self.store.announce(Signal::Directory);
+        Ok(())
+    }
+}
