@@ -3,13 +3,14 @@
 //!
 //! Leaves to others: rows (`store`), the wire (`link`), when to try again (`retry`).
 
-use crate::{Timestamp, TrackedOperationId, audit::names};
+use crate::{AuditKind, Timestamp, TrackedOperationId, audit::names};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use uuid::Uuid;
 
 names!(
-    /// What a site buffers, told apart by where it goes.
+    /// What a site buffers, told apart by where it goes. The facts about each are in `impl Category` below; whoever
+    /// counts, lists or stores categories asks there.
     Category {
         /// An HTTP call to a named system.
         ExternalSystem,
@@ -19,6 +20,40 @@ names!(
         CachedDbWrite,
     }
 );
+
+impl Category {
+    /// Handed over to central, which delivers it. What is not is delivered from the site, by the handler that was
+    /// registered for it, and tracked.
+    pub fn is_forwarded(self) -> bool {
+        self == Self::Notification
+    }
+
+    /// Those that handlers deliver.
+    pub fn handled() -> impl Iterator<Item = Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|category| !category.is_forwarded())
+    }
+
+    /// The number in the column of a site's buffer: never another one, old files have it.
+    pub fn number(self) -> usize {
+        match self {
+            Self::ExternalSystem => 0,
+            Self::Notification => 1,
+            Self::CachedDbWrite => 2,
+        }
+    }
+
+    /// What news of it is called in central's audit log.
+    pub fn audit_kind(self) -> AuditKind {
+        match self {
+            Self::ExternalSystem => AuditKind::CachedCall,
+            Self::Notification => AuditKind::SiteParked,
+            Self::CachedDbWrite => AuditKind::CachedWrite,
+        }
+    }
+}
 
 names!(
     /// Where a cached call or write stands. The last four are ends; an operator can send a parked one round again.

@@ -105,15 +105,15 @@ impl Site {
         }
         let began = Instant::now();
         let mut new = self.new_message(&outgoing)?;
-        let step = match outgoing.category {
-            Category::Notification => self.settings.tracer.below(outgoing.options.trace),
-            Category::ExternalSystem | Category::CachedDbWrite => None,
+        let step = match outgoing.category.is_forwarded() {
+            true => self.settings.tracer.below(outgoing.options.trace),
+            false => None,
         };
         // After the content was hashed: the same message from another trace is the same message.
         if let Some(step) = step {
             new.payload = crate::payload::with_trace(new.payload, step);
         }
-        let immediate = outgoing.category != Category::Notification
+        let immediate = !outgoing.category.is_forwarded()
             && outgoing.options.attempt_immediate_delivery
             && self
                 .engine
@@ -155,7 +155,7 @@ impl Site {
             });
         }
         if !immediate {
-            let tracked = outgoing.category != Category::Notification;
+            let tracked = !outgoing.category.is_forwarded();
             return Ok(Sent {
                 status: tracked.then_some(OperationStatus::Submitted),
                 ..Sent::buffered(id)
@@ -176,9 +176,9 @@ impl Site {
             let bad = FieldError::new("messageId", "must not be the nil GUID");
             return Err(SendError::Invalid(vec![bad]));
         }
-        let by_default = match outgoing.category {
-            Category::Notification => self.settings.notification_max_retries,
-            Category::ExternalSystem | Category::CachedDbWrite => self.settings.max_retries,
+        let by_default = match outgoing.category.is_forwarded() {
+            true => self.settings.notification_max_retries,
+            false => self.settings.max_retries,
         };
         Ok(NewMessage {
             id: options.message_id.unwrap_or_else(|| MessageId(Uuid::now_v7())),

@@ -74,7 +74,7 @@ impl Site {
 
     /// Whether messages to this target wait for something that is no longer configured.
     fn is_removed(&self, category: Category, target: &str) -> bool {
-        category != Category::Notification && self.engine.handlers.get(category, target).is_none()
+        !category.is_forwarded() && self.engine.handlers.get(category, target).is_none()
     }
 
     /// The filter with what only this site knows: which targets are gone.
@@ -87,8 +87,7 @@ impl Site {
             return Err(ParkedError::Bad("target", words.into()));
         };
         let of_filter = |c: &Category| filter.category.is_none_or(|only| only == *c);
-        let gone: Vec<Category> = [Category::ExternalSystem, Category::CachedDbWrite]
-            .into_iter()
+        let gone: Vec<Category> = Category::handled()
             .filter(|c| of_filter(c) && self.is_removed(*c, target))
             .collect();
         let category = match gone.as_slice() {

@@ -266,11 +266,7 @@ pub(crate) fn latest(news: &[Telemetry]) -> Vec<&Telemetry> {
 
 /// What a piece of news is called in the audit log.
 pub(crate) fn audit_of(news: &Telemetry) -> (AuditKind, AuditStatus) {
-    let kind = match news.category {
-        Category::CachedDbWrite => AuditKind::CachedWrite,
-        Category::ExternalSystem => AuditKind::CachedCall,
-        Category::Notification => AuditKind::SiteParked,
-    };
+    let kind = news.category.audit_kind();
     let status = match (news.event, news.status) {
         (OperationEvent::Queued | OperationEvent::Retry, _) => AuditStatus::Pending,
         (OperationEvent::Delivered, _) => AuditStatus::Delivered,

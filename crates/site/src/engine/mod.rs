@@ -127,11 +127,7 @@ impl Engine {
         let mut lanes = vec![];
         for due in targets {
             let served = self.handlers.get(due.category, &due.target).is_some();
-            if due.category == Category::Notification
-                || due.due_at > now
-                || !served
-                || self.soft.is_cancelled()
-            {
+            if due.category.is_forwarded() || due.due_at > now || !served || self.soft.is_cancelled() {
                 continue;
             }
             let target = (due.category, due.target);
@@ -152,7 +148,7 @@ impl Engine {
         let due = targets.into_iter().filter_map(|due| {
             let served = self.handlers.get(due.category, &due.target).is_some();
             let target = (due.category, due.target);
-            if !served || due.category == Category::Notification || lanes.running.contains(&target) {
+            if !served || due.category.is_forwarded() || lanes.running.contains(&target) {
                 return None;
             }
             let probe = lanes.health.get(&target).and_then(Health::down);
@@ -212,7 +208,7 @@ impl Engine {
         let mut without = BTreeMap::new();
         for due in targets {
             let served = self.handlers.get(due.category, &due.target).is_some();
-            if served || due.category == Category::Notification {
+            if served || due.category.is_forwarded() {
                 continue;
             }
             let n = self.buffer.waiting_for(due.category, &due.target).await?;

@@ -1,7 +1,7 @@
 //! A waiting message that somebody wants tried now, whatever its due time says and whether or not its target answers.
 
 use super::{Engine, Tried};
-use domain::{Actor, site::Category};
+use domain::Actor;
 use store::{
     Result,
     buffer::{Begun, Message, MessageId, MessageStatus},
@@ -32,7 +32,7 @@ impl Engine {
         if message.status == MessageStatus::Parked {
             return Ok(TriedNow::Parked);
         }
-        if !served && message.category != Category::Notification {
+        if !served && !message.category.is_forwarded() {
             return Ok(TriedNow::NobodyDelivers(Box::new(message)));
         }
         let message = match self.buffer.begin_try(id, actor).await? {

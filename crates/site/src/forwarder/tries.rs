@@ -27,7 +27,7 @@ impl Forwarder {
         );
         let now = self.clock.now();
         for due in self.buffer.targets_due().await? {
-            if due.category != Category::Notification || due.due_at > now {
+            if !due.category.is_forwarded() || due.due_at > now {
                 continue;
             }
             while self.count_a_try(&due.target, &failure).await? == TRIES_PER_SWEEP as usize {}
@@ -41,9 +41,7 @@ impl Forwarder {
             return Ok(None);
         }
         let targets = self.buffer.targets_due().await?;
-        let due = targets
-            .into_iter()
-            .filter(|due| due.category == Category::Notification);
+        let due = targets.into_iter().filter(|due| due.category.is_forwarded());
         Ok(due.map(|due| due.due_at).filter(|at| *at > swept_at).min())
     }
 

@@ -273,7 +273,7 @@ fn tell(
     if let Some(what) = what {
         event::write(s, what, message.category, &message.target, about)?;
     }
-    let notification = message.category == Category::Notification;
+    let notification = message.category.is_forwarded();
     if notification && status != OperationStatus::Parked {
         // Central is told when it gets one; what it has to be told besides is that it does not.
         return Ok(());

@@ -106,7 +106,7 @@ fn enqueue(s: &mut Session<'_>, shared: &Arc<Shared>, new: &NewMessage, start: S
         op,
     ])?;
     let seq = s.conn.last_insert_rowid();
-    let tracked = new.category != Category::Notification;
+    let tracked = !new.category.is_forwarded();
     if tracked {
         tracking::insert(s, shared, new, op)?;
     }

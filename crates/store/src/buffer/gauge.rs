@@ -13,8 +13,8 @@ pub(super) const ROW: i64 = 400;
 /// Counts by category and status, and bytes over all of them.
 #[derive(Debug, Default)]
 pub(super) struct Gauge {
-    pending: [AtomicI64; 3],
-    parked: [AtomicI64; 3],
+    pending: [AtomicI64; Category::ALL.len()],
+    parked: [AtomicI64; Category::ALL.len()],
     bytes: AtomicI64,
     /// Of what central has and that is only remembered.
     remembered: AtomicI64,
@@ -47,7 +47,7 @@ impl Gauge {
             MessageStatus::Pending => &self.pending,
             MessageStatus::Parked => &self.parked,
         };
-        counts[index(category)].fetch_add(n, Ordering::SeqCst);
+        counts[category.number()].fetch_add(n, Ordering::SeqCst);
         self.bytes.fetch_add(bytes + n * ROW, Ordering::SeqCst);
     }
 
@@ -83,10 +83,10 @@ impl Gauge {
     }
 
     pub(super) fn depth(&self) -> Depth {
-        let all = |counts: &[AtomicI64; 3]| {
+        let all = |counts: &[AtomicI64; Category::ALL.len()]| {
             Category::ALL
                 .iter()
-                .map(|c| (*c, positive(&counts[index(*c)])))
+                .map(|c| (*c, positive(&counts[c.number()])))
                 .collect()
         };
         Depth {
@@ -100,13 +100,4 @@ impl Gauge {
 
 fn positive(count: &AtomicI64) -> u64 {
     count.load(Ordering::SeqCst).max(0).unsigned_abs()
-}
-
-/// The number a category has in its column.
-pub(super) fn index(category: Category) -> usize {
-    match category {
-        Category::ExternalSystem => 0,
-        Category::Notification => 1,
-        Category::CachedDbWrite => 2,
-    }
 }

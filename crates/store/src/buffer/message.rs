@@ -165,7 +165,7 @@ impl Message {
         struct Subject {
             subject: String,
         }
-        if self.summary.is_some() || self.category != Category::Notification {
+        if self.summary.is_some() || !self.category.is_forwarded() {
             return self.summary.clone();
         }
         let Subject { subject } = serde_json::from_str(&self.payload).ok()?;

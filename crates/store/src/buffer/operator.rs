@@ -108,7 +108,7 @@ pub(super) fn tell(
         What::Discard => (OperationEvent::Discard, OperationStatus::Discarded),
         _ => (OperationEvent::Retry, OperationStatus::Retrying),
     };
-    if message.category != Category::Notification {
+    if !message.category.is_forwarded() {
         let change = Change {
             status,
             error: message.last_error.as_deref(),

@@ -6,7 +6,6 @@ use super::{
     Buffer, Shared, aside,
     damage::{self, Found},
     event::{self, About, What},
-    gauge,
     message::{MessageId, MessageStatus},
     open, rows,
     salvage::{Cell, Contents, Salvaged, Source},
@@ -169,8 +168,12 @@ fn take(conn: &Connection, now: Timestamp, node: &str, op: i64, row: &Salvaged) 
         Err(error) if error::is_refusal(&error) => return Ok(Took::NoMessage),
         Err(error) => return Err(error.into()),
     }
-    conn.prepare_cached(sql::recover_tracking)?
-        .execute(params![id.to_string(), now.as_millis(), node])?;
+    conn.prepare_cached(sql::recover_tracking)?.execute(params![
+        id.to_string(),
+        now.as_millis(),
+        node,
+        category.as_str()
+    ])?;
     Ok(Took::New(category, status, bytes))
 }
 
@@ -186,9 +189,7 @@ fn identify(row: &Salvaged) -> Option<(MessageId, Category, MessageStatus, i64)>
     let Cell::Integer(status) = row.get(9)? else {
         return None;
     };
-    let category = Category::ALL
-        .iter()
-        .find(|c| gauge::index(**c) as i64 == *category)?;
+    let category = Category::ALL.iter().find(|c| c.number() as i64 == *category)?;
     let statuses = [MessageStatus::Pending, MessageStatus::Parked];
     let status = statuses
         .into_iter()

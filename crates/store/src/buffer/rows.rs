@@ -1,9 +1,6 @@
 //! From columns to values. A value that no version of this program writes is `Corrupt`, never a guess.
 
-use super::{
-    gauge,
-    message::{End, Message, MessageId, MessageStatus, Origin, Tombstone, Waiting},
-};
+use super::message::{End, Message, MessageId, MessageStatus, Origin, Tombstone, Waiting};
 use crate::{
     Error, Result,
     sqlite::rows::{count, optional_time, parse, time},
@@ -68,7 +65,7 @@ pub(super) fn category(row: &Row<'_>) -> Result<Category> {
 }
 
 pub(super) fn category_number(category: Category) -> i64 {
-    gauge::index(category) as i64
+    category.number() as i64
 }
 
 pub(super) fn status_number(status: MessageStatus) -> i64 {

@@ -31,20 +31,20 @@ pub struct Outbox {
     pub spent_key_retention: Option<Duration>,
 }
 
-const DAY: Duration = Duration::from_secs(86_400);
-
 impl Default for Outbox {
+    /// What a node does when it is told nothing.
     fn default() -> Self {
+        let node = central::Settings::named("");
         Self {
-            dispatch_interval: Duration::from_secs(10),
-            dispatch_batch_size: 100,
-            lease: Duration::from_secs(120),
-            stuck_age_threshold: Duration::from_secs(600),
-            delivered_kpi_window: Duration::from_secs(60),
-            purge_interval: DAY,
-            terminal_retention: 365 * DAY,
-            audit_retention: 365 * DAY,
-            spent_key_retention: None,
+            dispatch_interval: node.dispatch.interval,
+            dispatch_batch_size: u32::try_from(node.dispatch.batch).unwrap_or(u32::MAX),
+            lease: node.dispatch.lease,
+            stuck_age_threshold: node.kpi.stuck_after,
+            delivered_kpi_window: node.kpi.delivered_window,
+            purge_interval: node.purge_interval,
+            terminal_retention: node.retention.terminal,
+            audit_retention: node.retention.audit,
+            spent_key_retention: node.retention.spent_keys,
         }
     }
 }

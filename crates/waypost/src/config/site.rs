@@ -53,7 +53,9 @@ pub struct Site {
 }
 
 impl Default for Site {
+    /// What a site does when it is told nothing.
     fn default() -> Self {
+        let site = site::Settings::of(domain::SiteId::new(""));
         Self {
             id: None,
             node: None,
@@ -69,11 +71,11 @@ impl Default for Site {
             api_token: None,
             api_token_file: None,
             max_buffer_bytes: 0,
-            default_retry_interval: Duration::from_secs(30),
-            default_max_retries: 50,
-            notification_max_retries: 0,
-            retry_timer_interval: Duration::from_secs(10),
-            tracking_retention: Duration::from_secs(7 * 86_400),
+            default_retry_interval: site.retry_interval,
+            default_max_retries: site.max_retries,
+            notification_max_retries: site.notification_max_retries,
+            retry_timer_interval: site.timer,
+            tracking_retention: site.tracking_retention,
             system: vec![],
             connection: vec![],
         }
