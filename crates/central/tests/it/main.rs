@@ -13,6 +13,7 @@ mod expiry;
 mod failing;
 mod holds;
 mod lanes;
+mod loops;
 mod purge;
 mod recipients;
 mod recipients_of_types;

@@ -757,6 +757,26 @@ async fn health_tells_when_messages_are_refused_and_that_the_link_is_down_is_no_
 }
 
 #[tokio::test]
+async fn the_agents_loops_are_seen_in_its_health_and_on_its_page() {
+    let local = Local::new().await;
+    until("forwarding, while the link is up", || {
+        local.agent.loops.reports()["forward"].running_since.is_some()
+    })
+    .await;
+    let (_, said) = local.get("/healthz").await;
+    let loops = said["loops"].as_array().unwrap();
+    let names: Vec<_> = loops.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["due", "forward", "purge", "report"]);
+    assert!(loops.iter().all(|one| one["ok"] == true && one["panics"] == 0));
+    assert!(loops[1]["runningSince"].is_string());
+    let (_, page) = local.get("/").await;
+    for report in local.agent.loops.reports().values() {
+        let row = format!("<td>{}: {}</td>", report.about.name, report.about.what);
+        assert!(page.as_str().unwrap().contains(&row), "{row}");
+    }
+}
+
+#[tokio::test]
 async fn with_a_token_nothing_is_answered_without_it() {
     let local = Local::with(Access::token(TOKEN)).await;
     for (method, path) in [

@@ -275,3 +275,38 @@ fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
     };
     Finding::new(what, format!("{first} {then}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_told_of_with_its_last_run_its_next_one_and_its_panics() {
+        let report = LoopReport {
+            name: "purge".into(),
+            what: "deletes what is past its time".into(),
+            at: Timestamp::EPOCH,
+            duration_ms: 40,
+            ok: true,
+            result: "purged 3 notifications".into(),
+            runs: 2,
+            panics: 0,
+            every: serde_json::json!("1d"),
+            running_since: None,
+            next_run: None,
+        };
+        let said = in_words(&report);
+        assert!(said.starts_with("loop purge: purged 3 notifications, "), "{said}");
+        assert!(said.ends_with(" in 40 ms; waits for something to do"), "{said}");
+        let failing = LoopReport {
+            panics: 2,
+            running_since: Some(Timestamp::EPOCH),
+            ..report
+        };
+        let said = in_words(&failing);
+        assert!(
+            said.contains("; runs since ") && said.ends_with("; 2 panics"),
+            "{said}"
+        );
+    }
+}

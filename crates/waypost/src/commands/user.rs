@@ -90,7 +90,7 @@ pub struct RoleOf {
 /// The database, opened for this command.
 struct Opened {
     store: Arc<dyn Store>,
-    desk: UserService,
+    users: UserService,
     actor: Actor,
     /// How people reach the console, as far as the configuration says.
     base: String,
@@ -117,7 +117,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
             let opened = Opened::open(&args.place, global, false).await?;
             let user = opened.find(&args.name).await?;
             let text = ask::secret("password")?;
-            let set = opened.desk.set_password(user.id, &text, &opened.actor).await;
+            let set = opened.users.set_password(user.id, &text, &opened.actor).await;
             set.map_err(in_words)?;
             output::note(format_args!(
                 "{} has a new password; all sessions have ended",
@@ -154,7 +154,7 @@ impl Opened {
         };
         let opened = store::for_command(&found, create).await?;
         Ok(Self {
-            desk: UserService::new(opened.clone(), Arc::new(SystemClock)),
+            users: UserService::new(opened.clone(), Arc::new(SystemClock)),
             store: opened,
             actor: Actor::new("cli"),
             base,
@@ -178,7 +178,7 @@ impl Opened {
     }
 
     async fn print_link(&self, user: &User) -> anyhow::Result<()> {
-        let token = self.desk.link(user.id, &self.actor).await.map_err(in_words)?;
+        let token = self.users.link(user.id, &self.actor).await.map_err(in_words)?;
         output::note(format_args!(
             "this link signs {} in once, within 24 hours:",
             user.name
@@ -211,7 +211,11 @@ async fn add(args: Add, global: &Global) -> anyhow::Result<()> {
         tenant,
         role: args.role,
     };
-    let user = opened.desk.create(draft, &opened.actor).await.map_err(in_words)?;
+    let user = opened
+        .users
+        .create(draft, &opened.actor)
+        .await
+        .map_err(in_words)?;
     output::note(format_args!(
         "{} is {} of tenant {} in {}",
         user.name, args.role, args.tenant, opened.shown

@@ -93,8 +93,9 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     );
     let made = match draft {
         Ok(draft) => {
-            let desk = &state.central.providers;
-            desk.create(signed.caller.tenant, draft, &signed.caller.actor)
+            let providers = &state.central.providers;
+            providers
+                .create(signed.caller.tenant, draft, &signed.caller.actor)
                 .await
         }
         Err(problems) => Err(PutError::Fields(problems)),

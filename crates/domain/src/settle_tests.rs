@@ -1,0 +1,149 @@
+//! What each kind of attempt comes to, and what holds for any of them.
+
+use super::*;
+use crate::{OnAmbiguous, Scope, Timestamp};
+use proptest::prelude::*;
+
+fn facts(number: u32) -> AttemptFacts {
+    AttemptFacts {
+        number,
+        unknowns: 0,
+        age: Duration::ZERO,
+        on_ambiguous: OnAmbiguous::Resend,
+    }
+}
+
+fn run(number: u32, open: &[&str], known: &[RecipientResult], outcome: Outcome) -> Settlement {
+    let open: Vec<String> = open.iter().map(|s| s.to_string()).collect();
+    let targets = Targets {
+        open: &open,
+        known,
+        generation: 0,
+    };
+    settle(
+        &RetryPolicy::email(),
+        facts(number),
+        targets,
+        outcome,
+        Jitter::NONE,
+    )
+}
+
+fn report(address: &str, result: Result<Accepted, Failure>) -> RecipientReport {
+    RecipientReport {
+        address: address.into(),
+        result,
+    }
+}
+
+fn no_user() -> Failure {
+    Failure::permanent(Scope::Recipient, "SMTP_550_5.1.1", "no such user")
+}
+
+fn greylisted() -> Failure {
+    Failure::transient(Scope::Recipient, "SMTP_451_4.7.1", "greylisted").after(Some(Duration::from_secs(300)))
+}
+
+#[test]
+fn one_bad_recipient_of_three_parks_as_partial_and_names_each_result() {
+    let outcome = Outcome::Mixed(vec![
+        report("a", Ok(Accepted::default())),
+        report("b", Err(no_user())),
+        report("c", Ok(Accepted::default())),
+    ]);
+    let settled = run(1, &["a", "b", "c"], &[], outcome);
+    assert!(matches!(&settled.ended, Ended::Park { code, .. } if code == PARTIAL));
+    let states: Vec<_> = settled.recipients.iter().map(|r| r.state).collect();
+    assert_eq!(
+        states,
+        [
+            RecipientState::Accepted,
+            RecipientState::Failed,
+            RecipientState::Accepted
+        ]
+    );
+}
+
+#[test]
+fn an_open_recipient_keeps_the_notification_going_at_the_latest_wanted_time() {
+    let outcome = Outcome::Mixed(vec![
+        report("a", Err(greylisted())),
+        report("b", Err(Failure::transient(Scope::Recipient, "SMTP_450", "busy"))),
+        report("c", Err(no_user())),
+    ]);
+    let settled = run(1, &["a", "b", "c"], &[], outcome);
+    assert!(matches!(settled.ended, Ended::Retry { after, .. } if after == Duration::from_secs(300)));
+}
+
+#[test]
+fn the_last_open_recipient_accepting_after_another_failed_is_partial_too() {
+    let known = [RecipientResult {
+        address: "b".into(),
+        state: RecipientState::Failed,
+        generation: 0,
+        provider_message_id: None,
+        code: Some("SMTP_550_5.1.1".into()),
+        error: Some("no such user".into()),
+        at: Timestamp::EPOCH,
+    }];
+    let settled = run(2, &["a"], &known, Outcome::Delivered(Accepted::default()));
+    assert_eq!(
+        settled.ended,
+        Ended::Park {
+            code: PARTIAL.into(),
+            error: "no such user".into()
+        }
+    );
+}
+
+#[test]
+fn a_single_recipient_leaves_no_recipient_rows_and_keeps_the_failures_own_code() {
+    let settled = run(1, &["a"], &[], no_user().into());
+    assert_eq!(
+        settled.ended,
+        Ended::Park {
+            code: "SMTP_550_5.1.1".into(),
+            error: "no such user".into()
+        }
+    );
+    assert!(settled.recipients.is_empty());
+}
+
+#[test]
+fn running_out_of_attempts_says_so_in_the_error() {
+    let timeout = Failure::transient(Scope::Lane, "TIMEOUT", "no answer within 30s");
+    let settled = run(10, &["a"], &[], timeout.into());
+    let Ended::Park { code, error } = settled.ended else {
+        panic!("{settled:?}")
+    };
+    assert_eq!(code, "TIMEOUT");
+    assert_eq!(error, "gave up after 10 attempts: no answer within 30s");
+}
+
+fn any_result() -> impl Strategy<Value = Result<Accepted, Failure>> {
+    prop_oneof![
+        Just(Ok(Accepted::default())),
+        Just(Err(no_user())),
+        Just(Err(greylisted())),
+        Just(Err(Failure::unknown("HTTP_299", "?"))),
+        Just(Err(Failure::ambiguous(Scope::Message, "NO_ANSWER", "cut"))),
+        Just(Err(no_user().holding(HoldReason::Auth))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn terminal_exactly_when_nobody_is_open(results in prop::collection::vec(any_result(), 1..6), number in 1u32..12) {
+        let names: Vec<String> = (0..results.len()).map(|i| format!("r{i}")).collect();
+        let reports = names.iter().zip(results).map(|(n, r)| report(n, r)).collect();
+        let targets = Targets { open: &names, known: &[], generation: 0 };
+        let settled = settle(&RetryPolicy::email(), facts(number), targets, Outcome::Mixed(reports), Jitter::NONE);
+        let terminal = matches!(settled.ended, Ended::Delivered { .. } | Ended::Park { .. });
+        if names.len() > 1 {
+            prop_assert_eq!(terminal, settled.recipients.iter().all(|r| r.state != RecipientState::Open));
+            let all_accepted = settled.recipients.iter().all(|r| r.state == RecipientState::Accepted);
+            let delivered = matches!(settled.ended, Ended::Delivered { .. });
+            prop_assert_eq!(delivered, all_accepted);
+        }
+    }
+}
