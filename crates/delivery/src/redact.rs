@@ -21,13 +21,14 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Hides this value, and its base64 and percent-encoded forms.
+    /// Hides this value, also in base64, percent-encoded and as JSON writes it.
     pub fn hide(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
         self.add(secret.to_owned());
         self.add(percent_encoded(secret));
+        self.add(json_escaped(secret));
         for engine in [&STANDARD, &URL_SAFE, &STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
             self.add(engine.encode(secret));
         }
@@ -169,6 +170,12 @@ pub fn cut(text: &str, longest: usize) -> &str {
     &text[..end]
 }
 
+/// As values are written in JSON.
+fn json_escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 /// As values are written in URLs and forms.
 pub(crate) fn percent_encoded(text: &str) -> String {
     text.bytes()
@@ -187,6 +194,9 @@ mod tests {
     fn a_secret_is_hidden_in_every_form_it_travels_in() {
         let mut redactor = Redactor::default();
         redactor.hide("p@ss/wörd?");
+        redactor.hide("quo\"te\\d");
+        let body = serde_json::json!({"token": "quo\"te\\d"}).to_string();
+        assert_eq!(redactor.hidden(&body), r#"{"token":"•••"}"#);
         for form in [
             "p@ss/wörd?".to_owned(),
             STANDARD.encode("p@ss/wörd?"),

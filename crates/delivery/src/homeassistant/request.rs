@@ -79,6 +79,9 @@ pub(super) fn compose(home: &HomeAssistant, sending: &Sending<'_>) -> Result<Req
         if service.name.starts_with("mobile_app_") {
             // So does one with the same tag, on a phone.
             data.data.entry("tag").or_insert_with(|| id.into());
+            if let Some(left) = sending.seconds_left() {
+                data.data.entry("ttl").or_insert_with(|| left.into());
+            }
         }
         if let Some(target) = data.target {
             asked["target"] = target;

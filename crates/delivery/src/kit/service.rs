@@ -59,6 +59,12 @@ impl Sending<'_> {
         id
     }
 
+    /// How long the message is still of use, for services that can be told; at least a second.
+    pub fn seconds_left(&self) -> Option<u64> {
+        let expires = self.message.content.expires_at?;
+        Some(expires.since(self.now).as_secs().max(1))
+    }
+
     /// How far a wait reaches that the service asks for because of the place a message goes to.
     pub fn place(&self) -> Scope {
         match self.target {

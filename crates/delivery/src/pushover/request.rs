@@ -67,6 +67,10 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
     ] {
         fields.extend(value.map(|value| (name, value)));
     }
+    // Taken off the devices again when its time is over; emergencies end by their own time.
+    if let Some(left) = sending.seconds_left().filter(|_| data.priority < 2) {
+        fields.push(("ttl", left.to_string()));
+    }
     fields.retain(|(_, value)| !value.is_empty());
     Ok(pushover.endpoint.post_form(fields))
 }

@@ -26,12 +26,8 @@ pub(super) fn compose(twilio: &Twilio, sending: &Sending<'_>) -> Result<Request<
         },
         ("Body", fit(&text, MAX_BODY_CHARS, Unit::Chars).into_owned()),
     ];
-    if let Some(expires) = content.expires_at {
-        let left = expires
-            .since(sending.now)
-            .as_secs()
-            .clamp(1, MAX_VALIDITY_SECONDS);
-        fields.push(("ValidityPeriod", left.to_string()));
+    if let Some(left) = sending.seconds_left() {
+        fields.push(("ValidityPeriod", left.min(MAX_VALIDITY_SECONDS).to_string()));
     }
     Ok(twilio.endpoint.post_form(fields))
 }

@@ -24,6 +24,8 @@ pub struct Service {
     unknown_to: Option<String>,
     /// Type data that a message needs.
     data: Option<Value>,
+    /// What the service is to be sent for the test message.
+    pub request: Value,
     /// Where the rows come from.
     sources: String,
     answers: Vec<Row>,
@@ -174,7 +176,7 @@ impl Service {
 }
 
 /// An adapter to whom it is always the first of January 2026, because answers name moments.
-fn adapter(kind: &str, settings: Value) -> Arc<dyn delivery::Adapter> {
+pub fn fixed_adapter(kind: &str, settings: Value) -> Arc<dyn delivery::Adapter> {
     let outside = Outside::new(Arc::new(ManualClock::default()));
     adapter_in(
         outside.allowing(vec!["127.0.0.0/8".parse().unwrap()]),
@@ -192,7 +194,7 @@ async fn every_answer_of_every_service_means_what_its_file_says() {
     let receiver = receiver().await;
     for service in services() {
         assert!(!service.sources.is_empty());
-        let adapter = adapter(&service.kind, service.settings_at(&receiver));
+        let adapter = fixed_adapter(&service.kind, service.settings_at(&receiver));
         for row in &service.answers {
             receiver.on(row.rule());
             let outcome = adapter
@@ -225,7 +227,7 @@ async fn the_simulator_answers_as_the_files_say_when_it_takes_and_when_it_refuse
                 recorder: recorder.clone(),
                 ..long_attempt()
             };
-            let outcome = adapter(&service.kind, settings)
+            let outcome = fixed_adapter(&service.kind, settings)
                 .deliver(&service.message(&service.to()), attempt)
                 .await;
             match (row.id.is_some(), &outcome) {
@@ -256,7 +258,7 @@ async fn the_simulator_answers_as_the_files_say_when_it_takes_and_when_it_refuse
 async fn a_text_that_is_too_long_is_cut_to_what_the_service_takes() {
     let receiver = receiver().await;
     for service in services() {
-        let adapter = adapter(&service.kind, service.settings_at(&receiver));
+        let adapter = fixed_adapter(&service.kind, service.settings_at(&receiver));
         for long in ["x", "ä", "🔥", "<&>", "*_`[\\\"\n"] {
             let mut message = service.message(&service.to());
             message.content.body = long.repeat(60_000);
@@ -278,7 +280,7 @@ async fn each_recipient_has_a_result_of_its_own() {
         let (Some(to), Some(unknown)) = (&service.to, &service.unknown_to) else {
             continue;
         };
-        let adapter = adapter(&service.kind, service.settings_at(&receiver));
+        let adapter = fixed_adapter(&service.kind, service.settings_at(&receiver));
         let outcome = adapter
             .deliver(&service.message(&[unknown, to]), long_attempt())
             .await;
@@ -297,7 +299,7 @@ async fn each_recipient_has_a_result_of_its_own() {
 async fn type_data_that_a_service_cannot_read_is_a_permanent_failure_that_says_so() {
     let receiver = receiver().await;
     for service in services() {
-        let adapter = adapter(&service.kind, service.settings_at(&receiver));
+        let adapter = fixed_adapter(&service.kind, service.settings_at(&receiver));
         let mut message = service.message(&service.to());
         message.content.type_data = Some(json!(["not", "an", "object"]).to_string());
         let failure = failure(adapter.deliver(&message, long_attempt()).await);

@@ -7,6 +7,7 @@
 
 mod answers;
 mod contract;
+mod requests;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;

@@ -276,3 +276,18 @@ async fn the_far_ends_words_are_kept_with_a_delivery() {
     };
     assert_eq!(accepted.detail.as_deref(), Some("202 Accepted: thanks"));
 }
+
+#[tokio::test]
+async fn type_data_that_is_no_json_is_told_and_nothing_is_sent() {
+    let receiver = receiver().await;
+    let mut broken = event();
+    broken.content.type_data = Some("{\"severity\": ".into());
+    let failure = failure(
+        webhook(&receiver, json!({}))
+            .deliver(&broken, long_attempt())
+            .await,
+    );
+    assert_eq!((failure.kind, failure.scope), (Permanent, Scope::Message));
+    assert_eq!(failure.code, "VALIDATION");
+    assert_eq!(receiver.counts().requests, 0);
+}

@@ -11,9 +11,11 @@ use std::{net::SocketAddr, time::Duration};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-/// Run far ends to test against: a mail catcher and a webhook receiver, with faults on request
+/// Run far ends to test against: a mail catcher, a webhook receiver and doubles of services, with faults on request
 ///
 /// Catches mail and webhooks, prints what arrives, and misbehaves as told, until Ctrl-C. Nothing is passed on.
+///
+/// Below /KIND the receiver plays that service: for Telegram, set apiUrl to http://127.0.0.1:8025/telegram.
 ///
 /// Central has to be allowed to connect to it: delivery.allow_addresses = ["127.0.0.1"].
 #[derive(Debug, clap::Args)]
