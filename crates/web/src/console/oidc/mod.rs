@@ -7,6 +7,8 @@
 mod pages;
 mod people;
 mod provider;
+mod published;
+mod token;
 
 pub use pages::{back, start};
 pub use provider::{METADATA_LASTS, METADATA_REST, Oidc};

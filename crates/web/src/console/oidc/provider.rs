@@ -1,19 +1,19 @@
 //! What is asked of the identity provider, and what is believed of its answers.
 
-use super::{OidcSettings, RoleRule};
+use super::{
+    OidcSettings, RoleRule,
+    published::{self, Endpoints},
+    token::{self, Distrust, Expected, Key},
+};
 use crate::console::cookies;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{Clock, SystemClock, Timestamp};
-use openidconnect::{
-    AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, IssuerUrl, Nonce, PkceCodeChallenge,
-    PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
-    core::{CoreAuthenticationFlow, CoreClient, CoreProviderMetadata},
-};
-use secrecy::ExposeSecret;
+use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::Value;
-use std::{error::Error, fmt, sync::Arc, time::Duration};
+use sha2::{Digest, Sha256};
+use std::{fmt, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
+use url::Url;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// What the provider published is asked for again after this: a key it has withdrawn counts no longer.
@@ -29,20 +29,11 @@ pub struct Oidc {
     published: Mutex<Option<Published>>,
 }
 
-/// With the endpoints that a provider describes.
-type ProviderClient = CoreClient<
-    EndpointSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointNotSet,
-    EndpointMaybeSet,
-    EndpointMaybeSet,
->;
-
-/// What the provider says of itself, keys included.
+/// What the provider says of itself.
 #[derive(Clone)]
 struct Published {
-    metadata: Arc<CoreProviderMetadata>,
+    endpoints: Arc<Endpoints>,
+    keys: Arc<[Key]>,
     fetched_at: Timestamp,
 }
 
@@ -51,18 +42,6 @@ impl fmt::Debug for Oidc {
         write!(f, "Oidc({})", self.settings.issuer)
     }
 }
-
-/// What went wrong on the way to the identity provider.
-#[derive(Debug)]
-struct Fetch(String);
-
-impl fmt::Display for Fetch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for Fetch {}
 
 /// Who came back, as far as the provider says.
 #[derive(Debug)]
@@ -77,7 +56,7 @@ impl Oidc {
     pub fn new(settings: OidcSettings) -> Result<Self, String> {
         // Whoever came before wins; either will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        IssuerUrl::new(settings.issuer.clone()).map_err(|e| format!("the issuer is not a URL: {e}"))?;
+        Url::parse(&settings.issuer).map_err(|e| format!("the issuer is not a URL: {e}"))?;
         let http = reqwest::Client::builder()
             .timeout(REQUEST_TIMEOUT)
             // A redirect could lead the server anywhere.
@@ -107,83 +86,70 @@ impl Oidc {
         {
             return Ok(known.clone());
         }
-        let issuer = IssuerUrl::new(self.settings.issuer.clone()).map_err(|e| e.to_string())?;
-        let fetch = |request| fetch(self.http.clone(), request);
-        let found = CoreProviderMetadata::discover_async(issuer, &fetch).await;
+        let endpoints = published::endpoints(&self.http, &self.settings.issuer).await?;
         let fresh = Published {
-            metadata: Arc::new(found.map_err(|e| domain::chain(&e))?),
+            keys: published::keys(&self.http, &endpoints).await?.into(),
+            endpoints: Arc::new(endpoints),
             fetched_at: now,
         };
         Ok(published.insert(fresh).clone())
     }
 
-    /// Speaks to the provider as it last described itself, not longer ago than this.
-    async fn client(&self, lasts: Duration) -> Result<ProviderClient, String> {
-        let published = self.published(lasts).await?;
-        let secret = self.settings.client_secret.expose_secret().to_owned();
-        let client = CoreClient::from_provider_metadata(
-            published.metadata.as_ref().clone(),
-            ClientId::new(self.settings.client_id.clone()),
-            Some(ClientSecret::new(secret)),
-        );
-        Ok(client.set_redirect_uri(self.redirect()?))
-    }
-
-    fn redirect(&self) -> Result<RedirectUrl, String> {
+    fn redirect(&self) -> String {
         let base = self.settings.public_url.trim_end_matches('/');
-        RedirectUrl::new(format!("{base}/sign-in/openid/back")).map_err(|e| e.to_string())
+        format!("{base}/sign-in/openid/back")
     }
 
     /// Where to send the browser, and what to remember until it is back.
     pub async fn start(&self, next: &str) -> Result<(String, String), String> {
-        let client = self.client(METADATA_LASTS).await?;
-        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-        let (place, state, nonce) = client
-            .authorize_url(
-                CoreAuthenticationFlow::AuthorizationCode,
-                CsrfToken::new_random,
-                Nonce::new_random,
-            )
-            .add_scope(Scope::new("profile".into()))
-            .add_scope(Scope::new("email".into()))
-            .set_pkce_challenge(challenge)
-            .url();
-        let kept = format!(
-            "{}|{}|{}|{}",
-            state.secret(),
-            nonce.secret(),
-            verifier.secret(),
-            cookies::encode(next)
-        );
-        Ok((place.to_string(), kept))
+        let published = self.published(METADATA_LASTS).await?;
+        let [state, nonce, verifier] = [secret()?, secret()?, secret()?];
+        let mut place = Url::parse(&published.endpoints.authorization_endpoint)
+            .map_err(|e| format!("the provider's authorization_endpoint is not a URL: {e}"))?;
+        place.query_pairs_mut().extend_pairs([
+            ("response_type", "code"),
+            ("client_id", &self.settings.client_id),
+            ("redirect_uri", &self.redirect()),
+            ("scope", "openid profile email"),
+            ("state", &state),
+            ("nonce", &nonce),
+            ("code_challenge", &challenge(&verifier)),
+            ("code_challenge_method", "S256"),
+        ]);
+        let kept = format!("{state}|{nonce}|{verifier}|{}", cookies::encode(next));
+        Ok((place.into(), kept))
     }
 
     /// Trades the code for who it is.
     pub async fn finish(&self, code: String, nonce: &str, verifier: &str) -> Result<Claimed, String> {
-        let client = self.client(METADATA_LASTS).await?;
-        let fetch = |request| fetch(self.http.clone(), request);
-        let answer = client
-            .exchange_code(AuthorizationCode::new(code))
-            .map_err(|e| e.to_string())?
-            .set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()))
-            .request_async(&fetch)
-            .await
-            .map_err(|e| domain::chain(&e))?;
-        let token = answer.id_token().ok_or("the provider sent no id token")?;
-        let nonce = Nonce::new(nonce.to_owned());
-        let mut claims = token.claims(&client.id_token_verifier(), &nonce);
-        // The provider may have changed its keys since we asked for them.
-        if let Err(ClaimsVerificationError::SignatureVerification(_)) = claims {
-            let client = self.client(METADATA_REST).await?;
-            claims = token.claims(&client.id_token_verifier(), &nonce);
+        let published = self.published(METADATA_LASTS).await?;
+        let given = [
+            ("code", code.as_str()),
+            ("redirect_uri", &self.redirect()),
+            ("code_verifier", verifier),
+        ];
+        let token = published::trade(&self.http, &published.endpoints, &self.settings, &given).await?;
+        let expected = Expected {
+            issuer: &self.settings.issuer,
+            client_id: &self.settings.client_id,
+            nonce,
+            now: SystemClock.now(),
+        };
+        let mut claims = token::believed(&token, &published.keys, &expected);
+        if claims == Err(Distrust::NoSuchKey) {
+            let published = self.published(METADATA_REST).await?;
+            claims = token::believed(&token, &published.keys, &expected);
         }
-        let claims = claims.map_err(|e| domain::chain(&e))?;
-        let all = payload(&token.to_string());
+        let all = claims.map_err(|why| match why {
+            Distrust::NoSuchKey => "the token is signed with no key that the provider published".to_owned(),
+            Distrust::Because(why) => why,
+        })?;
         let text = |name: &str| all[name].as_str().filter(|text| !text.trim().is_empty());
+        let subject = text("sub").unwrap_or_default();
         let name = text("preferred_username").or(text("email")).or(text("name"));
         Ok(Claimed {
-            subject: format!("{}|{}", claims.issuer().as_str(), claims.subject().as_str()),
-            name: name.unwrap_or(claims.subject().as_str()).to_owned(),
+            subject: format!("{}|{subject}", self.settings.issuer),
+            name: name.unwrap_or(subject).to_owned(),
             roles: values(&all[&self.settings.role_claim]),
         })
     }
@@ -197,11 +163,18 @@ impl Oidc {
     }
 }
 
-/// The claims of a token whose signature was checked.
-fn payload(token: &str) -> Value {
-    let part = token.split('.').nth(1).unwrap_or_default();
-    let bytes = URL_SAFE_NO_PAD.decode(part).unwrap_or_default();
-    serde_json::from_slice(&bytes).unwrap_or_default()
+/// 256 bits that nobody can guess.
+fn secret() -> Result<String, String> {
+    let mut bytes = [0; 32];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| "the system gives no random numbers")?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// What the provider compares the verifier with (PKCE).
+fn challenge(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
 }
 
 /// A claim as a list: one text, several, or texts with blanks between.
@@ -211,18 +184,6 @@ fn values(claim: &Value) -> Vec<String> {
         Value::Array(all) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => vec![],
     }
-}
-
-async fn fetch(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, Fetch> {
-    let wrong = |e: reqwest::Error| Fetch(domain::chain(&e));
-    let request = reqwest::Request::try_from(request).map_err(wrong)?;
-    let answer = http.execute(request).await.map_err(wrong)?;
-    let (status, headers) = (answer.status(), answer.headers().clone());
-    let body = answer.bytes().await.map_err(wrong)?.to_vec();
-    let mut response = HttpResponse::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    Ok(response)
 }
 
 #[cfg(test)]
