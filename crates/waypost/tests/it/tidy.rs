@@ -2,6 +2,7 @@
 //! and the wall clock may be, and that nothing knows the machine it was written on.
 
 pub mod scan;
+mod twins;
 
 use scan::Source;
 use std::{

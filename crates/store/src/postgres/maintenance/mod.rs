@@ -77,7 +77,7 @@ async fn purge(db: &Db, keep: &Retention, chunk: u32) -> Result<Purged, Failed> 
     for what in Aging::ALL {
         if let Some(kept) = keep.of(what) {
             let params: Params<'_> = &[&db.now(), &millis(kept), &i64::from(chunk)];
-            *purged.count_of(what) = tx.exec(statements(what).purge, params).await?;
+            *purged.count_of(what) = tx.exec(purge_statement(what), params).await?;
         }
     }
     purged.oldest_left = rows::time_opt(&tx.one(sql::purge_oldest_left, &[]).await?, "at");
@@ -124,20 +124,14 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
     Ok(seqs.len() as u64)
 }
 
-struct Statements {
-    purge: &'static str,
-    counted: &'static str,
-}
-
-fn statements(what: Aging) -> Statements {
-    let (purge, counted) = match what {
-        Aging::Audit => (sql::purge_audit, sql::purgeable_audit),
-        Aging::SpentKeys => (sql::purge_spent_keys, sql::purgeable_spent_keys),
-        Aging::Stats => (sql::purge_stats, sql::purgeable_stats),
-        Aging::SiteCalls => (sql::purge_site_calls, sql::purgeable_site_calls),
-        Aging::Jobs => (sql::purge_jobs, sql::purgeable_jobs),
-    };
-    Statements { purge, counted }
+fn purge_statement(what: Aging) -> &'static str {
+    match what {
+        Aging::Audit => sql::purge_audit,
+        Aging::SpentKeys => sql::purge_spent_keys,
+        Aging::Stats => sql::purge_stats,
+        Aging::SiteCalls => sql::purge_site_calls,
+        Aging::Jobs => sql::purge_jobs,
+    }
 }
 
 async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Failed> {
@@ -148,7 +142,7 @@ async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Fail
     };
     for what in Aging::ALL {
         if let Some(kept) = keep.of(what) {
-            let statement = statements(what).counted;
+            let statement = count_statement(what);
             *purgeable.count_of(what) = counted(db, &session, statement, kept, bound).await?;
         }
     }
@@ -165,4 +159,14 @@ async fn counted(
 ) -> Result<u64, Failed> {
     let params: Params<'_> = &[&db.now(), &millis(kept), &i64::from(bound)];
     Ok(count(session.one(statement, params).await?.get(0)))
+}
+
+fn count_statement(what: Aging) -> &'static str {
+    match what {
+        Aging::Audit => sql::purgeable_audit,
+        Aging::SpentKeys => sql::purgeable_spent_keys,
+        Aging::Stats => sql::purgeable_stats,
+        Aging::SiteCalls => sql::purgeable_site_calls,
+        Aging::Jobs => sql::purgeable_jobs,
+    }
 }

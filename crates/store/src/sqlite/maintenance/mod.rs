@@ -39,7 +39,7 @@ impl Maintenance for SqliteStore {
             };
             for what in Aging::ALL {
                 if let Some(kept) = keep.of(what) {
-                    *purgeable.count_of(what) = count(statements(what).counted, kept)?;
+                    *purgeable.count_of(what) = count(count_statement(what), kept)?;
                 }
             }
             Ok(purgeable)
@@ -82,20 +82,14 @@ impl Maintenance for SqliteStore {
     }
 }
 
-struct Statements {
-    purge: &'static str,
-    counted: &'static str,
-}
-
-fn statements(what: Aging) -> Statements {
-    let (purge, counted) = match what {
-        Aging::Audit => (sql::purge_audit, sql::purgeable_audit),
-        Aging::SpentKeys => (sql::purge_spent_keys, sql::purgeable_spent_keys),
-        Aging::Stats => (sql::purge_stats, sql::purgeable_stats),
-        Aging::SiteCalls => (sql::purge_site_calls, sql::purgeable_site_calls),
-        Aging::Jobs => (sql::purge_jobs, sql::purgeable_jobs),
-    };
-    Statements { purge, counted }
+fn purge_statement(what: Aging) -> &'static str {
+    match what {
+        Aging::Audit => sql::purge_audit,
+        Aging::SpentKeys => sql::purge_spent_keys,
+        Aging::Stats => sql::purge_stats,
+        Aging::SiteCalls => sql::purge_site_calls,
+        Aging::Jobs => sql::purge_jobs,
+    }
 }
 
 fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
@@ -106,7 +100,7 @@ fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
     };
     for what in Aging::ALL {
         if let Some(kept) = keep.of(what) {
-            let mut purge = s.conn.prepare_cached(statements(what).purge)?;
+            let mut purge = s.conn.prepare_cached(purge_statement(what))?;
             *purged.count_of(what) = purge.execute(params![before(kept), chunk])? as u64;
         }
     }
@@ -142,6 +136,16 @@ fn purge_notifications(s: &Session<'_>, before: i64, chunk: u32) -> Result<u64> 
         audit::insert(s, &entry)?;
     }
     Ok(ended.len() as u64)
+}
+
+fn count_statement(what: Aging) -> &'static str {
+    match what {
+        Aging::Audit => sql::purgeable_audit,
+        Aging::SpentKeys => sql::purgeable_spent_keys,
+        Aging::Stats => sql::purgeable_stats,
+        Aging::SiteCalls => sql::purgeable_site_calls,
+        Aging::Jobs => sql::purgeable_jobs,
+    }
 }
 
 fn oldest_left(conn: &Connection) -> Result<Option<Timestamp>> {
