@@ -6,7 +6,7 @@ use crate::{
     outbox::{NewNotification, nul_in_json},
     postgres::types::At,
 };
-use domain::{ExecutionId, ProviderId, Target, Timestamp};
+use domain::{ExecutionId, ProviderId, Target};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -68,147 +68,171 @@ impl Item {
     }
 }
 
-pub(in crate::postgres) struct Columns<'a> {
-    items: &'a [&'a Item],
+type Text<'a> = Option<&'a str>;
+type Params<'p> = Vec<&'p (dyn ToSql + Sync)>;
+
+fn column<'a, T>(items: &[&'a Item], value: impl Fn(&'a Item) -> T) -> Vec<T> {
+    items.iter().map(|item| value(item)).collect()
+}
+
+/// The columns that every item has.
+struct Common<'a> {
     tenant: Vec<i32>,
     id: Vec<Uuid>,
+    idempotency_key: Vec<Text<'a>>,
     content_hash: Vec<i64>,
+    channel: Vec<&'static str>,
     lane: Vec<i64>,
-    text: Vec<Vec<Option<&'a str>>>,
-    time: Vec<Vec<Option<At>>>,
+    provider: Vec<Text<'a>>,
+    list_name: Vec<Text<'a>>,
+    recipients: Vec<Text<'a>>,
+    subject: Vec<&'a str>,
+    body: Vec<&'a str>,
+    submitted_by: Vec<&'a str>,
 }
 
-/// The text columns, in the order in which [`Columns::params`] names them.
-fn texts(item: &Item) -> [Option<&str>; 18] {
-    let s = &item.new.submission;
-    let (content, from) = (&s.content, &s.provenance);
-    let list = match &content.target {
-        Target::List(name) => Some(name.as_str()),
-        Target::Recipients(_) | Target::Provider => None,
-    };
-    [
-        s.idempotency_key.as_deref(),
-        Some(content.channel().as_str()),
-        content.provider.as_ref().map(ProviderId::as_str),
-        list,
-        item.recipients.as_deref(),
-        Some(&content.subject),
-        Some(&content.body),
-        content.type_data.as_deref(),
-        from.site.as_deref(),
-        from.instance.as_deref(),
-        from.script.as_deref(),
-        from.execution.as_ref().map(ExecutionId::as_str),
-        from.parent_execution.as_ref().map(ExecutionId::as_str),
-        content.entity_type.as_deref(),
-        content.entity_id.as_deref(),
-        Some(s.submitted_by.as_str()),
-        item.extra.as_deref(),
-        content.supersedes_key.as_deref(),
-    ]
+impl<'a> Common<'a> {
+    fn of(items: &[&'a Item]) -> Self {
+        fn list(item: &Item) -> Text<'_> {
+            match &item.new.submission.content.target {
+                Target::List(name) => Some(name),
+                Target::Recipients(_) | Target::Provider => None,
+            }
+        }
+        Self {
+            tenant: column(items, |i| i.new.submission.tenant.0),
+            id: column(items, |i| i.new.submission.id.0),
+            idempotency_key: column(items, |i| i.new.submission.idempotency_key.as_deref()),
+            content_hash: column(items, |i| i.content_hash),
+            channel: column(items, |i| i.new.submission.content.channel().as_str()),
+            lane: column(items, |i| i.new.lane.0),
+            provider: column(items, |i| {
+                i.new.submission.content.provider.as_ref().map(ProviderId::as_str)
+            }),
+            list_name: column(items, list),
+            recipients: column(items, |i| i.recipients.as_deref()),
+            subject: column(items, |i| i.new.submission.content.subject.as_str()),
+            body: column(items, |i| i.new.submission.content.body.as_str()),
+            submitted_by: column(items, |i| i.new.submission.submitted_by.as_str()),
+        }
+    }
+
+    /// In the order of the files' `$3…`.
+    fn params(&self) -> [&(dyn ToSql + Sync); 12] {
+        [
+            &self.tenant,
+            &self.id,
+            &self.idempotency_key,
+            &self.content_hash,
+            &self.channel,
+            &self.lane,
+            &self.provider,
+            &self.list_name,
+            &self.recipients,
+            &self.subject,
+            &self.body,
+            &self.submitted_by,
+        ]
+    }
 }
 
-/// Those of [`texts`] that most items leave empty.
-const RARE: [usize; 10] = [7, 8, 9, 10, 11, 12, 13, 14, 16, 17];
+/// The columns that most items leave empty. They cost as much as the others, so a batch without any goes without them.
+struct Rare<'a> {
+    type_data: Vec<Text<'a>>,
+    site: Vec<Text<'a>>,
+    instance: Vec<Text<'a>>,
+    script: Vec<Text<'a>>,
+    execution: Vec<Text<'a>>,
+    parent_execution: Vec<Text<'a>>,
+    entity_type: Vec<Text<'a>>,
+    entity_id: Vec<Text<'a>>,
+    extra: Vec<Text<'a>>,
+    supersede_key: Vec<Text<'a>>,
+    site_enqueued_at: Vec<Option<At>>,
+    send_at: Vec<Option<At>>,
+    expires_at: Vec<Option<At>>,
+}
 
-fn times(item: &Item) -> [Option<Timestamp>; 3] {
-    let s = &item.new.submission;
-    [s.site_enqueued_at, s.content.send_at, s.content.expires_at]
+impl<'a> Rare<'a> {
+    fn of(items: &[&'a Item]) -> Self {
+        let from = |i: &'a Item| &i.new.submission.provenance;
+        Self {
+            type_data: column(items, |i| i.new.submission.content.type_data.as_deref()),
+            site: column(items, |i| from(i).site.as_deref()),
+            instance: column(items, |i| from(i).instance.as_deref()),
+            script: column(items, |i| from(i).script.as_deref()),
+            execution: column(items, |i| from(i).execution.as_ref().map(ExecutionId::as_str)),
+            parent_execution: column(items, |i| {
+                from(i).parent_execution.as_ref().map(ExecutionId::as_str)
+            }),
+            entity_type: column(items, |i| i.new.submission.content.entity_type.as_deref()),
+            entity_id: column(items, |i| i.new.submission.content.entity_id.as_deref()),
+            extra: column(items, |i| i.extra.as_deref()),
+            supersede_key: column(items, |i| i.new.submission.content.supersedes_key.as_deref()),
+            site_enqueued_at: column(items, |i| i.new.submission.site_enqueued_at.map(At)),
+            send_at: column(items, |i| i.new.submission.content.send_at.map(At)),
+            expires_at: column(items, |i| i.new.submission.content.expires_at.map(At)),
+        }
+    }
+
+    fn texts(&self) -> [&Vec<Text<'a>>; 10] {
+        [
+            &self.type_data,
+            &self.site,
+            &self.instance,
+            &self.script,
+            &self.execution,
+            &self.parent_execution,
+            &self.entity_type,
+            &self.entity_id,
+            &self.extra,
+            &self.supersede_key,
+        ]
+    }
+
+    fn times(&self) -> [&Vec<Option<At>>; 3] {
+        [&self.site_enqueued_at, &self.send_at, &self.expires_at]
+    }
+
+    fn is_empty(&self) -> bool {
+        let no_texts = self.texts().into_iter().flatten().all(Option::is_none);
+        no_texts && self.times().into_iter().flatten().all(Option::is_none)
+    }
+
+    /// In the order of the file's `$15…`.
+    fn params(&self) -> impl Iterator<Item = &(dyn ToSql + Sync)> {
+        let texts = self.texts().into_iter().map(|column| column as _);
+        texts.chain(self.times().into_iter().map(|column| column as _))
+    }
+}
+
+pub(in crate::postgres) struct Columns<'a> {
+    items: &'a [&'a Item],
+    common: Common<'a>,
+    /// None where all of them are empty.
+    rare: Option<Rare<'a>>,
 }
 
 impl<'a> Columns<'a> {
     pub fn of(items: &'a [&'a Item]) -> Columns<'a> {
-        let mut text: Vec<Vec<_>> = (0..18).map(|_| Vec::with_capacity(items.len())).collect();
-        let mut time: Vec<Vec<_>> = (0..3).map(|_| Vec::with_capacity(items.len())).collect();
-        for item in items {
-            for (column, value) in text.iter_mut().zip(texts(item)) {
-                column.push(value);
-            }
-            for (column, value) in time.iter_mut().zip(times(item)) {
-                column.push(value.map(At));
-            }
-        }
         Columns {
             items,
-            tenant: items.iter().map(|i| i.new.submission.tenant.0).collect(),
-            id: items.iter().map(|i| i.new.submission.id.0).collect(),
-            content_hash: items.iter().map(|i| i.content_hash).collect(),
-            lane: items.iter().map(|i| i.new.lane.0).collect(),
-            text,
-            time,
+            common: Common::of(items),
+            rare: Some(Rare::of(items)).filter(|rare| !rare.is_empty()),
         }
     }
 
     /// The statement for these items, and its parameters.
-    pub fn statement<'p>(
-        &'p self,
-        now: &'p Option<At>,
-        node: &'p String,
-    ) -> (&'static str, Vec<&'p (dyn ToSql + Sync)>) {
-        match self.is_plain() {
-            true => (sql::ingest_plain, self.plain_params(now, node)),
-            false => (sql::ingest, self.params(now, node)),
+    pub fn statement<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> (&'static str, Params<'p>) {
+        let mut params: Params<'p> = vec![now, node];
+        params.extend(self.common.params());
+        match &self.rare {
+            None => (sql::ingest_plain, params),
+            Some(rare) => {
+                params.extend(rare.params());
+                (sql::ingest, params)
+            }
         }
-    }
-
-    /// Whether the columns that most items leave empty are empty in all of them.
-    fn is_plain(&self) -> bool {
-        let empty = |column: &usize| self.text[*column].iter().all(Option::is_none);
-        RARE.iter().all(empty) && self.time.iter().flatten().all(Option::is_none)
-    }
-
-    fn plain_params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> Vec<&'p (dyn ToSql + Sync)> {
-        let t = &self.text;
-        vec![
-            now,
-            node,
-            &self.tenant,
-            &self.id,
-            &t[0],
-            &self.content_hash,
-            &t[1],
-            &self.lane,
-            &t[2],
-            &t[3],
-            &t[4],
-            &t[5],
-            &t[6],
-            &t[15],
-        ]
-    }
-
-    /// In the order of the file's `$1…`.
-    fn params<'p>(&'p self, now: &'p Option<At>, node: &'p String) -> Vec<&'p (dyn ToSql + Sync)> {
-        let t = &self.text;
-        vec![
-            now,
-            node,
-            &self.tenant,
-            &self.id,
-            &t[0],
-            &self.content_hash,
-            &t[1],
-            &self.lane,
-            &t[2],
-            &t[3],
-            &t[4],
-            &t[5],
-            &t[6],
-            &t[7],
-            &t[8],
-            &t[9],
-            &t[10],
-            &t[11],
-            &t[12],
-            &t[13],
-            &t[14],
-            &t[15],
-            &t[16],
-            &self.time[0],
-            &self.time[1],
-            &self.time[2],
-            &t[17],
-        ]
     }
 
     pub fn superseding(&self) -> Vec<&'a Item> {

@@ -8,13 +8,14 @@ with moment as materialized (
   from unnest(
     $3::integer[], $4::uuid[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[],
     $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
-    $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::timestamptz[], $25::timestamptz[],
-    $26::timestamptz[], $27::text[]
+    $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::timestamptz[],
+    $26::timestamptz[], $27::timestamptz[]
   ) as given (
+    -- What every item has, as in ingest_plain.sql; then what most leave empty.
     tenant, id, idempotency_key, content_hash, channel, lane, provider, list_name,
-    recipients, subject, body, type_data, site, instance, script, execution,
-    parent_execution, entity_type, entity_id, submitted_by, extra, site_enqueued_at, send_at,
-    expires_at, supersede_key
+    recipients, subject, body, submitted_by, type_data, site, instance, script,
+    execution, parent_execution, entity_type, entity_id, extra, supersede_key, site_enqueued_at,
+    send_at, expires_at
   )
 ), accepted as (
   insert into notifications (
