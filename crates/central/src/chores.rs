@@ -1,7 +1,8 @@
 //! What the dispatcher's look at the store found for other loops to do, so that they need not ask themselves.
 
+use domain::lock::lock;
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::Duration,
 };
 use tokio::{sync::Notify, time::Instant};
@@ -87,7 +88,7 @@ impl Chores {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counts)
     }
 }
 

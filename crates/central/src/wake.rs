@@ -1,9 +1,9 @@
 //! Tells the dispatcher that a lane has something to do, without waiting for its next poll.
 
-use domain::LaneId;
+use domain::{LaneId, lock::lock};
 use std::{
     collections::HashSet,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 use tokio::sync::Notify;
 
@@ -42,6 +42,6 @@ impl Wake {
     }
 
     fn lock(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.news)
     }
 }

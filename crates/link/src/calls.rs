@@ -3,9 +3,10 @@
 //! Always true: after [`Calls::close`] nobody waits and nobody starts to; a site's numbers are odd and central's even,
 //! so that a frame too new to be understood can still be told to be a question.
 
+use domain::lock::lock;
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 use tokio::sync::oneshot;
 
@@ -58,7 +59,7 @@ impl<A> Calls<A> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open<A>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// A question with a number of its own; none when the stream is over.

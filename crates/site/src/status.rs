@@ -2,7 +2,7 @@
 //! central cannot be asked.
 
 use crate::site::Site;
-use domain::{NotificationId, Status, Timestamp};
+use domain::{NotificationId, Status, Timestamp, lock::lock};
 use link::RemoteStatus;
 use std::{
     collections::{HashMap, VecDeque},
@@ -118,9 +118,7 @@ impl Site {
     }
 
     fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
-        self.heard
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        lock(&self.heard)
     }
 }
 

@@ -12,14 +12,14 @@ use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
-use domain::{Clock, SystemClock};
+use domain::{Clock, SystemClock, lock::lock};
 use rcgen::{KeyPair, PKCS_ED25519, PublicKeyData, SigningKey};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
@@ -78,10 +78,6 @@ impl fmt::Debug for IdentityProvider {
     }
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl IdentityProvider {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -121,19 +117,19 @@ impl IdentityProvider {
 
     /// Who is signed in there from now on, as claims; `sub` is needed.
     pub fn person(&self, claims: Value) {
-        *held(&self.shared.person) = claims.as_object().cloned().unwrap_or_default();
+        *lock(&self.shared.person) = claims.as_object().cloned().unwrap_or_default();
     }
 
     /// Signs with a new key from now on and publishes no other.
     pub fn rotate(&self) {
         let fresh = KeyPair::generate_for(&PKCS_ED25519).expect("a key");
-        let mut keys = held(&self.shared.keys);
+        let mut keys = lock(&self.shared.keys);
         keys.number += 1;
         keys.withdrawn = Some(std::mem::replace(&mut keys.current, fresh));
     }
 
     pub fn misbehave(&self, fault: Option<Fault>) {
-        *held(&self.shared.fault) = fault;
+        *lock(&self.shared.fault) = fault;
     }
 }
 
@@ -159,7 +155,7 @@ async fn configuration(State(shared): State<Arc<Shared>>) -> Json<Value> {
 }
 
 async fn keys(State(shared): State<Arc<Shared>>) -> Json<Value> {
-    let keys = held(&shared.keys);
+    let keys = lock(&shared.keys);
     let (kid, x) = (
         keys.number.to_string(),
         URL_SAFE_NO_PAD.encode(keys.current.der_bytes()),
@@ -175,10 +171,10 @@ async fn authorize(State(shared): State<Arc<Shared>>, Query(asked): Query<Asked>
         return StatusCode::BAD_REQUEST.into_response();
     }
     let (back, state) = (text("redirect_uri"), text("state"));
-    if *held(&shared.fault) == Some(Fault::Denied) {
+    if *lock(&shared.fault) == Some(Fault::Denied) {
         return Redirect::to(&format!("{back}?error=access_denied&state={state}")).into_response();
     }
-    let mut all = held(&shared.asked);
+    let mut all = lock(&shared.asked);
     let code = format!("code-{}", all.len() + 1);
     all.insert(code.clone(), asked);
     Redirect::to(&format!("{back}?code={code}&state={state}")).into_response()
@@ -190,7 +186,7 @@ async fn token(State(shared): State<Arc<Shared>>, headers: HeaderMap, Form(form)
         return refused("invalid_client");
     }
     let text = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let Some(asked) = held(&shared.asked).remove(text("code")) else {
+    let Some(asked) = lock(&shared.asked).remove(text("code")) else {
         return refused("invalid_grant");
     };
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(text("code_verifier")));
@@ -202,7 +198,7 @@ async fn token(State(shared): State<Arc<Shared>>, headers: HeaderMap, Form(form)
         return refused("invalid_grant");
     }
     let mut answer = json!({ "access_token": "unused", "token_type": "Bearer", "expires_in": 60 });
-    if *held(&shared.fault) != Some(Fault::Missing) {
+    if *lock(&shared.fault) != Some(Fault::Missing) {
         answer["id_token"] = shared.id_token(asked.get("nonce").cloned()).into();
     }
     Json(answer).into_response()
@@ -223,9 +219,9 @@ fn knows_secret(headers: &HeaderMap) -> bool {
 
 impl Shared {
     fn id_token(&self, nonce: Option<String>) -> String {
-        let fault = *held(&self.fault);
+        let fault = *lock(&self.fault);
         let now = SystemClock.now().as_millis() / 1000;
-        let mut claims = held(&self.person).clone();
+        let mut claims = lock(&self.person).clone();
         claims.extend([
             ("iss".into(), self.issuer.clone().into()),
             ("aud".into(), CLIENT_ID.into()),
@@ -242,7 +238,7 @@ impl Shared {
         };
         claims.extend(wrong.map(|(name, value)| (name.to_owned(), value)));
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let keys = held(&self.keys);
+        let keys = lock(&self.keys);
         let (number, key) = match (fault, &keys.withdrawn) {
             (Some(Fault::Forged), _) => (keys.number, &self.other_key),
             (Some(Fault::Withdrawn), Some(withdrawn)) => (keys.number - 1, withdrawn),

@@ -1,6 +1,7 @@
 //! A network between sites and central that a test can cut, mute and mend, made of pipes in memory.
 
 use async_trait::async_trait;
+use domain::lock::lock;
 use futures_util::Stream;
 use link::{
     Address,
@@ -8,7 +9,7 @@ use link::{
 };
 use std::{
     io,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split},
@@ -56,7 +57,7 @@ impl Network {
     /// The connections that reach central from now on. Asked again, the older receiver gets nothing more.
     pub fn incoming(&self) -> impl Stream<Item = io::Result<Wire>> + Send + 'static {
         let (central, incoming) = mpsc::channel(16);
-        *self.0.central.lock().unwrap_or_else(PoisonError::into_inner) = Some(central);
+        *lock(&self.0.central) = Some(central);
         ReceiverStream::new(incoming)
     }
 
@@ -68,7 +69,7 @@ impl Network {
 
     /// Ends every connection; new ones are fine.
     pub fn drop_connections(&self) {
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.0.open);
         std::mem::take(&mut *open).cancel();
     }
 
@@ -86,29 +87,16 @@ impl Network {
 
     /// The addresses that were dialled, in order.
     pub fn dialled(&self) -> Vec<String> {
-        self.0
-            .dialled
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0.dialled).clone()
     }
 }
 
 #[async_trait]
 impl Dial for Network {
     async fn dial(&self, to: &Address) -> io::Result<Box<dyn Io>> {
-        self.0
-            .dialled
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(to.to_string());
+        lock(&self.0.dialled).push(to.to_string());
         let refused = || io::Error::new(io::ErrorKind::ConnectionRefused, "connection refused");
-        let central = self
-            .0
-            .central
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let central = lock(&self.0.central).clone();
         let (Some(central), true) = (central, self.0.weather.borrow().up) else {
             return Err(refused());
         };
@@ -118,7 +106,7 @@ impl Dial for Network {
             .send(Ok(Wire::new(arrived, "pipe")))
             .await
             .map_err(|_| refused())?;
-        let ended = self.0.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ended = lock(&self.0.open).clone();
         let (near_read, near_write) = split(near);
         let (far_read, far_write) = split(far);
         tokio::spawn(carry(near_read, far_write, ended.clone(), None));

@@ -2,11 +2,12 @@
 
 use crate::{console::ConsoleSettings, streams::Streams};
 use central::Central;
+use domain::lock::lock;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -82,14 +83,11 @@ impl Readiness {
     }
 
     fn set(&self, part: &'static str, why: Option<String>) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(part, why);
+        lock(&self.0).insert(part, why);
     }
 
     /// Every part that was ever named, with the reason if it is not ready.
     pub fn parts(&self) -> BTreeMap<&'static str, Option<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }

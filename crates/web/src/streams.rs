@@ -1,10 +1,10 @@
 //! How many live streams there may be: a stream costs a connection and a look at its owner every few seconds.
 
 use crate::problem::{Code, Problem, Result};
-use domain::TenantId;
+use domain::{TenantId, lock::lock};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 /// Of one key or one session: a few people with many pages open.
@@ -55,7 +55,7 @@ impl Streams {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Listener, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -9,12 +9,13 @@ use crate::directory::LaneEntry;
 use domain::{
     Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, RecipientState,
     Seq, TraceContext,
+    lock::lock,
     retry::{DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, lane_pause, next_probe},
     settle::{Ended, RecipientUpdate, Settlement, Targets, settle},
 };
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use store::outbox::{AttemptAudit, AttemptRecord, HoldLane, Lease};
@@ -148,7 +149,7 @@ impl Judge {
 
     /// Counts the lane's failures in a row. Answers whether it is to be held as down.
     fn count(&self, lane: LaneId, seq: Seq, failure: Option<&Failure>) -> bool {
-        let mut streaks = self.streaks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streaks = lock(&self.streaks);
         if failure.is_none() {
             streaks.remove(&lane);
             return false;

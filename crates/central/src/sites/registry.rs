@@ -1,12 +1,12 @@
 //! The sites that are connected to this node right now.
 
 use super::conflict::AgentIdentity;
-use domain::{SiteId, TenantId, Timestamp};
+use domain::{SiteId, TenantId, Timestamp, lock::lock};
 use link::{SiteReport, server::RemoteSite};
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering},
     },
 };
@@ -69,18 +69,14 @@ impl Connected {
     /// Whether this is the agent that is there, started again or with a new connection. A run whose place was taken
     /// and that comes back is a second agent: a copy of the whole machine, most likely.
     pub(super) fn takes_over(&self, there: &Self) -> bool {
-        let mut taken_from = there
-            .superseded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .to_owned();
+        let mut taken_from = lock(&there.superseded).to_owned();
         if !self.agent.is(&there.agent) || taken_from == Some(self.agent.run) {
             return false;
         }
         if self.agent.run != there.agent.run && !there.agent.run.is_nil() {
             taken_from = Some(there.agent.run);
         }
-        *self.superseded.lock().unwrap_or_else(PoisonError::into_inner) = taken_from;
+        *lock(&self.superseded) = taken_from;
         true
     }
 
@@ -89,7 +85,7 @@ impl Connected {
     }
 
     pub fn report(&self) -> Option<SiteReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.report).clone()
     }
 
     pub(super) fn contact(&self, now: Timestamp) {
@@ -97,7 +93,7 @@ impl Connected {
     }
 
     pub(super) fn reported(&self, report: SiteReport) {
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        *lock(&self.report) = Some(report);
     }
 
     pub(super) fn seen(&self, node: &str, now: Timestamp) -> SiteSeen {
@@ -127,7 +123,7 @@ pub struct Registry(Mutex<HashMap<(TenantId, SiteId), Arc<Connected>>>);
 impl Registry {
     /// Takes the place of the site, or says who has it.
     pub(super) fn enter(&self, connected: &Arc<Connected>) -> Result<(), Arc<Connected>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         let place = (connected.tenant, connected.site.clone());
         match all.get(&place) {
             Some(there) if !there.remote.is_over() => Err(there.clone()),
@@ -141,7 +137,7 @@ impl Registry {
     /// Changes nothing when another connection has taken the place.
     pub(super) fn leave(&self, connected: &Connected) {
         let place = (connected.tenant, connected.site.clone());
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         if all
             .get(&place)
             .is_some_and(|there| there.session == connected.session)
@@ -152,13 +148,13 @@ impl Registry {
 
     /// The connection to ask.
     pub fn find(&self, tenant: TenantId, site: &SiteId) -> Option<Arc<Connected>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.0);
         let there = all.get(&(tenant, site.clone()))?;
         Some(there.clone()).filter(|there| !there.remote.is_over())
     }
 
     pub fn all(&self) -> Vec<Arc<Connected>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.0);
         all.values().filter(|c| !c.remote.is_over()).cloned().collect()
     }
 }

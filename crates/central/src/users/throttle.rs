@@ -4,12 +4,12 @@
 //! stopped soon; guesses under a name, from however many addresses, only make sign-ins under it slower, because nobody
 //! may keep somebody else out; what is remembered has a size, whatever is sent.
 
-use domain::Timestamp;
+use domain::{Timestamp, lock::lock};
 use std::{
     collections::{HashMap, VecDeque, hash_map::RandomState},
     hash::BuildHasher,
     net::{IpAddr, Ipv6Addr},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -127,7 +127,7 @@ impl Throttle {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Who, VecDeque<Timestamp>>> {
-        self.tries.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tries)
     }
 }
 

@@ -4,10 +4,11 @@
 //! keeps the most gives way first, so that one busy provider does not push out what another was given.
 
 use crate::{adapter::Message, kind::Owner};
+use domain::lock::lock;
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 use tokio::sync::watch;
 
@@ -111,7 +112,7 @@ impl Captured {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.kept)
     }
 }
 

@@ -19,14 +19,14 @@ use crate::{
     wire::v1,
 };
 use async_trait::async_trait;
-use domain::{Clock, Jitter, NotificationId, SiteId, SystemClock, site::Telemetry};
+use domain::{Clock, Jitter, NotificationId, SiteId, SystemClock, lock::lock, site::Telemetry};
 use futures_util::future::join_all;
 use prost::Message;
 use secrecy::SecretString;
 use session::Session;
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::sync::watch;
@@ -165,12 +165,7 @@ impl LinkClient {
     }
 
     fn session(&self) -> Result<Arc<Session>, Down> {
-        let session = self
-            .0
-            .session
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let session = lock(&self.0.session).clone();
         session.ok_or_else(|| match &*self.0.state.borrow() {
             LinkState::Down { since, why } => Down {
                 since: *since,

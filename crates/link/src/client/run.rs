@@ -13,11 +13,8 @@ use crate::{
     uplink::SiteCommands,
     wire::v1::{self, act::Action, from_central::What as Said, from_site::What as Say},
 };
-use domain::{retry::redial, site::DatabaseIdentity};
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use domain::{lock::lock, retry::redial, site::DatabaseIdentity};
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::Semaphore,
     time::{Instant, MissedTickBehavior, interval, sleep},
@@ -137,16 +134,12 @@ impl LinkClient {
                 None => {}
             }
         }
-        self.0
-            .session
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        lock(&self.0.session).take();
         session.why_ended()
     }
 
     fn up(&self, session: Arc<Session>, central: DatabaseIdentity, address: String) {
-        *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+        *lock(&self.0.session) = Some(session);
         self.0.state.send_replace(LinkState::Up {
             since: self.0.options.clock.now(),
             central,

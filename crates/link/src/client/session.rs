@@ -5,11 +5,8 @@ use crate::{
     message::{Ack, RemoteStatus},
     wire::v1::{self, from_central::What as Answer, from_site::What as Question},
 };
-use domain::NotificationId;
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use domain::{NotificationId, lock::lock};
+use std::{sync::Mutex, time::Duration};
 use tokio::{
     sync::{Semaphore, mpsc},
     time::timeout,
@@ -41,17 +38,14 @@ impl Session {
 
     /// Ends the connection; the first reason counts.
     pub fn end(&self, why: impl Into<String>) {
-        self.why
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| why.into());
+        lock(&self.why).get_or_insert_with(|| why.into());
         self.calls.close();
         self.room.close();
         self.ended.cancel();
     }
 
     pub fn why_ended(&self) -> String {
-        let why = self.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = lock(&self.why).clone();
         why.unwrap_or_else(|| "the link broke".into())
     }
 

@@ -3,11 +3,12 @@
 //! Always true: a stranger, or one address with many connections, takes no place from a site that has been let in, and
 //! no more than its share from those that come.
 
+use domain::lock::lock;
 use std::{
     collections::HashMap,
     net::IpAddr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -56,7 +57,7 @@ impl Door {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

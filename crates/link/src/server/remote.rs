@@ -6,9 +6,9 @@ use crate::{
     message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
     wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
 };
-use domain::submission::limit;
+use domain::{lock::lock, submission::limit};
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -91,11 +91,7 @@ impl RemoteSite {
 
     /// Ends the session, and tells the site why.
     pub fn dismiss(&self, why: impl Into<String>) {
-        self.0
-            .why
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| why.into());
+        lock(&self.0.why).get_or_insert_with(|| why.into());
         self.0.ended.cancel();
     }
 
@@ -109,7 +105,7 @@ impl RemoteSite {
 
     /// Why it is over, or soon will be.
     pub fn why(&self) -> String {
-        let why = self.0.why.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = lock(&self.0.why).clone();
         why.unwrap_or_else(|| "the link broke".into())
     }
 
@@ -117,7 +113,7 @@ impl RemoteSite {
     pub(super) fn close(&self, why: &str) {
         self.dismiss(why);
         self.0.calls.close();
-        self.0.out.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lock(&self.0.out).take();
     }
 
     pub(super) fn answered(&self, call: u64, answer: Answer) {
@@ -126,7 +122,7 @@ impl RemoteSite {
 
     /// False when the link is over.
     pub(super) async fn say(&self, call: u64, what: Question) -> bool {
-        let out = self.0.out.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let out = lock(&self.0.out).clone();
         let Some(out) = out else { return false };
         let frame = v1::FromCentral {
             call,

@@ -19,12 +19,12 @@ pub use try_now::TriedNow;
 pub use verdict::{interrupted, step, words};
 
 use crate::{handler::Handlers, settings::Settings};
-use domain::{Clock, Timestamp, site::Category};
+use domain::{Clock, Timestamp, lock::lock, site::Category};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use health::Health;
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
 };
 use store::{
     Buffer, Result,
@@ -287,7 +287,7 @@ impl Engine {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lanes)
     }
 }
 

@@ -8,9 +8,10 @@ use crate::{
     Error, Result,
     sqlite::{connection, error},
 };
+use domain::lock::lock;
 use rusqlite::params;
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -142,7 +143,7 @@ impl Room {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.disk)
     }
 }
 

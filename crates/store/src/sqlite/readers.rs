@@ -6,10 +6,11 @@ use super::{
     connection::{self, Caches},
 };
 use crate::{Error, Result};
+use domain::lock::lock;
 use rusqlite::Connection;
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 use tokio::sync::Semaphore;
 
@@ -55,11 +56,11 @@ impl Readers {
         let (idle, path, caches) = (self.idle.clone(), self.path.clone(), self.caches);
         let query = move || {
             let _permit = permit;
-            let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let taken = lock(&idle).pop();
             // A query that panicked took its connection with it.
             let conn = taken.map_or_else(|| connection::reader(&path, caches), Ok)?;
             let answer = on_snapshot(&conn, work);
-            idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+            lock(&idle).push(conn);
             answer
         };
         if self.inline {
@@ -75,7 +76,7 @@ impl Readers {
         let all = self.permits.acquire_many(self.connections).await;
         self.permits.close();
         drop(all);
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.idle).clear();
     }
 }
 

@@ -12,13 +12,13 @@ use super::{
     writer_thread::{Thread, Weighted},
 };
 use crate::{Error, Result};
-use domain::{Clock, Timestamp};
+use domain::{Clock, Timestamp, lock::lock};
 use rusqlite::Connection;
 use std::{
     fs::File,
     path::Path,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
@@ -307,10 +307,6 @@ impl Drop for Writer {
             let _ = thread.join();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What later writes are told after the disk failed.

@@ -18,10 +18,10 @@ use crate::{
         session::{Db, Session},
     },
 };
-use domain::Status;
+use domain::{Status, lock::lock};
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 use uuid::Uuid;
@@ -74,7 +74,7 @@ impl Writer {
         if !asked.is_empty() {
             let session = self.db.session(Use::Ingest).await?;
             let found = session.rows(sql::lane_exists, &[&asked]).await?;
-            let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lanes = lock(&self.lanes);
             lanes.extend(found.iter().map(|row| row.get::<_, i64>(0)));
         }
         let missing: HashSet<i64> = self.unknown(items).into_iter().collect();
@@ -87,7 +87,7 @@ impl Writer {
     }
 
     fn unknown(&self, items: &[Item]) -> Vec<i64> {
-        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lanes = lock(&self.lanes);
         let unknown: HashSet<i64> = items
             .iter()
             .map(Item::lane)

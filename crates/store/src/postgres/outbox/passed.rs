@@ -9,10 +9,10 @@
 //! another node that took longer than [`LATE`]) is found by the next look at all lanes, which begins at the start.
 
 use crate::postgres::types::At;
-use domain::Timestamp;
+use domain::{Timestamp, lock::lock};
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -108,8 +108,7 @@ impl Passed {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that panics runs under the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
