@@ -18,7 +18,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
     start.by_the_clock(
         About::every("purge", "deletes what is past its time", every),
         |central| async move {
-            let purged = purge::purge(&central.store, &central.settings.retention, |_| {}).await;
+            let purged = purge::purge(&*central.store, &central.settings.retention, |_| {}).await;
             let purged = purged.inspect(purge::log);
             purged.map(|purged| purge::in_words(&purged)).into()
         },
@@ -40,7 +40,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         About::when_woken("expiry", "parks what waits past its time", looks),
         |central| async move { central.chores.expired().await },
         |central| async move {
-            let parked = expiry::sweep(&central.store, &central.changes).await;
+            let parked = expiry::sweep(&*central.store, &central.changes).await;
             parked
                 .map(|n| format!("parked {n} notifications whose time had passed"))
                 .into()
@@ -56,7 +56,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
             if !central.chores.take_counts() {
                 return Swept::did("nothing was counted");
             }
-            let done = figures::sweep(&central.store, central.settings.kpi).await;
+            let done = figures::sweep(&*central.store, central.settings.kpi).await;
             done.inspect_err(|_| central.chores.are_counts()).into()
         },
     );

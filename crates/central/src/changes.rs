@@ -5,23 +5,23 @@
 //! [`TOLD_AT_ONCE`] changes every [`TELL_EVERY`]; of a notification that changed more often in that time the last
 //! change counts.
 
-use domain::NotificationId;
+use domain::{NotificationId, lock::lock};
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
-use store::{Store, outbox::Signal};
+use store::{Signals, signals::Signal};
 use tokio::{
     sync::{Notify, broadcast},
     time::{Instant, sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
-pub use store::outbox::Change;
+pub use store::signals::Change;
 
 /// How long changes gather before other nodes are told.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -115,16 +115,16 @@ impl Changes {
     }
 
     /// Tells other nodes what changed here while somebody watches there, and that somebody watches here while it is so.
-    pub(crate) async fn run(self, store: Arc<dyn Store>, stop: CancellationToken) {
+    pub(crate) async fn run(self, signals: Arc<dyn Signals>, stop: CancellationToken) {
         let mut said: Option<Instant> = None;
         loop {
             let watched = self.is_watched_here();
             if watched && said.is_none_or(|at| at.elapsed() >= SAY_WATCHED_EVERY) {
-                store.announce(Signal::Watching);
+                signals.announce(Signal::Watching);
                 said = Some(Instant::now());
             }
             if let Some((changes, missed)) = self.take() {
-                store.announce(Signal::Changes { changes, missed });
+                signals.announce(Signal::Changes { changes, missed });
             }
             let watched_until = self.watched_until();
             let again = said.map_or_else(Instant::now, |at| at + SAY_WATCHED_EVERY);
@@ -169,7 +169,7 @@ impl Changes {
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.0.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.gathered)
     }
 }
 

@@ -59,7 +59,7 @@ impl Chores {
     }
 
     fn may_compact(&self) -> bool {
-        let mut asked = self.compact_asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = lock(&self.compact_asked);
         let now = Instant::now();
         let may = asked.is_none_or(|at| now.duration_since(at) >= COMPACT_AT_MOST_EVERY);
         if may {

@@ -5,14 +5,13 @@
 
 use crate::changes::{Change, Changes};
 use domain::{Status, settle::EXPIRED};
-use std::sync::Arc;
-use store::Store;
+use store::Outbox;
 
 /// Rows in one transaction: few enough that nobody waits long behind it.
 const CHUNK: u32 = 500;
 
 /// Parks until nothing overdue is left. Answers how many that were.
-pub async fn sweep(store: &Arc<dyn Store>, changes: &Changes) -> store::Result<u64> {
+pub async fn sweep(store: &dyn Outbox, changes: &Changes) -> store::Result<u64> {
     let mut total = 0;
     loop {
         let parked = store.park_expired(CHUNK).await?;

@@ -1,13 +1,13 @@
 //! Keeps what charts read small and fresh: condenses counts as they come in, samples the figures once a minute.
 
-use std::{sync::Arc, time::Duration};
-use store::{Store, query::KpiAsk};
+use std::time::Duration;
+use store::{Stats, query::KpiAsk};
 
 /// As long as a bucket of counts.
 pub const INTERVAL: Duration = domain::kpi::BUCKET;
 
 /// Condenses until nothing is left.
-pub async fn sweep(store: &Arc<dyn Store>, ask: KpiAsk) -> store::Result<String> {
+pub async fn sweep(store: &dyn Stats, ask: KpiAsk) -> store::Result<String> {
     let mut calls = 1;
     loop {
         let done = store.roll_up(ask).await?;

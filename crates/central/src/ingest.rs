@@ -19,23 +19,19 @@ use std::{
     time::Instant,
 };
 use store::{
-    Store,
-    outbox::{Ingested, NewNotification, Signal},
+    Outbox, Signals,
+    outbox::{Ingested, NewNotification},
+    signals::Signal,
 };
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Ingest {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Outbox>,
+    signals: Arc<dyn Signals>,
     directory: Arc<Directory>,
     wake: Arc<Wake>,
     changes: Changes,
     tracer: Tracer,
-}
-
-impl std::fmt::Debug for Ingest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ingest")
-    }
 }
 
 /// The answer to one submission.
@@ -54,7 +50,8 @@ pub enum Submitted {
 
 impl Ingest {
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn Outbox>,
+        signals: Arc<dyn Signals>,
         directory: Arc<Directory>,
         wake: Arc<Wake>,
         changes: Changes,
@@ -62,6 +59,7 @@ impl Ingest {
     ) -> Self {
         Self {
             store,
+            signals,
             directory,
             wake,
             changes,
@@ -153,7 +151,7 @@ impl Ingest {
         if !lanes.is_empty() {
             let lanes: Vec<_> = lanes.into_iter().collect();
             self.wake.lanes(lanes.iter().copied());
-            self.store.announce(Signal::Lanes(lanes));
+            self.signals.announce(Signal::Lanes(lanes));
         }
     }
 

@@ -11,7 +11,7 @@ use domain::{Actor, NotificationId, TenantId, Timestamp, chain};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use store::{
-    Store,
+    Jobs, Queries,
     jobs::{Job, NewJob, Progress},
     operator::Acted,
     query::{Cursor, Page},
@@ -49,25 +49,27 @@ const JOB_PAGE: u32 = 500;
 /// Counting stops here; a job over more says "at least".
 pub const COUNT_BOUND: u64 = 100_000;
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct JobService {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Jobs>,
+    queries: Arc<dyn Queries>,
     operator: OperatorService,
     sites: SiteService,
     node: String,
     wake: Arc<tokio::sync::Notify>,
 }
 
-impl std::fmt::Debug for JobService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JobService")
-    }
-}
-
 impl JobService {
-    pub fn new(store: Arc<dyn Store>, operator: OperatorService, sites: SiteService, node: String) -> Self {
+    pub fn new(
+        store: Arc<dyn Jobs>,
+        queries: Arc<dyn Queries>,
+        operator: OperatorService,
+        sites: SiteService,
+        node: String,
+    ) -> Self {
         Self {
             store,
+            queries,
             operator,
             sites,
             node,
@@ -77,7 +79,7 @@ impl JobService {
 
     /// How many parked rows match just now. A job that is given the answer acts on these and on no others.
     pub async fn count(&self, tenant: TenantId, filter: &BulkFilter) -> store::Result<Counted> {
-        let as_of = self.store.now().await?;
+        let as_of = self.queries.now().await?;
         let total = self.count_as_of(tenant, filter, as_of).await?;
         Ok(Counted { total, as_of })
     }
@@ -96,7 +98,7 @@ impl JobService {
         let (mut n, mut after) = (0, None);
         loop {
             let page = self
-                .store
+                .queries
                 .list(tenant, &filter, Page { limit: 1000, after })
                 .await?;
             n += page.rows.len() as u64;
@@ -118,7 +120,7 @@ impl JobService {
         counted: Option<Counted>,
         actor: &Actor,
     ) -> store::Result<Job> {
-        let now = self.store.now().await?;
+        let now = self.queries.now().await?;
         let as_of = counted.map_or(now, |counted| counted.as_of.min(now));
         let total = self.count_as_of(tenant, &filter, as_of).await?;
         // A row whose commit was under way when the others were counted, or a clock that was set back.
@@ -215,7 +217,7 @@ impl JobService {
         loop {
             let after = progress.cursor.as_deref().and_then(parse_cursor);
             let page = self
-                .store
+                .queries
                 .list(
                     job.tenant,
                     &filter,

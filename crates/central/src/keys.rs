@@ -1,14 +1,14 @@
 //! API keys: minted once, shown once, kept as a hash.
 
-use domain::{Actor, TenantId, Timestamp};
+use domain::{Actor, TenantId, Timestamp, lock::lock};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use store::{
-    Store,
+    Directory,
     directory::{ApiKey, NewKey, Role},
 };
 
@@ -37,7 +37,7 @@ type Cache = HashMap<[u8; 32], (Timestamp, Principal)>;
 
 #[derive(Clone)]
 pub struct Keys {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Directory>,
     clock: Arc<dyn domain::Clock>,
     cache: Arc<Mutex<Cache>>,
 }
@@ -63,7 +63,7 @@ pub(crate) fn mint() -> String {
 }
 
 impl Keys {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn domain::Clock>) -> Self {
+    pub fn new(store: Arc<dyn Directory>, clock: Arc<dyn domain::Clock>) -> Self {
         Self {
             store,
             clock,
@@ -114,19 +114,14 @@ impl Keys {
 
     /// Asks the store about every key anew.
     pub(crate) fn forget(&self) {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.cache).clear();
     }
 
     /// Who this key belongs to; none when it is unknown or revoked.
     pub async fn authenticate(&self, text: &str) -> store::Result<Option<Principal>> {
         let hash = hash(text);
         let now = self.clock.now();
-        let cached = self
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&hash)
-            .cloned();
+        let cached = lock(&self.cache).get(&hash).cloned();
         if let Some((at, principal)) = cached
             && now.since(at) < KEY_CACHE_TTL
         {
@@ -140,7 +135,7 @@ impl Keys {
             role: key.role,
             actor: Actor::new(format!("key:{}", key.name)),
         };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.cache);
         if cache.len() >= CACHED_KEYS {
             cache.clear();
         }

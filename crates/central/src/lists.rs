@@ -3,7 +3,7 @@
 use crate::{directory::Directory, wake::Wake};
 use domain::{Actor, Channel, FieldError, Recipient, TenantId, address, submission::limit};
 use std::{collections::HashSet, sync::Arc};
-use store::{Store, directory::List, outbox::Signal};
+use store::{Signals, directory::List, signals::Signal};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
@@ -13,23 +13,24 @@ pub enum ListError {
     Store(#[from] store::Error),
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ListService {
-    store: Arc<dyn Store>,
+    store: Arc<dyn store::Directory>,
+    signals: Arc<dyn Signals>,
     directory: Arc<Directory>,
     wake: Arc<Wake>,
 }
 
-impl std::fmt::Debug for ListService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ListService")
-    }
-}
-
 impl ListService {
-    pub fn new(store: Arc<dyn Store>, directory: Arc<Directory>, wake: Arc<Wake>) -> Self {
+    pub fn new(
+        store: Arc<dyn store::Directory>,
+        signals: Arc<dyn Signals>,
+        directory: Arc<Directory>,
+        wake: Arc<Wake>,
+    ) -> Self {
         Self {
             store,
+            signals,
             directory,
             wake,
         }
@@ -102,7 +103,7 @@ impl ListService {
     async fn changed(&self) -> store::Result<()> {
         self.directory.refresh().await?;
         self.wake.look();
-        self.store.announce(Signal::Directory);
+        self.signals.announce(Signal::Directory);
         Ok(())
     }
 }

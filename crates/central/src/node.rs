@@ -13,7 +13,7 @@ use crate::{
     operator::OperatorService,
     providers::ProviderService,
     secrets::Sealer,
-    sites::SiteService,
+    sites::{SiteService, SiteStore},
     users::UserService,
     wake::Wake,
     watched_kpis::WatchedKpis,
@@ -21,7 +21,7 @@ use crate::{
 use delivery::Registry;
 use domain::{Clock, Tracer};
 use std::{sync::Arc, time::Duration};
-use store::{Store, loops::Loops, maintenance::Retention, outbox::Signal, query::KpiAsk};
+use store::{Store, loops::Loops, maintenance::Retention, query::KpiAsk, signals::Signal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -103,6 +103,7 @@ impl Central {
         let directory = Arc::new(Directory::new(store.clone(), registry, sealer));
         let ingest = Ingest::new(
             store.clone(),
+            store.clone(),
             directory.clone(),
             wake.clone(),
             changes.clone(),
@@ -110,23 +111,33 @@ impl Central {
         );
         let operator = OperatorService::new(
             store.clone(),
+            store.clone(),
+            store.clone(),
             directory.clone(),
             ingest.clone(),
             wake.clone(),
             changes.clone(),
         );
         let sites = SiteService::new(
-            store.clone(),
+            SiteStore::of(&store),
             ingest.clone(),
             clock.clone(),
             settings.node.clone(),
         );
         Self {
-            providers: ProviderService::new(store.clone(), directory.clone(), clock.clone(), wake.clone()),
-            lists: ListService::new(store.clone(), directory.clone(), wake.clone()),
+            providers: ProviderService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                directory.clone(),
+                clock.clone(),
+                wake.clone(),
+            ),
+            lists: ListService::new(store.clone(), store.clone(), directory.clone(), wake.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserService::new(store.clone(), clock.clone()),
             jobs: JobService::new(
+                store.clone(),
                 store.clone(),
                 operator.clone(),
                 sites.clone(),

@@ -9,21 +9,17 @@ use crate::{
 };
 use domain::{Actor, Content, LaneId, NotificationId, Status, Submission, TenantId};
 use std::{collections::BTreeSet, sync::Arc};
-use store::{Store, operator::Acted, outbox::Signal};
+use store::{Operator, Queries, Signals, operator::Acted, signals::Signal};
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct OperatorService {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Operator>,
+    queries: Arc<dyn Queries>,
+    signals: Arc<dyn Signals>,
     directory: Arc<Directory>,
     ingest: Ingest,
     wake: Arc<Wake>,
     changes: Changes,
-}
-
-impl std::fmt::Debug for OperatorService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OperatorService")
-    }
 }
 
 /// The answer to a request for a repeat.
@@ -40,7 +36,9 @@ pub enum Resent {
 
 impl OperatorService {
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn Operator>,
+        queries: Arc<dyn Queries>,
+        signals: Arc<dyn Signals>,
         directory: Arc<Directory>,
         ingest: Ingest,
         wake: Arc<Wake>,
@@ -48,6 +46,8 @@ impl OperatorService {
     ) -> Self {
         Self {
             store,
+            queries,
+            signals,
             directory,
             ingest,
             wake,
@@ -87,7 +87,7 @@ impl OperatorService {
         if !lanes.is_empty() {
             let lanes: Vec<_> = lanes.into_iter().collect();
             self.wake.lanes(lanes.iter().copied());
-            self.store.announce(Signal::Lanes(lanes));
+            self.signals.announce(Signal::Lanes(lanes));
         }
         self.tell(tenant, ids, &answers, Status::Pending);
         Ok(answers)
@@ -95,7 +95,7 @@ impl OperatorService {
 
     /// Where the notification would go if it came in now; its old lane when its provider is gone.
     async fn lane_now(&self, tenant: TenantId, id: NotificationId) -> store::Result<Option<LaneId>> {
-        let Some(found) = self.store.get(tenant, id).await? else {
+        let Some(found) = self.queries.get(tenant, id).await? else {
             return Ok(None);
         };
         let content = found.submission.content;
@@ -107,7 +107,7 @@ impl OperatorService {
         {
             Route::Lane { lane, .. } => Ok(Some(lane)),
             Route::UnknownProvider | Route::OtherChannel(_) => {
-                Ok(Some(self.store.unrouted_lane(tenant, channel).await?))
+                Ok(Some(self.directory.unrouted_lane(tenant, channel).await?))
             }
         }
     }
@@ -134,7 +134,7 @@ impl OperatorService {
     /// Sends what has ended once more, to everybody, as a new notification under a key of its own. The one repeated stays as
     /// it is and tells who asked.
     pub async fn resend(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Resent> {
-        let Some(found) = self.store.get(tenant, id).await? else {
+        let Some(found) = self.queries.get(tenant, id).await? else {
             return Ok(Resent::NotFound);
         };
         if !found.status.is_terminal() {

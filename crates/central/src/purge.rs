@@ -1,8 +1,7 @@
 //! Deletes what is past its time, in chunks, so that ingest and dispatch go on in between.
 
-use std::sync::Arc;
 use store::{
-    Store,
+    Maintenance,
     maintenance::{Purged, Retention},
 };
 
@@ -11,7 +10,7 @@ pub const CHUNK: u32 = 500;
 
 /// Purges until a chunk comes back short. `between` is called after each chunk with what is gone so far.
 pub async fn purge(
-    store: &Arc<dyn Store>,
+    store: &dyn Maintenance,
     keep: &Retention,
     mut between: impl FnMut(&Purged),
 ) -> store::Result<Purged> {

@@ -2,7 +2,7 @@
 
 use crate::node::Central;
 use domain::{Actor, TenantId};
-use store::{directory::TenantDeletion, outbox::Signal};
+use store::{directory::TenantDeletion, signals::Signal};
 
 impl Central {
     /// Deletes a tenant on which nothing hangs any more. Its keys open nothing from now on: here at once, on other nodes

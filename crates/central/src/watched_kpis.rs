@@ -3,13 +3,9 @@
 //! Always true: however many ask, the queue is counted once every few seconds for each tenant that somebody watches, and
 //! once for all; who asks meanwhile waits for that count or is told the last one.
 
-use domain::{TenantId, kpi::Kpis};
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
-use store::{Store, query::KpiAsk};
+use domain::{TenantId, kpi::Kpis, lock::lock};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use store::{Queries, query::KpiAsk};
 use tokio::{sync::Mutex, time::Instant};
 
 /// Figures are told again for this long. A little less than the time between two events of a stream.
@@ -22,21 +18,15 @@ type Count = Option<(Instant, Option<Kpis>)>;
 /// By tenant; none stands for all.
 type Counts = HashMap<Option<TenantId>, Arc<Mutex<Count>>>;
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct WatchedKpis {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Queries>,
     ask: KpiAsk,
     counts: Arc<std::sync::Mutex<Counts>>,
 }
 
-impl std::fmt::Debug for WatchedKpis {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("WatchedKpis")
-    }
-}
-
 impl WatchedKpis {
-    pub(crate) fn new(store: Arc<dyn Store>, ask: KpiAsk) -> Self {
+    pub(crate) fn new(store: Arc<dyn Queries>, ask: KpiAsk) -> Self {
         Self {
             store,
             ask,
@@ -66,7 +56,7 @@ impl WatchedKpis {
     }
 
     fn slot(&self, tenant: Option<TenantId>) -> Arc<Mutex<Count>> {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(&self.counts);
         if counts.len() >= CACHED_KPIS && !counts.contains_key(&tenant) {
             counts.retain(|_, slot| Arc::strong_count(slot) > 1);
         }

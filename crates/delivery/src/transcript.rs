@@ -4,9 +4,10 @@
 //! Always true: every part is scrubbed of the provider's secrets before it is kept, and the whole has a bound.
 
 use crate::redact::Redactor;
+use domain::lock::lock;
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 /// The most that is kept of one part, in bytes.
@@ -97,10 +98,6 @@ impl fmt::Debug for Recorder {
             "Recorder(off)"
         })
     }
-}
-
-fn lock(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
-    transcript.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -9,10 +9,14 @@ use domain::{
     TenantId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Debug},
+    str::FromStr,
+};
 
 #[async_trait]
-pub trait Directory: Send + Sync {
+pub trait Directory: Debug + Send + Sync {
     async fn directory_version(&self) -> Result<i64>;
 
     async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant>;

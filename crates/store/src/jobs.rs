@@ -3,11 +3,11 @@
 use crate::Result;
 use async_trait::async_trait;
 use domain::{Actor, TenantId, Timestamp};
-use std::time::Duration;
+use std::{fmt::Debug, time::Duration};
 use uuid::Uuid;
 
 #[async_trait]
-pub trait Jobs: Send + Sync {
+pub trait Jobs: Debug + Send + Sync {
     async fn create_job(&self, job: NewJob) -> Result<Job>;
     async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>>;
     /// Takes one unfinished job that no live node works on.

@@ -37,6 +37,7 @@ pub mod private;
 pub mod query;
 mod roll_up;
 mod schema;
+pub mod signals;
 pub mod sites;
 pub mod sqlite;
 pub mod stats;
@@ -50,14 +51,19 @@ pub use maintenance::Maintenance;
 pub use operator::Operator;
 pub use outbox::Outbox;
 pub use query::Queries;
+pub use signals::Signals;
 pub use sites::Sites;
 pub use stats::Stats;
 pub use users::Users;
 
-/// Everything central keeps. Used as `Arc<dyn Store>`.
+/// Everything central keeps. Used as `Arc<dyn Store>` by whoever opens it; a part is handed the job it needs, as
+/// `Arc<dyn Directory>`.
 pub trait Store:
-    Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
+    Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
 {
 }
 
-impl<T: Outbox + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats> Store for T {}
+impl<T> Store for T where
+    T: Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
+{
+}

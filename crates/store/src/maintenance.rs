@@ -3,10 +3,10 @@
 use crate::Result;
 use async_trait::async_trait;
 use domain::Timestamp;
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{collections::BTreeMap, fmt::Debug, path::Path, time::Duration};
 
 #[async_trait]
-pub trait Maintenance: Send + Sync {
+pub trait Maintenance: Debug + Send + Sync {
     /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
     /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
     /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, and at most as many audit rows, spent keys and stats

@@ -3,9 +3,10 @@
 use crate::{Result, outbox::NewNotification};
 use async_trait::async_trait;
 use domain::{Actor, LaneId, NotificationId, Status, TenantId};
+use std::fmt::Debug;
 
 #[async_trait]
-pub trait Operator: Send + Sync {
+pub trait Operator: Debug + Send + Sync {
     /// Sends parked notifications round again: a new generation, attempts from zero, due at once, in the lane
     /// given. Only recipients who failed are opened again. One answer per id, in order; each audited.
     async fn requeue(

@@ -9,12 +9,12 @@ use domain::{
     Actor, Content, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, RecipientState,
     Seq, Status, Submission, Target, TenantId, Timestamp, TraceContext, settle::RecipientUpdate,
 };
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Debug, sync::Arc, time::Duration};
 
 pub use domain::settle::Ended;
 
 #[async_trait]
-pub trait Outbox: Send + Sync {
+pub trait Outbox: Debug + Send + Sync {
     /// Inserts what is not there yet, within each tenant by notification id. One answer per item, in order.
     ///
     /// When this returns, every `Accepted` row survives a crash. Concurrent calls share a commit. One item the
@@ -72,38 +72,6 @@ pub trait Outbox: Send + Sync {
     /// Makes every row that was claimed before this process started due at once (they count as interrupted).
     /// Only for a store that one process uses at a time; elsewhere does nothing.
     async fn void_stale_leases(&self) -> Result<u64>;
-
-    /// Woken when other nodes ingest or change something; never on an embedded store.
-    fn subscribe(&self) -> tokio::sync::broadcast::Receiver<Signal>;
-
-    /// Tells the other nodes, after the commit, coalesced. Does nothing on an embedded store.
-    fn announce(&self, signal: Signal);
-}
-
-/// What one node tells the others. Losing one costs latency, never a message: polling is the net.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Signal {
-    /// Rows became due in these lanes.
-    Lanes(Vec<LaneId>),
-    /// Providers, lists or keys changed.
-    Directory,
-    /// A question to a site waits for the node that has it, or was answered.
-    Relays,
-    /// Somebody watches live on the node that says so, and wants to be told of changes for a while.
-    Watching,
-    /// What has changed on another node, and how many changes are not told one by one.
-    Changes { changes: Vec<Change>, missed: u64 },
-    /// The listening session was lost and is back: look once.
-    LookAgain,
-}
-
-/// Where a notification stands since a moment ago.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub tenant: TenantId,
-    pub id: NotificationId,
-    pub status: Status,
-    pub code: Option<String>,
 }
 
 /// A submission and the lane it was routed to.

@@ -7,10 +7,10 @@ use domain::{
     AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, TextFilters,
     Timestamp, TrackedOperationId, kpi::Kpis, submission::Submission,
 };
-use std::time::Duration;
+use std::{fmt::Debug, time::Duration};
 
 #[async_trait]
-pub trait Queries: Send + Sync {
+pub trait Queries: Debug + Send + Sync {
     async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>>;
 
     /// A page of notifications, newest first. At most [`SCAN_BOUND`] rows are looked at for one page; when the

@@ -11,11 +11,11 @@ use domain::{
     site::{Category, DatabaseIdentity, OperationEvent, OperationStatus, Telemetry},
     submission::limit,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt::Debug, time::Duration};
 use uuid::Uuid;
 
 #[async_trait]
-pub trait Sites: Send + Sync {
+pub trait Sites: Debug + Send + Sync {
     /// Makes a site known and gives it its key (role `site`, named like the site), both or neither. `Conflict` while
     /// it has a live key. Audited.
     async fn register_site(

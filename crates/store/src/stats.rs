@@ -4,10 +4,10 @@
 use crate::{Result, query::KpiAsk};
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
-use std::time::Duration;
+use std::{fmt::Debug, time::Duration};
 
 #[async_trait]
-pub trait Stats: Send + Sync {
+pub trait Stats: Debug + Send + Sync {
     /// Condenses the counts since last time, at most [`CHUNK`] of time in one go, and samples the figures once a
     /// minute. Harmless when done twice or by several nodes.
     async fn roll_up(&self, ask: KpiAsk) -> Result<RolledUp>;

@@ -7,10 +7,13 @@
 use crate::{Result, directory::Role};
 use async_trait::async_trait;
 use domain::{Actor, TenantId, Timestamp, UserId};
-use std::{fmt, time::Duration};
+use std::{
+    fmt::{self, Debug},
+    time::Duration,
+};
 
 #[async_trait]
-pub trait Users: Send + Sync {
+pub trait Users: Debug + Send + Sync {
     /// `Conflict` when the name is taken, in any case and any tenant, or the subject is.
     async fn create_user(&self, user: NewUser, actor: &Actor) -> Result<User>;
     /// Whoever may anything in the tenant.

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use delivery::{Adapter, Attempt, Kind, KindInfo, Message, Setting, kind::Settings};
-use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
+use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy, lock::lock};
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 use tokio::sync::watch;
 
@@ -55,7 +55,7 @@ impl FarEnd {
     }
 
     pub fn script(&self, script: impl FnMut(&Message, &Settings) -> Reply + Send + 'static) {
-        *self.script.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(script);
+        *lock(&self.script) = Box::new(script);
     }
 
     /// Always the same answer.
@@ -69,10 +69,7 @@ impl FarEnd {
 
     /// Every message it was given, in order.
     pub fn received(&self) -> Vec<Message> {
-        self.received
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.received).clone()
     }
 
     pub fn open_gate(&self) {
@@ -152,13 +149,9 @@ struct Wire {
 impl Adapter for Wire {
     async fn deliver(&self, message: &Message, _attempt: Attempt) -> Outcome {
         let far_end = &self.far_end;
-        far_end
-            .received
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(message.clone());
+        lock(&far_end.received).push(message.clone());
         let reply = {
-            let mut script = far_end.script.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut script = lock(&far_end.script);
             script(message, &self.settings)
         };
         match reply {

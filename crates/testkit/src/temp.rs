@@ -6,16 +6,11 @@ use store::{Store, sqlite::SqliteStore};
 use tempfile::TempDir;
 
 /// Keeps the folder alive as long as the store is in use.
+#[derive(Debug)]
 pub struct TempStore {
     pub store: Arc<dyn Store>,
     pub clock: Arc<ManualClock>,
     pub folder: TempDir,
-}
-
-impl std::fmt::Debug for TempStore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TempStore({})", self.folder.path().display())
-    }
 }
 
 impl TempStore {

@@ -42,7 +42,7 @@ impl Directory {
         lane: LaneId,
         version: i64,
     ) -> store::Result<LaneEntry> {
-        let (tenant, adapter) = match self.store.0.unrouted_channel(lane).await? {
+        let (tenant, adapter) = match self.store.unrouted_channel(lane).await? {
             Some((tenant, channel)) if self.registry.iter().any(|k| k.info().channel == channel) => {
                 (tenant, LaneAdapter::NoProvider(channel))
             }

@@ -18,29 +18,20 @@ use delivery::{
     Registry,
     kind::{Owner, Settings},
 };
-use domain::{Channel, LaneId, ProviderId, TenantId};
+use domain::{Channel, LaneId, ProviderId, TenantId, lock};
 use serde_json::Value;
-use std::sync::{Arc, PoisonError, RwLock};
-use store::{Store, directory::List};
+use std::sync::{Arc, RwLock};
+use store::directory::List;
 
 /// The configuration version of a lane that never had a provider.
 const UNROUTED_VERSION: i64 = 1;
 
 #[derive(Debug)]
 pub struct Directory {
-    store: Shared,
+    store: Arc<dyn store::Directory>,
     registry: Registry,
     sealer: Sealer,
     cache: RwLock<Cache>,
-}
-
-/// `dyn Store` has no `Debug` of its own.
-struct Shared(Arc<dyn Store>);
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Store")
-    }
 }
 
 /// Where a submission goes.
@@ -59,9 +50,9 @@ pub enum Route {
 }
 
 impl Directory {
-    pub fn new(store: Arc<dyn Store>, registry: Registry, sealer: Sealer) -> Self {
+    pub fn new(store: Arc<dyn store::Directory>, registry: Registry, sealer: Sealer) -> Self {
         Self {
-            store: Shared(store),
+            store,
             registry,
             sealer,
             cache: RwLock::default(),
@@ -81,7 +72,7 @@ impl Directory {
         if self.read(|cache| cache.version == version) {
             return false;
         }
-        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock::write(&self.cache);
         if cache.version == version {
             return false;
         }
@@ -98,7 +89,7 @@ impl Directory {
 
     /// Asks the store for its version and forgets what is older.
     pub async fn refresh(&self) -> store::Result<()> {
-        let version = self.store.0.directory_version().await?;
+        let version = self.store.directory_version().await?;
         self.saw_version(version);
         Ok(())
     }
@@ -116,7 +107,7 @@ impl Directory {
         }
         let version = self.version();
         let route = match provider {
-            Some(id) => match self.store.0.provider(tenant, id).await? {
+            Some(id) => match self.store.provider(tenant, id).await? {
                 None => Route::UnknownProvider,
                 Some(p) if channel.is_some_and(|c| c != p.provider.channel) => {
                     Route::OtherChannel(p.provider.channel)
@@ -141,19 +132,24 @@ impl Directory {
     }
 
     async fn first_provider(&self, tenant: TenantId, channel: Channel) -> store::Result<Route> {
-        let mut serving = self.store.0.providers(tenant).await?;
+        let mut serving = self.store.providers(tenant).await?;
         serving.retain(|p| p.provider.channel == channel);
         // One that is switched off is better than none: its rows wait and say why, instead of parking.
         serving.sort_by_key(|p| (!p.provider.enabled, p.provider.order));
         let (lane, served) = match serving.first() {
             Some(p) => (p.lane, true),
-            None => (self.store.0.unrouted_lane(tenant, channel).await?, false),
+            None => (self.store.unrouted_lane(tenant, channel).await?, false),
         };
         Ok(Route::Lane {
             lane,
             channel,
             served,
         })
+    }
+
+    /// Where messages of a channel go that no provider serves.
+    pub async fn unrouted_lane(&self, tenant: TenantId, channel: Channel) -> store::Result<LaneId> {
+        self.store.unrouted_lane(tenant, channel).await
     }
 
     /// The lane's entry if it is in memory and of this configuration version.
@@ -178,7 +174,7 @@ impl Directory {
             return Ok(entry);
         }
         let seen = self.version();
-        let entry = Arc::new(match self.store.0.provider_of_lane(lane).await? {
+        let entry = Arc::new(match self.store.provider_of_lane(lane).await? {
             Some(provider) => self.entry(provider),
             None => {
                 self.entry_without_provider(lane, version.unwrap_or(UNROUTED_VERSION))
@@ -229,7 +225,7 @@ impl Directory {
             return Ok(Some(list));
         }
         let version = self.version();
-        let Some(list) = self.store.0.list_by_name(tenant, name).await?.map(Arc::new) else {
+        let Some(list) = self.store.list_by_name(tenant, name).await?.map(Arc::new) else {
             return Ok(None);
         };
         self.remember(version, |cache| cache.keep_list(key, list.clone()));
@@ -241,12 +237,12 @@ impl Directory {
     }
 
     fn read<T>(&self, look: impl FnOnce(&Cache) -> T) -> T {
-        look(&self.cache.read().unwrap_or_else(PoisonError::into_inner))
+        look(&lock::read(&self.cache))
     }
 
     /// Keeps what was read, unless the directory changed while it was being read.
     fn remember(&self, version: i64, put: impl FnOnce(&mut Cache)) {
-        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock::write(&self.cache);
         if cache.version == version {
             put(&mut cache);
         }

@@ -1,13 +1,14 @@
 //! The rows this node is sending right now, and keeping them ours while it does.
 
 use async_trait::async_trait;
+use domain::lock::lock;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 use store::{
-    Store,
+    Outbox,
     loops::{About, Loop, Swept},
     outbox::Lease,
 };
@@ -19,7 +20,7 @@ pub(super) struct Leases(Mutex<HashMap<Lease, Instant>>);
 
 impl Leases {
     fn lock(&self) -> MutexGuard<'_, HashMap<Lease, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// `since`: an instant before the claim was issued, so that our idea of the lease ends before the store's.
@@ -61,7 +62,7 @@ impl Leases {
 
 /// Renews what is still being sent, long before its lease ends.
 pub(super) struct Renewing {
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Outbox>,
     pub leases: Arc<Leases>,
     pub lease: Duration,
 }

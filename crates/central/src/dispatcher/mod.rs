@@ -34,7 +34,7 @@ use leases::{Leases, Renewing};
 use recorder::{Feedback, Recorder};
 use std::{sync::Arc, time::Duration};
 use store::{
-    Store,
+    Outbox,
     loops::{About, Loops, Swept},
 };
 use tokio::{
@@ -84,7 +84,7 @@ fn next_look(interval: Duration, took: Duration) -> Duration {
 }
 
 pub struct Dispatcher {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Outbox>,
     settings: DispatchSettings,
     node: String,
     wake: Arc<Wake>,

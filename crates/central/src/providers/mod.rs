@@ -19,9 +19,10 @@ use domain::{Actor, FieldError, HoldReason, ProviderId, TenantId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{
-    Store,
+    Outbox, Signals,
     directory::{NewProvider, Provider},
-    outbox::{HoldLane, Signal},
+    outbox::HoldLane,
+    signals::Signal,
 };
 
 /// What a secret looks like on the way out, and what "leave it as it is" looks like on the way in.
@@ -35,29 +36,29 @@ pub enum PutError {
     Store(#[from] store::Error),
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ProviderService {
-    store: Arc<dyn Store>,
+    store: Arc<dyn store::Directory>,
+    outbox: Arc<dyn Outbox>,
+    signals: Arc<dyn Signals>,
     directory: Arc<Directory>,
     clock: Arc<dyn domain::Clock>,
     wake: Arc<Wake>,
 }
 
-impl std::fmt::Debug for ProviderService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ProviderService")
-    }
-}
-
 impl ProviderService {
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<dyn store::Directory>,
+        outbox: Arc<dyn Outbox>,
+        signals: Arc<dyn Signals>,
         directory: Arc<Directory>,
         clock: Arc<dyn domain::Clock>,
         wake: Arc<Wake>,
     ) -> Self {
         Self {
             store,
+            outbox,
+            signals,
             directory,
             clock,
             wake,
@@ -133,7 +134,7 @@ impl ProviderService {
             probe_after: None,
             actor: actor.clone(),
         };
-        self.store.hold_lane(hold).await?;
+        self.outbox.hold_lane(hold).await?;
         self.wake.look();
         Ok(true)
     }
@@ -143,9 +144,9 @@ impl ProviderService {
         let Some(provider) = self.store.provider(tenant, id).await? else {
             return Ok(false);
         };
-        self.store.resume_lane(provider.lane, None, actor).await?;
+        self.outbox.resume_lane(provider.lane, None, actor).await?;
         self.wake.look();
-        self.store.announce(Signal::LookAgain);
+        self.signals.announce(Signal::LookAgain);
         Ok(true)
     }
 
@@ -158,7 +159,7 @@ impl ProviderService {
     async fn changed(&self) -> store::Result<()> {
         self.directory.refresh().await?;
         self.wake.look();
-        self.store.announce(Signal::Directory);
+        self.signals.announce(Signal::Directory);
         Ok(())
     }
 }

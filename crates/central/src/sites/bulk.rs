@@ -114,7 +114,7 @@ impl SiteService {
             if now.finished && now.error.is_none() {
                 now.skipped = job.total.saturating_sub(now.done);
             }
-            let ours = self.store.job_progress(job.id, &self.node, &now, JOB_LEASE);
+            let ours = self.store.jobs.job_progress(job.id, &self.node, &now, JOB_LEASE);
             if !ours.await? {
                 return Ok(());
             }

@@ -77,10 +77,10 @@ impl SiteService {
             Refusal::NotNow("central cannot reach its database".into())
         };
         let (tenant, site) = (arrival.tenant, &arrival.site);
-        let Some(known) = self.store.site(tenant, site).await.map_err(not_now)? else {
+        let Some(known) = self.store.sites.site(tenant, site).await.map_err(not_now)? else {
             return Ok(());
         };
-        let now = self.store.now().await.map_err(not_now)?;
+        let now = self.store.queries.now().await.map_err(not_now)?;
         let Presence::Online { since, central_node } = self.presence(&known, None, now) else {
             return Ok(());
         };
@@ -119,7 +119,7 @@ impl SiteService {
             peer: short(&arrival.peer),
             version: short(&arrival.agent_version),
         };
-        match self.store.site_conflict(arrival.tenant, site, other).await {
+        match self.store.sites.site_conflict(arrival.tenant, site, other).await {
             Ok(false) => {}
             Ok(true) => tracing::warn!(
                 site.id = %site, site.node = %present.node, peer = %present.peer,

@@ -11,7 +11,7 @@ use link::{
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use store::{outbox::Signal, sites::RelayQuestion};
+use store::{signals::Signal, sites::RelayQuestion};
 use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
@@ -83,12 +83,12 @@ impl SiteService {
             question: serde_json::to_string(question).unwrap_or_default(),
         };
         // Before the question, so that no answer is missed.
-        let mut heard = self.store.subscribe();
-        self.store.ask_relay(relay, node, question).await?;
-        self.store.announce(Signal::Relays);
+        let mut heard = self.store.signals.subscribe();
+        self.store.sites.ask_relay(relay, node, question).await?;
+        self.store.signals.announce(Signal::Relays);
         let deadline = Instant::now() + RELAY_TIMEOUT;
         while Instant::now() < deadline {
-            if let Some(answer) = self.store.relay_answered(relay).await? {
+            if let Some(answer) = self.store.sites.relay_answered(relay).await? {
                 return serde_json::from_str(&answer)
                     .map_err(|e| RelayError::Failed(format!("node {node} answers in other words: {e}")));
             }
@@ -107,7 +107,7 @@ impl SiteService {
 
     /// Answers what other nodes ask of the sites that are connected here. Returns before the sites have answered.
     pub async fn answer_relays(&self) {
-        let taken = match self.store.take_relays(&self.node).await {
+        let taken = match self.store.sites.take_relays(&self.node).await {
             Ok(taken) => taken,
             Err(error) => {
                 tracing::warn!(error = %chain(&error), "questions of other nodes cannot be read");
@@ -119,11 +119,11 @@ impl SiteService {
             tokio::spawn(async move {
                 let answer = service.answer_to(&asked).await;
                 let text = serde_json::to_string(&answer).unwrap_or_default();
-                if let Err(error) = service.store.answer_relay(relay, &text).await {
+                if let Err(error) = service.store.sites.answer_relay(relay, &text).await {
                     tracing::warn!(site.id = %asked.site, error = %chain(&error), "an answer for another node is lost");
                     return;
                 }
-                service.store.announce(Signal::Relays);
+                service.store.signals.announce(Signal::Relays);
             });
         }
     }

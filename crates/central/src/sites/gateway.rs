@@ -48,7 +48,12 @@ impl Gateway for SiteGateway {
             Refusal::NotNow("central cannot reach its database".into())
         };
         let key_hash = keys::hash(hello.key.expose_secret());
-        let key = service.store.key_by_hash(&key_hash).await.map_err(not_now)?;
+        let key = service
+            .store
+            .directory
+            .key_by_hash(&key_hash)
+            .await
+            .map_err(not_now)?;
         let denied = |why: &str| Refusal::Denied(format!("site {} {why}", hello.site));
         let key = key.ok_or_else(|| denied("gave a key that central does not know or has revoked"))?;
         if !speaks_for(&key, &hello.site) {
@@ -79,7 +84,7 @@ impl Gateway for SiteGateway {
             service: service.clone(),
             connected: connected.clone(),
         };
-        service.store.sites_seen(seen).await.map_err(not_now)?;
+        service.store.sites.sites_seen(seen).await.map_err(not_now)?;
         tracing::info!(site.id = %connected.site, site.node = %connected.agent_node(), peer = %connected.peer, "a site connected");
         Ok(Arc::new(session))
     }
@@ -138,7 +143,7 @@ impl SiteSession for Session {
     }
 
     async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
-        let found = self.service.store.get(self.connected.tenant, id).await;
+        let found = self.service.store.queries.get(self.connected.tenant, id).await;
         let found = found.map_err(|e| e.to_string())?;
         // A site is told about what it sent, not about its neighbours.
         let ours =
@@ -157,7 +162,13 @@ impl SiteSession for Session {
         self.connected.contact(self.service.clock.now());
         let n = batch.len();
         let (tenant, site) = (self.connected.tenant, &self.connected.site);
-        match self.service.store.record_telemetry(tenant, site, batch).await {
+        match self
+            .service
+            .store
+            .sites
+            .record_telemetry(tenant, site, batch)
+            .await
+        {
             Ok(()) => vec![true; n],
             Err(error) => {
                 tracing::warn!(site.id = %site, error = %chain(&error), "a site's telemetry could not be stored; it will come again");
@@ -178,6 +189,7 @@ impl SiteSession for Session {
         let written = self
             .service
             .store
+            .sites
             .site_left(c.tenant, &c.site, c.session, why)
             .await;
         if let Err(error) = written {

@@ -27,7 +27,7 @@ use crate::{ingest::Ingest, keys};
 use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
 use std::{sync::Arc, time::Duration};
 use store::{
-    Store,
+    Directory, Jobs, Queries, Signals, Sites, Store,
     sites::{CONFLICT_OVER, Site, SiteSeen},
 };
 use tokio::sync::watch;
@@ -39,22 +39,40 @@ pub const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 /// A site that another node has not written down for this long is not connected there any more.
 const PRESENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
+/// What sites need of the store, job by job.
+#[derive(Debug, Clone)]
+pub struct SiteStore {
+    pub sites: Arc<dyn Sites>,
+    pub queries: Arc<dyn Queries>,
+    /// Whose key a site shows.
+    pub directory: Arc<dyn Directory>,
+    /// How far a bulk action at a site is.
+    pub jobs: Arc<dyn Jobs>,
+    pub signals: Arc<dyn Signals>,
+}
+
+impl SiteStore {
+    pub fn of(store: &Arc<dyn Store>) -> Self {
+        Self {
+            sites: store.clone(),
+            queries: store.clone(),
+            directory: store.clone(),
+            jobs: store.clone(),
+            signals: store.clone(),
+        }
+    }
+}
+
 /// Everything about sites on this node. Clones are the same service.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SiteService {
-    store: Arc<dyn Store>,
+    store: SiteStore,
     ingest: Ingest,
     clock: Arc<dyn Clock>,
     node: String,
     registry: Arc<Registry>,
     /// None until the first look.
     database: watch::Sender<Option<DatabaseIdentity>>,
-}
-
-impl std::fmt::Debug for SiteService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SiteService({})", self.node)
-    }
 }
 
 /// A site that was just registered. Its key is not kept anywhere.
@@ -95,7 +113,7 @@ pub enum Presence {
 }
 
 impl SiteService {
-    pub fn new(store: Arc<dyn Store>, ingest: Ingest, clock: Arc<dyn Clock>, node: String) -> Self {
+    pub fn new(store: SiteStore, ingest: Ingest, clock: Arc<dyn Clock>, node: String) -> Self {
         Self {
             store,
             ingest,
@@ -116,22 +134,23 @@ impl SiteService {
         let key = keys::mint();
         let site = self
             .store
+            .sites
             .register_site(tenant, site, &keys::hash(&key), actor)
             .await?;
         Ok(Registered { site, key })
     }
 
     pub async fn list(&self, tenant: TenantId) -> store::Result<Vec<SiteView>> {
-        let sites = self.store.sites(tenant).await?;
-        let now = self.store.now().await?;
+        let sites = self.store.sites.sites(tenant).await?;
+        let now = self.store.queries.now().await?;
         Ok(sites.into_iter().map(|site| self.view(site, now)).collect())
     }
 
     pub async fn get(&self, tenant: TenantId, site: &SiteId) -> store::Result<Option<SiteView>> {
-        let Some(site) = self.store.site(tenant, site).await? else {
+        let Some(site) = self.store.sites.site(tenant, site).await? else {
             return Ok(None);
         };
-        let now = self.store.now().await?;
+        let now = self.store.queries.now().await?;
         Ok(Some(self.view(site, now)))
     }
 
@@ -146,7 +165,7 @@ impl SiteService {
 
     /// Once, before the gateway serves.
     pub async fn begin(&self) -> store::Result<()> {
-        self.store.begin_epoch().await?;
+        self.store.sites.begin_epoch().await?;
         self.look_at_database().await?;
         Ok(())
     }
@@ -178,13 +197,14 @@ impl SiteService {
         let (gone, there): (Vec<_>, Vec<_>) = connected.iter().partition(|site| site.remote.is_over());
         let seen: Vec<SiteSeen> = there.iter().map(|site| site.seen(&self.node, now)).collect();
         if !seen.is_empty() {
-            self.store.sites_seen(seen).await?;
+            self.store.sites.sites_seen(seen).await?;
         }
         // Whoever left meanwhile may have been written down as there after that was noted.
         let gone_since = there.into_iter().filter(|site| site.remote.is_over());
         for site in gone_since.chain(gone) {
             let why = site.remote.why();
             self.store
+                .sites
                 .site_left(site.tenant, &site.site, site.session, &why)
                 .await?;
         }
@@ -192,13 +212,13 @@ impl SiteService {
     }
 
     async fn is_welcome(&self, site: &Connected) -> store::Result<bool> {
-        let key = self.store.key_by_hash(&site.key_hash).await?;
+        let key = self.store.directory.key_by_hash(&site.key_hash).await?;
         Ok(key.is_some_and(|key| gateway::speaks_for(&key, &site.site)))
     }
 
     /// Tells every session when the database is not the one it was.
     async fn look_at_database(&self) -> store::Result<DatabaseIdentity> {
-        let now = self.store.database().await?;
+        let now = self.store.sites.database().await?;
         self.database.send_if_modified(|known| {
             if known.as_ref() == Some(&now) {
                 return false;

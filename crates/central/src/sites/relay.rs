@@ -116,7 +116,7 @@ impl SiteService {
 
     pub(super) async fn log_action(&self, entry: SiteAction) {
         let (site, actor, detail) = (entry.site.clone(), entry.actor.clone(), entry.detail.clone());
-        if let Err(error) = self.store.log_site_action(entry).await {
+        if let Err(error) = self.store.sites.log_site_action(entry).await {
             metrics::counter!("waypost_audit_write_failures_total").increment(1);
             tracing::error!(
                 site.id = %site, actor = %actor, action = detail, error = &error as &dyn std::error::Error,
@@ -137,6 +137,7 @@ impl SiteService {
         }
         let known = self
             .store
+            .sites
             .site(tenant, site)
             .await?
             .ok_or(RelayError::UnknownSite)?;
@@ -147,7 +148,7 @@ impl SiteService {
                 why,
             })
         };
-        let now = self.store.now().await?;
+        let now = self.store.queries.now().await?;
         match self.presence(&known, None, now) {
             Presence::NeverSeen => Err(offline(None, String::new())),
             Presence::Offline { since, why } => Err(offline(Some(since), why)),

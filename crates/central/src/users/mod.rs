@@ -11,7 +11,7 @@ use crate::keys::hash;
 use domain::{Actor, Clock, FieldError, TenantId, UserId};
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use store::{
-    Store,
+    Users,
     directory::Role,
     users::{NewSession, NewUser, PasswordHash, Session, User},
 };
@@ -74,17 +74,11 @@ impl std::fmt::Debug for SignedIn {
     }
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct UserService {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Users>,
     clock: Arc<dyn Clock>,
     throttle: Arc<Throttle>,
-}
-
-impl std::fmt::Debug for UserService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("UserService")
-    }
 }
 
 /// 256 random bits.
@@ -93,7 +87,7 @@ pub fn token() -> String {
 }
 
 impl UserService {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(store: Arc<dyn Users>, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
             clock,

@@ -25,7 +25,7 @@ async fn a_row_in_a_held_lane_is_parked_as_expired_when_the_time_comes() {
     let id = world.send(a_notification().expires_at(until)).await;
     let mut changes = world.central.changes.subscribe();
     let sweep = async || {
-        expiry::sweep(&world.central.store, &world.central.changes)
+        expiry::sweep(&*world.central.store, &world.central.changes)
             .await
             .unwrap()
     };

@@ -64,7 +64,9 @@ async fn what_has_not_ended_is_never_purged_and_a_purged_id_is_still_a_duplicate
         .unwrap();
     let waiting = world.send(a_notification()).await;
     world.advance(secs(10 * YEAR));
-    let purged = purge::purge(&world.central.store, &keep(), |_| {}).await.unwrap();
+    let purged = purge::purge(&*world.central.store, &keep(), |_| {})
+        .await
+        .unwrap();
     assert_eq!(purged.notifications, 1);
     assert!(world.central.store.get(TENANT, id).await.unwrap().is_none());
     assert!(world.central.store.get(TENANT, waiting).await.unwrap().is_some());

@@ -1,8 +1,9 @@
 //! Sessions that are kept open between attempts, so that most mails need no handshake.
 
 use super::{session::Session, wire::Log};
+use domain::lock::lock;
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 use tokio::time::{Instant, sleep};
@@ -81,10 +82,6 @@ async fn reap(pool: Weak<Mutex<Idle>>) {
             return;
         }
     }
-}
-
-fn lock(idle: &Mutex<Idle>) -> MutexGuard<'_, Idle> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use super::{
     Loops,
     run::{About, Swept},
 };
-use domain::Timestamp;
+use domain::{Timestamp, lock::lock};
 use std::{
     collections::BTreeMap,
-    sync::{MutexGuard, PoisonError},
+    sync::MutexGuard,
     time::{Duration, Instant},
 };
 
@@ -52,7 +52,7 @@ impl Loops {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.seen)
     }
 
     /// Shows a loop from now on, as one that has not run yet.

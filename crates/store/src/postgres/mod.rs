@@ -36,7 +36,7 @@ use crate::{Error, Result, loops::Loops};
 use outbox::ingest::Ingest;
 use server::Server;
 use session::Db;
-use signals::Signals;
+use signals::SignalBus;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The store on PostgreSQL. Cheap to share as `Arc<dyn Store>`.
@@ -44,7 +44,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub struct PgStore {
     db: Db,
     ingest: Ingest,
-    signals: Signals,
+    signals: SignalBus,
     tasks: TaskTracker,
     stop: CancellationToken,
     loops: Loops,
@@ -64,7 +64,7 @@ impl PgStore {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let loops = Loops::default();
         let ingest = Ingest::start(&db, &tasks, &stop, &loops);
-        let signals = Signals::start(&db, &server, &tasks, &stop, &loops);
+        let signals = SignalBus::start(&db, &server, &tasks, &stop, &loops);
         tasks.close();
         Ok(PgStore {
             db,

@@ -11,12 +11,12 @@ use super::{
 use crate::{
     Result,
     loops::Loops,
-    outbox::{Change, Signal},
+    signals::{Change, Signal},
 };
-use domain::{LaneId, NotificationId, TenantId};
+use domain::{LaneId, NotificationId, TenantId, lock::lock};
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::sync::{Notify, broadcast};
@@ -38,7 +38,7 @@ const CHANGES_WAITING: usize = 1_000;
 const LONGEST_CODE: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct SignalBus {
     heard: broadcast::Sender<Signal>,
     gathered: Arc<Gathered>,
 }
@@ -61,14 +61,14 @@ struct Pending {
     missed: u64,
 }
 
-impl Signals {
+impl SignalBus {
     pub fn start(
         db: &Db,
         server: &Server,
         tasks: &TaskTracker,
         stop: &CancellationToken,
         loops: &Loops,
-    ) -> Signals {
+    ) -> SignalBus {
         let heard = broadcast::channel(1_024).0;
         let gathered = Arc::new(Gathered::default());
         // Two stores of one node, as in tests or in a rolling restart, are still two.
@@ -90,7 +90,7 @@ impl Signals {
         };
         let telling = stop.clone().run_until_cancelled_owned(notifier.run());
         tasks.spawn(loops.watch("telling other nodes", telling));
-        Signals { heard, gathered }
+        SignalBus { heard, gathered }
     }
 
     pub fn subscribe(&self) -> broadcast::Receiver<Signal> {
@@ -121,8 +121,7 @@ impl Signals {
 
 impl Gathered {
     fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
-        // Nothing that panics runs under the lock.
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending)
     }
 }
 

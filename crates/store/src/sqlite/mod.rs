@@ -34,7 +34,7 @@ mod users;
 pub(crate) mod writer;
 mod writer_thread;
 
-use crate::{Error, Result, outbox::Signal};
+use crate::{Error, Result, signals::Signal};
 use connection::Caches;
 use domain::{Clock, Timestamp};
 use readers::Readers;

@@ -36,7 +36,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         purgeable
     } else {
         let bar = progress::bar(purgeable.notifications + purgeable.audit_rows, "purge");
-        let purged = purge::purge(&opened, &keep, |so_far| {
+        let purged = purge::purge(&*opened, &keep, |so_far| {
             bar.set_position(so_far.notifications + so_far.audit_rows);
         })
         .await?;

@@ -20,7 +20,7 @@ use crate::changes::Changes;
 use domain::Tracer;
 use futures_util::FutureExt;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
-use store::Store;
+use store::Outbox;
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -42,7 +42,7 @@ fn worth_a_commit(gathered: usize, waited: Duration, to_come: usize) -> bool {
 }
 
 pub(super) struct Recorder {
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Outbox>,
     pub clock: Arc<StoreClock>,
     pub changes: Changes,
     pub leases: Arc<Leases>,

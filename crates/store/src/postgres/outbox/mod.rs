@@ -14,12 +14,13 @@ mod record_columns;
 pub(super) mod sql;
 
 use crate::{
-    Result,
+    Result, Signals,
     outbox::{
         AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, Outbox,
-        Recorded, Signal,
+        Recorded,
     },
     postgres::{PgStore, failed::Failed},
+    signals::Signal,
 };
 use async_trait::async_trait;
 use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
@@ -86,7 +87,9 @@ impl Outbox for PgStore {
     async fn void_stale_leases(&self) -> Result<u64> {
         Ok(0)
     }
+}
 
+impl Signals for PgStore {
     fn subscribe(&self) -> broadcast::Receiver<Signal> {
         self.signals.subscribe()
     }

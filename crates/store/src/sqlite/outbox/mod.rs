@@ -9,11 +9,11 @@ pub(super) mod record;
 pub(super) mod sql;
 
 use crate::{
-    Outbox, Result,
+    Outbox, Result, Signals,
     outbox::{
         AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, Recorded,
-        Signal,
     },
+    signals::Signal,
     sqlite::SqliteStore,
 };
 use async_trait::async_trait;
@@ -93,7 +93,9 @@ impl Outbox for SqliteStore {
         let opened_at = self.opened_at;
         self.write(1, move |s| lanes::void_stale(s, all, opened_at)).await
     }
+}
 
+impl Signals for SqliteStore {
     fn subscribe(&self) -> broadcast::Receiver<Signal> {
         self.signals.subscribe()
     }

@@ -5,10 +5,11 @@ use crate::harness::{LEASE, TENANT, TestStore, delivered, hold, mail};
 use domain::{HoldReason, LaneId, LeaseToken, ManualClock, NotificationId, Status};
 use std::{collections::HashSet, sync::Arc, time::Duration};
 use store::{
-    Error, Maintenance, Outbox, Queries,
-    outbox::{Change, Ingested, LaneWant, NewNotification, Recorded, Signal},
+    Error, Maintenance, Outbox, Queries, Signals,
+    outbox::{Ingested, LaneWant, NewNotification, Recorded},
     postgres::{PgStore, StoreTime},
     query::{Filter, Page},
+    signals::{Change, Signal},
 };
 
 struct Two {

@@ -138,7 +138,7 @@ async fn furnish(rig: &Rig) -> anyhow::Result<()> {
         recipients: vec![],
     };
     central.lists.put(TenantId::DEFAULT, &list, &actor).await?;
-    figures::sweep(&central.store, central.settings.kpi).await?;
+    figures::sweep(&*central.store, central.settings.kpi).await?;
     Ok(())
 }
 

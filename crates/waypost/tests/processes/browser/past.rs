@@ -79,7 +79,7 @@ pub async fn live_through_a_week(file: &Path) {
             });
             central.ingest.submit(batch.collect()).await.unwrap();
             dispatcher.sweep().await.unwrap();
-            figures::sweep(&store, kpi).await.unwrap();
+            figures::sweep(&*store, kpi).await.unwrap();
             clock.advance(length);
         }
     }
