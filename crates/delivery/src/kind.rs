@@ -3,7 +3,7 @@
 use crate::{
     adapter::Adapter,
     capture::Capture,
-    receipt::{Callback, CallbackRefused, Heard},
+    receipt::{Callback, CallbackContent, CallbackRefused},
 };
 use domain::{Channel, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde::Serialize;
@@ -31,7 +31,11 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     }
 
     /// What the far end tells later about messages it took. Checks who says so; does no IO and stores nothing.
-    fn hear(&self, _settings: &Settings, _callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+    fn read_callback(
+        &self,
+        _settings: &Settings,
+        _callback: &Callback<'_>,
+    ) -> Result<CallbackContent, CallbackRefused> {
         Err(CallbackRefused::NoReceipts)
     }
 

@@ -17,7 +17,7 @@ pub struct Callback<'a> {
 
 /// What a callback comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum CallbackContent {
     /// News of messages; none is fine too, for calls that tell nothing about one.
     Receipts(Vec<Receipt>),
     /// The far end wants to be answered with this, to see that the address is ours.

@@ -6,7 +6,7 @@ use crate::{
     http::{Answer, Client, Exchange, Meaning},
     kind::{Kind, KindInfo, Setting, Settings},
     outside::Outside,
-    receipt::{Callback, CallbackRefused, Heard},
+    receipt::{Callback, CallbackContent, CallbackRefused},
     redact::Redactor,
     settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values, redactor},
 };
@@ -32,7 +32,7 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure>;
 
     /// What the service tells later.
-    fn hear(&self, _callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+    fn read_callback(&self, _callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
         Err(CallbackRefused::NoReceipts)
     }
 }
@@ -147,11 +147,15 @@ impl<S: HttpService> Kind for HttpKind<S> {
         }))
     }
 
-    fn hear(&self, settings: &Settings, callback: &Callback<'_>) -> Result<Heard, CallbackRefused> {
+    fn read_callback(
+        &self,
+        settings: &Settings,
+        callback: &Callback<'_>,
+    ) -> Result<CallbackContent, CallbackRefused> {
         let (service, _) = self
             .read(settings)
             .map_err(|_| CallbackRefused::Unreadable("the provider's settings are wrong".into()))?;
-        service.hear(callback)
+        service.read_callback(callback)
     }
 }
 

@@ -39,7 +39,7 @@ impl fmt::Display for Phase {
 
 /// What went wrong, and where.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct SmtpError {
     pub phase: Phase,
     pub cause: Cause,
 }
@@ -57,30 +57,30 @@ pub(super) enum Cause {
 }
 
 impl Phase {
-    pub fn wire(self, error: WireError) -> Trouble {
-        self.trouble(Cause::Wire(error))
+    pub fn wire(self, error: WireError) -> SmtpError {
+        self.error(Cause::Wire(error))
     }
 
-    pub fn reply(self, reply: Reply) -> Trouble {
-        self.trouble(Cause::Reply(reply))
+    pub fn reply(self, reply: Reply) -> SmtpError {
+        self.error(Cause::Reply(reply))
     }
 
-    pub fn trouble(self, cause: Cause) -> Trouble {
-        Trouble { phase: self, cause }
+    pub fn error(self, cause: Cause) -> SmtpError {
+        SmtpError { phase: self, cause }
     }
 }
 
-impl Trouble {
+impl SmtpError {
     /// The server turned our credentials down.
     pub fn is_refused_login(&self) -> bool {
         matches!(&self.cause, Cause::Reply(reply) if self.phase == Phase::Auth && reply.code == 535)
     }
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
-        let phase = trouble.phase;
-        match trouble.cause {
+impl From<SmtpError> for Failure {
+    fn from(error: SmtpError) -> Self {
+        let phase = error.phase;
+        match error.cause {
             Cause::Reply(reply) => refused(phase, &reply),
             Cause::Wire(error) => broken(phase, &error),
             Cause::Address(error) => error.into(),

@@ -22,7 +22,7 @@ use crate::{
     redact::Redactor,
 };
 use async_trait::async_trait;
-use classify::{Cause, Phase, Trouble};
+use classify::{Cause, Phase, SmtpError};
 use domain::{Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use pool::Pool;
 use recipients::Recipients;
@@ -97,11 +97,11 @@ impl Adapter for SmtpAdapter {
             data: &data,
         };
         let mut token = None;
-        if let Err(trouble) = self
+        if let Err(error) = self
             .hand_over(&letter, &mut recipients, &mut token, &attempt)
             .await
         {
-            recipients.fail_open(&trouble.into());
+            recipients.fail_open(&error.into());
         }
         self.redactor(token.as_ref()).outcome(recipients.conclude())
     }
@@ -115,7 +115,7 @@ impl SmtpAdapter {
         recipients: &mut Recipients,
         token: &mut Option<SecretString>,
         attempt: &Attempt,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SmtpError> {
         let mut kept = self.pool.take();
         while recipients.has_open() {
             let was_kept = kept.is_some();
@@ -126,7 +126,7 @@ impl SmtpAdapter {
             if attempt.recorder.is_on() {
                 session.wire.log = self.log(token.as_ref(), attempt);
             }
-            recipients.refuse_utf8_unless(session.offers.utf8);
+            recipients.refuse_utf8_unless(session.capabilities.utf8);
             let open = recipients.open();
             if open.is_empty() {
                 self.pool.put(session);
@@ -140,9 +140,9 @@ impl SmtpAdapter {
             )
             .await
             {
-                Ok(round) => {
-                    let usable = round.usable;
-                    recipients.take(&open, round);
+                Ok(transacted) => {
+                    let usable = transacted.usable;
+                    recipients.take(&open, transacted);
                     if usable && recipients.has_open() {
                         kept = Some(session);
                     } else if usable {
@@ -151,14 +151,14 @@ impl SmtpAdapter {
                 }
                 // The server had hung up on a kept session, and nothing was sent: as if it had never been kept.
                 Err(broken) if was_kept && broken.before_any_answer => {}
-                Err(broken) => return Err(broken.trouble),
+                Err(broken) => return Err(broken.error),
             }
         }
         Ok(())
     }
 
     /// A new session. A token that the server turns down is renewed once.
-    async fn open(&self, token: &mut Option<SecretString>, attempt: &Attempt) -> Result<Session, Trouble> {
+    async fn open(&self, token: &mut Option<SecretString>, attempt: &Attempt) -> Result<Session, SmtpError> {
         let (username, tokens) = match &self.settings.auth {
             Auth::None => return self.open_with(Credentials::None, attempt, None).await,
             Auth::Plain { username, password } => {
@@ -175,12 +175,12 @@ impl SmtpAdapter {
         loop {
             let refused = token.clone().filter(|_| renewed);
             let fresh = tokens.get(refused.as_ref(), attempt).await;
-            let fresh = fresh.map_err(|failure| Phase::Auth.trouble(Cause::Token(failure)))?;
+            let fresh = fresh.map_err(|failure| Phase::Auth.error(Cause::Token(failure)))?;
             let login = Credentials::XOAuth2(username, fresh.expose_secret());
             let opened = self.open_with(login, attempt, Some(&fresh)).await;
             *token = Some(fresh.clone());
             match opened {
-                Err(trouble) if trouble.is_refused_login() && !renewed => renewed = true,
+                Err(error) if error.is_refused_login() && !renewed => renewed = true,
                 opened => return opened,
             }
         }
@@ -191,7 +191,7 @@ impl SmtpAdapter {
         credentials: Credentials<'_>,
         attempt: &Attempt,
         token: Option<&SecretString>,
-    ) -> Result<Session, Trouble> {
+    ) -> Result<Session, SmtpError> {
         let log = self.log(token, attempt);
         let vetting = &self.outside.vetting;
         Session::open(&self.settings, vetting, &credentials, log, attempt.deadline).await

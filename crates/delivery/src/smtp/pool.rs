@@ -87,7 +87,7 @@ async fn reap(pool: Weak<Mutex<Idle>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::smtp::{session::Offers, wire::Wire};
+    use crate::smtp::{session::Capabilities, wire::Wire};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
         time::advance,
@@ -97,7 +97,7 @@ mod tests {
         let (near, far) = tokio::io::duplex(64);
         let session = Session {
             wire: Wire::new(Box::new(near)),
-            offers: Offers::default(),
+            capabilities: Capabilities::default(),
             born: Instant::now(),
             used: 1,
         };

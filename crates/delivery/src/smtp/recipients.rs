@@ -1,6 +1,6 @@
 //! Who one attempt is for, and what became of each of them so far.
 
-use super::{address::Mailbox, transaction::Round};
+use super::{address::Mailbox, transaction::TransactionResult};
 use crate::{adapter::Message, kit::conclude};
 use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
 
@@ -64,8 +64,8 @@ impl Recipients {
         }
     }
 
-    pub fn take(&mut self, places: &[usize], round: Round) {
-        for (place, result) in places.iter().zip(round.results) {
+    pub fn take(&mut self, places: &[usize], transacted: TransactionResult) {
+        for (place, result) in places.iter().zip(transacted.results) {
             self.recipients[*place].result = result;
         }
     }

@@ -1,7 +1,7 @@
 //! One connection to a mail server, from the first packet until it is ready to take mail.
 
 use super::{
-    classify::{Cause, Phase, Trouble},
+    classify::{Cause, Phase, SmtpError},
     reply::Reply,
     settings::{Security, SmtpSettings},
     wire::{Log, Stream, Wire, WireError},
@@ -31,7 +31,7 @@ pub(super) enum Credentials<'a> {
 
 /// What the server said it can do.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Offers {
+pub(super) struct Capabilities {
     pub pipelining: bool,
     pub utf8: bool,
     pub size: bool,
@@ -39,28 +39,28 @@ pub(super) struct Offers {
     mechanisms: Vec<String>,
 }
 
-impl Offers {
+impl Capabilities {
     fn read(reply: &Reply) -> Self {
-        let mut offers = Self::default();
+        let mut capabilities = Self::default();
         for line in reply.message.to_ascii_uppercase().lines().skip(1) {
             let mut words = line.split([' ', '=']).filter(|w| !w.is_empty());
             match words.next() {
-                Some("PIPELINING") => offers.pipelining = true,
-                Some("SMTPUTF8") => offers.utf8 = true,
-                Some("SIZE") => offers.size = true,
-                Some("STARTTLS") => offers.start_tls = true,
-                Some("AUTH") => offers.mechanisms.extend(words.map(str::to_owned)),
+                Some("PIPELINING") => capabilities.pipelining = true,
+                Some("SMTPUTF8") => capabilities.utf8 = true,
+                Some("SIZE") => capabilities.size = true,
+                Some("STARTTLS") => capabilities.start_tls = true,
+                Some("AUTH") => capabilities.mechanisms.extend(words.map(str::to_owned)),
                 _ => {}
             }
         }
-        offers
+        capabilities
     }
 }
 
 /// A connection that is ready for MAIL.
 pub(super) struct Session {
     pub wire: Wire,
-    pub offers: Offers,
+    pub capabilities: Capabilities,
     pub born: Instant,
     /// Transactions so far.
     pub used: u32,
@@ -74,7 +74,7 @@ impl Session {
         credentials: &Credentials<'_>,
         log: Log,
         deadline: Deadline,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, SmtpError> {
         let stream = connect(settings, vetting, deadline).await?;
         let me = introduction(settings, &stream);
         let wire = match &settings.security {
@@ -83,7 +83,7 @@ impl Session {
         };
         let mut session = Self {
             wire: wire.logged(log),
-            offers: Offers::default(),
+            capabilities: Capabilities::default(),
             born: Instant::now(),
             used: 0,
         };
@@ -105,7 +105,12 @@ impl Session {
     }
 
     /// Sends a command line and waits for its reply.
-    pub async fn command(&mut self, line: &str, phase: Phase, deadline: Deadline) -> Result<Reply, Trouble> {
+    pub async fn command(
+        &mut self,
+        line: &str,
+        phase: Phase,
+        deadline: Deadline,
+    ) -> Result<Reply, SmtpError> {
         let line = format!("{line}\r\n");
         self.wire
             .send(line.as_bytes(), deadline)
@@ -120,7 +125,7 @@ impl Session {
         line: &str,
         shown: &str,
         deadline: Deadline,
-    ) -> Result<Reply, Trouble> {
+    ) -> Result<Reply, SmtpError> {
         let line = format!("{line}\r\n");
         self.wire
             .send_hidden(line.as_bytes(), shown, deadline)
@@ -129,7 +134,7 @@ impl Session {
         self.wire.reply(deadline).await.map_err(|e| Phase::Auth.wire(e))
     }
 
-    async fn hello(&mut self, me: &str, deadline: Deadline) -> Result<(), Trouble> {
+    async fn hello(&mut self, me: &str, deadline: Deadline) -> Result<(), SmtpError> {
         let mut reply = self.command(&format!("EHLO {me}"), Phase::Ehlo, deadline).await?;
         if matches!(reply.code, 500 | 502 | 504) {
             // A server from before 1995, or one that pretends to be.
@@ -138,7 +143,7 @@ impl Session {
         if reply.code != 250 {
             return Err(Phase::Ehlo.reply(reply));
         }
-        self.offers = Offers::read(&reply);
+        self.capabilities = Capabilities::read(&reply);
         Ok(())
     }
 
@@ -147,9 +152,9 @@ impl Session {
         settings: &SmtpSettings,
         config: &Arc<rustls::ClientConfig>,
         deadline: Deadline,
-    ) -> Result<Self, Trouble> {
-        if !self.offers.start_tls {
-            return Err(Phase::StartTls.trouble(Cause::NotOffered("STARTTLS")));
+    ) -> Result<Self, SmtpError> {
+        if !self.capabilities.start_tls {
+            return Err(Phase::StartTls.error(Cause::NotOffered("STARTTLS")));
         }
         let reply = self.command("STARTTLS", Phase::StartTls, deadline).await?;
         if reply.code != 220 {
@@ -158,26 +163,26 @@ impl Session {
         let log = self.wire.log.clone();
         let Some(stream) = self.wire.into_stream() else {
             let why = "the server spoke before the handshake".to_owned();
-            return Err(Phase::StartTls.trouble(Cause::Tls(why)));
+            return Err(Phase::StartTls.error(Cause::Tls(why)));
         };
         Ok(Self {
             wire: encrypt(stream, settings, config, deadline).await?.logged(log),
             // What was offered in the clear counts for nothing.
-            offers: Offers::default(),
+            capabilities: Capabilities::default(),
             born: self.born,
             used: 0,
         })
     }
 
-    async fn log_in(&mut self, credentials: &Credentials<'_>, deadline: Deadline) -> Result<(), Trouble> {
+    async fn log_in(&mut self, credentials: &Credentials<'_>, deadline: Deadline) -> Result<(), SmtpError> {
         let mechanism = match credentials {
             Credentials::None => return Ok(()),
             Credentials::Plain(..) => "PLAIN",
             Credentials::Login(..) => "LOGIN",
             Credentials::XOAuth2(..) => "XOAUTH2",
         };
-        if !self.offers.mechanisms.iter().any(|m| m == mechanism) {
-            return Err(Phase::Auth.trouble(Cause::NotOffered(mechanism)));
+        if !self.capabilities.mechanisms.iter().any(|m| m == mechanism) {
+            return Err(Phase::Auth.error(Cause::NotOffered(mechanism)));
         }
         let (first, then) = match credentials {
             Credentials::None => return Ok(()),
@@ -220,11 +225,11 @@ async fn connect(
     settings: &SmtpSettings,
     vetting: &Vetting,
     deadline: Deadline,
-) -> Result<TcpStream, Trouble> {
+) -> Result<TcpStream, SmtpError> {
     let addresses = vetting
         .resolve(&settings.host, deadline)
         .await
-        .map_err(|e| Phase::Connect.trouble(Cause::Address(e)))?;
+        .map_err(|e| Phase::Connect.error(Cause::Address(e)))?;
     let mut last = WireError::Timeout;
     for address in addresses {
         let socket = SocketAddr::new(address, settings.port);
@@ -251,8 +256,8 @@ async fn encrypt(
     settings: &SmtpSettings,
     config: &Arc<rustls::ClientConfig>,
     deadline: Deadline,
-) -> Result<Wire, Trouble> {
-    let failed = |why: String| Phase::StartTls.trouble(Cause::Tls(why));
+) -> Result<Wire, SmtpError> {
+    let failed = |why: String| Phase::StartTls.error(Cause::Tls(why));
     let name = ServerName::try_from(settings.host.clone()).map_err(|e| failed(e.to_string()))?;
     let handshake = TlsConnector::from(config.clone()).connect(name, stream);
     match timeout_at(deadline.0, handshake).await {

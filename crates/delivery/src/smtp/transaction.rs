@@ -2,7 +2,7 @@
 
 use super::{
     address::Mailbox,
-    classify::{self, Phase, Trouble},
+    classify::{self, Phase, SmtpError},
     reply::Reply,
     session::Session,
     wire::WireError,
@@ -14,8 +14,8 @@ use domain::{Accepted, Failure, Scope};
 const RCPT_PER_BURST: usize = 100;
 
 /// A transaction that came to an end.
-pub(super) struct Round {
-    /// In the order of the recipients. `None`: the server wants fewer at once, so this one goes in a later round.
+pub(super) struct TransactionResult {
+    /// In the order of the recipients. `None`: the server wants fewer at once, so this one goes in a later one.
     pub results: Vec<Option<Result<Accepted, Failure>>>,
     /// Whether the session can be used again.
     pub usable: bool,
@@ -24,7 +24,7 @@ pub(super) struct Round {
 /// A transaction that broke off before the message was out.
 #[derive(Debug)]
 pub(super) struct BrokenOff {
-    pub trouble: Trouble,
+    pub error: SmtpError,
     /// Not even MAIL was answered: on a kept session this only means that the session was stale.
     pub before_any_answer: bool,
 }
@@ -41,23 +41,23 @@ pub(super) async fn transact(
     letter: &Letter<'_>,
     recipients: &[&Mailbox],
     deadline: Deadline,
-) -> Result<Round, BrokenOff> {
+) -> Result<TransactionResult, BrokenOff> {
     session.used += 1;
     let mut transaction = Transaction {
         session,
         deadline,
         answers: Vec::with_capacity(recipients.len()),
     };
-    let spoken = if transaction.session.offers.pipelining {
+    let replies = if transaction.session.capabilities.pipelining {
         transaction.speak_in_bursts(letter, recipients).await?
     } else {
         transaction.speak_in_turns(letter, recipients).await?
     };
-    transaction.finish(letter, recipients.len(), spoken).await
+    transaction.finish(letter, recipients.len(), replies).await
 }
 
 /// How the server took MAIL and DATA.
-struct Spoken {
+struct CommandReplies {
     mail: Reply,
     data: Option<Reply>,
 }
@@ -74,7 +74,7 @@ impl Transaction<'_> {
         &mut self,
         letter: &Letter<'_>,
         recipients: &[&Mailbox],
-    ) -> Result<Spoken, BrokenOff> {
+    ) -> Result<CommandReplies, BrokenOff> {
         let mut mail = None;
         let mut bursts = recipients.chunks(RCPT_PER_BURST).peekable();
         while let Some(burst) = bursts.next() {
@@ -109,7 +109,7 @@ impl Transaction<'_> {
                 None
             };
             if is_last || !answer.is_positive() {
-                return Ok(Spoken { mail: answer, data });
+                return Ok(CommandReplies { mail: answer, data });
             }
             mail = Some(answer);
         }
@@ -120,7 +120,7 @@ impl Transaction<'_> {
         &mut self,
         letter: &Letter<'_>,
         recipients: &[&Mailbox],
-    ) -> Result<Spoken, BrokenOff> {
+    ) -> Result<CommandReplies, BrokenOff> {
         self.send(
             self.mail_command(letter, recipients).as_bytes(),
             Phase::MailFrom,
@@ -129,7 +129,7 @@ impl Transaction<'_> {
         .await?;
         let mail = self.answer(Phase::MailFrom, true).await?;
         if !mail.is_positive() {
-            return Ok(Spoken { mail, data: None });
+            return Ok(CommandReplies { mail, data: None });
         }
         for recipient in recipients {
             self.send(rcpt_command(recipient).as_bytes(), Phase::RcptTo, false)
@@ -138,66 +138,71 @@ impl Transaction<'_> {
             self.answers.push(answer);
         }
         if !self.answers.iter().any(Reply::is_positive) {
-            return Ok(Spoken { mail, data: None });
+            return Ok(CommandReplies { mail, data: None });
         }
         self.send(b"DATA\r\n", Phase::Data, false).await?;
         let data = Some(self.answer(Phase::Data, false).await?);
-        Ok(Spoken { mail, data })
+        Ok(CommandReplies { mail, data })
     }
 
-    async fn finish(mut self, letter: &Letter<'_>, count: usize, spoken: Spoken) -> Result<Round, BrokenOff> {
-        if matches!(spoken.mail.code, 530 | 534 | 535) {
+    async fn finish(
+        mut self,
+        letter: &Letter<'_>,
+        count: usize,
+        replies: CommandReplies,
+    ) -> Result<TransactionResult, BrokenOff> {
+        if matches!(replies.mail.code, 530 | 534 | 535) {
             // The server has forgotten who we are; a new session may help where this one was kept.
             return Err(BrokenOff {
-                trouble: Phase::MailFrom.reply(spoken.mail),
+                error: Phase::MailFrom.reply(replies.mail),
                 before_any_answer: true,
             });
         }
-        let wanted = spoken.mail.is_positive() && self.answers.iter().any(Reply::is_positive);
-        let fate = match spoken.data {
+        let wanted = replies.mail.is_positive() && self.answers.iter().any(Reply::is_positive);
+        let message = match replies.data {
             Some(go) if go.code == 354 && wanted => self.send_message(letter).await?,
             Some(go) if go.code == 354 => {
                 // Asked for a message that nobody is to get: an empty one ends it (RFC 2920, 3.1).
                 let answer = self.exchange(b".\r\n").await;
-                Fate::refused(Phase::Data, answer.is_some())
+                DataResult::refused(Phase::Data, answer.is_some())
             }
             Some(no) if wanted => {
                 let usable = self.exchange(b"RSET\r\n").await.is_some();
-                Fate {
+                DataResult {
                     result: Err(classify::refused(Phase::Data, &no)),
                     usable,
                 }
             }
             _ => {
                 let usable = self.exchange(b"RSET\r\n").await.is_some();
-                Fate::refused(Phase::MailFrom, usable)
+                DataResult::refused(Phase::MailFrom, usable)
             }
         };
-        let usable = fate.usable;
-        if !spoken.mail.is_positive() {
-            let failure = classify::refused(Phase::MailFrom, &spoken.mail);
+        let usable = message.usable;
+        if !replies.mail.is_positive() {
+            let failure = classify::refused(Phase::MailFrom, &replies.mail);
             let results = vec![Some(Err(failure)); count];
-            return Ok(Round { results, usable });
+            return Ok(TransactionResult { results, usable });
         }
         // Deferring helps only if this round has delivered to somebody.
-        let may_defer = fate.result.is_ok();
+        let may_defer = message.result.is_ok();
         let results = self
             .answers
             .iter()
             .map(|answer| match answer {
-                answer if answer.is_positive() => Some(fate.result.clone()),
+                answer if answer.is_positive() => Some(message.result.clone()),
                 answer if may_defer && classify::is_too_many_recipients(answer) => None,
                 answer => Some(Err(classify::refused(Phase::RcptTo, answer))),
             })
             .collect();
-        Ok(Round { results, usable })
+        Ok(TransactionResult { results, usable })
     }
 
     /// Sends the message. From its last byte on, only an answer tells what became of it.
-    async fn send_message(&mut self, letter: &Letter<'_>) -> Result<Fate, BrokenOff> {
+    async fn send_message(&mut self, letter: &Letter<'_>) -> Result<DataResult, BrokenOff> {
         if let Err(error) = self.session.wire.send(letter.data, self.deadline).await {
             return Err(BrokenOff {
-                trouble: Phase::Data.wire(error),
+                error: Phase::Data.wire(error),
                 before_any_answer: false,
             });
         }
@@ -209,16 +214,16 @@ impl Transaction<'_> {
             }
             Err(error) => (Err(Phase::AfterDot.wire(error).into()), false),
         };
-        Ok(Fate { result, usable })
+        Ok(DataResult { result, usable })
     }
 
     fn mail_command(&self, letter: &Letter<'_>, recipients: &[&Mailbox]) -> String {
         let mut command = format!("MAIL FROM:<{}>", letter.from.address);
-        if self.session.offers.size {
+        if self.session.capabilities.size {
             command.push_str(&format!(" SIZE={}", letter.data.len()));
         }
         let utf8 = letter.from.needs_utf8() || recipients.iter().any(|r| r.needs_utf8());
-        if utf8 && self.session.offers.utf8 {
+        if utf8 && self.session.capabilities.utf8 {
             command.push_str(" SMTPUTF8");
         }
         command.push_str("\r\n");
@@ -237,7 +242,7 @@ impl Transaction<'_> {
     async fn answer(&mut self, phase: Phase, is_first: bool) -> Result<Reply, BrokenOff> {
         match self.session.wire.reply(self.deadline).await {
             Ok(reply) if reply.code == 421 => Err(BrokenOff {
-                trouble: phase.reply(reply),
+                error: phase.reply(reply),
                 before_any_answer: is_first,
             }),
             Ok(reply) => Ok(reply),
@@ -248,7 +253,7 @@ impl Transaction<'_> {
     fn broken(&self, phase: Phase, error: WireError, is_first: bool) -> BrokenOff {
         BrokenOff {
             before_any_answer: is_first && !matches!(error, WireError::Timeout),
-            trouble: phase.wire(error),
+            error: phase.wire(error),
         }
     }
 
@@ -261,12 +266,12 @@ impl Transaction<'_> {
 }
 
 /// What became of the message itself.
-struct Fate {
+struct DataResult {
     result: Result<Accepted, Failure>,
     usable: bool,
 }
 
-impl Fate {
+impl DataResult {
     /// No message was wanted; the recipients' own answers say why.
     fn refused(phase: Phase, usable: bool) -> Self {
         Self {
@@ -300,7 +305,7 @@ fn queue_id(message: &str) -> Option<String> {
 
 impl From<BrokenOff> for Failure {
     fn from(broken: BrokenOff) -> Self {
-        broken.trouble.into()
+        broken.error.into()
     }
 }
 

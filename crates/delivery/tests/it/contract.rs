@@ -290,8 +290,11 @@ async fn a_kind_that_tells_nothing_later_says_so() {
         body: b"",
     };
     for kind in ["smtp", "capture"] {
-        let heard = registry.get(kind).unwrap().hear(&Settings::new(), &callback);
-        assert_eq!(heard, Err(CallbackRefused::NoReceipts));
+        let read = registry
+            .get(kind)
+            .unwrap()
+            .read_callback(&Settings::new(), &callback);
+        assert_eq!(read, Err(CallbackRefused::NoReceipts));
     }
 }
 

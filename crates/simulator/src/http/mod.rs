@@ -21,7 +21,7 @@ use axum::{
     routing::post,
 };
 use listener::{Connections, Cut};
-use received::Record;
+use received::RequestLog;
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -66,7 +66,7 @@ pub struct HttpReceiver {
 #[derive(Debug)]
 struct Shared {
     dial: Dial<HttpAt, HttpAnswer>,
-    record: Record,
+    record: RequestLog,
     tokens: TokenEndpoint,
     stop: CancellationToken,
 }
@@ -78,7 +78,7 @@ impl HttpReceiver {
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             dial: Dial::default(),
-            record: Record::new(options.keep, options.keep_ids),
+            record: RequestLog::new(options.keep, options.keep_ids),
             tokens: TokenEndpoint::default(),
             stop: CancellationToken::new(),
         });

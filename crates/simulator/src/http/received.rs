@@ -66,20 +66,20 @@ pub struct HttpCounts {
 }
 
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct RequestLog {
     keep: usize,
     keep_ids: usize,
-    held: Mutex<Held>,
+    held: Mutex<KeptRequests>,
     counts: watch::Sender<HttpCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct KeptRequests {
     requests: VecDeque<Received>,
     by_id: HashMap<String, u32>,
 }
 
-impl Record {
+impl RequestLog {
     pub fn new(keep: usize, keep_ids: usize) -> Self {
         Self {
             keep,
@@ -134,16 +134,16 @@ impl Record {
     }
 
     pub fn forget(&self) {
-        *self.held() = Held::default();
+        *self.held() = KeptRequests::default();
         self.counts.send_replace(HttpCounts::default());
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, KeptRequests> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl KeptRequests {
     /// Counts an id; returns whether it had been taken before.
     fn count(&mut self, id: Option<&str>, keep_ids: usize) -> bool {
         let Some(id) = id else { return false };
