@@ -4,6 +4,7 @@
 //! and HTTP out over real sockets. It leaves nothing behind.
 
 mod far_ends;
+mod services;
 mod setup;
 mod sites;
 mod tour;

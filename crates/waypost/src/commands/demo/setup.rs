@@ -1,6 +1,9 @@
 //! The tenant the demo plays in: providers, lists.
 
-use super::far_ends::{FLAKY_PATH, FarEnds, GONE, GREYLISTED, STRICT_PATH};
+use super::{
+    far_ends::{FLAKY_PATH, FarEnds, GONE, GREYLISTED, STRICT_PATH},
+    services,
+};
 use client::{Client, List, ProviderDraft, Recipient};
 use serde_json::{Map, Value, json};
 
@@ -20,6 +23,7 @@ pub async fn set_up(client: &Client, far_ends: &FarEnds) -> client::Result<()> {
     client
         .create_provider(&provider("tray", "capture", json!({})))
         .await?;
+    services::set_up(client, &far_ends.http).await?;
     for (name, addresses) in [
         (
             "ops",
@@ -40,7 +44,7 @@ pub async fn set_up(client: &Client, far_ends: &FarEnds) -> client::Result<()> {
 }
 
 /// Retries after a second, so that the demo does not take minutes.
-fn provider(id: &str, kind: &str, settings: Value) -> ProviderDraft {
+pub fn provider(id: &str, kind: &str, settings: Value) -> ProviderDraft {
     ProviderDraft {
         id: Some(id.into()),
         kind: kind.into(),

@@ -1,6 +1,6 @@
 //! A fixed set of messages, each with the end it should come to; then a table of the ends they did come to.
 
-use super::{far_ends::GREYLISTED, world::World};
+use super::{far_ends::GREYLISTED, services, world::World};
 use crate::output::table::{status, table};
 use client::{Notification, NotificationId, NotificationRow, Status};
 use comfy_table::Cell;
@@ -79,6 +79,9 @@ fn stops() -> Vec<Stop> {
         ),
         stop("kept in the tray", hook("tray", "Try it out"), Status::Delivered),
     ];
+    for message in services::messages() {
+        stops.push(stop("a service that the demo plays", message, Status::Delivered));
+    }
     stops.push(Stop {
         about: "webhook refused with 400, requeued after the receiver was mended",
         notification: hook("strict", "Recipe changed"),
@@ -91,7 +94,8 @@ fn stops() -> Vec<Stop> {
 /// Answers whether every message ended as it should.
 pub async fn run(world: &World) -> anyhow::Result<bool> {
     println!(
-        "Waypost demo tour: sending through HTTP, delivering by SMTP and webhook; some far ends fail on purpose.\n"
+        "Waypost demo tour: sending through HTTP, delivering by SMTP, webhook and {} services; some far ends fail on purpose.\n",
+        services::kinds().count()
     );
     let client = &world.client;
     let mut sent = vec![];
@@ -184,6 +188,7 @@ fn arrived(world: &World, row: &NotificationRow) -> u64 {
             .map(|(_, n)| u64::from(*n))
             .sum(),
         Some("tray") => u64::from(row.status == Status::Delivered),
+        Some(kind) if services::kinds().any(|known| known == kind) => services::requests_to(world, kind),
         _ => u64::from(world.far_ends.http.deliveries_of(&id)),
     }
 }

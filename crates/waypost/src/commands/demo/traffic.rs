@@ -1,6 +1,6 @@
 //! Sample traffic, a message a second, until somebody presses Ctrl-C.
 
-use super::{far_ends::GREYLISTED, world::World};
+use super::{far_ends::GREYLISTED, services, world::World};
 use client::{Notification, site::Notify};
 use std::time::Duration;
 
@@ -78,6 +78,11 @@ async fn from_sites(world: &mut World, n: usize) -> anyhow::Result<()> {
 }
 
 fn sample(n: usize) -> Notification {
+    if n % 4 == 2
+        && let Some(message) = services::messages().nth(n / 4 % services::kinds().count())
+    {
+        return message;
+    }
     match n % 20 {
         3 => Notification::to_list("crew"),
         7 => Notification::to([GREYLISTED]),

@@ -1,6 +1,6 @@
 //! The parts of the demo, wired as `serve` wires them, on an embedded database in a temporary folder.
 
-use super::{far_ends::FarEnds, sites::Sites};
+use super::{far_ends::FarEnds, services, sites::Sites};
 use anyhow::Context;
 use central::{Central, Settings, secrets::Sealer, users::UserDraft};
 use client::Client;
@@ -101,7 +101,11 @@ impl World {
             "  mail   caught by an SMTP server on {}",
             self.far_ends.mail.address()
         );
-        println!("  hooks  received on {}", self.far_ends.http.url("/"));
+        println!(
+            "  hooks  received on {}, which also plays {} chat, push, SMS and WhatsApp services",
+            self.far_ends.http.url("/"),
+            services::kinds().count()
+        );
         println!(
             "  sites  plant-north on {}, plant-south on {} (its link goes down now and then)\n",
             self.sites.north.url(),
