@@ -1,6 +1,7 @@
 //! For tests only. Stays below `central` and `web`, so that their unit tests meet one copy of each crate.
 
 pub mod docs;
+mod eventually;
 pub mod far_end;
 pub mod fixtures;
 pub mod identity;
@@ -8,6 +9,7 @@ pub mod network;
 pub mod site;
 pub mod temp;
 
+pub use eventually::eventually;
 pub use far_end::{FarEnd, Reply};
 pub use fixtures::a_notification;
 pub use identity::IdentityProvider;

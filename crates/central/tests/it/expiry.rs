@@ -4,7 +4,7 @@ use crate::world::{TENANT, World, secs, somebody};
 use central::{Settings, changes::News, expiry};
 use domain::{Clock, ProviderId, Status};
 use std::time::Duration;
-use testkit::a_notification;
+use testkit::{a_notification, eventually};
 use tokio_util::sync::CancellationToken;
 
 async fn hold(world: &World) {
@@ -57,12 +57,10 @@ async fn a_running_node_finds_out_by_itself_what_expires_in_a_held_lane() {
     let stop = CancellationToken::new();
     let tasks = world.central.start(&stop);
     world.advance(secs(60));
-    let parked = async {
-        while world.status(id).await != Status::Parked {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(secs(60), parked).await.unwrap();
+    eventually("it to be parked", async || {
+        (world.status(id).await == Status::Parked).then_some(())
+    })
+    .await;
     stop.cancel();
     tasks.wait().await;
 }

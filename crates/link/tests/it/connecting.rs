@@ -7,6 +7,7 @@ use link::{
     transport::{Dial, STRANGER_BYTES, STRANGER_TIME},
 };
 use std::time::Duration;
+use testkit::eventually;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
@@ -198,9 +199,10 @@ async fn an_agent_that_stops_leaves_in_order() {
     let link = world.connected().await;
     world.stop_site.cancel();
     assert_eq!(down(&link).await, "the agent is stopping");
-    while world.central.left.lock().unwrap().is_empty() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    eventually("central to hear it", async || {
+        (!world.central.left.lock().unwrap().is_empty()).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@
 mod audit;
 mod backup;
 mod checkpoint;
+mod columns;
 pub(crate) mod connection;
 mod directory;
 pub(crate) mod error;

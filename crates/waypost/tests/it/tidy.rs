@@ -219,6 +219,31 @@ fn delays_are_computed_in_one_place() {
 }
 
 #[test]
+fn every_file_that_the_architecture_names_is_there() {
+    let page = read(Path::new("ARCHITECTURE.md"));
+    let named = page.split('`').skip(1).step_by(2);
+    let mut seen = 0;
+    for name in named.filter(|name| name.contains('/') && !name.contains([' ', '…', '\n'])) {
+        let (first, rest) = name.split_once('/').unwrap();
+        let folder = |path: PathBuf| match name.contains('*') {
+            true => path.parent().unwrap().to_owned(),
+            false => path,
+        };
+        let places = [
+            root().join(name),
+            root().join("crates").join(name),
+            root().join("crates").join(first).join("src").join(rest),
+        ];
+        assert!(
+            places.into_iter().any(|place| folder(place).exists()),
+            "ARCHITECTURE.md names {name}, which is not there"
+        );
+        seen += 1;
+    }
+    assert!(seen > 40, "{seen}");
+}
+
+#[test]
 fn nothing_knows_the_machine_it_was_written_on() {
     let homes = ["/home/", "/root/", "/Users/", "/work/", "C:\\"];
     let all = [files("crates", ""), files("docs", ""), files("scripts", "")].concat();

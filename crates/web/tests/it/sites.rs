@@ -10,10 +10,10 @@ use link::{
     server::{self, Identity},
 };
 use serde_json::json;
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 use store::directory::Role;
 use testkit::{
-    Network,
+    Network, eventually,
     site::{ASite, a_telemetry},
 };
 use tokio_util::sync::CancellationToken;
@@ -105,13 +105,11 @@ async fn a_bad_site_id_is_named() {
 async fn a_connected_site_shows_how_it_is_doing() {
     let world = World::new().await;
     let linked = linked(&world).await;
-    let site = loop {
+    let site = eventually("a report", async || {
         let site = world.get("/api/sites/north").await.expect(200);
-        if site["report"].is_object() {
-            break site;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+        site["report"].is_object().then_some(site)
+    })
+    .await;
     assert_eq!(
         (&site["presence"], &site["centralNode"]),
         (&json!("Online"), &json!("node-1"))
@@ -203,15 +201,14 @@ async fn an_unknown_site_is_404_and_an_offline_one_503_with_since_when() {
     );
     linked.network.cut();
     let tenant = TenantId::DEFAULT;
-    while world
-        .central
-        .sites
-        .registry()
-        .find(tenant, &SiteId::new("north"))
-        .is_some()
-    {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let registry = world.central.sites.registry();
+    eventually("the site to be gone", async || {
+        registry
+            .find(tenant, &SiteId::new("north"))
+            .is_none()
+            .then_some(())
+    })
+    .await;
     let offline = world.get("/api/sites/north/parked").await;
     assert_eq!(offline.problem(503), "site_offline");
     assert_eq!(offline.json()["offlineSince"], "2026-01-01T00:00:00.000Z");
@@ -351,13 +348,11 @@ async fn all_that_match_at_a_site_are_acted_on_by_a_job_that_takes_what_was_coun
     assert_eq!((&job["action"], &job["total"]), (&json!("discard"), &json!(700)));
     world.central.jobs.sweep().await.unwrap();
     let place = format!("/api/jobs/{}", job["id"].as_str().unwrap());
-    let done = loop {
+    let done = eventually("the job to be finished", async || {
         let job = world.get(&place).await.expect(200);
-        if job["finished"] == true {
-            break job;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+        (job["finished"] == true).then_some(job)
+    })
+    .await;
     assert_eq!((&done["done"], &done["error"]), (&json!(700), &json!(null)));
     let step = linked.site.last_step.lock().unwrap().clone().unwrap();
     assert_eq!(

@@ -7,8 +7,9 @@ use central::{
     sites::{ParkedFilter, RelayError, SiteBulk},
 };
 use domain::{Actor, AuditKind, AuditStatus};
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::sync::atomic::Ordering::SeqCst;
 use store::jobs::Job;
+use testkit::eventually;
 
 async fn start(linked: &Linked, action: Action) -> Job {
     let central = &linked.world.central;
@@ -34,20 +35,12 @@ async fn start(linked: &Linked, action: Action) -> Job {
 }
 
 async fn finished(linked: &Linked, job: &Job) -> Job {
-    loop {
-        let job = linked
-            .world
-            .central
-            .jobs
-            .get(TENANT, job.id)
-            .await
-            .unwrap()
-            .unwrap();
-        if job.progress.finished {
-            return job;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let jobs = &linked.world.central.jobs;
+    eventually("the job to be finished", async || {
+        let job = jobs.get(TENANT, job.id).await.unwrap().unwrap();
+        job.progress.finished.then_some(job)
+    })
+    .await
 }
 
 #[tokio::test]
@@ -69,13 +62,11 @@ async fn a_bulk_action_at_a_site_goes_in_bounded_steps_under_the_name_of_who_ask
         *linked.site.asked.lock().unwrap(),
         ["discard up to 500 by user:anna"; 3]
     );
-    let log = loop {
+    let log = eventually("the audit row", async || {
         let log = linked.log(AuditKind::SiteParked).await;
-        if !log.is_empty() {
-            break log;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+        (!log.is_empty()).then_some(log)
+    })
+    .await;
     assert_eq!((log.len(), log[0].status), (1, AuditStatus::Discarded));
     assert_eq!(log[0].actor, "user:anna");
     assert!(
@@ -91,19 +82,18 @@ async fn a_link_that_goes_away_in_the_middle_neither_ends_the_job_nor_repeats_a_
     linked.site.lose_answers.store(1, SeqCst);
     let job = start(&linked, Action::Retry).await;
     // The site has done the first step, and its answer will not come.
-    while *linked.site.many.lock().unwrap() == 1_200 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the first step", async || {
+        (*linked.site.many.lock().unwrap() < 1_200).then_some(())
+    })
+    .await;
     linked.network.cut();
     let jobs = &linked.world.central.jobs;
-    let why = loop {
+    let why = eventually("the job to say why it waits", async || {
         let progress = jobs.get(TENANT, job.id).await.unwrap().unwrap().progress;
         assert!(!progress.finished);
-        if let Some(why) = progress.error {
-            break why;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+        progress.error
+    })
+    .await;
     assert!(why.contains("0 of 1200 were done before that"), "{why}");
     linked.network.mend();
     let done = finished(&linked, &job).await.progress;

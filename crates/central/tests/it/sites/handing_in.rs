@@ -4,8 +4,8 @@ use super::{Linked, everything, north};
 use crate::world::TENANT;
 use domain::{AuditKind, Channel, NotificationId, ProviderId, Status, Target, site::OperationStatus};
 use link::{Ack, Uplink};
-use std::time::Duration;
 use store::sites::CallFilter;
+use testkit::eventually;
 use testkit::site::{a_forward, a_full_forward, a_telemetry};
 
 #[tokio::test]
@@ -46,17 +46,11 @@ async fn a_resend_after_a_lost_ack_creates_no_second_row() {
     linked.network.mute_central();
     let sending = linked.link.submit(batch.clone());
     let cutting = async {
-        while linked
-            .world
-            .central
-            .store
-            .get(TENANT, batch[1].id)
-            .await
-            .unwrap()
-            .is_none()
-        {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let store = &linked.world.central.store;
+        eventually("central to have it", async || {
+            store.get(TENANT, batch[1].id).await.unwrap()
+        })
+        .await;
         linked.network.cut();
     };
     let (lost, ()) = tokio::join!(sending, cutting);

@@ -14,9 +14,9 @@ use link::{
     LinkClient, LinkState, Options, Uplink,
     server::{self, Identity},
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use store::query::{AuditFilter, AuditRow, Page};
-use testkit::{Network, site::ASite};
+use testkit::{Network, eventually, site::ASite};
 use tokio_util::sync::CancellationToken;
 
 fn north() -> SiteId {
@@ -77,23 +77,22 @@ impl Linked {
     async fn gone(&self) {
         self.network.cut();
         let store = &self.world.temp.store;
-        loop {
+        eventually("central to see it gone", async || {
             let site = store.site(TENANT, &north()).await.unwrap().unwrap();
             let here = self.world.central.sites.registry().find(TENANT, &north());
-            if here.is_none() && site.session.is_none() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+            (here.is_none() && site.session.is_none()).then_some(())
+        })
+        .await;
     }
 
     /// The site's agent ends in order, and central has seen it.
     async fn leaves(&self) {
         self.stop_site.cancel();
         let registry = self.world.central.sites.registry();
-        while registry.find(TENANT, &north()).is_some() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        eventually("central to see it leave", async || {
+            registry.find(TENANT, &north()).is_none().then_some(())
+        })
+        .await;
     }
 
     async fn presence(&self) -> Presence {

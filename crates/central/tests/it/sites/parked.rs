@@ -9,7 +9,7 @@ use link::{
     SiteCommands, SiteReport, Uplink,
 };
 use std::{sync::Arc, time::Duration};
-use testkit::site::a_parked_message;
+use testkit::{eventually, site::a_parked_message};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -104,20 +104,17 @@ async fn an_unknown_site_and_an_offline_one_are_told_apart_at_once() {
         .unwrap_err();
     assert_eq!(never.to_string(), "site silent has never connected");
     linked.gone().await;
-    loop {
+    eventually("central to know since when it is offline", async || {
         let offline = service.parked(TENANT, &north(), page()).await.unwrap_err();
         let RelayError::Offline(offline) = offline else {
             panic!("{offline}")
         };
-        if offline.since.is_some()
-            && offline
-                .to_string()
-                .starts_with("site north is offline since 2026-01-01T00:00:00.000Z: ")
-        {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+        let told = offline
+            .to_string()
+            .starts_with("site north is offline since 2026-01-01T00:00:00.000Z: ");
+        (offline.since.is_some() && told).then_some(())
+    })
+    .await;
     let elsewhere = linked
         .world
         .central

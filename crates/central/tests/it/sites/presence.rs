@@ -5,6 +5,7 @@ use crate::world::{TENANT, World, secs};
 use central::{Settings, secrets::Sealer, sites::Presence};
 use domain::{Clock, site::Category};
 use std::time::Duration;
+use testkit::eventually;
 
 #[tokio::test]
 async fn a_connected_site_shows_its_report_and_a_gone_one_since_when() {
@@ -16,13 +17,10 @@ async fn a_connected_site_shows_its_report_and_a_gone_one_since_when() {
         central_node: "node-1".into(),
     };
     assert_eq!(linked.presence().await, online);
-    let report = loop {
-        let view = service.get(TENANT, &north()).await.unwrap().unwrap();
-        match view.report {
-            Some(report) => break report,
-            None => tokio::time::sleep(Duration::from_millis(5)).await,
-        }
-    };
+    let report = eventually("a report", async || {
+        service.get(TENANT, &north()).await.unwrap().unwrap().report
+    })
+    .await;
     assert_eq!(report.backlog[&Category::Notification], 7);
     service.sweep().await.unwrap();
 

@@ -1,13 +1,17 @@
-//! Items turned on their side: `unnest` takes one array per column.
+//! The columns of `notifications`, written and read. Items are turned on their side: `unnest` takes one array per column.
 
 use super::sql;
 use crate::{
+    Result,
     extra::Extra,
     outbox::{NewNotification, nul_in_json},
-    postgres::types::At,
+    postgres::{rows, types::At},
 };
-use domain::{ExecutionId, ProviderId, Target};
-use tokio_postgres::types::ToSql;
+use domain::{
+    Actor, Content, ExecutionId, NotificationId, ProviderId, Submission, Target, TenantId,
+    submission::Provenance,
+};
+use tokio_postgres::{Row, types::ToSql};
 use uuid::Uuid;
 
 /// An item with what can be worked out before it queues, on its caller's time.
@@ -239,4 +243,42 @@ impl<'a> Columns<'a> {
         let replaces = |i: &&&Item| i.new.submission.content.supersedes_key.is_some();
         self.items.iter().filter(replaces).copied().collect()
     }
+}
+
+/// The same columns, read.
+pub(in crate::postgres) fn read(row: &Row) -> Result<Submission> {
+    let execution = |column: &str| row.get::<_, Option<&str>>(column).map(ExecutionId::new);
+    let mut extra = rows::extra(row)?;
+    let mut content = Content {
+        channel: Some(rows::channel(row)?),
+        provider: row.get::<_, Option<&str>>("provider").map(ProviderId::new),
+        target: rows::target(row)?,
+        subject: row.get("subject"),
+        body: row.get("body"),
+        type_data: row.get("type_data"),
+        entity_type: row.get("entity_type"),
+        entity_id: row.get("entity_id"),
+        supersedes_key: row.get("supersede_key"),
+        send_at: rows::time_opt(row, "send_at"),
+        expires_at: rows::time_opt(row, "expires_at"),
+        ..Content::default()
+    };
+    extra.fill(&mut content);
+    Ok(Submission {
+        tenant: TenantId(row.get("tenant")),
+        id: NotificationId(row.get("id")),
+        idempotency_key: row.get("idempotency_key"),
+        content,
+        provenance: Provenance {
+            site: row.get("site"),
+            instance: row.get("instance"),
+            script: row.get("script"),
+            execution: execution("execution"),
+            parent_execution: execution("parent_execution"),
+        },
+        submitted_by: Actor::new(row.get::<_, &str>("submitted_by")),
+        site_enqueued_at: rows::time_opt(row, "site_enqueued_at"),
+        resend_of: extra.resend_of,
+        trace: extra.trace,
+    })
 }

@@ -5,16 +5,14 @@ use crate::{
     Result,
     postgres::{
         failed::Failed,
+        outbox::ingest_columns,
         rows,
         session::{Db, Session},
         types::small,
     },
     query::{Notification, standing},
 };
-use domain::{
-    Actor, Content, ExecutionId, LaneId, NotificationId, ProviderId, Status, Submission, TenantId,
-    submission::Provenance,
-};
+use domain::{LaneId, NotificationId, Status, TenantId};
 use tokio_postgres::Row;
 
 pub(super) async fn get(
@@ -40,7 +38,7 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
     let ended_at = rows::time_opt(row, "at");
     let provider: Option<String> = row.get("lane_provider");
     Ok(Notification {
-        submission: submission(row)?,
+        submission: ingest_columns::read(row)?,
         status,
         generation: row.get("generation"),
         retry_count: small(row.get("attempts")),
@@ -68,41 +66,4 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
 fn status(row: &Row) -> Result<Status> {
     let ended = rows::status(row.get("status"))?;
     standing(ended, row.get("waits"), small(row.get("attempts")))
-}
-
-fn submission(row: &Row) -> Result<Submission> {
-    let execution = |column: &str| row.get::<_, Option<&str>>(column).map(ExecutionId::new);
-    let mut extra = rows::extra(row)?;
-    let mut content = Content {
-        channel: Some(rows::channel(row)?),
-        provider: row.get::<_, Option<&str>>("provider").map(ProviderId::new),
-        target: rows::target(row)?,
-        subject: row.get("subject"),
-        body: row.get("body"),
-        type_data: row.get("type_data"),
-        entity_type: row.get("entity_type"),
-        entity_id: row.get("entity_id"),
-        supersedes_key: row.get("supersede_key"),
-        send_at: rows::time_opt(row, "send_at"),
-        expires_at: rows::time_opt(row, "expires_at"),
-        ..Content::default()
-    };
-    extra.fill(&mut content);
-    Ok(Submission {
-        tenant: TenantId(row.get("tenant")),
-        id: NotificationId(row.get("id")),
-        idempotency_key: row.get("idempotency_key"),
-        content,
-        provenance: Provenance {
-            site: row.get("site"),
-            instance: row.get("instance"),
-            script: row.get("script"),
-            execution: execution("execution"),
-            parent_execution: execution("parent_execution"),
-        },
-        submitted_by: Actor::new(row.get::<_, &str>("submitted_by")),
-        site_enqueued_at: rows::time_opt(row, "site_enqueued_at"),
-        resend_of: extra.resend_of,
-        trace: extra.trace,
-    })
 }

@@ -7,12 +7,11 @@ use super::{
 use crate::{
     Result,
     audit::Entry,
-    extra::Extra,
     outbox::{Ingested, NewNotification, nul_in_json},
-    sqlite::{audit, error::is_refusal, rows, stats::counts::What, writer::Session},
+    sqlite::{audit, columns, error::is_refusal, rows, stats::counts::What, writer::Session},
 };
-use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, Target};
-use rusqlite::{CachedStatement, params};
+use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission};
+use rusqlite::params;
 use std::collections::HashSet;
 
 /// The code of a row that a newer one replaced.
@@ -55,7 +54,7 @@ pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result
             });
             continue;
         }
-        answers.push(match insert_content(s, &mut content, submission, *hash) {
+        answers.push(match columns::insert(s, &mut content, submission, *hash) {
             Ok(1) => {
                 let seq = s.conn.last_insert_rowid();
                 if let Some(key) = &submission.content.supersedes_key {
@@ -82,48 +81,6 @@ pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result
         });
     }
     Ok(answers)
-}
-
-fn insert_content(
-    s: &Session<'_>,
-    insert: &mut CachedStatement<'_>,
-    submission: &Submission,
-    hash: i64,
-) -> rusqlite::Result<usize> {
-    let content = &submission.content;
-    let (list, recipients) = match &content.target {
-        Target::List(name) => (Some(name.as_str()), None),
-        Target::Recipients(to) => (None, Some(rows::json(to))),
-        Target::Provider => (None, None),
-    };
-    let from = &submission.provenance;
-    insert.execute(params![
-        submission.tenant.0,
-        submission.id.0.as_bytes(),
-        submission.idempotency_key,
-        hash,
-        content.channel().as_str(),
-        content.provider.as_ref().map(|p| p.as_str()),
-        list,
-        recipients,
-        content.subject,
-        content.body,
-        content.type_data,
-        from.site,
-        from.instance,
-        from.script,
-        from.execution.as_ref().map(|e| e.as_str()),
-        from.parent_execution.as_ref().map(|e| e.as_str()),
-        content.entity_type,
-        content.entity_id,
-        submission.submitted_by.as_str(),
-        Extra::text_of(submission),
-        submission.site_enqueued_at.map(|t| t.as_millis()),
-        s.now.as_millis(),
-        content.send_at.map(|t| t.as_millis()),
-        content.expires_at.map(|t| t.as_millis()),
-        content.supersedes_key,
-    ])
 }
 
 /// A constraint is named like the column it guards.

@@ -4,12 +4,12 @@ use super::sql;
 use crate::{
     Result,
     query::{Notification, standing},
-    sqlite::rows::{self, all},
+    sqlite::{
+        columns,
+        rows::{self, all},
+    },
 };
-use domain::{
-    Actor, Content, ExecutionId, LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status,
-    Submission, TenantId, submission::Provenance,
-};
+use domain::{LaneId, NotificationId, RecipientResult, Seq, Status, TenantId};
 use rusqlite::{Connection, Row, params};
 
 pub(super) fn get(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>> {
@@ -29,7 +29,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
     let ended_at = rows::optional_time(row, "at")?;
     let provider: Option<String> = row.get("lane_provider")?;
     Ok(Notification {
-        submission: submission(row)?,
+        submission: columns::read(row)?,
         status,
         generation: row.get("generation")?,
         retry_count: row.get("attempts")?,
@@ -60,47 +60,6 @@ fn status(row: &Row<'_>) -> Result<Status> {
     let ended: Option<String> = row.get("status")?;
     let ended = ended.map(|text| rows::parse("outcome", &text)).transpose()?;
     standing(ended, row.get("waits")?, row.get("attempts")?)
-}
-
-fn submission(row: &Row<'_>) -> Result<Submission> {
-    let text =
-        |column: &str| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(column)?.as_str_or_null()?) };
-    let execution = |column: &str| -> Result<Option<ExecutionId>> {
-        Ok(row.get::<_, Option<String>>(column)?.map(ExecutionId::new))
-    };
-    let mut extra = rows::extra(text("extra")?)?;
-    let mut content = Content {
-        channel: Some(rows::parse("notifications", &row.get::<_, String>("channel")?)?),
-        provider: row.get::<_, Option<String>>("provider")?.map(ProviderId::new),
-        target: rows::target(text("list_name")?, text("recipients")?)?,
-        subject: row.get("subject")?,
-        body: row.get("body")?,
-        type_data: row.get("type_data")?,
-        entity_type: row.get("entity_type")?,
-        entity_id: row.get("entity_id")?,
-        supersedes_key: row.get("supersede_key")?,
-        send_at: rows::optional_time(row, "send_at")?,
-        expires_at: rows::optional_time(row, "expires_at")?,
-        ..Content::default()
-    };
-    extra.fill(&mut content);
-    Ok(Submission {
-        tenant: TenantId(row.get("tenant")?),
-        id: rows::id(row, "id")?,
-        idempotency_key: row.get("idempotency_key")?,
-        content,
-        provenance: Provenance {
-            site: row.get("site")?,
-            instance: row.get("instance")?,
-            script: row.get("script")?,
-            execution: execution("execution")?,
-            parent_execution: execution("parent_execution")?,
-        },
-        submitted_by: Actor::new(row.get::<_, String>("submitted_by")?),
-        site_enqueued_at: rows::optional_time(row, "site_enqueued_at")?,
-        resend_of: extra.resend_of,
-        trace: extra.trace,
-    })
 }
 
 pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<RecipientResult>> {

@@ -4,8 +4,8 @@ use super::visitor::{Visitor, location};
 use crate::{sites::linked, world::World};
 use axum::http::StatusCode;
 use domain::{SiteId, TenantId};
-use std::time::Duration;
 use store::{directory::Role, sites::OtherAgent};
+use testkit::eventually;
 
 #[tokio::test]
 async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job() {
@@ -34,9 +34,10 @@ async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job(
     assert_eq!(started.status, StatusCode::SEE_OTHER, "{}", started.text);
     let job = location(&started).to_owned();
     world.central.jobs.sweep().await.unwrap();
-    while *linked.site.many.lock().unwrap() > 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("the site to have done it", async || {
+        (*linked.site.many.lock().unwrap() == 0).then_some(())
+    })
+    .await;
     let page = visitor.get(&job).await;
     assert!(
         page.text.contains("Parked at the site") && page.text.contains("/sites/north"),

@@ -1,8 +1,6 @@
 -- $1 seqs.
 select
-  n.tenant, n.seq, n.id, n.idempotency_key, n.channel, n.provider, n.list_name, n.recipients, n.subject, n.body, n.type_data,
-  n.site, n.instance, n.script, n.execution, n.parent_execution, n.entity_type, n.entity_id, n.submitted_by, n.extra,
-  n.site_enqueued_at, n.created_at, n.send_at, n.expires_at, n.supersede_key,
+  n.*,
   d.seq is not null as waits,
   coalesce(d.attempts, o.attempts, 0) as attempts, coalesce(d.generation, o.generation, 0) as generation,
   coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
