@@ -44,17 +44,17 @@ fn time(at: Option<i64>) -> Option<Timestamp> {
 }
 
 /// The last millisecond that every database can hold: the end of the year 9999.
-const LATEST: i64 = 253_402_300_799_999;
+const LATEST_MILLIS: i64 = 253_402_300_799_999;
 
 /// A time that can be stored, whatever was sent.
 fn moment(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis.clamp(0, LATEST))
+    Timestamp::from_millis(millis.clamp(0, LATEST_MILLIS))
 }
 
 /// Entries of a site's event log that central keeps.
 const REPORTED_EVENTS: usize = 100;
 /// Messages on a page that a site shows.
-const SHOWN: usize = 1_000;
+const MAX_PARKED_PAGE: usize = 1_000;
 /// Entries of damage of a report.
 const REPORTED_DAMAGE: usize = 100;
 
@@ -326,7 +326,7 @@ impl TryFrom<v1::Parked> for ParkedAnswer {
             messages: a
                 .messages
                 .into_iter()
-                .take(SHOWN)
+                .take(MAX_PARKED_PAGE)
                 .map(TryInto::try_into)
                 .collect::<Result<_, _>>()?,
             next: a.next.filter(|next| next.len() <= limit::SUBJECT),
@@ -532,7 +532,7 @@ mod tests {
         let content = Forward::try_from(late).unwrap().content;
         assert_eq!(content.channel, Some(Channel::Email));
         let times = [content.send_at, content.expires_at].map(|at| at.map(Timestamp::as_millis));
-        assert_eq!(times, [Some(0), Some(LATEST)]);
+        assert_eq!(times, [Some(0), Some(LATEST_MILLIS)]);
     }
 
     #[test]
@@ -560,7 +560,7 @@ mod tests {
             report
                 .events
                 .iter()
-                .all(|e| (0..=LATEST).contains(&e.at.as_millis()))
+                .all(|e| (0..=LATEST_MILLIS).contains(&e.at.as_millis()))
         );
         let parked = ParkedMessage::try_from(v1::ParkedMessage {
             id: long(),

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// The largest body, except for a batch.
-pub const LARGEST: usize = 1 << 20;
+pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// The largest body of a batch.
-pub const LARGEST_BATCH: usize = 16 << 20;
+pub const MAX_BATCH_BYTES: usize = 16 << 20;
 /// A body that takes longer than this to arrive is not waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A body that must be a JSON object.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct JsonObject(pub Fields);
 #[derive(Debug)]
 pub struct OptionalObject(pub Fields);
 
-/// A body of up to [`LARGEST_BATCH`].
+/// A body of up to [`MAX_BATCH_BYTES`].
 #[derive(Debug)]
 pub struct BatchBody(pub Value);
 
@@ -36,7 +36,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let json = json_type(request.headers());
-        let bytes = whole(request, state, LARGEST).await?;
+        let bytes = whole(request, state, MAX_BODY_BYTES).await?;
         json.and_then(|()| object(parse(&bytes)?))
             .map(|map| Self(Fields::new(map)))
     }
@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalObject {
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let json = json_type(request.headers());
-        let bytes = whole(request, state, LARGEST).await?;
+        let bytes = whole(request, state, MAX_BODY_BYTES).await?;
         if bytes.is_empty() {
             return Ok(Self(Fields::new(Map::new())));
         }
@@ -61,14 +61,14 @@ impl<S: Send + Sync> FromRequest<S> for BatchBody {
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let json = json_type(request.headers());
-        let bytes = whole(request, state, LARGEST_BATCH).await?;
+        let bytes = whole(request, state, MAX_BATCH_BYTES).await?;
         json.and_then(|()| parse(&bytes)).map(Self)
     }
 }
 
 async fn whole<S: Send + Sync>(mut request: Request, state: &S, largest: usize) -> Result<Bytes> {
     DefaultBodyLimit::max(largest).apply(&mut request);
-    match tokio::time::timeout(PATIENCE, Bytes::from_request(request, state)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(Problem::new(
             Code::TooLarge,

@@ -15,7 +15,7 @@ use tokio::{sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 /// How long a site may take to answer a person who waits at central.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ASK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum RelayFailed {
     /// The link ended before the answer came; whether the site acted is not known.
     #[error("the site went offline before it answered: {0}")]
     Gone(String),
-    #[error("the site did not answer within {} s", PATIENCE.as_secs())]
+    #[error("the site did not answer within {} s", ASK_TIMEOUT.as_secs())]
     TooSlow,
     /// The site could not, and why.
     #[error("the site could not: {0}")]
@@ -149,7 +149,7 @@ impl RemoteSite {
             self.say(call.number, question).await.then_some(())?;
             call.wait().await
         };
-        match timeout(PATIENCE, asked).await {
+        match timeout(ASK_TIMEOUT, asked).await {
             Err(_) => Err(RelayFailed::TooSlow),
             Ok(None) => Err(RelayFailed::Gone(self.why())),
             Ok(Some(Answer::Failed(v1::Failed { mut reason }))) => {

@@ -112,27 +112,32 @@ pub const KEYS: &[Key] = &[
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// Nothing is kept for longer than this; beyond it dates stop making sense.
-const LONGEST: Duration = Duration::from_secs(100 * 366 * 86_400);
+const MAX_DURATION: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// A tick shorter than this only burns a core.
 const MOMENT: Duration = Duration::from_millis(100);
 
 impl Outbox {
     pub fn problems(&self) -> Vec<Problem> {
-        let spent = self.spent_key_retention.unwrap_or(LONGEST);
+        let spent = self.spent_key_retention.unwrap_or(MAX_DURATION);
         let durations = [
             (&DISPATCH_INTERVAL, self.dispatch_interval, MOMENT, HOUR),
             (&LEASE, self.lease, Duration::from_secs(1), HOUR),
-            (&STUCK_AGE_THRESHOLD, self.stuck_age_threshold, MOMENT, LONGEST),
+            (
+                &STUCK_AGE_THRESHOLD,
+                self.stuck_age_threshold,
+                MOMENT,
+                MAX_DURATION,
+            ),
             (
                 &DELIVERED_KPI_WINDOW,
                 self.delivered_kpi_window,
                 BUCKET,
                 STATS_KEPT,
             ),
-            (&PURGE_INTERVAL, self.purge_interval, MOMENT, LONGEST),
-            (&TERMINAL_RETENTION, self.terminal_retention, MOMENT, LONGEST),
-            (&AUDIT_RETENTION, self.audit_retention, MOMENT, LONGEST),
-            (&SPENT_KEY_RETENTION, spent, MOMENT, LONGEST),
+            (&PURGE_INTERVAL, self.purge_interval, MOMENT, MAX_DURATION),
+            (&TERMINAL_RETENTION, self.terminal_retention, MOMENT, MAX_DURATION),
+            (&AUDIT_RETENTION, self.audit_retention, MOMENT, MAX_DURATION),
+            (&SPENT_KEY_RETENTION, spent, MOMENT, MAX_DURATION),
         ];
         let mut bad: Vec<_> = durations
             .into_iter()

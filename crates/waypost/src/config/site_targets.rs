@@ -70,7 +70,7 @@ fn half_a_minute() -> Duration {
 }
 
 /// The longest an attempt may take; the agent itself gives up after two minutes.
-const LONGEST: Duration = Duration::from_secs(100);
+const MAX_TIMEOUT: Duration = Duration::from_secs(100);
 
 impl System {
     /// A system without credentials.
@@ -159,7 +159,7 @@ impl Connection {
 }
 
 fn in_time(timeout: Duration) -> Result<Duration, String> {
-    if timeout < Duration::from_millis(100) || timeout > LONGEST {
+    if timeout < Duration::from_millis(100) || timeout > MAX_TIMEOUT {
         return Err("timeout: takes a duration from \"100ms\" to \"100s\"".into());
     }
     Ok(timeout)

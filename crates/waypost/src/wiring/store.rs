@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// How long a database that does not answer is waited for at the start, and how often it is asked.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const EVERY: Duration = Duration::from_secs(1);
 
 /// A store to serve from.
@@ -105,12 +105,12 @@ fn make_folder(place: &Place) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the folder {}", folder.display()))
 }
 
-/// Asks until the database answers, something else is wrong, or [`PATIENCE`] is over.
+/// Asks until the database answers, something else is wrong, or [`CONNECT_TIMEOUT`] is over.
 async fn patiently<T, Fut>(name: &str, mut open: impl FnMut() -> Fut) -> Result<T, Error>
 where
     Fut: Future<Output = Result<T, Error>>,
 {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + CONNECT_TIMEOUT;
     let mut tick = tokio::time::interval(EVERY);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -18,7 +18,7 @@ use domain::{FieldError, Submission};
 use serde_json::Value;
 
 /// The most notifications in one batch.
-pub const LARGEST: usize = 1000;
+pub const MAX_BATCH_ITEMS: usize = 1000;
 
 pub async fn many(
     State(state): State<Shared>,
@@ -87,10 +87,10 @@ fn items(body: Value) -> Result<Vec<Value>> {
             ));
         }
     };
-    if items.is_empty() || items.len() > LARGEST {
+    if items.is_empty() || items.len() > MAX_BATCH_ITEMS {
         return Err(Problem::field(
             "notifications",
-            format!("must have 1 to {LARGEST} items, not {}", items.len()),
+            format!("must have 1 to {MAX_BATCH_ITEMS} items, not {}", items.len()),
         ));
     }
     Ok(items)

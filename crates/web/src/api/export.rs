@@ -14,7 +14,7 @@ use futures_util::{StreamExt, stream};
 use store::query::{Cursor, Filter, Notification, Page};
 
 /// Rows read at a time.
-const STEP: u32 = 500;
+const ROWS_PER_READ: u32 = 500;
 
 const COLUMNS: &str = "notificationId,status,type,listName,to,provider,subject,retryCount,errorCode,lastError,\
                        sourceSiteId,entityType,entityId,receipt,createdAt,lastAttemptAt,nextAttemptAt,deliveredAt\r\n";
@@ -78,7 +78,9 @@ pub async fn csv(
 
 impl Export {
     async fn page(&mut self, out: &mut String) -> store::Result<()> {
-        let limit = u32::try_from(self.left).unwrap_or(STEP).min(STEP);
+        let limit = u32::try_from(self.left)
+            .unwrap_or(ROWS_PER_READ)
+            .min(ROWS_PER_READ);
         let page = Page {
             limit,
             after: self.after,

@@ -28,7 +28,7 @@ pub struct Check {
 }
 
 /// A store that does not answer within this is as good as gone.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn alive() -> Json<Alive> {
     Json(Alive { status: "ok" })
@@ -67,7 +67,7 @@ pub async fn ready(State(state): State<Shared>) -> (StatusCode, Json<Ready>) {
 }
 
 async fn store(state: &Shared) -> Check {
-    let detail = match tokio::time::timeout(PATIENCE, state.central.store.ping()).await {
+    let detail = match tokio::time::timeout(PING_TIMEOUT, state.central.store.ping()).await {
         Ok(Ok(())) => None,
         Ok(Err(error)) => {
             tracing::warn!(error = &error as &dyn Error, "the store does not answer");

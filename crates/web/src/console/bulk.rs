@@ -17,9 +17,9 @@ use domain::{NotificationId, Status, Timestamp};
 use store::operator::Acted;
 
 /// Rows that can be chosen one by one.
-const MOST: usize = 500;
+const MAX_CHOSEN_ROWS: usize = 500;
 /// Rows the page that asks shows.
-const SHOWN: usize = 20;
+const SUBJECTS_SHOWN: usize = 20;
 
 #[derive(Template)]
 #[template(path = "bulk/confirm.html")]
@@ -75,10 +75,10 @@ fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
     let mut ids: Vec<NotificationId> = form.all("id").filter_map(|id| id.parse().ok()).collect();
     ids.sort_unstable();
     ids.dedup();
-    if ids.len() > MOST {
+    if ids.len() > MAX_CHOSEN_ROWS {
         return Err(Problem::field(
             "id",
-            format!("at most {MOST} rows can be chosen one by one"),
+            format!("at most {MAX_CHOSEN_ROWS} rows can be chosen one by one"),
         ));
     }
     Ok(Chosen {
@@ -151,7 +151,7 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
                 page.others += 1;
                 continue;
             }
-            if page.shown.len() < SHOWN {
+            if page.shown.len() < SUBJECTS_SHOWN {
                 page.shown
                     .push((id, found.submission.content.subject, found.status));
             }

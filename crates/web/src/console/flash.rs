@@ -11,9 +11,9 @@ use axum::{
 use std::time::Duration;
 
 const COOKIE: &str = "waypost_flash";
-const LASTS: Duration = Duration::from_secs(60);
+const FLASH_COOKIE_AGE: Duration = Duration::from_secs(60);
 /// Cookies have a limit; sentences too.
-const LONGEST: usize = 600;
+const MAX_FLASH_CHARS: usize = 600;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flash {
@@ -53,12 +53,12 @@ impl Flash {
     pub fn at(self, place: &str, settings: &ConsoleSettings) -> Response {
         let mut response = redirect(place);
         let kind = if self.good { "good" } else { "bad" };
-        let text: String = self.text.chars().take(LONGEST).collect();
+        let text: String = self.text.chars().take(MAX_FLASH_CHARS).collect();
         let value = cookies::encode(&format!("{kind} {text}"));
         let cookie = Cookie {
             name: COOKIE,
             value: &value,
-            lasts: Some(LASTS),
+            lasts: Some(FLASH_COOKIE_AGE),
         };
         cookie.set(response.headers_mut(), settings);
         response

@@ -12,11 +12,11 @@ use subtle::ConstantTimeEq;
 /// The field every form has.
 pub const SECRET: &str = "csrf";
 /// A message of a megabyte, with every byte written as three.
-pub const LARGEST: usize = 4 << 20;
+pub const MAX_FORM_BYTES: usize = 4 << 20;
 /// The largest form of somebody who is not signed in: a name, a password, where to go.
-pub const LARGEST_OPEN: usize = 16 << 10;
+pub const MAX_OPEN_FORM_BYTES: usize = 16 << 10;
 /// A body that takes longer than this to arrive is not waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const FORM_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The fields of a form, in their order.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl Form {
     pub async fn read(mut request: Request, largest: usize) -> Result<Self> {
         DefaultBodyLimit::max(largest).apply(&mut request);
         let reading = Urlencoded::<Vec<(String, String)>>::from_request(request, &());
-        match tokio::time::timeout(PATIENCE, reading).await {
+        match tokio::time::timeout(FORM_TIMEOUT, reading).await {
             Ok(Ok(Urlencoded(fields))) => Ok(Self(Arc::new(fields))),
             Ok(Err(rejection)) if rejection.status().as_u16() == 413 => Err(Problem::new(
                 Code::TooLarge,

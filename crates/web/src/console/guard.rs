@@ -147,7 +147,7 @@ async fn with_form(request: Request, secret: Option<&str>) -> Result<Request> {
     let mut whole = Request::new(body);
     *whole.headers_mut() = parts.headers.clone();
     *whole.method_mut() = Method::POST;
-    let largest = secret.map_or(form::LARGEST_OPEN, |_| form::LARGEST);
+    let largest = secret.map_or(form::MAX_OPEN_FORM_BYTES, |_| form::MAX_FORM_BYTES);
     let form = Form::read(whole, largest).await?;
     if let Some(secret) = secret {
         form.check(secret)?;

@@ -6,7 +6,7 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, hold_in_words, status_badge},
-    timeline::{Step, steps},
+    timeline::{TimelineStep, steps},
 };
 use crate::{
     api::{PathId, lists::encode},
@@ -29,7 +29,7 @@ struct Page {
     /// Why it waits, while it does.
     waiting: Option<Waiting>,
     stuck: bool,
-    steps: Vec<Step>,
+    steps: Vec<TimelineStep>,
     type_data: Option<String>,
     /// What can be done, and why the rest cannot.
     can_decide: bool,

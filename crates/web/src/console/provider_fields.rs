@@ -29,7 +29,7 @@ pub enum Drawn {
 
 /// One field of the form.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub struct FormField {
     /// As it is sent, and as problems name it.
     pub name: String,
     pub label: String,
@@ -46,7 +46,7 @@ pub struct Field {
     pub placeholder: String,
 }
 
-impl Field {
+impl FormField {
     fn new(name: &str, label: &str, help: &str, drawn: Drawn, value: String) -> Self {
         Self {
             name: name.into(),
@@ -97,10 +97,10 @@ fn with_example(setting: &Setting) -> String {
 /// Everything the form asks, in groups.
 #[derive(Debug, Default)]
 pub struct Fieldsets {
-    pub general: Vec<Field>,
-    pub settings: Vec<Field>,
-    pub retry: Vec<Field>,
-    pub limits: Vec<Field>,
+    pub general: Vec<FormField>,
+    pub settings: Vec<FormField>,
+    pub retry: Vec<FormField>,
+    pub limits: Vec<FormField>,
 }
 
 impl Fieldsets {
@@ -112,9 +112,9 @@ impl Fieldsets {
             Some(view) => (view.retry.clone(), view.limits.clone(), view.on_ambiguous),
             None => (info.retry.clone(), info.limits.clone(), info.on_ambiguous),
         };
-        let mut general = vec![Field {
+        let mut general = vec![FormField {
             required: true,
-            ..Field::new(
+            ..FormField::new(
                 "name",
                 "Name",
                 "What people call it.",
@@ -123,7 +123,7 @@ impl Fieldsets {
             )
         }];
         if stored.is_none() {
-            general.push(Field::new(
+            general.push(FormField::new(
                 "id",
                 "Id",
                 "What programs call it. Left empty, it is made of the name. It never changes.",
@@ -133,14 +133,14 @@ impl Fieldsets {
         }
         let enabled = view.as_ref().is_none_or(|v| v.enabled);
         general.extend([
-            Field::new(
+            FormField::new(
                 "enabled",
                 "Enabled",
                 "Switched off, its notifications wait.",
                 Drawn::Tick,
                 enabled.to_string(),
             ),
-            Field::new(
+            FormField::new(
                 "order",
                 "Order",
                 "The enabled provider of a type with the lowest takes what names none.",
@@ -179,7 +179,7 @@ impl Fieldsets {
         rest
     }
 
-    fn all(&mut self) -> impl Iterator<Item = &mut Field> {
+    fn all(&mut self) -> impl Iterator<Item = &mut FormField> {
         let first = self.general.iter_mut().chain(self.settings.iter_mut());
         first.chain(self.retry.iter_mut()).chain(self.limits.iter_mut())
     }
@@ -193,7 +193,7 @@ impl Fieldsets {
     }
 }
 
-fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
+fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> FormField {
     let found = stored.and_then(|settings| find(settings, setting.name));
     let drawn = match setting.kind {
         SettingType::Url if setting.secret => Drawn::SecretUrl,
@@ -218,14 +218,14 @@ fn setting(setting: &Setting, stored: Option<&Map<String, Value>>) -> Field {
         _ => &[],
     };
     let kept = setting.secret && found.is_some();
-    Field {
+    FormField {
         required: setting.required,
         kept,
         placeholder: match found.and_then(Value::as_str) {
             Some(shown) if kept && drawn == Drawn::SecretUrl => shown.to_owned(),
             _ => default,
         },
-        ..Field::new(
+        ..FormField::new(
             &format!("settings.{}", setting.name),
             setting.name,
             &with_example(setting),
@@ -259,14 +259,14 @@ fn text(value: &Value) -> String {
     }
 }
 
-fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
+fn retry_fields(retry: &RetryPolicy) -> Vec<FormField> {
     let shape = match retry.shape {
         Shape::Fixed => "fixed",
         Shape::Exponential => "exponential",
     };
-    let line = |name, label, help, value: String| Field::new(name, label, help, Drawn::Line, value);
+    let line = |name, label, help, value: String| FormField::new(name, label, help, Drawn::Line, value);
     vec![
-        Field::new(
+        FormField::new(
             "retry.shape",
             "Shape",
             "fixed: the same wait every time. exponential: longer every time.",
@@ -298,7 +298,7 @@ fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
             "Up to this share of the wait is added at random.",
             retry.jitter.to_string(),
         ),
-        Field::new(
+        FormField::new(
             "retry.maxAttempts",
             "Attempts",
             "In all; then it is parked.",
@@ -311,7 +311,7 @@ fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
             "Older than this it is parked rather than tried again. Empty: no limit.",
             retry.max_age.map(human).unwrap_or_default(),
         ),
-        Field::new(
+        FormField::new(
             "retry.unknownRetries",
             "Retries of answers nobody has a rule for",
             "Then it is parked, whatever is left of the attempts.",
@@ -321,27 +321,27 @@ fn retry_fields(retry: &RetryPolicy) -> Vec<Field> {
     ]
 }
 
-fn limit_fields(limits: &Limits, ambiguous: OnAmbiguous) -> Vec<Field> {
+fn limit_fields(limits: &Limits, ambiguous: OnAmbiguous) -> Vec<FormField> {
     let word = match ambiguous {
         OnAmbiguous::Resend => "resend",
         OnAmbiguous::Park => "park",
     };
     vec![
-        Field::new(
+        FormField::new(
             "limits.concurrency",
             "At once",
             "Attempts under way at the same time.",
             Drawn::Number,
             limits.concurrency.to_string(),
         ),
-        Field::new(
+        FormField::new(
             "limits.perSecond",
             "Per second",
             "Over all nodes. Empty: no limit.",
             Drawn::Line,
             limits.per_second.map(|n| n.to_string()).unwrap_or_default(),
         ),
-        Field::new(
+        FormField::new(
             "onAmbiguous",
             "When nobody knows whether it went out",
             "resend: a duplicate is better than a loss. park: a person decides, because a duplicate costs money.",

@@ -11,7 +11,7 @@ use axum::{extract::State, http::HeaderMap, response::Response};
 use std::time::Duration;
 
 const COOKIE: &str = "waypost_theme";
-const LASTS: Duration = Duration::from_secs(365 * 24 * 3600);
+const THEME_COOKIE_AGE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Theme {
@@ -49,7 +49,7 @@ pub async fn choose(State(state): State<Shared>, signed: Signed, form: Form) -> 
     let cookie = Cookie {
         name: COOKIE,
         value: theme.as_str(),
-        lasts: Some(LASTS),
+        lasts: Some(THEME_COOKIE_AGE),
     };
     let _ = signed;
     cookie.set(response.headers_mut(), &state.console);

@@ -5,7 +5,7 @@ use domain::{AuditKind, AuditStatus, Timestamp, WaitReason, Waiting};
 use store::query::{AuditRow, Notification};
 
 /// One thing that happened, or will.
-pub struct Step {
+pub struct TimelineStep {
     pub at: Timestamp,
     pub icon: Icon,
     pub tone: &'static str,
@@ -18,7 +18,7 @@ pub struct Step {
     pub future: bool,
 }
 
-impl Step {
+impl TimelineStep {
     fn new(at: Timestamp, icon: Icon, tone: &'static str, what: impl Into<String>) -> Self {
         Self {
             at,
@@ -34,7 +34,7 @@ impl Step {
     }
 }
 
-pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) -> Vec<Step> {
+pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) -> Vec<TimelineStep> {
     let mut steps = vec![];
     let from = &row.submission.provenance;
     if let Some(at) = row.submission.site_enqueued_at {
@@ -44,9 +44,9 @@ pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) 
             (Some(script), None) => format!("Sent by {script}"),
             (None, None) => "Sent".into(),
         };
-        steps.push(Step::new(at, Icon::Arrow, "quiet", what));
+        steps.push(TimelineStep::new(at, Icon::Arrow, "quiet", what));
         if from.site.is_some() {
-            let mut taken = Step::new(
+            let mut taken = TimelineStep::new(
                 row.created_at,
                 Icon::Arrow,
                 "quiet",
@@ -72,7 +72,7 @@ pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) 
     }
     if let Some(receipt) = &row.receipt {
         let at = row.ended_at.unwrap_or(row.created_at);
-        let mut step = Step::new(at, Icon::Tick, "good", "The provider reported back");
+        let mut step = TimelineStep::new(at, Icon::Tick, "good", "The provider reported back");
         step.detail = Some(receipt.clone());
         steps.push(step);
     }
@@ -80,7 +80,7 @@ pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) 
     steps
 }
 
-fn logged(entry: AuditRow, number: &mut u32) -> Step {
+fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
     let through = entry.target.clone().unwrap_or_else(|| "the provider".into());
     let (icon, tone, what) = match (entry.kind, entry.status) {
         (AuditKind::NotifySend, _) => (Icon::Circle, "quiet", "Accepted and stored".to_owned()),
@@ -122,27 +122,27 @@ fn logged(entry: AuditRow, number: &mut u32) -> Step {
         ),
         (kind, status) => (Icon::Dot, "quiet", format!("{kind}: {status}")),
     };
-    Step {
+    TimelineStep {
         detail: entry.detail,
         code: entry.code,
         took: entry.duration_ms.map(|ms| took(u64::from(ms))),
         by: Some(entry.actor).filter(|by| by != "system"),
-        ..Step::new(entry.at, icon, tone, what)
+        ..TimelineStep::new(entry.at, icon, tone, what)
     }
 }
 
 /// What happens next, while it waits.
-fn to_come(row: &Notification, waiting: &Waiting) -> Option<Step> {
+fn to_come(row: &Notification, waiting: &Waiting) -> Option<TimelineStep> {
     if let Some(hold) = &row.held {
         let what = format!("Waits: {}", super::show::hold_in_words(hold.reason));
-        let mut step = Step::new(hold.next_probe.unwrap_or(hold.since), Icon::Hand, "bad", what);
+        let mut step = TimelineStep::new(hold.next_probe.unwrap_or(hold.since), Icon::Hand, "bad", what);
         step.detail = hold.detail.clone();
         step.future = hold.next_probe.is_some();
         return Some(step);
     }
     if waiting.reason == WaitReason::Secrets {
         let what = format!("Waits: {}", waiting.reason.in_words());
-        let mut step = Step::new(row.waiting_since, Icon::Hand, "bad", what);
+        let mut step = TimelineStep::new(row.waiting_since, Icon::Hand, "bad", what);
         step.detail = waiting.detail.clone();
         return Some(step);
     }
@@ -152,7 +152,7 @@ fn to_come(row: &Notification, waiting: &Waiting) -> Option<Step> {
     } else {
         "Next attempt"
     };
-    let mut step = Step::new(at, Icon::Clock, "quiet", what);
+    let mut step = TimelineStep::new(at, Icon::Clock, "quiet", what);
     step.future = true;
     Some(step)
 }

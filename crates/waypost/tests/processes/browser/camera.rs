@@ -47,7 +47,7 @@ impl Screen {
 }
 
 /// The longest part of a page that is pictured.
-const LONGEST: f64 = 1700.0;
+const MAX_HEIGHT: f64 = 1700.0;
 /// Of the compression; flat colours lose nothing visible.
 const QUALITY: u32 = 60;
 
@@ -75,7 +75,7 @@ pub async fn picture(browser: &Browser, name: &str, colours: Colours, screen: Sc
     let metrics = browser.devtools("Page.getLayoutMetrics", json!({})).await;
     let height = metrics["cssContentSize"]["height"].as_f64().unwrap();
     let (width, least) = screen.size();
-    let height = height.clamp(f64::from(least), LONGEST);
+    let height = height.clamp(f64::from(least), MAX_HEIGHT);
     let asked = json!({
         "format": "webp", "quality": QUALITY, "captureBeyondViewport": true,
         "clip": { "x": 0, "y": 0, "width": width, "height": height, "scale": 1 },

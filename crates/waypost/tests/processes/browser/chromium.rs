@@ -1,7 +1,7 @@
 //! A Chromium of its own for each test, driven through its driver. Everything waits for what it needs; nothing sleeps
 //! for luck.
 
-use super::{LOOK_AGAIN, PATIENCE, until};
+use super::{LOOK_AGAIN, PAGE_TIMEOUT, until};
 use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
@@ -235,7 +235,7 @@ impl Browser {
 
     /// Waits until the text stands there.
     pub async fn shows(&self, css: &str, text: &str) {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + PAGE_TIMEOUT;
         loop {
             let shown = self.text(css).await;
             if shown.as_deref().is_some_and(|shown| shown.contains(text)) {
@@ -268,7 +268,7 @@ impl Browser {
     }
 
     pub async fn is_at(&self, path: &str) {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + PAGE_TIMEOUT;
         loop {
             let place = self.place().await;
             if place == path {
@@ -297,7 +297,7 @@ impl Browser {
 
     /// Does something with an element once it is there and can be used; a live page may replace it meanwhile.
     async fn with(&self, css: &str, act: impl AsyncFn(&Element) -> Result<(), CmdError>) {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + PAGE_TIMEOUT;
         loop {
             let done = match self.driver.find(Locator::Css(css)).await {
                 Ok(element) => act(&element).await,

@@ -30,12 +30,12 @@ pub use world::World;
 use std::time::Duration;
 
 /// How long anything may take on a machine that does other things as well.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Waits until something is so.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + PAGE_TIMEOUT;
     while !is_so().await {
         assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
         tokio::time::sleep(LOOK_AGAIN).await;

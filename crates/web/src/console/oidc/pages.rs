@@ -23,7 +23,7 @@ use subtle::ConstantTimeEq;
 
 const COOKIE: &str = "waypost_openid";
 /// As long as somebody may take at the identity provider.
-const LASTS: Duration = Duration::from_secs(600);
+const SIGN_IN_COOKIE_AGE: Duration = Duration::from_secs(600);
 
 fn provider(state: &Shared) -> Result<&Oidc> {
     let provider = state.console.oidc.as_deref();
@@ -40,7 +40,7 @@ pub async fn start(State(state): State<Shared>, uri: Uri) -> Result {
     let cookie = Cookie {
         name: COOKIE,
         value: &kept,
-        lasts: Some(LASTS),
+        lasts: Some(SIGN_IN_COOKIE_AGE),
     };
     cookie.set(response.headers_mut(), &state.console);
     Ok(response)

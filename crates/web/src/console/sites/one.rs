@@ -28,7 +28,7 @@ use store::{
 };
 
 /// How many parked messages, and how many calls, are on the page.
-const SHOWN: u32 = 50;
+const ROWS_SHOWN: u32 = 50;
 
 #[derive(Template)]
 #[template(path = "sites/one.html")]
@@ -78,7 +78,7 @@ async fn parked(state: &Shared, tenant: TenantId, id: &str, after: Option<String
         return Ok(Parked::NotTold(in_words(&RelayError::UnknownSite)));
     };
     let page = ParkedPage {
-        limit: SHOWN,
+        limit: ROWS_SHOWN,
         after,
         ..ParkedPage::default()
     };
@@ -94,7 +94,10 @@ async fn calls(state: &Shared, tenant: TenantId, id: &str, after: Option<Cursor>
         site: Some(SiteId::new(id)),
         ..CallFilter::default()
     };
-    let page = Rows { limit: SHOWN, after };
+    let page = Rows {
+        limit: ROWS_SHOWN,
+        after,
+    };
     Ok(state.central.store.site_calls(tenant, &filter, page).await?)
 }
 
