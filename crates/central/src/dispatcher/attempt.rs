@@ -61,12 +61,23 @@ impl Finished {
     /// Others would fare no better now.
     pub fn is_trouble_of_the_lane(&self) -> bool {
         match &self.result {
-            AttemptResult::Sent {
-                outcome: Outcome::Failed(failure),
-                ..
-            } => failure.scope == Scope::Lane || failure.hold.is_some() || failure.retry_after.is_some(),
-            AttemptResult::Sent { .. } | AttemptResult::Concluded(_) | AttemptResult::Release => false,
+            AttemptResult::Sent { outcome, .. } => would_meet_others(outcome),
+            AttemptResult::Concluded(_) | AttemptResult::Release => false,
         }
+    }
+}
+
+/// Whether another message through the same lane would meet the same trouble now. Of several recipients one is enough:
+/// after it the far end was asked for nobody else.
+fn would_meet_others(outcome: &Outcome) -> bool {
+    let of_the_lane = |failure: &Failure| failure.scope == Scope::Lane || failure.hold.is_some();
+    match outcome {
+        Outcome::Delivered(_) => false,
+        Outcome::Failed(failure) => of_the_lane(failure) || failure.retry_after.is_some(),
+        Outcome::Mixed(reports) => reports
+            .iter()
+            .filter_map(|report| report.result.as_ref().err())
+            .any(of_the_lane),
     }
 }
 
@@ -352,5 +363,36 @@ impl Outgoing {
             created_at: self.created_at,
             trace: row.attempt_step,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Accepted, HoldReason, RecipientReport};
+
+    #[test]
+    fn trouble_of_the_lane_is_seen_behind_a_recipient_who_accepted() {
+        let after_one = |failure: Failure| {
+            Outcome::Mixed(vec![
+                RecipientReport {
+                    address: "ann".into(),
+                    result: Ok(Accepted::default()),
+                },
+                RecipientReport {
+                    address: "bob".into(),
+                    result: Err(failure),
+                },
+            ])
+        };
+        let revoked = Failure::permanent(Scope::Lane, "AUTH_FAILED", "").holding(HoldReason::Auth);
+        let down = Failure::transient(Scope::Lane, "HTTP_503", "");
+        let wrong_number = Failure::permanent(Scope::Recipient, "RECIPIENT", "");
+        let busy =
+            Failure::transient(Scope::Recipient, "RATE_LIMITED", "").after(Some(Duration::from_secs(9)));
+        assert!(would_meet_others(&after_one(revoked)));
+        assert!(would_meet_others(&after_one(down)));
+        assert!(!would_meet_others(&after_one(wrong_number)));
+        assert!(!would_meet_others(&after_one(busy)));
     }
 }
