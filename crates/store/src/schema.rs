@@ -21,9 +21,9 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V3__users",
     "V4__leases",
     "V5__deliveries",
-    "V8__expiring",
-    "V9__tenants_end",
-    "V12__sites_in_conflict",
+    "V6__expiring",
+    "V7__tenants_end",
+    "V8__sites_in_conflict",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -32,9 +32,9 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V3__users",
     "V4__leases",
     "V5__deliveries",
-    "V8__expiring",
-    "V9__tenants_end",
-    "V12__sites_in_conflict",
+    "V6__expiring",
+    "V7__tenants_end",
+    "V8__sites_in_conflict",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":
