@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{connection, rows as columns, writer::Session},
+    sqlite::{connection, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
 use rusqlite::{Params, params};
@@ -124,7 +124,11 @@ impl Buffer {
 }
 
 /// The messages a statement leads to, and rows that are no messages any more.
-pub(super) fn those(s: &Session<'_>, sql: &str, params: impl Params) -> Result<(Vec<Message>, NoMessages)> {
+pub(super) fn those(
+    s: &WriteSession<'_>,
+    sql: &str,
+    params: impl Params,
+) -> Result<(Vec<Message>, NoMessages)> {
     let mut statement = s.conn.prepare_cached(sql)?;
     let mut found = statement.query(params)?;
     let (mut messages, mut no_messages) = (vec![], vec![]);
@@ -138,7 +142,7 @@ pub(super) fn those(s: &Session<'_>, sql: &str, params: impl Params) -> Result<(
 }
 
 /// The one row a conditional write changed; none when somebody else was first.
-pub(super) fn one(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Option<Message>> {
+pub(super) fn one(s: &WriteSession<'_>, sql: &str, params: impl Params) -> Result<Option<Message>> {
     let mut statement = s.conn.prepare_cached(sql)?;
     let mut found = statement.query(params)?;
     let message = found.next()?.map(rows::message).transpose()?;
@@ -147,7 +151,7 @@ pub(super) fn one(s: &Session<'_>, sql: &str, params: impl Params) -> Result<Opt
     Ok(message)
 }
 
-fn record(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Recorded> {
+fn record(s: &mut WriteSession<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Recorded> {
     let op = shared.op();
     let changed = match &attempted.step {
         Step::Delivered => delivered(s, shared, attempted)?,
@@ -163,7 +167,11 @@ fn record(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> R
     Ok(Recorded::Done)
 }
 
-fn delivered(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Option<Message>> {
+fn delivered(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+) -> Result<Option<Message>> {
     let ticket = attempted.ticket;
     let gone = one(s, sql::attempted_delivered, params![ticket.seq, ticket.attempt])?;
     if let Some(message) = &gone {
@@ -172,18 +180,18 @@ fn delivered(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -
     Ok(gone)
 }
 
-fn failed(s: &mut Session<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Option<Message>> {
+fn failed(s: &mut WriteSession<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Option<Message>> {
     delivered(s, shared, attempted)
 }
 
 /// Counts a message out of the gauge once it is gone.
-pub(super) fn leaves(s: &mut Session<'_>, shared: &Arc<Shared>, message: &Message, from: MessageStatus) {
+pub(super) fn leaves(s: &mut WriteSession<'_>, shared: &Arc<Shared>, message: &Message, from: MessageStatus) {
     let (shared, category, bytes) = (shared.clone(), message.category, message.payload_bytes as i64);
     s.after_commit(move || shared.gauge.add(category, from, -1, -bytes));
 }
 
 fn retry(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     attempted: &Attempted,
     op: i64,
@@ -211,7 +219,7 @@ fn retry(
 }
 
 fn park(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     attempted: &Attempted,
     op: i64,
@@ -244,7 +252,7 @@ fn park(
 }
 
 fn released(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     attempted: &Attempted,
     op: i64,
@@ -259,7 +267,7 @@ fn released(
 
 /// Tracking, event and news of a change that has been made.
 fn tell(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     attempted: &Attempted,
     message: &Message,

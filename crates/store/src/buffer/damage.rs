@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{Actor, Timestamp};
 use rusqlite::{Connection, Row, params};
@@ -74,7 +74,12 @@ impl Buffer {
     }
 }
 
-fn acknowledge(s: &mut Session<'_>, shared: &Arc<Shared>, id: Option<i64>, actor: &Actor) -> Result<u64> {
+fn acknowledge(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    id: Option<i64>,
+    actor: &Actor,
+) -> Result<u64> {
     let mut acknowledge = s.conn.prepare_cached(sql::damage_acknowledge)?;
     let n = acknowledge.execute(params![s.now.as_millis(), actor.as_str(), id])?;
     if n > 0 {
@@ -91,7 +96,7 @@ fn acknowledge(s: &mut Session<'_>, shared: &Arc<Shared>, id: Option<i64>, actor
 
 /// Moves rows that are no messages any more out of the way of the others, and says so.
 pub(super) fn set_rows_aside(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     rows: &[(i64, String)],
 ) -> Result<()> {
@@ -129,7 +134,7 @@ pub(super) fn set_rows_aside(
     Ok(())
 }
 
-fn counted(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<()> {
+fn counted(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<()> {
     let open = count(s.conn)?;
     let shared = shared.clone();
     s.after_commit(move || shared.damaged.store(open, Ordering::SeqCst));

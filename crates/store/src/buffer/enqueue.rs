@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{error, rows as columns, writer::Session},
+    sqlite::{error, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -65,7 +65,12 @@ impl Buffer {
     }
 }
 
-fn enqueue(s: &mut Session<'_>, shared: &Arc<Shared>, new: &NewMessage, start: Start) -> Result<Enqueued> {
+fn enqueue(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    new: &NewMessage,
+    start: Start,
+) -> Result<Enqueued> {
     if let Some(known) = known(s.conn, new)? {
         return Ok(Enqueued::Known(known));
     }

@@ -3,7 +3,7 @@
 use super::{Buffer, message::MessageId, rows, sql};
 use crate::{
     Error, Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{Timestamp, site::Category, submission::limit};
 use rusqlite::{Connection, Params, params};
@@ -194,7 +194,7 @@ impl<'a> About<'a> {
 }
 
 pub(super) fn write(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     what: What,
     category: Category,
     target: &str,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -86,7 +86,7 @@ impl Buffer {
 }
 
 /// Lets go of the oldest content that is remembered, until so many bytes are free; how many are.
-pub(super) fn give_way(s: &mut Session<'_>, shared: &Arc<Shared>, bytes: u64) -> Result<u64> {
+pub(super) fn give_way(s: &mut WriteSession<'_>, shared: &Arc<Shared>, bytes: u64) -> Result<u64> {
     let mut freed = 0;
     while freed < bytes {
         let oldest = oldest(s.conn, Timestamp::from_millis(i64::MAX), bytes - freed)?;
@@ -106,7 +106,7 @@ pub(super) fn give_way(s: &mut Session<'_>, shared: &Arc<Shared>, bytes: u64) ->
 }
 
 /// The memory reaches only back to this moment from now on.
-pub(super) fn shorter(s: &mut Session<'_>, shared: &Arc<Shared>, until: i64, n: usize) -> Result<()> {
+pub(super) fn shorter(s: &mut WriteSession<'_>, shared: &Arc<Shared>, until: i64, n: usize) -> Result<()> {
     let set = params![FORGOTTEN, until.to_string()];
     s.conn.prepare_cached(sql::meta_set)?.execute(set)?;
     let told = shared.forgotten.told_at.load(Ordering::SeqCst);
@@ -159,7 +159,7 @@ fn oldest(conn: &Connection, before: Timestamp, bytes: u64) -> Result<Oldest> {
     Ok(found)
 }
 
-fn forget(s: &mut Session<'_>, shared: &Arc<Shared>, oldest: Oldest) -> Result<()> {
+fn forget(s: &mut WriteSession<'_>, shared: &Arc<Shared>, oldest: Oldest) -> Result<()> {
     if !oldest.small.is_empty() {
         s.conn
             .prepare_cached(sql::forget_payloads)?

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{error, rows as columns, writer::Session},
+    sqlite::{error, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, DatabaseIdentity, OperationEvent, OperationStatus};
 use rusqlite::{OptionalExtension, params};
@@ -171,12 +171,12 @@ impl Buffer {
 }
 
 /// The database that was met last, as it is kept.
-pub(super) fn central(s: &Session<'_>) -> Result<Option<String>> {
+pub(super) fn central(s: &WriteSession<'_>) -> Result<Option<String>> {
     let mut get = s.conn.prepare_cached(sql::meta_get)?;
     Ok(get.query_row([CENTRAL], |row| row.get(0)).optional()?)
 }
 
-fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -> Result<()> {
+fn clear(s: &mut WriteSession<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -> Result<()> {
     if acked.is_empty() {
         return Ok(());
     }
@@ -244,7 +244,7 @@ fn clear(s: &mut Session<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Kept) -
     Ok(())
 }
 
-fn park(s: &mut Session<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Result<()> {
+fn park(s: &mut WriteSession<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Result<()> {
     let op = shared.op();
     let parked = super::attempt::one(s, sql::park_forward, params![seq, why, s.now.as_millis(), op])?;
     if let Some(message) = parked {
@@ -273,7 +273,7 @@ fn park(s: &mut Session<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> Resul
 
 /// One step of meeting a database, so that senders get in between: how many wait again, and whether that was all.
 /// Which database it is is written down with the last step; until then a crash only means beginning again.
-fn meet(s: &mut Session<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u64, bool)> {
+fn meet(s: &mut WriteSession<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u64, bool)> {
     let before = central(s)?;
     if before.as_deref() == Some(database) {
         return Ok((0, true));
@@ -295,7 +295,7 @@ fn meet(s: &mut Session<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u6
 }
 
 /// Takes up to so many back into the buffer; how many were taken, and whether none are left.
-fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
+fn restore(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
     let mut restore = s.conn.prepare_cached(sql::restore_acked)?;
     let mut found = restore.query(params![s.now.as_millis(), shared.op(), CHUNK])?;
     let (mut n, mut bytes) = (0i64, 0i64);
@@ -324,7 +324,7 @@ fn restore(s: &mut Session<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
 }
 
 /// How many, and their bytes.
-fn unbury(s: &Session<'_>) -> Result<(i64, i64)> {
+fn unbury(s: &WriteSession<'_>) -> Result<(i64, i64)> {
     let mut unbury = s.conn.prepare_cached(sql::unbury_restored)?;
     let mut gone = unbury.query([CHUNK])?;
     let (mut n, mut bytes) = (0, 0);

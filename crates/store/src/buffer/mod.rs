@@ -54,7 +54,7 @@ use crate::{
         error,
         file_id::FileId,
         readers::Readers,
-        writer::{Session, Writer},
+        writer::{WriteSession, Writer},
     },
 };
 use domain::{Clock, Timestamp};
@@ -194,7 +194,7 @@ impl Buffer {
     async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let done = self.try_write(weight, work).await;
         self.shared.room.learn(&done);
@@ -205,7 +205,7 @@ impl Buffer {
     async fn try_write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl Fn(&mut Session<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let shared = self.shared.clone();
         self.writer.write(weight, move |s| work(s, &shared)).await

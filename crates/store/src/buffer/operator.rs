@@ -11,7 +11,7 @@ use super::{
     telemetry::{self, News},
     tracking::{self, Change},
 };
-use crate::{Result, sqlite::writer::Session};
+use crate::{Result, sqlite::writer::WriteSession};
 use domain::{
     Actor,
     site::{Category, OperationEvent, OperationStatus},
@@ -38,7 +38,7 @@ impl Buffer {
 }
 
 pub(super) fn requeue(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     id: MessageId,
     actor: &Actor,
@@ -64,7 +64,7 @@ pub(super) fn requeue(
 
 /// `from`: where the message is expected to be.
 pub(super) fn discard(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     id: MessageId,
     from: MessageStatus,
@@ -91,7 +91,7 @@ pub(super) fn discard(
 }
 
 pub(super) fn tell(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     message: &Message,
     what: What,
@@ -127,7 +127,7 @@ pub(super) fn tell(
 }
 
 /// What the message is instead.
-fn lost(s: &Session<'_>, id: MessageId, expected: MessageStatus) -> Result<Acted> {
+fn lost(s: &WriteSession<'_>, id: MessageId, expected: MessageStatus) -> Result<Acted> {
     Ok(match by_id(s.conn, id)? {
         Some(message) if message.status == expected => Acted::UnderWay,
         Some(message) => Acted::WrongState(message.status),

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    sqlite::{connection, error, file_id::with_suffix, writer::Session},
+    sqlite::{connection, error, file_id::with_suffix, writer::WriteSession},
 };
 use domain::{Actor, Timestamp, site::Category};
 use rusqlite::{Connection, params, params_from_iter};
@@ -133,7 +133,7 @@ fn each_chunk(file: &Path, mut take: impl FnMut(Chunk) -> bool) -> Result<Option
     Ok(trouble)
 }
 
-fn take_all(s: &mut Session<'_>, shared: &Arc<Shared>, rows: &[Salvaged]) -> Result<Vec<Took>> {
+fn take_all(s: &mut WriteSession<'_>, shared: &Arc<Shared>, rows: &[Salvaged]) -> Result<Vec<Took>> {
     let mut all = Vec::with_capacity(rows.len());
     for row in rows {
         let took = take(s.conn, s.now, &shared.node, shared.op(), row)?;

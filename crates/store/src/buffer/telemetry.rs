@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{
     Timestamp, TrackedOperationId,
@@ -112,7 +112,7 @@ impl Buffer {
 }
 
 /// Has some of what an earlier database heard told once more; whether that was all.
-pub(super) fn tell_again(s: &mut Session<'_>, shared: &Arc<Shared>, chunk: u32) -> Result<bool> {
+pub(super) fn tell_again(s: &mut WriteSession<'_>, shared: &Arc<Shared>, chunk: u32) -> Result<bool> {
     let again = s.conn.prepare_cached(sql::telemetry_again)?.execute([chunk])?;
     if again > 0 {
         let shared = shared.clone();
@@ -122,7 +122,7 @@ pub(super) fn tell_again(s: &mut Session<'_>, shared: &Arc<Shared>, chunk: u32) 
 }
 
 /// Lets go of some of what central heard before this moment; how many pieces.
-pub(super) fn forget(s: &Session<'_>, before: Timestamp, chunk: u32) -> Result<u64> {
+pub(super) fn forget(s: &WriteSession<'_>, before: Timestamp, chunk: u32) -> Result<u64> {
     let mut forget = s.conn.prepare_cached(sql::telemetry_forget)?;
     Ok(forget.execute(params![before.as_millis(), chunk])? as u64)
 }
@@ -158,7 +158,7 @@ impl<'a> News<'a> {
 }
 
 /// Writes the news down, or says that it could not and goes on.
-pub(super) fn write(s: &mut Session<'_>, shared: &Arc<Shared>, op: i64, news: News<'_>) {
+pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, news: News<'_>) {
     let MessageId(id) = news.message.id;
     let message = news.message;
     let telemetry = Telemetry {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{rows as columns, writer::Session},
+    sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{
     Timestamp, TrackedOperationId,
@@ -78,7 +78,7 @@ fn from_row(id: TrackedOperationId, row: &rusqlite::Row<'_>) -> Result<Tracking>
     })
 }
 
-pub(super) fn insert(s: &Session<'_>, shared: &Shared, new: &NewMessage, op: i64) -> Result<()> {
+pub(super) fn insert(s: &WriteSession<'_>, shared: &Shared, new: &NewMessage, op: i64) -> Result<()> {
     s.conn.prepare_cached(sql::tracking_insert)?.execute(params![
         new.id.to_string(),
         new.category.as_str(),
@@ -103,7 +103,7 @@ pub(super) struct Change<'a> {
     pub actor: Option<&'a str>,
 }
 
-pub(super) fn update(s: &Session<'_>, message: &Message, change: Change<'_>, op: i64) -> Result<()> {
+pub(super) fn update(s: &WriteSession<'_>, message: &Message, change: Change<'_>, op: i64) -> Result<()> {
     let ended = matches!(
         change.status,
         OperationStatus::Delivered | OperationStatus::Failed | OperationStatus::Discarded

@@ -8,6 +8,7 @@
 //! statement is a file in the `sql/` of its job.
 
 mod audit;
+mod commit_retry;
 mod directory;
 mod failed;
 mod jobs;
@@ -15,7 +16,6 @@ mod maintenance;
 mod migrate;
 mod operator;
 mod outbox;
-mod patience;
 mod query;
 mod rows;
 mod server;

@@ -16,12 +16,12 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 type TlsStream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// Waiting for a server to take a connection, per host.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// For who meets a server that has no TLS, or a certificate of its own making.
 const TLS_HINT: &str = "in the URL, sslrootcert=FILE names the authority to trust, and sslmode=disable goes without TLS \
                         where the network is trusted";
 /// What the server allows one statement.
-pub(super) const STATEMENT: Duration = Duration::from_secs(30);
+pub(super) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a session is for; each kind has its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Server {
             )));
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
         if config.get_application_name().is_none() {
             config.application_name("waypost");
@@ -106,7 +106,7 @@ impl Server {
         let statement = if for_use == Use::Migrate {
             0
         } else {
-            STATEMENT.as_secs()
+            STATEMENT_TIMEOUT.as_secs()
         };
         set("statement_timeout", &format!("{statement}s"));
         let durable = if for_use == Use::Claim { "off" } else { "on" };
@@ -135,7 +135,7 @@ impl Server {
     /// A session outside the pools.
     pub async fn connect(&self, for_use: Use) -> Result<(Client, Connection<Socket, TlsStream>)> {
         let config = self.config(for_use);
-        match tokio::time::timeout(2 * CONNECT, config.connect(self.tls.clone())).await {
+        match tokio::time::timeout(2 * CONNECT_TIMEOUT, config.connect(self.tls.clone())).await {
             Ok(Ok(connected)) => Ok(connected),
             Ok(Err(e)) if e.to_string().starts_with("error performing TLS handshake") => {
                 Err(Error::unavailable(format!("{}; {TLS_HINT}", chain(&e))))

@@ -1,12 +1,12 @@
 //! The pools, and the few ways in which a statement is run.
 //!
-//! Always true: a statement is prepared once per connection; no call waits longer than [`ANSWER`] for the server; a
+//! Always true: a statement is prepared once per connection; no call waits longer than [`ANSWER_TIMEOUT`] for the server; a
 //! connection that failed is never handed out again.
 
 use super::{
     failed::Failed,
-    outbox::passed::Passed,
-    server::{STATEMENT, Server, Use},
+    outbox::claim_starts::ClaimStarts,
+    server::{STATEMENT_TIMEOUT, Server, Use},
     sql,
     types::At,
 };
@@ -25,12 +25,12 @@ use std::{
 };
 use tokio_postgres::{IsolationLevel, Row, types::ToSql};
 
-/// The server ends a statement after [`STATEMENT`]; one that cannot even say so is given up.
-const ANSWER: Duration = STATEMENT.saturating_add(Duration::from_secs(5));
+/// The server ends a statement after [`STATEMENT_TIMEOUT`]; one that cannot even say so is given up.
+const ANSWER_TIMEOUT: Duration = STATEMENT_TIMEOUT.saturating_add(Duration::from_secs(5));
 /// For a free connection of the pool.
-const WAIT: Duration = Duration::from_secs(10);
+const POOL_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a new connection, all hosts together.
-const CREATE: Duration = Duration::from_secs(8);
+const CREATE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Whose clock decides what is due.
 #[derive(Clone)]
@@ -62,7 +62,7 @@ pub(super) struct Db {
     time: StoreTime,
     /// Names this node in `stats` and in signals.
     pub node: String,
-    pub passed: Arc<Passed>,
+    pub claim_starts: Arc<ClaimStarts>,
 }
 
 /// Connections that write ingest batches; more were slower.
@@ -77,9 +77,9 @@ impl Db {
             let manager = Manager::from_config(server.config(for_use), server.tls.clone(), fast);
             Pool::builder(manager)
                 .max_size(size)
-                .wait_timeout(Some(WAIT))
-                .create_timeout(Some(CREATE))
-                .recycle_timeout(Some(CREATE))
+                .wait_timeout(Some(POOL_TIMEOUT))
+                .create_timeout(Some(CREATE_TIMEOUT))
+                .recycle_timeout(Some(CREATE_TIMEOUT))
                 .runtime(Runtime::Tokio1)
                 .build()
                 .map_err(Error::unavailable)
@@ -91,7 +91,7 @@ impl Db {
             record: pool(Use::Record, 4)?,
             time,
             node: node.to_owned(),
-            passed: Arc::default(),
+            claim_starts: Arc::default(),
         })
     }
 
@@ -276,9 +276,9 @@ async fn answered<T>(
     broken: &AtomicBool,
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, Failed> {
-    let result = match tokio::time::timeout(ANSWER, work).await {
+    let result = match tokio::time::timeout(ANSWER_TIMEOUT, work).await {
         Ok(result) => result.map_err(Failed::from),
-        Err(_) => Err(Failed::timed_out(ANSWER)),
+        Err(_) => Err(Failed::timed_out(ANSWER_TIMEOUT)),
     };
     if let Err(Failed::Lost(_)) = &result {
         broken.store(true, Ordering::Relaxed);

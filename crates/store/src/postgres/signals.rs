@@ -25,9 +25,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::warn;
 
 /// Signals closer together than this travel as one.
-const COALESCE: Duration = Duration::from_millis(5);
+const COALESCE_WINDOW: Duration = Duration::from_millis(5);
 /// Before the listening session is tried again.
-const RECONNECT: Duration = Duration::from_secs(1);
+const RECONNECT_WAIT: Duration = Duration::from_secs(1);
 /// A payload has at most 8000 bytes; more lanes than this are "look again".
 const LANES: usize = 350;
 /// What one payload of changes may take; the server's limit less the sender and the words before them.
@@ -146,7 +146,7 @@ impl Notifier {
                     );
                 }
             }
-            tokio::time::sleep(COALESCE).await;
+            tokio::time::sleep(COALESCE_WINDOW).await;
         }
     }
 
@@ -179,7 +179,7 @@ impl Listener {
                 }
             }
             lost_before = true;
-            tokio::time::sleep(RECONNECT).await;
+            tokio::time::sleep(RECONNECT_WAIT).await;
         }
     }
 

@@ -1,13 +1,13 @@
 //! The columns of `notifications`, written and read: what a sender said, and who said it.
 
-use super::{rows, writer::Session};
+use super::{rows, writer::WriteSession};
 use crate::{Result, extra::Extra};
 use domain::{Actor, Content, ExecutionId, ProviderId, Submission, Target, TenantId, submission::Provenance};
 use rusqlite::{CachedStatement, Row, params};
 
 /// In the order of `ingest_notification.sql`.
 pub(super) fn insert(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     insert: &mut CachedStatement<'_>,
     submission: &Submission,
     hash: i64,

@@ -5,9 +5,9 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{cell::Cell, path::Path, time::Duration};
 
 /// How long a connection waits for another process's write (a command beside the server) before it gives up.
-const BUSY: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long commits may be kept waiting for a reader.
-const PATIENCE: Duration = Duration::from_millis(100);
+const TRUNCATE_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 const STATEMENTS_CACHED: usize = 128;
 
 /// How much memory connections keep pages in, in KiB.
@@ -80,7 +80,7 @@ fn create(path: &Path) -> Result<Connection> {
 }
 
 fn prepared(conn: Connection) -> Result<Connection> {
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", "on")?;
@@ -91,7 +91,7 @@ fn prepared(conn: Connection) -> Result<Connection> {
 pub(crate) fn reader(path: &Path, caches: Caches) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "cache_size", -caches.reader)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
@@ -143,9 +143,9 @@ pub(crate) fn checkpoint_passive(conn: &Connection) -> rusqlite::Result<bool> {
 /// The same to the end, and empties the log. Waits for readers, but not long: commits wait meanwhile. Answers whether
 /// none was in the way.
 pub(crate) fn checkpoint_truncate(conn: &Connection) -> rusqlite::Result<bool> {
-    conn.busy_timeout(PATIENCE)?;
+    conn.busy_timeout(TRUNCATE_BUSY_TIMEOUT)?;
     let busy = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, bool>(0));
-    conn.busy_timeout(BUSY)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     Ok(!busy?)
 }
 

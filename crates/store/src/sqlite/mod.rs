@@ -44,7 +44,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 use tokio::sync::{broadcast, watch};
-use writer::{Session, Writer};
+use writer::{WriteSession, Writer};
 
 /// The embedded store. Cheap to share as `Arc<dyn Store>`.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl SqliteStore {
     async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteSession<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer.write(weight, work).await
     }

@@ -11,7 +11,7 @@ use super::{
     error::{self, DiskFull},
     safeguard::{NoRoom, Safeguard},
     stats::counts::Counts,
-    writer::{Hook, Session, stopped},
+    writer::{Hook, WriteSession, stopped},
 };
 use crate::{Error, Result};
 use domain::Clock;
@@ -38,7 +38,7 @@ pub(super) enum Fate {
 
 pub(super) trait Command: Send {
     /// Does the work and keeps the answer; may be called again after everything was undone.
-    fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed>;
+    fn run(&mut self, session: &mut WriteSession<'_>) -> Result<(), Failed>;
     fn answer(self: Box<Self>, fate: &Fate);
 }
 
@@ -56,8 +56,8 @@ pub(super) struct Task<T, F> {
     pub reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, F: Fn(&mut Session<'_>) -> Result<T> + Send> Command for Task<T, F> {
-    fn run(&mut self, session: &mut Session<'_>) -> Result<(), Failed> {
+impl<T: Send, F: Fn(&mut WriteSession<'_>) -> Result<T> + Send> Command for Task<T, F> {
+    fn run(&mut self, session: &mut WriteSession<'_>) -> Result<(), Failed> {
         let done = (self.work)(session);
         let failed = done.as_ref().err().map(|e| Failed {
             disk: error::is_disk_failure(e),
@@ -254,7 +254,7 @@ impl Core {
         noted: &mut u64,
         after: &mut Vec<Hook>,
     ) -> Result<(), Failed> {
-        command.run(&mut Session {
+        command.run(&mut WriteSession {
             conn: &self.conn,
             now: self.clock.now(),
             counts,

@@ -22,7 +22,7 @@ fn sqlite_error(code: i32) -> Error {
 }
 
 async fn put_text(store: &SqliteStore, name: &'static str, recipients: String) -> Result<()> {
-    let work = move |s: &mut super::Session<'_>| {
+    let work = move |s: &mut super::WriteSession<'_>| {
         let mut put = s.conn.prepare_cached(directory::sql::list_put)?;
         put.execute(params![1, name, recipients])?;
         Ok(())
@@ -38,7 +38,7 @@ async fn a_command_that_fails_undoes_itself_alone_in_its_group() {
     let inside = std::sync::Mutex::new((Some(begun), wait));
     let held = tokio::spawn({
         let store = store.clone();
-        let work = move |_: &mut super::Session<'_>| {
+        let work = move |_: &mut super::WriteSession<'_>| {
             let mut inside = inside.lock().unwrap();
             inside.0.take().map(|begun| begun.send(()));
             let _ = inside.1.recv();
@@ -52,7 +52,7 @@ async fn a_command_that_fails_undoes_itself_alone_in_its_group() {
     for i in 0..6 {
         let (store, runs) = (store.clone(), runs.clone());
         commands.push(tokio::spawn(async move {
-            let work = move |s: &mut super::Session<'_>| {
+            let work = move |s: &mut super::WriteSession<'_>| {
                 runs.fetch_add(1, Ordering::SeqCst);
                 let mut put = s.conn.prepare_cached(directory::sql::list_put)?;
                 put.execute(params![1, format!("list-{i}"), "[]"])?;

@@ -31,14 +31,14 @@ use tokio::sync::{
 };
 
 /// Commands that may wait; further callers wait to be let in.
-const WAITING: usize = 1024;
-/// How long a commit takes on a disk that is quick.
-const NEAR: Duration = Duration::from_micros(400);
-/// Who came so often without meeting anybody is taken to be the only one.
-const ALONE: usize = 16;
+const QUEUED_COMMANDS: usize = 1024;
+/// How long a commit takes on a fast disk.
+const FAST_COMMIT: Duration = Duration::from_micros(400);
+/// A caller that met nobody else so many times in a row is taken to be alone.
+const LONE_CALLER_AFTER: usize = 16;
 
 /// What a command works with.
-pub(crate) struct Session<'a> {
+pub(crate) struct WriteSession<'a> {
     pub conn: &'a Connection,
     /// The store's clock, asked once for the command.
     pub now: Timestamp,
@@ -51,7 +51,7 @@ pub(crate) struct Session<'a> {
 
 pub(super) type Hook = Box<dyn FnOnce() + Send>;
 
-impl Session<'_> {
+impl WriteSession<'_> {
     /// Runs once what this command did is on disk, whether or not anybody still waits for the answer; never if
     /// it is undone.
     pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
@@ -104,13 +104,13 @@ impl Callers {
 
 impl Caller<'_> {
     fn is_alone(&self) -> bool {
-        self.0.alone.load(Ordering::Relaxed) >= ALONE
+        self.0.alone.load(Ordering::Relaxed) >= LONE_CALLER_AFTER
     }
 
-    /// An answer that is probably near. Who is alone with the writer looks for it, giving way to everybody else, instead of
-    /// going to sleep: to be woken takes a good part of a commit.
+    /// Waits for the answer. A lone caller polls for the time of a fast commit, yielding to everybody else, before it
+    /// sleeps: being woken takes a good part of a commit.
     async fn answer<T>(&self, mut answer: oneshot::Receiver<T>) -> Result<T, oneshot::error::RecvError> {
-        let until = Instant::now() + NEAR;
+        let until = Instant::now() + FAST_COMMIT;
         while self.is_alone() && Instant::now() < until {
             match answer.try_recv() {
                 Err(TryRecvError::Empty) => {
@@ -149,7 +149,7 @@ impl Writer {
         caches: Caches,
         guarded: Option<Guarded>,
     ) -> Result<Self> {
-        let (commands, waiting) = mpsc::channel(WAITING);
+        let (commands, waiting) = mpsc::channel(QUEUED_COMMANDS);
         let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
         let conn = connection::writer(path, caches)?;
         let safeguard = match guarded {
@@ -252,7 +252,7 @@ impl Writer {
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl Fn(&mut Session<'_>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteSession<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.check()?;
         let caller = self.callers.one_more();

@@ -11,10 +11,10 @@ use tokio::sync::{
 };
 
 /// About how many rows one commit takes on before it answers.
-const GROUP: usize = 5_000;
+const GROUP_COMMIT_ROWS: usize = 5_000;
 
 /// How long callers take to come back with more; a fraction of a commit.
-const RETURN: Duration = Duration::from_micros(50);
+const CALLER_RETURN_TIME: Duration = Duration::from_micros(50);
 
 /// A command and about how many rows it touches.
 pub(super) struct Weighted {
@@ -46,7 +46,7 @@ impl Thread {
     /// The next command; none when the last sender is gone. Looks for a moment before it sleeps: being woken takes about as
     /// long as a caller takes to come back.
     fn next(&mut self) -> Option<Weighted> {
-        let until = Instant::now() + RETURN;
+        let until = Instant::now() + CALLER_RETURN_TIME;
         loop {
             match self.waiting.try_recv() {
                 Ok(first) => return Some(first),
@@ -62,14 +62,14 @@ impl Thread {
     fn gather(&mut self, first: Weighted, last: usize) -> Vec<Box<dyn Command>> {
         let (mut weight, mut group) = (first.weight, vec![first.command]);
         let mut patience = None;
-        while weight < GROUP {
+        while weight < GROUP_COMMIT_ROWS {
             match self.waiting.try_recv() {
                 Ok(next) => {
                     weight += next.weight;
                     group.push(next.command);
                 }
                 Err(_) if group.len() < last => {
-                    let until = *patience.get_or_insert_with(|| Instant::now() + RETURN);
+                    let until = *patience.get_or_insert_with(|| Instant::now() + CALLER_RETURN_TIME);
                     if Instant::now() > until {
                         break;
                     }

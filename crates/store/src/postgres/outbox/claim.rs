@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_postgres::Row;
 
 /// More rows of a lane than all nodes together ever have claimed at once.
-const LOOKED_AT: i64 = 20_000;
+const MOST_CLAIMED_ROWS: i64 = 20_000;
 
 pub(super) async fn claim_due(
     db: &Db,
@@ -35,7 +35,7 @@ pub(super) async fn claim_due(
         .map(|want| (want.lane.0, i32::try_from(want.n).unwrap_or(i32::MAX)))
         .unzip();
     let session = db.session(Use::Claim).await?;
-    let (since, begin_at) = (db.passed.since(), db.passed.places(&lanes));
+    let (since, begin_at) = (db.claim_starts.since(), db.claim_starts.places(&lanes));
     let params: Params<'_> = &[&db.now(), &lanes, &counts, &token.0, &millis(lease), &begin_at];
     let found = match session.rows(sql::claim_due, params).await {
         Err(Failed::Lost(cause)) => {
@@ -57,7 +57,7 @@ pub(super) async fn claim_due(
         let reached = found
             .iter()
             .map(|row| (row.get(LANE), row.get::<_, At>(DUE_AT).0));
-        db.passed.claimed(since, now, reached);
+        db.claim_starts.claimed(since, now, reached);
     }
     Ok(claims)
 }
@@ -87,11 +87,11 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
         tokio::time::sleep(Duration::from_secs(1)).await;
         if let Ok(session) = db.session(Use::Claim).await
             && session
-                .exec(sql::claim_undo, &[&lanes, &token.0, &LOOKED_AT])
+                .exec(sql::claim_undo, &[&lanes, &token.0, &MOST_CLAIMED_ROWS])
                 .await
                 .is_ok()
         {
-            db.passed.came_back();
+            db.claim_starts.came_back();
             return;
         }
     }
@@ -241,7 +241,7 @@ fn claimed<'r>(
 
 pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
     let session = db.session(Use::Claim).await?;
-    let since = db.passed.since();
+    let since = db.claim_starts.since();
     let found = session.rows(sql::lanes_waiting, &[&db.now()]).await?;
     let first = found
         .first()
@@ -269,7 +269,8 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
         }
     }
     let lanes = waiting.lanes.iter().map(|lane| (lane.lane.0, lane.next_due));
-    db.passed.looked(since, first.get("gone"), waiting.now, lanes);
+    db.claim_starts
+        .looked(since, first.get("gone"), waiting.now, lanes);
     Ok(waiting)
 }
 
@@ -284,7 +285,7 @@ pub(super) async fn release(db: &Db, leases: &[Lease]) -> Result<(), Failed> {
     let (seqs, tokens) = columns(leases);
     let session = db.session(Use::Claim).await?;
     let released = session.exec(sql::release, &[&seqs, &tokens]).await;
-    db.passed.came_back();
+    db.claim_starts.came_back();
     released.map(drop)
 }
 

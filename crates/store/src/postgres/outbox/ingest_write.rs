@@ -12,8 +12,8 @@ use crate::{
     Result,
     outbox::Ingested,
     postgres::{
+        commit_retry::CommitRetry,
         failed::Failed,
-        patience::Patience,
         server::Use,
         session::{Db, Session},
     },
@@ -129,16 +129,16 @@ async fn store_distinct(
 
 /// Commits a part. A connection that breaks meanwhile is asked about by sending the same again.
 async fn commit(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
-    let (mut patience, started) = (Patience::new("ingest"), Instant::now());
+    let (mut retry, started) = (CommitRetry::new("ingest"), Instant::now());
     loop {
         match once(db, items).await {
             Ok(mut found) => {
-                db.passed.stored(started.elapsed());
+                db.claim_starts.stored(started.elapsed());
                 // Rows that are younger than the first try were committed by it.
-                found.ours_since = patience.maybe_committed().map(|age| age + Duration::from_secs(1));
+                found.ours_since = retry.maybe_committed().map(|age| age + Duration::from_secs(1));
                 return Ok(found);
             }
-            Err(failed) => patience.after(failed).await?,
+            Err(failed) => retry.after(failed).await?,
         }
     }
 }

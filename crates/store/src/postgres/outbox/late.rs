@@ -11,8 +11,8 @@ use crate::{
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit,
+        commit_retry::CommitRetry,
         failed::Failed,
-        patience::Patience,
         rows,
         server::Use,
         session::{Db, Session, Tx},
@@ -21,7 +21,7 @@ use crate::{
 use domain::Status;
 
 pub(super) async fn record(db: &Db, record: &AttemptRecord) -> Result<Recorded> {
-    let mut patience = Patience::new("record");
+    let mut retry = CommitRetry::new("record");
     let mut audited = true;
     loop {
         match alone(db, record, audited).await {
@@ -35,7 +35,7 @@ pub(super) async fn record(db: &Db, record: &AttemptRecord) -> Result<Recorded> 
                 );
                 audited = false;
             }
-            Err(Stopped::AtAudit(failed) | Stopped::AtOutcome(failed)) => patience.after(failed).await?,
+            Err(Stopped::AtAudit(failed) | Stopped::AtOutcome(failed)) => retry.after(failed).await?,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The [`Outbox`] trait on PostgreSQL; each method's work is in the module named after it.
 
 mod claim;
+pub(super) mod claim_starts;
 pub(super) mod compact;
 pub(super) mod ingest;
 pub(super) mod ingest_columns;
@@ -8,7 +9,6 @@ mod ingest_found;
 mod ingest_write;
 mod lanes;
 mod late;
-pub(super) mod passed;
 mod record;
 mod record_columns;
 pub(super) mod sql;

@@ -15,8 +15,8 @@ use crate::{
     outbox::{AttemptRecord, Ended, Recorded},
     postgres::{
         audit::{self, without_nul},
+        commit_retry::CommitRetry,
         failed::Failed,
-        patience::Patience,
         server::Use,
         session::{Db, Session},
     },
@@ -26,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 
 /// Records in one transaction.
-const BATCH: usize = 1_000;
+const RECORD_BATCH: usize = 1_000;
 
 /// Where in the transaction a failure struck. Trouble with the audit log does not keep an outcome from being written.
 pub(super) enum Stopped {
@@ -48,7 +48,7 @@ pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recor
     let mut seen = HashSet::new();
     let (once, mut slow): (Vec<usize>, Vec<usize>) =
         order.into_iter().partition(|i| seen.insert(batch[*i].lease.seq));
-    let mut parts: Vec<Vec<usize>> = once.chunks(BATCH).map(<[usize]>::to_vec).collect();
+    let mut parts: Vec<Vec<usize>> = once.chunks(RECORD_BATCH).map(<[usize]>::to_vec).collect();
     while let Some(part) = parts.pop() {
         let records: Vec<&AttemptRecord> = part.iter().map(|i| &batch[*i]).collect();
         match commit(db, &records).await {
@@ -84,7 +84,7 @@ pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recor
 
 /// The seqs whose lease was still held; those are on record when this returns.
 async fn commit(db: &Db, records: &[&AttemptRecord]) -> Result<HashSet<i64>, Failed> {
-    let mut patience = Patience::new("record");
+    let mut retry = CommitRetry::new("record");
     let mut audited = true;
     loop {
         match together(db, records, audited).await {
@@ -102,7 +102,7 @@ async fn commit(db: &Db, records: &[&AttemptRecord]) -> Result<HashSet<i64>, Fai
                 );
                 audited = false;
             }
-            Err(Stopped::AtAudit(failed) | Stopped::AtOutcome(failed)) => patience.after(failed).await?,
+            Err(Stopped::AtAudit(failed) | Stopped::AtOutcome(failed)) => retry.after(failed).await?,
         }
     }
 }
@@ -168,7 +168,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     }
     tx.commit().await?;
     if !waits.is_empty() {
-        db.passed.came_back();
+        db.claim_starts.came_back();
     }
     Ok(held.into_keys().collect())
 }

@@ -5,7 +5,7 @@ use crate::{
     Result,
     audit::entry::{self, Entry},
     outbox::AttemptRecord,
-    sqlite::{error::is_disk_failure, writer::Session},
+    sqlite::{error::is_disk_failure, writer::WriteSession},
 };
 use domain::{AuditStatus, Status};
 use rusqlite::params;
@@ -13,7 +13,7 @@ use tracing::error;
 
 /// The audit rows of an attempt. If they cannot be written, what became of the message still is.
 pub(in crate::sqlite) fn attempt(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     attempt: &AttemptRecord,
     ended_as: Option<Status>,
 ) -> Result<()> {
@@ -33,7 +33,7 @@ pub(in crate::sqlite) fn attempt(
     Ok(())
 }
 
-pub(in crate::sqlite) fn insert(s: &Session<'_>, entry: &Entry<'_>) -> Result<()> {
+pub(in crate::sqlite) fn insert(s: &WriteSession<'_>, entry: &Entry<'_>) -> Result<()> {
     s.conn.prepare_cached(sql::audit_insert)?.execute(params![
         s.now.as_millis(),
         entry.tenant.0,

@@ -6,7 +6,7 @@ use crate::{
     directory::List,
     sqlite::{
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use domain::{Actor, AuditKind, TenantId};
@@ -20,14 +20,14 @@ pub(super) fn by_name(conn: &Connection, tenant: TenantId, name: &str) -> Result
     Ok(all(conn, sql::list_by_name, params![tenant.0, name], from_row)?.pop())
 }
 
-pub(super) fn put(s: &Session<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
+pub(super) fn put(s: &WriteSession<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
     let recipients = rows::json(&list.recipients);
     let mut put = s.conn.prepare_cached(sql::list_put)?;
     put.execute(params![tenant.0, list.name, recipients])?;
     changed(s, tenant, AuditKind::ListChanged, actor, &list.name, "changed")
 }
 
-pub(super) fn create(s: &Session<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
+pub(super) fn create(s: &WriteSession<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
     let recipients = rows::json(&list.recipients);
     let params = params![tenant.0, list.name, recipients];
     if !happened(s, sql::list_create, params)? {
@@ -38,7 +38,7 @@ pub(super) fn create(s: &Session<'_>, tenant: TenantId, list: &List, actor: &Act
 }
 
 pub(super) fn change(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     tenant: TenantId,
     expected: &List,
     list: &List,
@@ -52,7 +52,7 @@ pub(super) fn change(
     Ok(true)
 }
 
-pub(super) fn delete(s: &Session<'_>, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
+pub(super) fn delete(s: &WriteSession<'_>, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool> {
     if !happened(s, sql::list_delete, params![tenant.0, name])? {
         return Ok(false);
     }
@@ -60,7 +60,7 @@ pub(super) fn delete(s: &Session<'_>, tenant: TenantId, name: &str, actor: &Acto
     Ok(true)
 }
 
-fn happened(s: &Session<'_>, statement: &str, params: impl Params) -> Result<bool> {
+fn happened(s: &WriteSession<'_>, statement: &str, params: impl Params) -> Result<bool> {
     Ok(s.conn.prepare_cached(statement)?.execute(params)? > 0)
 }
 

@@ -15,7 +15,7 @@ use crate::{
     sqlite::{
         SqliteStore, audit,
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use async_trait::async_trait;
@@ -233,7 +233,7 @@ impl Directory for SqliteStore {
 
 /// Every change is seen by the next claim, and written down.
 pub(super) fn changed(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     tenant: TenantId,
     kind: AuditKind,
     actor: &Actor,
@@ -244,7 +244,7 @@ pub(super) fn changed(
     audit::insert(s, &Entry::of_change(tenant, kind, actor, target, detail))
 }
 
-fn bump(s: &Session<'_>) -> Result<()> {
+fn bump(s: &WriteSession<'_>) -> Result<()> {
     s.conn.prepare_cached(sql::directory_bump)?.execute([])?;
     Ok(())
 }
@@ -261,7 +261,7 @@ pub(super) fn conflict(error: rusqlite::Error, taken: impl Fn() -> String) -> Er
     }
 }
 
-pub(super) fn create_key(s: &mut Session<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey> {
+pub(super) fn create_key(s: &mut WriteSession<'_>, key: &NewKey, actor: &Actor) -> Result<ApiKey> {
     let taken = || format!("there is a live key {:?} already", key.name);
     let mut insert = s.conn.prepare_cached(sql::key_create)?;
     let mut made = insert.query(params![

@@ -8,7 +8,7 @@ use crate::{
     sqlite::{
         outbox,
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, ProviderId, TenantId};
@@ -19,7 +19,7 @@ pub(super) fn by_id(conn: &Connection, tenant: TenantId, id: &ProviderId) -> Res
 }
 
 pub(super) fn put(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     new: &NewProvider,
     expected_version: Option<i64>,
     actor: &Actor,
@@ -66,7 +66,7 @@ pub(super) fn put(
 }
 
 /// The lane's rows are from now on sent with these settings.
-fn configure(s: &Session<'_>, lane: LaneId, version: i64, enabled: bool) -> Result<()> {
+fn configure(s: &WriteSession<'_>, lane: LaneId, version: i64, enabled: bool) -> Result<()> {
     s.conn
         .prepare_cached(sql::lane_configured)?
         .execute(params![lane.0, version])?;
@@ -82,7 +82,12 @@ fn configure(s: &Session<'_>, lane: LaneId, version: i64, enabled: bool) -> Resu
     Ok(())
 }
 
-pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, id: &ProviderId, actor: &Actor) -> Result<bool> {
+pub(super) fn delete(
+    s: &mut WriteSession<'_>,
+    tenant: TenantId,
+    id: &ProviderId,
+    actor: &Actor,
+) -> Result<bool> {
     let Some(old) = by_id(s.conn, tenant, id)? else {
         return Ok(false);
     };
@@ -109,7 +114,7 @@ pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, id: &ProviderId, act
     Ok(true)
 }
 
-fn waits(s: &Session<'_>, lane: LaneId) -> Result<bool> {
+fn waits(s: &WriteSession<'_>, lane: LaneId) -> Result<bool> {
     let mut statement = s.conn.prepare_cached(sql::lane_waits)?;
     Ok(statement.query_row([lane.0], |row| row.get(0))?)
 }
@@ -132,7 +137,7 @@ pub(super) fn lane(
 
 /// The version is none for a lane that was just made.
 pub(super) fn lane_or_new(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     tenant: TenantId,
     provider: &str,
     channel: Channel,

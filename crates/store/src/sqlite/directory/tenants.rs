@@ -4,12 +4,12 @@ use super::{changed, conflict, sql};
 use crate::{
     Result,
     directory::{Tenant, TenantDeletion, TenantUse},
-    sqlite::{rows, writer::Session},
+    sqlite::{rows, writer::WriteSession},
 };
 use domain::{Actor, AuditKind, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-pub(super) fn create(s: &mut Session<'_>, name: &str, actor: &Actor) -> Result<Tenant> {
+pub(super) fn create(s: &mut WriteSession<'_>, name: &str, actor: &Actor) -> Result<Tenant> {
     let taken = || format!("there is a tenant {name:?} already");
     let made = s
         .conn
@@ -20,7 +20,7 @@ pub(super) fn create(s: &mut Session<'_>, name: &str, actor: &Actor) -> Result<T
     Ok(made)
 }
 
-pub(super) fn delete(s: &mut Session<'_>, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
+pub(super) fn delete(s: &mut WriteSession<'_>, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
     Tenant::may_be_deleted(tenant)?;
     let hangs =
         s.conn

@@ -9,7 +9,7 @@ use crate::{
     sqlite::{
         SqliteStore, audit, backup, open,
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use async_trait::async_trait;
@@ -92,7 +92,7 @@ fn purge_statement(what: Aging) -> &'static str {
     }
 }
 
-fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
+fn purge(s: &WriteSession<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
     let before = |kept: Duration| (s.now - kept).as_millis();
     let mut purged = Purged {
         notifications: purge_notifications(s, before(keep.terminal), chunk)?,
@@ -108,7 +108,7 @@ fn purge(s: &Session<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
     Ok(purged)
 }
 
-fn purge_notifications(s: &Session<'_>, before: i64, chunk: u32) -> Result<u64> {
+fn purge_notifications(s: &WriteSession<'_>, before: i64, chunk: u32) -> Result<u64> {
     let ended = all(s.conn, sql::purge_candidates, params![before, chunk], |row| {
         let id: Option<[u8; 16]> = row.get(2)?;
         Ok((row.get::<_, i64>(0)?, row.get::<_, i32>(1)?, id))

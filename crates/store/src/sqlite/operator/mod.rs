@@ -14,8 +14,8 @@ use crate::{
             record::{self, Left, Outcome},
         },
         rows,
-        stats::counts::What,
-        writer::Session,
+        stats::counts::Counted,
+        writer::WriteSession,
     },
 };
 use async_trait::async_trait;
@@ -70,7 +70,7 @@ impl Operator for SqliteStore {
 }
 
 fn requeue(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     tenant: TenantId,
     id: NotificationId,
     lane: LaneId,
@@ -104,7 +104,7 @@ fn requeue(
     Ok(Acted::Done)
 }
 
-fn discard(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+fn discard(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
     let parked = s
         .conn
         .prepare_cached(sql::discard_parked)?
@@ -115,7 +115,7 @@ fn discard(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Ac
     let Some((seq, site)) = parked else {
         return lost(s, tenant, id);
     };
-    s.counts.one(s.now, tenant, site.as_deref(), What::Discarded);
+    s.counts.one(s.now, tenant, site.as_deref(), Counted::Discarded);
     let entry = Entry {
         seq: Some(seq),
         status: AuditStatus::Discarded,
@@ -125,7 +125,7 @@ fn discard(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Ac
     Ok(Acted::Done)
 }
 
-fn cancel(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+fn cancel(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
     let waiting = s
         .conn
         .prepare_cached(sql::cancel_waiting)?
@@ -152,7 +152,7 @@ fn cancel(s: &mut Session<'_>, tenant: TenantId, id: NotificationId, actor: &Act
 }
 
 fn resend(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     tenant: TenantId,
     id: NotificationId,
     repeat_id: NotificationId,
@@ -186,7 +186,7 @@ fn resend(
 }
 
 /// What the row is instead.
-fn lost(s: &Session<'_>, tenant: TenantId, id: NotificationId) -> Result<Acted> {
+fn lost(s: &WriteSession<'_>, tenant: TenantId, id: NotificationId) -> Result<Acted> {
     let status: Option<String> = s
         .conn
         .prepare_cached(sql::status_of)?

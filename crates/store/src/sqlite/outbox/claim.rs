@@ -9,7 +9,7 @@ use crate::{
         directory,
         query::notification,
         rows::{self, Columns, all, hold},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use domain::{Channel, Content, LaneId, LeaseToken, NotificationId, Seq, TenantId, Timestamp};
@@ -18,7 +18,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 pub(super) fn claim_due(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     wants: &[LaneWant],
     token: LeaseToken,
     lease: Duration,
@@ -33,7 +33,7 @@ pub(super) fn claim_due(
 }
 
 pub(super) fn claim_probe(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     of: LaneId,
     token: LeaseToken,
     lease: Duration,
@@ -62,7 +62,7 @@ pub(super) fn claim_probe(
     Ok(claims)
 }
 
-fn nothing(s: &Session<'_>) -> Result<Claims> {
+fn nothing(s: &WriteSession<'_>) -> Result<Claims> {
     Ok(Claims {
         now: Some(s.now),
         directory_version: s
@@ -75,7 +75,7 @@ fn nothing(s: &Session<'_>) -> Result<Claims> {
 }
 
 /// The lane's config version, unless it is held or paused.
-fn claimable(s: &Session<'_>, lane: LaneId) -> Result<Option<i64>> {
+fn claimable(s: &WriteSession<'_>, lane: LaneId) -> Result<Option<i64>> {
     let version = s
         .conn
         .prepare_cached(sql::lane_claimable)?
@@ -85,7 +85,7 @@ fn claimable(s: &Session<'_>, lane: LaneId) -> Result<Option<i64>> {
 }
 
 fn take(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     want: &LaneWant,
     config_version: i64,
     token: LeaseToken,

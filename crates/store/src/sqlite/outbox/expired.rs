@@ -8,13 +8,13 @@ use crate::{
     Result,
     audit::Entry,
     outbox::expired_in_words,
-    sqlite::{audit, writer::Session},
+    sqlite::{audit, writer::WriteSession},
 };
 use domain::{Actor, AuditKind, AuditStatus, NotificationId, Status, TenantId, settle::EXPIRED};
 use rusqlite::params;
 use uuid::Uuid;
 
-pub(super) fn park(s: &mut Session<'_>, limit: u32) -> Result<Vec<(TenantId, NotificationId)>> {
+pub(super) fn park(s: &mut WriteSession<'_>, limit: u32) -> Result<Vec<(TenantId, NotificationId)>> {
     let overdue: Vec<(Left, bool, [u8; 16])> = s
         .conn
         .prepare_cached(sql::park_expired)?

@@ -8,7 +8,7 @@ use crate::{
     Result,
     audit::Entry,
     outbox::{Ingested, NewNotification, nul_in_json},
-    sqlite::{audit, columns, error::is_refusal, rows, stats::counts::What, writer::Session},
+    sqlite::{audit, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession},
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission};
 use rusqlite::params;
@@ -30,7 +30,7 @@ impl From<NewNotification> for Hashed {
     }
 }
 
-pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result<Vec<Ingested>> {
+pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> Result<Vec<Ingested>> {
     let mut content = s.conn.prepare_cached(sql::ingest_notification)?;
     let mut due = s.conn.prepare_cached(sql::ingest_due)?;
     let mut spent = s.conn.prepare_cached(sql::ingest_spent)?;
@@ -71,7 +71,7 @@ pub(in crate::sqlite) fn ingest(s: &mut Session<'_>, batch: &[Hashed]) -> Result
                     submission.content.supersedes_key,
                     submission.content.expires_at.map(|t| t.as_millis()),
                 ])?;
-                s.counts.one(s.now, submission.tenant, site, What::Accepted);
+                s.counts.one(s.now, submission.tenant, site, Counted::Accepted);
                 Ingested::Accepted
             }
             Ok(_) => known(s, submission, *hash)?,
@@ -97,7 +97,7 @@ fn unfit(column: &str) -> String {
 }
 
 /// Lanes are never deleted, so one look per lane and batch is enough.
-fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Result<bool> {
+fn lane_exists(s: &WriteSession<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Result<bool> {
     if seen.contains(&lane) {
         return Ok(true);
     }
@@ -111,7 +111,7 @@ fn lane_exists(s: &Session<'_>, seen: &mut HashSet<LaneId>, lane: LaneId) -> Res
     Ok(exists)
 }
 
-fn known(s: &Session<'_>, submission: &Submission, hash: i64) -> Result<Ingested> {
+fn known(s: &WriteSession<'_>, submission: &Submission, hash: i64) -> Result<Ingested> {
     let (first, status) = s
         .conn
         .prepare_cached(sql::ingest_known)?
@@ -125,7 +125,7 @@ fn known(s: &Session<'_>, submission: &Submission, hash: i64) -> Result<Ingested
 }
 
 /// Discards what waits under the same key: the newer one says it all.
-fn supersede(s: &mut Session<'_>, newer: &Submission, key: &str) -> Result<()> {
+fn supersede(s: &mut WriteSession<'_>, newer: &Submission, key: &str) -> Result<()> {
     let replaced: Vec<Left> = s
         .conn
         .prepare_cached(sql::ingest_supersede)?

@@ -5,7 +5,7 @@ use crate::{
     Result,
     holds::{FoundLane, Holding},
     outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease},
-    sqlite::{audit, directory, rows, writer::Session},
+    sqlite::{audit, directory, rows, writer::WriteSession},
 };
 use domain::{Actor, HoldReason, LaneId, TenantId, Timestamp};
 use rusqlite::{Connection, params};
@@ -47,7 +47,7 @@ pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting>
     })
 }
 
-pub(super) fn release(s: &Session<'_>, leases: &[Lease]) -> Result<()> {
+pub(super) fn release(s: &WriteSession<'_>, leases: &[Lease]) -> Result<()> {
     let mut release = s.conn.prepare_cached(sql::release)?;
     for lease in leases {
         release.execute(params![lease.seq.0, lease.token.0])?;
@@ -55,7 +55,7 @@ pub(super) fn release(s: &Session<'_>, leases: &[Lease]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn renew(s: &Session<'_>, leases: &[Lease], by: Duration) -> Result<Vec<Lease>> {
+pub(super) fn renew(s: &WriteSession<'_>, leases: &[Lease], by: Duration) -> Result<Vec<Lease>> {
     let mut renew = s.conn.prepare_cached(sql::renew)?;
     let until = (s.now + by).as_millis();
     let mut held = Vec::with_capacity(leases.len());
@@ -67,7 +67,7 @@ pub(super) fn renew(s: &Session<'_>, leases: &[Lease], by: Duration) -> Result<V
     Ok(held)
 }
 
-fn find(s: &Session<'_>, lane: LaneId) -> Result<Option<FoundLane>> {
+fn find(s: &WriteSession<'_>, lane: LaneId) -> Result<Option<FoundLane>> {
     let mut statement = s.conn.prepare_cached(sql::lane)?;
     let mut found = statement.query([lane.0])?;
     let Some(row) = found.next()? else { return Ok(None) };
@@ -81,7 +81,7 @@ fn find(s: &Session<'_>, lane: LaneId) -> Result<Option<FoundLane>> {
     }))
 }
 
-pub(super) fn hold(s: &Session<'_>, ask: &HoldLane) -> Result<bool> {
+pub(super) fn hold(s: &WriteSession<'_>, ask: &HoldLane) -> Result<bool> {
     let Some(lane) = find(s, ask.lane)? else {
         return Ok(false);
     };
@@ -102,7 +102,12 @@ pub(super) fn hold(s: &Session<'_>, ask: &HoldLane) -> Result<bool> {
     Ok(true)
 }
 
-pub(super) fn resume(s: &Session<'_>, of: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool> {
+pub(super) fn resume(
+    s: &WriteSession<'_>,
+    of: LaneId,
+    only: Option<HoldReason>,
+    actor: &Actor,
+) -> Result<bool> {
     let Some(lane) = find(s, of)? else {
         return Ok(false);
     };
@@ -114,14 +119,14 @@ pub(super) fn resume(s: &Session<'_>, of: LaneId, only: Option<HoldReason>, acto
     Ok(true)
 }
 
-pub(super) fn pause(s: &Session<'_>, lane: LaneId, wait: Duration) -> Result<()> {
+pub(super) fn pause(s: &WriteSession<'_>, lane: LaneId, wait: Duration) -> Result<()> {
     s.conn
         .prepare_cached(sql::pause_lane)?
         .execute(params![lane.0, (s.now + wait).as_millis()])?;
     Ok(())
 }
 
-pub(super) fn own(s: &Session<'_>, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+pub(super) fn own(s: &WriteSession<'_>, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
     let taken = s.conn.prepare_cached(sql::own_lane)?.execute(params![
         lane.0,
         node,
@@ -132,7 +137,7 @@ pub(super) fn own(s: &Session<'_>, lane: LaneId, node: &str, ttl: Duration) -> R
 }
 
 /// `all`: nothing was claimed since the file was opened, so whatever is claimed is from before.
-pub(super) fn void_stale(s: &Session<'_>, all: bool, opened_at: Timestamp) -> Result<u64> {
+pub(super) fn void_stale(s: &WriteSession<'_>, all: bool, opened_at: Timestamp) -> Result<u64> {
     let voided = s
         .conn
         .prepare_cached(sql::void_stale_leases)?

@@ -7,12 +7,12 @@ use super::{
 use crate::{
     Result,
     outbox::{AttemptRecord, Ended, Recorded},
-    sqlite::{audit, stats::counts::What, writer::Session},
+    sqlite::{audit, stats::counts::Counted, writer::WriteSession},
 };
 use domain::{Status, TenantId};
 use rusqlite::{OptionalExtension, params};
 
-pub(super) fn record(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
+pub(super) fn record(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     let lease = attempt.lease;
     let on_record: bool = s
         .conn
@@ -40,7 +40,7 @@ pub(super) fn record(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Rec
 }
 
 /// A late success ends a row that waits, and completes one that is parked. Discarded and Delivered stay.
-fn complete(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<bool> {
+fn complete(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<bool> {
     if !matches!(attempt.ended, Ended::Delivered { .. }) {
         return Ok(false);
     }
@@ -71,7 +71,7 @@ fn complete(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<bool> {
         )
         .optional()?;
     if let Some((tenant, site)) = &parked {
-        s.counts.one(s.now, *tenant, site.as_deref(), What::Delivered);
+        s.counts.one(s.now, *tenant, site.as_deref(), Counted::Delivered);
     }
     Ok(parked.is_some())
 }

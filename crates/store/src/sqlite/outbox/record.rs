@@ -7,16 +7,16 @@ use super::{late, sql};
 use crate::{
     Result,
     outbox::{AttemptAudit, AttemptRecord, Ended, Recorded},
-    sqlite::{audit, rows, stats::counts::What, writer::Session},
+    sqlite::{audit, rows, stats::counts::Counted, writer::WriteSession},
 };
 use domain::{LaneId, LeaseToken, Seq, Status, TenantId, Timestamp, settle::RecipientUpdate};
 use rusqlite::{OptionalExtension, Row, params};
 
-pub(in crate::sqlite) fn record(s: &mut Session<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
+pub(in crate::sqlite) fn record(s: &mut WriteSession<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
     batch.iter().map(|attempt| one(s, attempt)).collect()
 }
 
-fn one(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
+fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     let fenced = match &attempt.ended {
         Ended::Delivered { .. } | Ended::Park { .. } => ended(s, attempt)?,
         Ended::Retry { .. } => retried(s, attempt)?,
@@ -111,7 +111,7 @@ impl<'a> Outcome<'a> {
 
 /// The other half of leaving `due`: the row's place in `outcome`.
 pub(in crate::sqlite) fn end(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     left: &Left,
     attempts: u32,
     end: &Outcome<'_>,
@@ -145,9 +145,9 @@ pub(in crate::sqlite) fn end(
         attempt.and_then(|attempt| attempt.detail.as_deref()),
     ])?;
     let what = match end.status {
-        Status::Delivered => What::Delivered,
-        Status::Parked => What::Parked,
-        _ => What::Discarded,
+        Status::Delivered => Counted::Delivered,
+        Status::Parked => Counted::Parked,
+        _ => Counted::Discarded,
     };
     s.counts.one(s.now, left.tenant, left.site.as_deref(), what);
     Ok(())
@@ -158,7 +158,7 @@ pub(in crate::sqlite) fn resolved(targets: &[String]) -> Option<String> {
 }
 
 /// The row's generation, unless the lease was lost.
-fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     let lease = attempt.lease;
     let left = s
         .conn
@@ -175,7 +175,7 @@ fn ended(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     Ok(Some(left.generation))
 }
 
-fn retried(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     let Ended::Retry {
         after,
         unknown,
@@ -204,11 +204,11 @@ fn retried(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> 
     let Some((tenant, site, generation)) = kept else {
         return Ok(None);
     };
-    s.counts.one(s.now, tenant, site.as_deref(), What::Retried);
+    s.counts.one(s.now, tenant, site.as_deref(), Counted::Retried);
     Ok(Some(generation))
 }
 
-fn waits(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
     let Ended::Wait { code, error } = &attempt.ended else {
         return Ok(None);
     };
@@ -224,7 +224,7 @@ fn waits(s: &mut Session<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
 }
 
 pub(in crate::sqlite) fn recipients<'a>(
-    s: &Session<'_>,
+    s: &WriteSession<'_>,
     seq: Seq,
     generation: i32,
     updates: impl IntoIterator<Item = &'a RecipientUpdate>,

@@ -6,13 +6,18 @@ use crate::{
     paging::Paging,
     query::{Cursor, Page},
     sites::{CallFilter, CallPage, SiteAction, SiteCall, actor_of, audit_of, code_of, detail_of, latest},
-    sqlite::{rows, writer::Session},
+    sqlite::{rows, writer::WriteSession},
 };
 use domain::{AuditKind, SiteId, TenantId, Timestamp, TrackedOperationId, site::Telemetry};
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
-pub(super) fn record(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &[Telemetry]) -> Result<()> {
+pub(super) fn record(
+    s: &WriteSession<'_>,
+    tenant: TenantId,
+    site: &SiteId,
+    news: &[Telemetry],
+) -> Result<()> {
     for piece in latest(news) {
         put_call(s, tenant, site, piece)?;
     }
@@ -22,7 +27,7 @@ pub(super) fn record(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &[T
     Ok(())
 }
 
-fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
+fn put_call(s: &WriteSession<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
     s.conn.prepare_cached(sql::site_call_put)?.execute(params![
         tenant.0,
         site.as_str(),
@@ -48,7 +53,7 @@ fn put_call(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) 
     Ok(())
 }
 
-fn log_news(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
+fn log_news(s: &WriteSession<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) -> Result<()> {
     let (kind, status) = audit_of(news);
     let actor = actor_of(site, news);
     s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![
@@ -71,7 +76,7 @@ fn log_news(s: &Session<'_>, tenant: TenantId, site: &SiteId, news: &Telemetry) 
     Ok(())
 }
 
-pub(super) fn log_action(s: &Session<'_>, action: &SiteAction) -> Result<()> {
+pub(super) fn log_action(s: &WriteSession<'_>, action: &SiteAction) -> Result<()> {
     let now = s.now.as_millis();
     let operation = action.message.parse::<TrackedOperationId>().ok();
     s.conn.prepare_cached(sql::audit_insert_site)?.execute(params![

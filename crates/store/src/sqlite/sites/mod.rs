@@ -16,7 +16,7 @@ use crate::{
         SqliteStore, audit,
         directory::create_key,
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
 };
 use async_trait::async_trait;
@@ -212,7 +212,7 @@ impl Sites for SqliteStore {
 }
 
 fn register(
-    s: &mut Session<'_>,
+    s: &mut WriteSession<'_>,
     tenant: TenantId,
     site: &SiteId,
     hash: [u8; 32],

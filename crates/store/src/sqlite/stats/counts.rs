@@ -10,7 +10,7 @@ const WRITER: &str = "";
 
 /// What is counted; the words are those of the status a row came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::sqlite) enum What {
+pub(in crate::sqlite) enum Counted {
     Accepted,
     Retried,
     Delivered,
@@ -18,20 +18,20 @@ pub(in crate::sqlite) enum What {
     Discarded,
 }
 
-impl What {
+impl Counted {
     pub(in crate::sqlite) fn as_str(self) -> &'static str {
         match self {
-            What::Accepted => "Accepted",
-            What::Retried => "Retried",
-            What::Delivered => "Delivered",
-            What::Parked => "Parked",
-            What::Discarded => "Discarded",
+            Counted::Accepted => "Accepted",
+            Counted::Retried => "Retried",
+            Counted::Delivered => "Delivered",
+            Counted::Parked => "Parked",
+            Counted::Discarded => "Discarded",
         }
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Counts(HashMap<(Timestamp, TenantId, String, What), i64>);
+pub(crate) struct Counts(HashMap<(Timestamp, TenantId, String, Counted), i64>);
 
 impl Counts {
     pub(in crate::sqlite) fn one(
@@ -39,7 +39,7 @@ impl Counts {
         now: Timestamp,
         tenant: TenantId,
         site: Option<&str>,
-        what: What,
+        what: Counted,
     ) {
         let key = (
             now.bucket(kpi::BUCKET),

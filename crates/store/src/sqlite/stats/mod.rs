@@ -10,7 +10,7 @@ use crate::{
     sqlite::{
         SqliteStore,
         rows::{self, all},
-        writer::Session,
+        writer::WriteSession,
     },
     stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, Series, Span, latest_first},
 };
@@ -58,7 +58,7 @@ fn mark(conn: &Connection) -> Result<Option<Timestamp>> {
     Ok(roll_up::mark(statement.query_row([], |row| row.get(0))?))
 }
 
-fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
+fn roll_up(s: &WriteSession<'_>, ask: KpiAsk) -> Result<RolledUp> {
     let mark = mark(s.conn)?;
     let oldest: Option<i64> = match mark {
         Some(_) => None,
@@ -94,7 +94,7 @@ fn roll_up(s: &Session<'_>, ask: KpiAsk) -> Result<RolledUp> {
 }
 
 /// Writes the figures of this minute down.
-fn sample(s: &Session<'_>, ask: KpiAsk) -> Result<()> {
+fn sample(s: &WriteSession<'_>, ask: KpiAsk) -> Result<()> {
     let bucket = s.now.bucket(MINUTE).as_millis();
     let mut keep = s.conn.prepare_cached(sql::rollup_sample)?;
     let stuck = (s.now - ask.stuck_after).as_millis();

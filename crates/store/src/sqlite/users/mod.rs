@@ -10,7 +10,7 @@ use crate::{
     sqlite::{
         SqliteStore, audit,
         rows::{self, all},
-        writer::Session as Writing,
+        writer::WriteSession as Writing,
     },
     users::{LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key, role_in_words},
 };

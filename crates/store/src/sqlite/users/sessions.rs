@@ -3,7 +3,7 @@
 use super::{by_id, log, sql};
 use crate::{
     Error, Result,
-    sqlite::{rows, writer::Session as Writing},
+    sqlite::{rows, writer::WriteSession as Writing},
     users::{EXPIRED_CLEARED_AT_ONCE, NewSession, Session, User},
 };
 use domain::{AuditKind, TenantId, Timestamp, UserId};

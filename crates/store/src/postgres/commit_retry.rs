@@ -6,19 +6,19 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long the fate of a commit is asked about before the caller is told that it is not known.
-const ASK: Duration = Duration::from_secs(15);
-const PAUSE: Duration = Duration::from_millis(250);
-const LOCKS: u32 = 10;
+const COMMIT_FATE_TIMEOUT: Duration = Duration::from_secs(15);
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
+const LOCK_RETRIES: u32 = 10;
 
 /// One piece of work that is safe to send twice, and how often it had to be.
-pub(super) struct Patience {
+pub(super) struct CommitRetry {
     what: &'static str,
     started: Instant,
     lost: bool,
     busy: u32,
 }
 
-impl Patience {
+impl CommitRetry {
     pub fn new(what: &'static str) -> Self {
         Self {
             what,
@@ -36,7 +36,7 @@ impl Patience {
     /// Returns when it is time to try again; an error when it is not worth it, or no longer.
     pub async fn after(&mut self, failed: Failed) -> Result<(), Failed> {
         let cause = match failed {
-            Failed::Busy(_) if self.busy < LOCKS => {
+            Failed::Busy(_) if self.busy < LOCK_RETRIES => {
                 self.busy += 1;
                 return Ok(());
             }
@@ -57,10 +57,10 @@ impl Patience {
             Failed::Later(cause) | Failed::Server(cause) | Failed::Busy(cause) if self.lost => cause,
             other => return Err(other),
         };
-        if self.started.elapsed() >= ASK {
+        if self.started.elapsed() >= COMMIT_FATE_TIMEOUT {
             return Err(Error::UnknownCommit(cause).into());
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_PAUSE).await;
         Ok(())
     }
 }

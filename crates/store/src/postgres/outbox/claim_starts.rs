@@ -6,7 +6,7 @@
 //!
 //! Always true: with few such rows a claim begins at the start; what this node itself stored or gave back is found by its
 //! next claim; whatever else comes before that place (a row whose lease ended, one that another node gave back, a commit of
-//! another node that took longer than [`LATE`]) is found by the next look at all lanes, which begins at the start.
+//! another node that took longer than [`COMMIT_LAG`]) is found by the next look at all lanes, which begins at the start.
 
 use crate::postgres::types::At;
 use domain::{Timestamp, lock::lock};
@@ -17,12 +17,12 @@ use std::{
 };
 
 /// So many rows that are gone take a claim some ten milliseconds.
-const MANY: i64 = 50_000;
+const DEAD_ROWS_WORTH_SKIPPING: i64 = 50_000;
 /// What is due now is due from the start of the transaction that stores it, and that may take so long until it is seen.
-const LATE: Duration = Duration::from_millis(200);
+const COMMIT_LAG: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
-pub(in crate::postgres) struct Passed(Mutex<Inner>);
+pub(in crate::postgres) struct ClaimStarts(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -43,7 +43,7 @@ struct Places {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::postgres) struct Since(u64);
 
-impl Passed {
+impl ClaimStarts {
     pub fn since(&self) -> Since {
         Since(self.lock().returns)
     }
@@ -67,8 +67,8 @@ impl Passed {
         waiting: impl Iterator<Item = (i64, Timestamp)>,
     ) {
         let mut inner = self.lock();
-        let settled = now - LATE;
-        inner.places = (gone >= MANY).then(|| match inner.returns == since.0 {
+        let settled = now - COMMIT_LAG;
+        inner.places = (gone >= DEAD_ROWS_WORTH_SKIPPING).then(|| match inner.returns == since.0 {
             true => Places {
                 of_lane: waiting.map(|(lane, from)| (lane, from.min(settled))).collect(),
                 elsewhere: Some(settled),
@@ -85,7 +85,7 @@ impl Passed {
         }
         let Some(places) = &mut inner.places else { return };
         for (lane, due_at) in rows {
-            let reached = due_at.min(now - LATE);
+            let reached = due_at.min(now - COMMIT_LAG);
             let place = places.of_lane.entry(lane).or_insert(reached);
             *place = reached.max(*place);
         }
@@ -93,7 +93,7 @@ impl Passed {
 
     /// New rows are there, so long after their transaction began.
     pub fn stored(&self, after: Duration) {
-        if after >= LATE {
+        if after >= COMMIT_LAG {
             self.came_back();
         }
     }
@@ -122,69 +122,84 @@ mod tests {
         NOW - Duration::from_millis(millis)
     }
 
-    fn crowded(waiting: &[(i64, Timestamp)]) -> Passed {
-        let passed = Passed::default();
-        passed.looked(passed.since(), MANY, NOW, waiting.iter().copied());
-        passed
+    fn crowded(waiting: &[(i64, Timestamp)]) -> ClaimStarts {
+        let starts = ClaimStarts::default();
+        starts.looked(
+            starts.since(),
+            DEAD_ROWS_WORTH_SKIPPING,
+            NOW,
+            waiting.iter().copied(),
+        );
+        starts
     }
 
-    fn place(passed: &Passed, lane: i64) -> Option<Timestamp> {
-        passed.places(&[lane])[0].map(|at| at.0)
+    fn place(starts: &ClaimStarts, lane: i64) -> Option<Timestamp> {
+        starts.places(&[lane])[0].map(|at| at.0)
     }
 
     #[test]
     fn with_few_rows_that_are_gone_a_claim_begins_at_the_start() {
-        let passed = crowded(&[(1, NOW)]);
-        passed.looked(passed.since(), MANY - 1, NOW, std::iter::once((1, NOW)));
-        passed.claimed(passed.since(), NOW, std::iter::once((1, before(10_000))));
-        assert_eq!(place(&passed, 1), None);
+        let starts = crowded(&[(1, NOW)]);
+        starts.looked(
+            starts.since(),
+            DEAD_ROWS_WORTH_SKIPPING - 1,
+            NOW,
+            std::iter::once((1, NOW)),
+        );
+        starts.claimed(starts.since(), NOW, std::iter::once((1, before(10_000))));
+        assert_eq!(place(&starts, 1), None);
     }
 
     #[test]
     fn a_claim_begins_where_the_last_one_ended_but_never_within_the_last_moment() {
-        let passed = crowded(&[(1, before(60_000))]);
-        assert_eq!(place(&passed, 1), Some(before(60_000)));
-        passed.claimed(
-            passed.since(),
+        let starts = crowded(&[(1, before(60_000))]);
+        assert_eq!(place(&starts, 1), Some(before(60_000)));
+        starts.claimed(
+            starts.since(),
             NOW,
             [(1, before(50_000)), (1, before(40_000))].into_iter(),
         );
-        assert_eq!(place(&passed, 1), Some(before(40_000)));
-        passed.claimed(passed.since(), NOW, std::iter::once((1, before(100))));
-        assert_eq!(place(&passed, 1), Some(NOW - LATE));
-        assert_eq!(place(&passed, 2), Some(NOW - LATE), "nothing waited there");
+        assert_eq!(place(&starts, 1), Some(before(40_000)));
+        starts.claimed(starts.since(), NOW, std::iter::once((1, before(100))));
+        assert_eq!(place(&starts, 1), Some(NOW - COMMIT_LAG));
+        assert_eq!(place(&starts, 2), Some(NOW - COMMIT_LAG), "nothing waited there");
     }
 
     #[test]
     fn what_came_back_is_looked_for_from_the_start_even_if_a_claim_was_under_way() {
-        let passed = crowded(&[(1, before(60_000))]);
-        let since = passed.since();
-        passed.came_back();
-        passed.claimed(since, NOW, std::iter::once((1, before(40_000))));
-        assert_eq!(place(&passed, 1), None);
-        passed.looked(since, MANY, NOW, std::iter::empty());
+        let starts = crowded(&[(1, before(60_000))]);
+        let since = starts.since();
+        starts.came_back();
+        starts.claimed(since, NOW, std::iter::once((1, before(40_000))));
+        assert_eq!(place(&starts, 1), None);
+        starts.looked(since, DEAD_ROWS_WORTH_SKIPPING, NOW, std::iter::empty());
         assert_eq!(
-            place(&passed, 1),
+            place(&starts, 1),
             None,
             "nor does a look that began before it know"
         );
-        passed.looked(passed.since(), MANY, NOW, std::iter::empty());
-        assert_eq!(place(&passed, 1), Some(NOW - LATE));
+        starts.looked(starts.since(), DEAD_ROWS_WORTH_SKIPPING, NOW, std::iter::empty());
+        assert_eq!(place(&starts, 1), Some(NOW - COMMIT_LAG));
     }
 
     #[test]
     fn what_was_stored_late_is_looked_for_from_the_start() {
-        let passed = crowded(&[]);
-        passed.stored(LATE - Duration::from_millis(1));
-        assert_eq!(place(&passed, 1), Some(NOW - LATE));
-        passed.stored(LATE);
-        assert_eq!(place(&passed, 1), None);
+        let starts = crowded(&[]);
+        starts.stored(COMMIT_LAG - Duration::from_millis(1));
+        assert_eq!(place(&starts, 1), Some(NOW - COMMIT_LAG));
+        starts.stored(COMMIT_LAG);
+        assert_eq!(place(&starts, 1), None);
     }
 
     #[test]
     fn a_look_finds_what_claims_had_passed() {
-        let passed = crowded(&[]);
-        passed.looked(passed.since(), MANY, NOW, std::iter::once((1, before(90_000))));
-        assert_eq!(place(&passed, 1), Some(before(90_000)));
+        let starts = crowded(&[]);
+        starts.looked(
+            starts.since(),
+            DEAD_ROWS_WORTH_SKIPPING,
+            NOW,
+            std::iter::once((1, before(90_000))),
+        );
+        assert_eq!(place(&starts, 1), Some(before(90_000)));
     }
 }
