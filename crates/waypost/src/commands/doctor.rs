@@ -83,7 +83,11 @@ fn show(report: &Report, format: &output::Format) -> anyhow::Result<()> {
 
 /// "loop purge: purged 3 notifications, 2m ago in 40 ms; next in 23h"
 fn in_words(report: &LoopReport) -> String {
-    let (last, took) = (time::short(report.at), report.duration_ms);
+    // One that has not run has no last run to tell of.
+    let last = match report.runs {
+        0 => String::new(),
+        _ => format!(", {} in {} ms", time::short(report.at), report.duration_ms),
+    };
     let next = match (report.running_since, report.next_run) {
         (Some(since), _) => format!("runs since {}", time::short(since)),
         (None, Some(next)) => format!("next {}", time::short(next)),
@@ -93,10 +97,7 @@ fn in_words(report: &LoopReport) -> String {
         0 => String::new(),
         n => format!("; {n} panics"),
     };
-    format!(
-        "loop {}: {}, {last} in {took} ms; {next}{panics}",
-        report.name, report.result
-    )
+    format!("loop {}: {}{last}; {next}{panics}", report.name, report.result)
 }
 
 async fn examine(client: &Client) -> anyhow::Result<Report> {
@@ -268,6 +269,10 @@ fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
         "PARTIAL" => {
             "Some recipients took it, some refused: `waypost show` names them. A retry goes to those who refused only."
         }
+        "VALIDATION" | "TEMPLATE" | "UNKNOWN_TYPE" => {
+            "The provider's kind cannot send what the message says, so a retry alone brings the same: correct the sender, or the provider's templates (docs/providers.md)."
+        }
+        "RECIPIENT" => "The service does not know the recipient: correct the address where it is given.",
         "EXPIRED" => "It was not out by the time its sender set.",
         "AMBIGUOUS" => "It may have been delivered: ask the provider before you send it again.",
         "INTERRUPTED" => "Central ended during each attempt; its log says why.",
@@ -298,6 +303,15 @@ mod tests {
         let said = in_words(&report);
         assert!(said.starts_with("loop purge: purged 3 notifications, "), "{said}");
         assert!(said.ends_with(" in 40 ms; waits for something to do"), "{said}");
+        let new = LoopReport {
+            runs: 0,
+            result: "has not run yet".into(),
+            ..report.clone()
+        };
+        assert_eq!(
+            in_words(&new),
+            "loop purge: has not run yet; waits for something to do"
+        );
         let failing = LoopReport {
             panics: 2,
             running_since: Some(Timestamp::EPOCH),
