@@ -60,6 +60,7 @@ names!(
         /// Somebody made one real attempt through a provider.
         ProviderTested,
         ListChanged,
+        TemplateChanged,
         KeyChanged,
         TenantChanged,
         /// A user was made, or what they may do was changed.

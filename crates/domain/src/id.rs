@@ -85,6 +85,11 @@ number_id!(
     UserId(i64)
 );
 
+number_id!(
+    /// One variant of a template.
+    TemplateId(i64)
+);
+
 impl TenantId {
     /// The tenant that exists from the start.
     pub const DEFAULT: Self = Self(1);

@@ -1,6 +1,6 @@
 //! What is true about notifications, in reading order: who they are ([`id`]), when it is ([`clock`]), what was
 //! asked for ([`content`], [`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), and what
-//! follows from that ([`retry`], [`settle`]).
+//! follows from that ([`retry`], [`settle`]); and texts that events fill ([`template`]).
 //!
 //! Leaves to others: rows (`store`), sockets (`delivery`), wire formats (`web`), configuration files (`waypost`).
 //! Always true: nothing here does IO, waits, or reads a clock it was not given.
@@ -26,6 +26,7 @@ pub mod settle;
 pub mod site;
 pub mod status;
 pub mod submission;
+pub mod template;
 pub mod trace;
 pub mod waiting;
 pub mod window;
@@ -39,7 +40,7 @@ pub use field_error::FieldError;
 pub use filter::{TextFilter, TextFilters};
 pub use hold::{Hold, HoldReason};
 pub use id::{
-    Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TenantId,
+    Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TemplateId, TenantId,
     TrackedOperationId, UserId,
 };
 pub use outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
