@@ -11,6 +11,7 @@ pub struct Connect {
     /// Where central is
     #[arg(
         long,
+        global = true,
         env = "WAYPOST_URL",
         default_value = "http://127.0.0.1:8080",
         hide_env_values = true
@@ -19,16 +20,29 @@ pub struct Connect {
     /// A file with the API key; otherwise it is taken from WAYPOST_API_KEY
     #[arg(
         long,
+        global = true,
         value_name = "FILE",
         env = "WAYPOST_API_KEY_FILE",
         hide_env_values = true
     )]
     pub api_key_file: Option<PathBuf>,
     /// A PEM file with the certificate authority of central, if it is not one the system trusts
-    #[arg(long, value_name = "FILE", env = "WAYPOST_CA_FILE", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "WAYPOST_CA_FILE",
+        hide_env_values = true
+    )]
     pub ca_file: Option<PathBuf>,
     /// The tenant to act for; only keys of role ops have a choice
-    #[arg(long, value_name = "NAME", env = "WAYPOST_TENANT", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "WAYPOST_TENANT",
+        hide_env_values = true
+    )]
     pub tenant: Option<String>,
 }
 
@@ -39,6 +53,7 @@ pub struct ConnectSite {
     /// Where the agent of this machine is
     #[arg(
         long,
+        global = true,
         env = "WAYPOST_SITE_URL",
         default_value = client::site::DEFAULT_URL,
         hide_env_values = true
@@ -47,6 +62,7 @@ pub struct ConnectSite {
     /// A file with the agent's token; otherwise it is taken from WAYPOST_SITE_TOKEN
     #[arg(
         long,
+        global = true,
         value_name = "FILE",
         env = "WAYPOST_SITE_TOKEN_FILE",
         hide_env_values = true

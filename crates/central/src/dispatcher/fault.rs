@@ -1,7 +1,8 @@
 //! A fault of this program itself, on one message: it costs that attempt alone.
 
-use super::{attempt::Finished, conclude::Conclusion, lanes::Behaviour};
+use super::{Tally, attempt::Finished, conclude::Conclusion, lanes::Behaviour, recorder::Feedback};
 use domain::settle::Ended;
+use futures_util::FutureExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use store::outbox::AttemptRecord;
 
@@ -44,6 +45,19 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
                 after_interruption,
             }),
         }
+    })
+}
+
+/// What writing down so many rows came to; if it panics, all of them count as lost, so that nobody waits for them.
+pub(super) async fn or_lost(rows: usize, write_down: impl Future<Output = Feedback>) -> Feedback {
+    let written = AssertUnwindSafe(write_down).catch_unwind().await;
+    written.unwrap_or_else(|_| {
+        tracing::error!(n = rows, "writing down results panicked; their leases will end");
+        let tally = Tally {
+            lost: rows as u64,
+            ..Tally::default()
+        };
+        Feedback::Recorded { tally, again: vec![] }
     })
 }
 
@@ -104,5 +118,15 @@ mod tests {
             panic!("not parked: {:?}", record.ended)
         };
         assert_eq!(code, "INTERNAL");
+    }
+
+    #[tokio::test]
+    async fn results_whose_writing_down_panics_are_counted_as_lost_so_that_nobody_waits_for_them() {
+        let told = or_lost(3, async { panic!("on purpose") }).await;
+        let Feedback::Recorded { tally, again } = told else {
+            panic!("not recorded")
+        };
+        assert_eq!((tally.lost, tally.rows()), (3, 3));
+        assert!(again.is_empty());
     }
 }

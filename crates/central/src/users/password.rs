@@ -50,9 +50,7 @@ pub async fn is(text: &str, kept: Option<&PasswordHash>) -> bool {
     };
     let compare = move || {
         let known = kept.is_some();
-        // Made by the first who asks, whoever that is: the time it takes must not tell one name from another.
-        let nobody = NOBODY.clone();
-        let hash = kept.or(nobody).unwrap_or(PasswordHash(String::new()));
+        let hash = compared_with(kept);
         let matches = phc::PasswordHash::new(&hash.0)
             .is_ok_and(|hash| Argon2::default().verify_password(text.as_bytes(), &hash).is_ok());
         known && matches
@@ -60,9 +58,31 @@ pub async fn is(text: &str, kept: Option<&PasswordHash>) -> bool {
     tokio::task::spawn_blocking(compare).await.unwrap_or(false)
 }
 
+/// What a password is compared with when there is none to compare it with takes as long.
+fn compared_with(kept: Option<PasswordHash>) -> PasswordHash {
+    // Made by the first who asks, whoever that is: the time it takes must not tell one name from another.
+    let nobody = NOBODY.clone();
+    kept.or(nobody).unwrap_or(PasswordHash(String::new()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_name_that_nobody_has_costs_the_same_work_as_one_that_exists() {
+        let somebody = hash("correct horse battery").await.unwrap();
+        let (kept, nobody) = (compared_with(Some(somebody.clone())), compared_with(None));
+        assert_eq!(kept.0, somebody.0);
+        let (kept, nobody) = (read(&kept), read(&nobody));
+        assert_eq!(nobody.algorithm, kept.algorithm);
+        assert_eq!(nobody.params, kept.params, "as much memory, as many rounds");
+        assert_eq!(nobody.hash.map(|h| h.len()), kept.hash.map(|h| h.len()));
+    }
+
+    fn read(hash: &PasswordHash) -> phc::PasswordHash {
+        phc::PasswordHash::new(&hash.0).unwrap()
+    }
 
     #[tokio::test]
     async fn only_the_password_itself_opens() {

@@ -94,19 +94,21 @@ async fn answer(
     question: Option<Said>,
     _room: OwnedSemaphorePermit,
 ) {
-    let answer = match question {
-        Some(Said::Submit(v1::Submit { notifications })) if notifications.len() > MOST_AT_ONCE => {
-            failed(TOO_MANY)
-        }
-        Some(Said::Telemetry(v1::Telemetry { news })) if news.len() > MOST_AT_ONCE => failed(TOO_MANY),
+    let answer = reply(&*session, question).await;
+    remote.say(call, answer).await;
+}
+
+async fn reply(session: &dyn SiteSession, question: Option<Said>) -> Say {
+    match question {
+        Some(question) if items(&question) > MOST_AT_ONCE => failed(TOO_MANY),
         Some(Said::Submit(v1::Submit { notifications })) => {
-            let acks = submit(&*session, notifications).await;
+            let acks = submit(session, notifications).await;
             Say::Acks(v1::Acks {
                 acks: acks.into_iter().map(Into::into).collect(),
             })
         }
         Some(Said::Telemetry(v1::Telemetry { news })) => Say::Heard(v1::Heard {
-            heard: telemetry(&*session, news).await,
+            heard: telemetry(session, news).await,
         }),
         Some(Said::AskStatus(v1::AskStatus { id })) => match Uuid::from_slice(&id) {
             Err(_) => failed("the id is not one"),
@@ -116,8 +118,16 @@ async fn answer(
             },
         },
         _ => Say::Unknown(v1::Unknown {}),
-    };
-    remote.say(call, answer).await;
+    }
+}
+
+/// How many notifications or pieces of news a frame holds.
+fn items(question: &Said) -> usize {
+    match question {
+        Said::Submit(v1::Submit { notifications }) => notifications.len(),
+        Said::Telemetry(v1::Telemetry { news }) => news.len(),
+        _ => 0,
+    }
 }
 
 /// What cannot be read is refused alone; the rest goes on.
@@ -170,4 +180,49 @@ async fn telemetry(session: &dyn SiteSession, news: Vec<v1::OperationNews>) -> V
 
 fn failed(why: impl Into<String>) -> Say {
     Say::Failed(v1::Failed { reason: why.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RemoteStatus, SiteReport};
+    use domain::site::DatabaseIdentity;
+    use tokio::sync::watch;
+
+    /// Central's side, which is never asked.
+    struct Unasked;
+
+    #[tonic::async_trait]
+    impl SiteSession for Unasked {
+        fn database(&self) -> watch::Receiver<DatabaseIdentity> {
+            unreachable!("not asked")
+        }
+
+        async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
+            unreachable!("asked to store {}", batch.len())
+        }
+
+        async fn status(&self, _: NotificationId) -> Result<Option<RemoteStatus>, String> {
+            unreachable!("not asked")
+        }
+
+        async fn telemetry(&self, batch: Vec<Telemetry>) -> Vec<bool> {
+            unreachable!("asked to hear {}", batch.len())
+        }
+
+        fn reported(&self, _: SiteReport) {}
+
+        async fn left(&self, _: &str) {}
+    }
+
+    #[tokio::test]
+    async fn a_frame_with_more_than_a_site_ever_sends_is_refused_before_it_is_read() {
+        let notifications = vec![v1::Notification::default(); MOST_AT_ONCE + 1];
+        let submit = Said::Submit(v1::Submit { notifications });
+        let news = vec![v1::OperationNews::default(); MOST_AT_ONCE + 1];
+        let telemetry = Said::Telemetry(v1::Telemetry { news });
+        for question in [submit, telemetry] {
+            assert_eq!(reply(&Unasked, Some(question)).await, failed(TOO_MANY));
+        }
+    }
 }

@@ -181,9 +181,12 @@ fn classify(error: &tokio_postgres::Error, sent: bool) -> Failure {
             false => Failure::transient(Scope::Lane, "CONNECT", words),
         };
     };
-    let code = format!("PG_{}", said.code().code());
-    let words = describe(said);
-    match said.code().code() {
+    by_sqlstate(said.code().code(), describe(said))
+}
+
+fn by_sqlstate(state: &str, words: String) -> Failure {
+    let code = format!("PG_{state}");
+    match state {
         // A standby that is not (yet) the primary.
         "25006" => Failure::transient(Scope::Lane, code, words),
         // The server is somebody else's: its code may have any length.
@@ -210,5 +213,32 @@ fn cause(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_of_any_length_and_script_is_read_and_an_unknown_one_is_the_servers_trouble() {
+        let of = |state| by_sqlstate(state, "said so".into());
+        let long = "9".repeat(70_000);
+        for odd in ["", "4", "é", "4é", "日本", "\u{10ffff}", "42\u{301}", &long] {
+            let failure = of(odd);
+            assert_eq!(failure.code.as_ref(), format!("PG_{odd}"));
+        }
+        assert_eq!(
+            of("42601"),
+            Failure::permanent(Scope::Message, "PG_42601", "said so")
+        );
+        assert_eq!(
+            of("40001"),
+            Failure::transient(Scope::Message, "PG_40001", "said so")
+        );
+        for lane in ["25006", "57P01", "", "4", "é"] {
+            let expected = Failure::transient(Scope::Lane, format!("PG_{lane}"), "said so");
+            assert_eq!(of(lane), expected);
+        }
     }
 }

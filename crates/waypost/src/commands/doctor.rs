@@ -323,4 +323,45 @@ mod tests {
             "{said}"
         );
     }
+
+    fn a_lane() -> Lane {
+        serde_json::from_value(serde_json::json!({
+            "provider": "mail", "waiting": 7, "hold": null, "notBefore": null
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_lane_whose_secrets_cannot_be_opened_is_told_of_with_what_opens_them() {
+        assert_eq!(sealed(&a_lane()), None);
+        let lane = Lane {
+            sealed: Some("sealed with key 9f3a".into()),
+            ..a_lane()
+        };
+        let Finding { what, advice } = sealed(&lane).unwrap();
+        assert_eq!(
+            what,
+            "7 notifications wait for mail: its secrets cannot be opened (sealed with key 9f3a)"
+        );
+        assert!(advice.contains("secrets.previous") && advice.contains("waypost provider set mail"));
+    }
+
+    #[test]
+    fn a_lane_that_was_asked_to_pause_is_told_of_until_the_pause_is_over() {
+        let now = Timestamp::EPOCH + std::time::Duration::from_secs(3600);
+        let until = now + std::time::Duration::from_secs(60);
+        let paused = Lane {
+            not_before: Some(until),
+            ..a_lane()
+        };
+        let found = throttled(&paused, now).unwrap();
+        assert_eq!(
+            found.what,
+            "7 notifications wait for mail: the far end asked for a pause"
+        );
+        assert_eq!(throttled(&paused, until), None, "it is over");
+        assert_eq!(throttled(&a_lane(), now), None);
+        let empty = Lane { waiting: 0, ..paused };
+        assert_eq!(throttled(&empty, now), None, "nothing waits");
+    }
 }

@@ -15,7 +15,7 @@ use std::io::{IsTerminal, Write};
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Format {
     /// Answer in JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
 }
 

@@ -101,12 +101,16 @@ fn the_page_has_every_name_in_the_sources_and_no_other() {
 fn central_shows_what_the_page_says_with_its_help_texts() {
     let server = Server::start();
     server
-        .run(&["provider", "add", "--kind", "capture", "--id", "cap"])
+        .run(&["provider", "add", "--kind", "capture", "--id", "acme-alarms"])
         .done();
     server
-        .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
+        .run(&["notify", "--provider", "acme-alarms", "--body", "x", "--wait"])
         .done();
-    compare("Central", &ask(server.url(), "GET", "/metrics", "", ""));
+    server.run(&["provider", "show", "acme-alarms"]).done();
+    let scrape = ask(server.url(), "GET", "/metrics", "", "");
+    compare("Central", &scrape);
+    // Anybody may scrape: whom a tenant works with is not told.
+    assert!(!scrape.contains("acme"), "{scrape}");
 }
 
 #[test]

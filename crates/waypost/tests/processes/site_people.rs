@@ -112,6 +112,25 @@ async fn parked_messages_are_seen_and_acted_on_at_the_site_and_through_central()
         (sites[0]["id"].as_str(), sites[0]["presence"].as_str()),
         (Some("north"), Some("Online"))
     );
+    until("central to have heard how both ended", async || {
+        let calls = json(&waypost(&node, &agent, &["sites", "calls", "north", "--json"]));
+        let statuses = calls.as_array().unwrap().iter().map(|call| &call["status"]);
+        let mut statuses: Vec<_> = statuses.filter_map(Value::as_str).collect();
+        statuses.sort_unstable();
+        statuses == ["Delivered", "Discarded"]
+    })
+    .await;
+    let listed = waypost(
+        &node,
+        &agent,
+        &["sites", "calls", "--status", "Delivered", "--target", "erp"],
+    );
+    let said = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(
+        said.contains("north") && said.contains("erp") && said.contains("Delivered"),
+        "{said}"
+    );
+    assert!(!said.contains("Discarded"), "{said}");
     // Several ids: one that will not do is named, the others are done.
     erp.on(HttpRule::status(400));
     let mut more = vec![];

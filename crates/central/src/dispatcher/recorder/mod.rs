@@ -10,16 +10,15 @@ mod write;
 pub(super) use feedback::Feedback;
 
 use super::{
-    StoreClock, Tally,
+    StoreClock,
     attempt::Finished,
     conclude::{Conclusion, Judge},
-    fault::or_park,
+    fault::{or_lost, or_park},
     leases::Leases,
 };
 use crate::changes::Changes;
 use domain::Tracer;
-use futures_util::FutureExt;
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use store::Outbox;
 use tokio::{
     sync::{mpsc, watch},
@@ -120,20 +119,8 @@ impl Recorder {
     /// and whoever claims them next finds them interrupted.
     async fn write_down_or_let_go(&self, batch: Vec<Conclusion>) {
         let leases: Vec<_> = batch.iter().map(|conclusion| conclusion.lease).collect();
-        let written = AssertUnwindSafe(self.write_down(batch)).catch_unwind().await;
+        let recorded = or_lost(leases.len(), self.write_down(batch)).await;
         self.leases.over(&leases);
-        let recorded = written.unwrap_or_else(|_| {
-            tracing::error!(
-                n = leases.len(),
-                "writing down results panicked; their leases will end"
-            );
-            let lost = leases.len() as u64;
-            let tally = Tally {
-                lost,
-                ..Tally::default()
-            };
-            Feedback::Recorded { tally, again: vec![] }
-        });
         self.tell(recorded);
     }
 
