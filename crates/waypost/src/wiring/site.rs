@@ -240,3 +240,45 @@ fn secret(read: Result<Option<crate::config::secret::Secret>, Problem>) -> Resul
     read.map(|found| found.map(|secret| secret.expose().to_owned()))
         .map_err(|problem| Problems(vec![problem]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn a_site(folder: &std::path::Path, stop: &CancellationToken) -> RunningSite {
+        let config = Config {
+            id: Some("north".into()),
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            database: folder.join("north.db"),
+            ..Config::default()
+        };
+        start(&config, None, Tracer::default(), stop.clone())
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_lost_a_part_it_cannot_do_without_ends_and_says_which() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = a_site(folder.path(), &CancellationToken::new()).await;
+        let part = site
+            .agent
+            .loops
+            .watch("telling central the news", async { panic!("on purpose") });
+        let _ = tokio::spawn(part).await;
+        let why = site.finished().await.unwrap_err().to_string();
+        assert!(
+            why.contains("telling central the news") && why.contains("started again"),
+            "{why}"
+        );
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_is_told_to_stop_ends_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let stop = CancellationToken::new();
+        let site = a_site(folder.path(), &stop).await;
+        stop.cancel();
+        site.finished().await.unwrap();
+    }
+}
