@@ -5,7 +5,7 @@
 
 use crate::{
     changes::{Change, Changes},
-    directory::{Directory, Route},
+    directory::{Directory, Route, Served},
     wake::Wake,
 };
 use domain::{
@@ -48,6 +48,14 @@ pub enum Submitted {
     Refused(Vec<FieldError>),
 }
 
+/// Who hears what is wrong with a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listener {
+    /// Somebody waits for the answer and can mend it.
+    Sender,
+    Nobody,
+}
+
 impl Ingest {
     pub fn new(
         store: Arc<dyn Outbox>,
@@ -70,11 +78,21 @@ impl Ingest {
     /// One answer per item, in order. An error means that nothing is known to be stored; sending the same items
     /// again is harmless.
     pub async fn submit(&self, batch: Vec<Submission>) -> store::Result<Vec<Submitted>> {
+        self.take(batch, Listener::Sender).await
+    }
+
+    /// The same for what was accepted elsewhere and whose sender no longer listens. What only its provider's kind objects to
+    /// is taken and parked as `VALIDATION` with the reason, where people look; a provider that is switched off is waited for.
+    pub async fn submit_accepted(&self, batch: Vec<Submission>) -> store::Result<Vec<Submitted>> {
+        self.take(batch, Listener::Nobody).await
+    }
+
+    async fn take(&self, batch: Vec<Submission>, listener: Listener) -> store::Result<Vec<Submitted>> {
         let start = Instant::now();
         let mut answers: Vec<Option<Submitted>> = Vec::with_capacity(batch.len());
         let mut accepted = Vec::with_capacity(batch.len());
         for submission in batch {
-            match self.check(submission).await? {
+            match self.check(submission, listener).await? {
                 Ok(new) => {
                     accepted.push(new);
                     answers.push(None);
@@ -91,6 +109,7 @@ impl Ingest {
     pub(crate) async fn check(
         &self,
         mut submission: Submission,
+        listener: Listener,
     ) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
         let content = &mut submission.content;
         if let Some(problem) = content.provider_problem() {
@@ -120,13 +139,30 @@ impl Ingest {
         };
         let mut problems = submission.problems();
         if problems.is_empty() {
-            problems = target_problems(&submission.content, served);
+            problems = target_problems(&submission.content, served.is_some());
+            if let (Listener::Sender, Some(provider)) = (listener, served) {
+                problems.extend(self.provider_problems(&submission.content, provider));
+            }
         }
         Ok(if problems.is_empty() {
             Ok(NewNotification { submission, lane })
         } else {
             Err(problems)
         })
+    }
+
+    /// What the provider it goes to has against it.
+    fn provider_problems(&self, content: &Content, provider: Served) -> Vec<FieldError> {
+        let mut problems = vec![];
+        if content.provider.is_some() && !provider.enabled {
+            problems.push(FieldError::new(
+                "providerId",
+                "this provider is switched off; without providerId the message waits, or another provider of the type takes it",
+            ));
+        }
+        let kind = provider.kind.and_then(|kind| self.directory.registry().get(kind));
+        problems.extend(kind.map(|kind| kind.problems(content)).unwrap_or_default());
+        problems
     }
 
     /// What follows once one item is on disk that did not come by [`Ingest::submit`].

@@ -4,7 +4,9 @@
 //! Always true: nothing is locked in the store while an adapter is on the network; there is one way a message
 //! goes out, and that is the [`dispatcher`].
 
+mod auto_key;
 mod bulk_filter;
+mod canonical_json;
 pub mod changes;
 pub mod directory;
 pub mod dispatcher;
@@ -29,4 +31,5 @@ mod chores;
 mod node;
 mod tenants;
 
+pub use auto_key::auto_key;
 pub use node::{Central, Settings};

@@ -4,7 +4,7 @@
 use crate::{
     changes::{Change, Changes},
     directory::{Directory, Route},
-    ingest::Ingest,
+    ingest::{Ingest, Listener},
     wake::Wake,
 };
 use domain::{Actor, Content, LaneId, NotificationId, Status, Submission, TenantId};
@@ -156,7 +156,7 @@ impl OperatorService {
             trace: None,
             ..found.submission
         };
-        let repeat = match self.ingest.check(submission).await? {
+        let repeat = match self.ingest.check(submission, Listener::Sender).await? {
             Ok(repeat) => repeat,
             Err(problems) => return Ok(Resent::Refused(problems)),
         };

@@ -39,6 +39,12 @@ pub struct Notification {
     #[serde(skip_serializing_if = "Option::is_none")]
     entity_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    rule_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     source_site_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     send_at: Option<Timestamp>,
@@ -126,6 +132,24 @@ impl Notification {
         self
     }
 
+    /// The rule that asks for it.
+    pub fn rule(mut self, name: impl Into<String>) -> Self {
+        self.rule_name = Some(name.into());
+        self
+    }
+
+    /// That rule's id, which stays when it is renamed.
+    pub fn rule_id(mut self, id: impl Into<String>) -> Self {
+        self.rule_id = Some(id.into());
+        self
+    }
+
+    /// The run of the rule. Without an id and a key, the same notification of the same run is sent once.
+    pub fn run(mut self, id: impl Into<String>) -> Self {
+        self.run_id = Some(id.into());
+        self
+    }
+
     /// The site it comes from.
     pub fn site(mut self, site: impl Into<String>) -> Self {
         self.source_site_id = Some(site.into());
@@ -144,10 +168,11 @@ impl Notification {
         self
     }
 
-    /// The same with an id, if it has neither id nor key: what makes it safe to send again.
+    /// The same with an id, if it has neither id nor key nor a run to make one of: what makes it safe to send again.
     pub(crate) fn named(&self) -> Self {
         let mut named = self.clone();
-        if named.notification_id.is_none() && named.idempotency_key.is_none() {
+        let nameless = named.notification_id.is_none() && named.idempotency_key.is_none();
+        if nameless && named.run_id.is_none() {
             named.notification_id = Some(NotificationId::mint());
         }
         named

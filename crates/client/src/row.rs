@@ -1,7 +1,7 @@
 //! Notifications, audit rows and figures as central shows them. Fields a newer central adds are kept and passed
 //! on, so that `--json` never hides one.
 
-use domain::{Channel, Hold, NotificationId, RecipientResult, Status, Timestamp, kpi::Kpis};
+use domain::{Channel, DeliveryState, Hold, NotificationId, RecipientResult, Status, Timestamp, kpi::Kpis};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,6 +13,9 @@ pub struct NotificationRow {
     #[serde(rename = "type")]
     pub channel: Channel,
     pub status: Status,
+    /// The same in the words of other outboxes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_state: Option<DeliveryState>,
     pub list_name: Option<String>,
     pub to: Option<Vec<String>>,
     /// The one that was asked for.
@@ -57,6 +60,9 @@ pub struct NotificationRow {
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
     pub status: Status,
+    /// The same in the words of other outboxes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_state: Option<DeliveryState>,
     pub retry_count: u32,
     pub last_error: Option<String>,
     pub enqueued_at: Option<Timestamp>,
@@ -87,6 +93,9 @@ pub struct AuditRow {
     pub at: Timestamp,
     pub kind: String,
     pub status: String,
+    /// Of an attempt to deliver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_state: Option<DeliveryState>,
     pub notification_id: Option<NotificationId>,
     pub actor: String,
     pub site: Option<String>,

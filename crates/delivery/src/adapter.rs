@@ -41,11 +41,16 @@ impl Message {
 
     /// The type data as a kind knows it, which is an object; the default where there is none.
     pub fn data<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
-        match self.content.type_data.as_deref().map(str::trim_start) {
-            None | Some("null") => Ok(T::default()),
-            Some(text) if text.starts_with('{') => serde_json::from_str(text).map_err(unreadable),
-            Some(_) => Err(unreadable("it must be an object")),
-        }
+        read_data(&self.content).map_err(unreadable)
+    }
+}
+
+/// The type data of a content, or why it is not what the kind knows.
+pub(crate) fn read_data<T: DeserializeOwned + Default>(content: &Content) -> Result<T, String> {
+    match content.type_data.as_deref().map(str::trim_start) {
+        None | Some("null") => Ok(T::default()),
+        Some(text) if text.starts_with('{') => serde_json::from_str(text).map_err(|e| e.to_string()),
+        Some(_) => Err("it must be an object".into()),
     }
 }
 

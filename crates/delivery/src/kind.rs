@@ -5,7 +5,7 @@ use crate::{
     capture::Capture,
     receipt::{Callback, CallbackContent, CallbackRefused},
 };
-use domain::{Channel, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
+use domain::{Channel, Content, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -20,6 +20,12 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
 
     /// Checks the settings; every bad one is named (`settings.port`). Does no IO.
     fn check(&self, settings: &Settings) -> Vec<FieldError>;
+
+    /// Every field of a message that no provider of this kind could send (`typeData.priority`). Asked where a message comes
+    /// in, while somebody is there to hear it; what comes in without anybody is asked by the attempt. Does no IO.
+    fn problems(&self, _content: &Content) -> Vec<FieldError> {
+        vec![]
+    }
 
     /// An adapter for these settings. Does no IO: a far end that is down is found out by the first attempt.
     /// Errors are what [`Kind::check`] names, for settings that got past it.

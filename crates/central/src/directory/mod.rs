@@ -21,7 +21,7 @@ use delivery::{
 use domain::{Channel, LaneId, ProviderId, TenantId, lock};
 use serde_json::Value;
 use std::sync::{Arc, RwLock};
-use store::directory::List;
+use store::directory::{List, Provider};
 
 /// The configuration version of a lane that never had a provider.
 const UNROUTED_VERSION: i64 = 1;
@@ -40,13 +40,21 @@ pub enum Route {
     Lane {
         lane: LaneId,
         channel: Channel,
-        /// Whether there is a provider; where there is none, the row is parked for that.
-        served: bool,
+        /// The provider that has the lane; where there is none, the row is parked for that.
+        served: Option<Served>,
     },
     /// The sender named a provider that does not exist.
     UnknownProvider,
     /// The provider the sender named serves another channel.
     OtherChannel(Channel),
+}
+
+/// What ingest needs to know of the provider that a message goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Served {
+    /// None where this program does not know the kind.
+    pub kind: Option<&'static str>,
+    pub enabled: bool,
 }
 
 impl Directory {
@@ -115,7 +123,7 @@ impl Directory {
                 Some(p) => Route::Lane {
                     lane: p.lane,
                     channel: p.provider.channel,
-                    served: true,
+                    served: Some(self.served(&p)),
                 },
             },
             None => {
@@ -137,14 +145,22 @@ impl Directory {
         // One that is switched off is better than none: its rows wait and say why, instead of parking.
         serving.sort_by_key(|p| (!p.provider.enabled, p.provider.order));
         let (lane, served) = match serving.first() {
-            Some(p) => (p.lane, true),
-            None => (self.store.unrouted_lane(tenant, channel).await?, false),
+            Some(p) => (p.lane, Some(self.served(p))),
+            None => (self.store.unrouted_lane(tenant, channel).await?, None),
         };
         Ok(Route::Lane {
             lane,
             channel,
             served,
         })
+    }
+
+    fn served(&self, provider: &Provider) -> Served {
+        let kind = self.registry.get(&provider.provider.kind);
+        Served {
+            kind: kind.map(|kind| kind.info().kind),
+            enabled: provider.provider.enabled,
+        }
     }
 
     /// Where messages of a channel go that no provider serves.

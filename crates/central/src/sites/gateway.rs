@@ -133,7 +133,7 @@ impl SiteSession for Session {
         self.connected.contact(self.service.clock.now());
         let n = batch.len();
         let incoming = batch.into_iter().map(|forward| self.stamped(forward));
-        match self.service.ingest.submit(incoming.collect()).await {
+        match self.service.ingest.submit_accepted(incoming.collect()).await {
             Ok(submitted) => submitted.into_iter().map(ack).collect(),
             Err(error) => {
                 tracing::warn!(site.id = %self.connected.site, error = %chain(&error), "a site's batch could not be stored; it will come again");

@@ -19,6 +19,7 @@ mod recipients;
 mod recipients_of_types;
 mod routing;
 mod secrets;
+mod sending_by_provider;
 mod shutdown;
 mod sites;
 mod traces;

@@ -7,7 +7,7 @@ use central::{
     providers::ProviderDraft,
     secrets::Sealer,
 };
-use delivery::Registry;
+use delivery::{Kind, Registry};
 use domain::{Actor, Channel, Clock, NotificationId, ProviderId, Recipient, Status, TenantId};
 use std::{sync::Arc, time::Duration};
 use store::{
@@ -52,7 +52,19 @@ impl World {
     }
 
     pub fn over(temp: TempStore, mail: FarEnd, hook: FarEnd, settings: Settings, sealer: Sealer) -> Self {
-        let registry = Registry::new(vec![mail.kind(), hook.kind()]).unwrap();
+        Self::with_kinds(temp, mail, hook, vec![], settings, sealer)
+    }
+
+    /// With other kinds of provider besides the scripted ones.
+    pub fn with_kinds(
+        temp: TempStore,
+        mail: FarEnd,
+        hook: FarEnd,
+        others: Vec<Arc<dyn Kind>>,
+        settings: Settings,
+        sealer: Sealer,
+    ) -> Self {
+        let registry = Registry::new([vec![mail.kind(), hook.kind()], others].concat()).unwrap();
         let clock: Arc<dyn Clock> = temp.clock.clone();
         let central = Central::new(temp.store.clone(), registry, sealer, clock, settings);
         let dispatcher = central.dispatcher();

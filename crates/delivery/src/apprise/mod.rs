@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 const SERVER: &[&str] = &["server"];
@@ -80,6 +80,10 @@ impl HttpService for Apprise {
             target: target.map(str::to_owned),
             tag: values.text("tag").map(str::to_owned),
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::AppriseData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

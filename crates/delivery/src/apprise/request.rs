@@ -1,9 +1,9 @@
 //! What an Apprise API server is sent.
 
 use super::Apprise;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{ContentProblems, MessageData, Sending, Unit, fit};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::json;
@@ -15,24 +15,31 @@ const MAX_TITLE_CHARS: usize = 1_000;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct AppriseData {
+pub(super) struct AppriseData {
     /// `info`, `success`, `warning`, `failure`.
     r#type: Option<String>,
     /// `text`, `markdown`, `html`.
     format: Option<String>,
 }
 
+impl MessageData for AppriseData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        let unknown = |given: &Option<String>, known: &[&str]| {
+            given.as_deref().is_some_and(|word| !known.contains(&word))
+        };
+        if unknown(&self.r#type, &["info", "success", "warning", "failure"]) {
+            bad.data("type", "must be info, success, warning or failure");
+        }
+        if unknown(&self.format, &["text", "markdown", "html"]) {
+            bad.data("format", "must be text, markdown or html");
+        }
+    }
+}
+
 pub(super) fn compose(apprise: &Apprise, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
     let data: AppriseData = sending.message.data()?;
     let kind = data.r#type.as_deref().unwrap_or("info");
-    if !["info", "success", "warning", "failure"].contains(&kind) {
-        return Err(unfit("data.type must be info, success, warning or failure"));
-    }
     let format = data.format.as_deref().unwrap_or("text");
-    if !["text", "markdown", "html"].contains(&format) {
-        return Err(unfit("data.format must be text, markdown or html"));
-    }
     let content = &sending.message.content;
     let mut asked = json!({
         "title": fit(&content.subject, MAX_TITLE_CHARS, Unit::Chars),

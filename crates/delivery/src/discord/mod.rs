@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, described_timeout},
+    kit::{Endpoint, HttpService, Sending, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 use url::Url;
 
@@ -52,6 +52,10 @@ impl HttpService for Discord {
             endpoint: Endpoint::at(&url, "url", problems)?,
             username: values.text("username").map(str::to_owned),
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::DiscordData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

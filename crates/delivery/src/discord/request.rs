@@ -1,7 +1,7 @@
 //! What Discord is sent.
 
 use super::Discord;
-use crate::kit::{Sending, Unit, fit, subject_and_body};
+use crate::kit::{MessageData, Sending, Unit, fit, subject_and_body};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -15,9 +15,11 @@ const MAX_SUBJECT: usize = 256;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct DiscordData {
+pub(super) struct DiscordData {
     embeds: Vec<Value>,
 }
+
+impl MessageData for DiscordData {}
 
 pub(super) fn compose(discord: &Discord, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: DiscordData = sending.message.data()?;

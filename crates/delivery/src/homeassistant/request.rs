@@ -1,9 +1,9 @@
 //! What Home Assistant is asked to do. Only services that notify can be named: a message must not be able to open a door.
 
 use super::HomeAssistant;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{ContentProblems, MessageData, Sending, Unit, fit};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -29,19 +29,23 @@ impl Service {
             Some(("persistent_notification", "create")) => ("persistent_notification", "create"),
             Some(_) => return None,
         };
-        let sound = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-        let fine = (1..=100).contains(&name.len()) && name.bytes().all(sound);
-        fine.then(|| Self {
+        is_object_id(name).then(|| Self {
             domain,
             name: name.to_owned(),
         })
     }
 }
 
+/// The part of a name behind the dot.
+fn is_object_id(name: &str) -> bool {
+    let sound = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    (1..=100).contains(&name.len()) && name.bytes().all(sound)
+}
+
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct HomeAssistantData {
+pub(super) struct HomeAssistantData {
     service: Option<String>,
     /// A notify entity: goes by `notify.send_message`.
     entity_id: Option<String>,
@@ -50,13 +54,28 @@ struct HomeAssistantData {
     data: Map<String, Value>,
 }
 
+impl MessageData for HomeAssistantData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self
+            .service
+            .as_deref()
+            .is_some_and(|named| Service::parse(named).is_none())
+        {
+            bad.data("service", "must be a service of notify, like notify.mobile_app_phone, or persistent_notification.create");
+        }
+        let entity = |id: &str| id.strip_prefix("notify.").is_some_and(is_object_id);
+        if self.entity_id.as_deref().is_some_and(|id| !entity(id)) {
+            bad.data("entityId", "must be a notify entity, like notify.kitchen");
+        }
+    }
+}
+
 pub(super) fn compose(home: &HomeAssistant, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
     let mut data: HomeAssistantData = sending.message.data()?;
     let mut service = match &data.service {
         None => home.service.clone(),
-        Some(named) => Service::parse(named)
-            .ok_or_else(|| unfit("data.service must be a service of notify or persistent_notification"))?,
+        Some(named) => Service::parse(named).ok_or_else(|| unfit("there is no such service to notify by"))?,
     };
     let content = &sending.message.content;
     let mut asked = json!({

@@ -1,9 +1,11 @@
 //! What Interakt is sent: a template, or a text inside the day after the recipient's last message.
 
 use super::Interakt;
-use crate::kit::{Params, Phone, Sending, TemplateData, Unit, fit, shown, subject_and_body};
+use crate::kit::{
+    ContentProblems, MessageData, Params, Phone, Sending, TemplateData, Unit, fit, shown, subject_and_body,
+};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,8 +15,16 @@ const DEFAULT_LANGUAGE: &str = "en";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct InteraktData {
+pub(super) struct InteraktData {
     template: Option<TemplateData>,
+}
+
+impl MessageData for InteraktData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self.template.as_ref().is_some_and(|t| t.name.trim().is_empty()) {
+            bad.data("template.name", "is required in a template");
+        }
+    }
 }
 
 pub(super) fn compose(interakt: &Interakt, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

@@ -4,6 +4,7 @@
 //! Always true: addresses are vetted, answers and time have bounds, secrets are scrubbed from whatever comes out, and each
 //! recipient has a result of its own.
 
+mod data;
 mod endpoint;
 mod phone;
 mod recipients;
@@ -11,6 +12,7 @@ mod service;
 mod template;
 mod text;
 
+pub(crate) use data::{ContentProblems, MessageData, content_problems};
 pub(crate) use endpoint::{Endpoint, below};
 pub(crate) use phone::Phone;
 pub(crate) use recipients::{PerRecipient, conclude};

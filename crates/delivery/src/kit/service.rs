@@ -12,7 +12,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::{Accepted, Failure, FieldError, Outcome, Scope, Timestamp};
+use domain::{Accepted, Content, Failure, FieldError, Outcome, Scope, Timestamp, field_error::in_words};
 use hyper::Request;
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -25,7 +25,10 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// problem.
     fn read(values: &Values, problems: &mut Problems) -> Option<Self>;
 
-    /// The request for one message, to one recipient where there are any.
+    /// Every field of a message that cannot be sent, whatever the settings; mostly [`super::content_problems`].
+    fn problems(content: &Content) -> Vec<FieldError>;
+
+    /// The request for one message that has no such problems, to one recipient where there are any.
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure>;
 
     /// What the answer means.
@@ -132,6 +135,10 @@ impl<S: HttpService> Kind for HttpKind<S> {
         self.read(settings).err().unwrap_or_default()
     }
 
+    fn problems(&self, content: &Content) -> Vec<FieldError> {
+        S::problems(content)
+    }
+
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         let (service, values) = self.read(settings)?;
         let client = self.outside.http();
@@ -181,6 +188,10 @@ impl<S> fmt::Debug for HttpAdapter<S> {
 #[async_trait]
 impl<S: HttpService> Adapter for HttpAdapter<S> {
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
+        let bad = S::problems(&message.content);
+        if !bad.is_empty() {
+            return Failure::permanent(Scope::Message, "VALIDATION", in_words(&bad)).into();
+        }
         if message.targets.is_empty() || !self.takes_recipients {
             let outcome = match self.send(message, None, attempt).await {
                 Ok(accepted) => Outcome::Delivered(accepted),

@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, Templates, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 /// A phone number of a business account, and its templates.
@@ -73,6 +73,10 @@ impl HttpService for Meta {
             endpoint: endpoint.bearer(values.text("token")?, "token", problems),
             templates,
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::MetaData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

@@ -1,9 +1,12 @@
 //! What Meta is sent: a template, or a text inside the day after the recipient's last message.
 
 use super::Meta;
-use crate::kit::{Header, Params, Phone, Sending, TemplateData, Unit, fit, shown, subject_and_body};
+use crate::kit::{
+    ContentProblems, Header, MessageData, Params, Phone, Sending, TemplateData, Unit, fit, shown,
+    subject_and_body,
+};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,8 +16,16 @@ const DEFAULT_LANGUAGE: &str = "en_US";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct MetaData {
+pub(super) struct MetaData {
     template: Option<TemplateData>,
+}
+
+impl MessageData for MetaData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self.template.as_ref().is_some_and(|t| t.name.trim().is_empty()) {
+            bad.data("template.name", "is required in a template");
+        }
+    }
 }
 
 pub(super) fn compose(meta: &Meta, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

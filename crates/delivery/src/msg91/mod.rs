@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, Templates, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::{Request, header::HeaderName};
 
 const AUTHKEY: HeaderName = HeaderName::from_static("authkey");
@@ -59,6 +59,10 @@ impl HttpService for Msg91 {
             templates,
             sender: values.text("sender").map(str::to_owned),
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::Msg91Data>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

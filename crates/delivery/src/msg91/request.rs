@@ -1,17 +1,28 @@
 //! What MSG91 is sent: one recipient per request, so that one request id is one message.
 
 use super::Msg91;
-use crate::kit::{Params, Phone, Sending, TemplateData, shown};
+use crate::kit::{ContentProblems, MessageData, Params, Phone, Sending, TemplateData, shown};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Msg91Data {
+pub(super) struct Msg91Data {
     template: TemplateData,
+}
+
+impl MessageData for Msg91Data {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self.template.name.trim().is_empty() {
+            bad.data(
+                "template.name",
+                "is required: the text of an SMS by MSG91 is that of an approved template",
+            );
+        }
+    }
 }
 
 pub(super) fn compose(msg91: &Msg91, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

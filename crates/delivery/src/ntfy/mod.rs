@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 const SERVER: &[&str] = &["server"];
@@ -68,6 +68,10 @@ impl HttpService for Ntfy {
             problems.add("topic", "must be 1 to 64 letters, digits, '-' and '_'");
         }
         Some(Self { endpoint, topic })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::NtfyData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

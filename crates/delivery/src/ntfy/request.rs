@@ -1,9 +1,9 @@
 //! What ntfy is sent.
 
 use super::Ntfy;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{ContentProblems, MessageData, Sending, Unit, fit};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const MAX_TITLE_BYTES: usize = 256;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-struct NtfyData {
+pub(super) struct NtfyData {
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<u8>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -44,12 +44,17 @@ struct Publish<'a> {
     data: NtfyData,
 }
 
+impl MessageData for NtfyData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self.priority.is_some_and(|p| !(1..=5).contains(&p)) {
+            bad.data("priority", "must be from 1 to 5");
+        }
+    }
+}
+
 pub(super) fn compose(ntfy: &Ntfy, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
     let data: NtfyData = sending.message.data()?;
-    if data.priority.is_some_and(|p| !(1..=5).contains(&p)) {
-        return Err(unfit("data.priority must be from 1 to 5"));
-    }
     let topic = sending.target.or(ntfy.topic.as_deref());
     let topic = topic.ok_or_else(|| unfit("neither the message nor the provider's settings name a topic"))?;
     ntfy.endpoint.post_json(&Publish {

@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::{Request, header::HeaderName};
 
 const ACCESS_TOKEN: HeaderName = HeaderName::from_static("access-token");
@@ -55,6 +55,10 @@ impl HttpService for Pushbullet {
             endpoint: endpoint.secret_header(ACCESS_TOKEN, values.text("token")?, "token", problems),
             target: values.text("target").map(|target| target.trim().to_owned()),
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::PushbulletData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

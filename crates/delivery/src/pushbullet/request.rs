@@ -1,7 +1,7 @@
 //! What Pushbullet is sent.
 
 use super::Pushbullet;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{MessageData, Sending, Unit, fit};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -15,10 +15,12 @@ const MAX_TITLE_CHARS: usize = 256;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct PushbulletData {
+pub(super) struct PushbulletData {
     /// Makes it a link.
     url: Option<String>,
 }
+
+impl MessageData for PushbulletData {}
 
 pub(super) fn compose(pushbullet: &Pushbullet, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: PushbulletData = sending.message.data()?;

@@ -1,9 +1,9 @@
 //! What Pushover is sent.
 
 use super::Pushover;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{ContentProblems, MessageData, Sending, Unit, fit};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ const MAX_EXPIRE_SECONDS: u32 = 10_800;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct PushoverData {
+pub(super) struct PushoverData {
     /// From -2 (silent) to 2 (until acknowledged).
     priority: i8,
     /// Of priority 2: seconds between repeats, and until they end.
@@ -29,12 +29,27 @@ struct PushoverData {
     html: bool,
 }
 
+impl MessageData for PushoverData {
+    fn problems(&self, content: &Content, bad: &mut ContentProblems) {
+        if !(-2..=2).contains(&self.priority) {
+            bad.data("priority", "must be from -2 to 2");
+        }
+        let emergency = self.priority == 2;
+        if emergency && self.retry.is_some_and(|seconds| seconds < MIN_REPEAT_SECONDS) {
+            bad.data("retry", format!("must be {MIN_REPEAT_SECONDS} seconds or more"));
+        }
+        if emergency && self.expire.is_some_and(|seconds| seconds > MAX_EXPIRE_SECONDS) {
+            bad.data("expire", format!("must be {MAX_EXPIRE_SECONDS} seconds or less"));
+        }
+        if content.body.trim().is_empty() && content.subject.trim().is_empty() {
+            bad.field("body", "must not be blank: Pushover takes no empty message");
+        }
+    }
+}
+
 pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
     let data: PushoverData = sending.message.data()?;
-    if !(-2..=2).contains(&data.priority) {
-        return Err(unfit("data.priority must be from -2 to 2"));
-    }
     let user = sending.target.or(pushover.user.as_deref());
     let user = user.ok_or_else(|| unfit("neither the message nor the provider's settings name a user"))?;
     let (subject, body) = (&sending.message.content.subject, &sending.message.content.body);
@@ -49,9 +64,6 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
     ];
     if data.priority == 2 {
         let (retry, expire) = (data.retry.unwrap_or(60), data.expire.unwrap_or(3600));
-        if retry < MIN_REPEAT_SECONDS || expire > MAX_EXPIRE_SECONDS {
-            return Err(unfit("data.retry must be 30 or more, data.expire 10800 or less"));
-        }
         fields.push(("retry", retry.to_string()));
         fields.push(("expire", expire.to_string()));
     }

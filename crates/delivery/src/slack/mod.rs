@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, described_timeout},
+    kit::{Endpoint, HttpService, Sending, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 /// An incoming webhook; it belongs to one channel.
@@ -44,6 +44,10 @@ impl HttpService for Slack {
     fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
         let url = values.url("url", problems)?;
         Endpoint::at(&url, "url", problems).map(|endpoint| Self { endpoint })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::SlackData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

@@ -1,7 +1,7 @@
 //! What Slack is sent.
 
 use super::Slack;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{MessageData, Sending, Unit, fit};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -15,10 +15,12 @@ const MAX_SUBJECT_CHARS: usize = 1_000;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SlackData {
+pub(super) struct SlackData {
     /// Block Kit, shown instead of the text.
     blocks: Vec<Value>,
 }
+
+impl MessageData for SlackData {}
 
 pub(super) fn compose(slack: &Slack, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: SlackData = sending.message.data()?;

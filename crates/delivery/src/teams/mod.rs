@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, described_timeout},
+    kit::{Endpoint, HttpService, Sending, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 /// A flow that posts to one channel or chat.
@@ -53,6 +53,10 @@ impl HttpService for Teams {
             );
         }
         Endpoint::at(&url, "url", problems).map(|endpoint| Self { endpoint })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::TeamsData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

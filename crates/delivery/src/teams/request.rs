@@ -1,7 +1,7 @@
 //! What a flow is sent: one Adaptive Card.
 
 use super::Teams;
-use crate::kit::{Sending, Unit, fit};
+use crate::kit::{MessageData, Sending, Unit, fit};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -15,7 +15,7 @@ const MAX_TITLE_BYTES: usize = 1_000;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct TeamsData {
+pub(super) struct TeamsData {
     /// Buttons that open a page.
     actions: Vec<Action>,
 }
@@ -25,6 +25,8 @@ struct Action {
     title: String,
     url: String,
 }
+
+impl MessageData for TeamsData {}
 
 pub(super) fn compose(teams: &Teams, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: TeamsData = sending.message.data()?;

@@ -6,11 +6,11 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
 
 /// A bot, and the chat that messages go to which name none.
@@ -70,6 +70,10 @@ impl HttpService for Telegram {
         );
         let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
         Some(Self { endpoint, chat })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        content_problems::<request::TelegramData>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

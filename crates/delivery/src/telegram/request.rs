@@ -1,7 +1,7 @@
 //! What Telegram is sent.
 
 use super::Telegram;
-use crate::kit::{Sending, Unit, fit, subject_and_body};
+use crate::kit::{MessageData, Sending, Unit, fit, subject_and_body};
 use bytes::Bytes;
 use domain::{Failure, Scope};
 use hyper::Request;
@@ -14,13 +14,15 @@ const MAX_TEXT: usize = 4096;
 /// What a message may say besides its texts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct TelegramData {
+pub(super) struct TelegramData {
     /// The body is markup of this kind: `HTML`, `MarkdownV2`.
     parse_mode: Option<String>,
     message_thread_id: Option<i64>,
     disable_notification: bool,
     link_preview: bool,
 }
+
+impl MessageData for TelegramData {}
 
 pub(super) fn compose(telegram: &Telegram, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);

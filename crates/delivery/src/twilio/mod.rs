@@ -6,12 +6,13 @@ mod request;
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
-    kit::{Endpoint, HttpService, Sending, below, described_timeout},
+    kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Failure, Limits, OnAmbiguous, RetryPolicy};
+use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
+use serde_json::{Map, Value};
 
 /// An account, and who messages come from.
 pub(crate) struct Twilio {
@@ -93,6 +94,11 @@ impl HttpService for Twilio {
             endpoint,
             sender: sender?,
         })
+    }
+
+    fn problems(content: &Content) -> Vec<FieldError> {
+        // Nothing in the data is for Twilio, but what cannot be read is told all the same.
+        content_problems::<Map<String, Value>>(content)
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

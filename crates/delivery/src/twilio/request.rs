@@ -5,7 +5,6 @@ use crate::kit::{Sending, Unit, fit, subject_and_body};
 use bytes::Bytes;
 use domain::{Failure, Scope};
 use hyper::Request;
-use serde_json::{Map, Value};
 
 const MAX_BODY_CHARS: usize = 1600;
 /// Ten hours is also the longest that Twilio keeps a message in its queue.
@@ -15,8 +14,6 @@ pub(super) fn compose(twilio: &Twilio, sending: &Sending<'_>) -> Result<Request<
     let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
     let to = sending.target.ok_or_else(nobody)?;
     let content = &sending.message.content;
-    // Nothing in the data is for Twilio, but what cannot be read is told all the same.
-    let _: Map<String, Value> = sending.message.data()?;
     let text = subject_and_body(&content.subject, &content.body);
     let mut fields = vec![
         ("To", to.to_owned()),

@@ -310,7 +310,7 @@ async fn type_data_that_a_service_cannot_read_is_a_permanent_failure_that_says_s
             service.kind
         );
         assert!(
-            failure.detail.contains("type data"),
+            failure.detail.starts_with("typeData: "),
             "{}: {failure:?}",
             service.kind
         );

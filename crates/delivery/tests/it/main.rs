@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod content;
 mod contract;
 mod requests;
 mod smtp_faults;

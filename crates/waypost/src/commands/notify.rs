@@ -50,6 +50,12 @@ pub struct Args {
     /// A key of your own to send under, like order-7:confirmed
     #[arg(long)]
     key: Option<String>,
+    /// The rule that asks for it
+    #[arg(long, value_name = "NAME")]
+    rule: Option<String>,
+    /// The run of the rule; without --id and --key, the same message of the same run goes out once
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
     /// Not before this time: 2026-01-31T12:00:00Z, or 2h for in two hours
     #[arg(long, value_name = "TIME", value_parser = moment_ahead)]
     send_at: Option<Timestamp>,
@@ -151,6 +157,12 @@ impl Args {
         }
         if let Some(key) = &self.key {
             notification = notification.key(key);
+        }
+        if let Some(rule) = &self.rule {
+            notification = notification.rule(rule);
+        }
+        if let Some(run) = &self.run {
+            notification = notification.run(run);
         }
         if let Some(at) = self.send_at {
             notification = notification.send_at(at);

@@ -65,6 +65,7 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
     let pairs = [
         ("id", Some(row.notification_id.to_string())),
         ("status", Some(row.status.to_string())),
+        ("delivery", row.delivery_state.map(|state| state.to_string())),
         ("type", Some(row.channel.to_string())),
         ("list", row.list_name.clone()),
         ("to", row.to.as_ref().map(|to| to.join(", "))),

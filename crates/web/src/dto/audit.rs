@@ -1,7 +1,7 @@
 //! The audit log as it is shown.
 
-use super::names::{AuditKindName, AuditStatusName, Id, Time};
-use domain::{AuditKind, AuditStatus, NotificationId, Timestamp, TrackedOperationId};
+use super::names::{AuditKindName, AuditStatusName, DeliveryStateName, Id, Time};
+use domain::{AuditKind, AuditStatus, DeliveryState, NotificationId, Timestamp, TrackedOperationId};
 use serde::Serialize;
 use store::query::AuditRow;
 use utoipa::ToSchema;
@@ -16,6 +16,10 @@ pub struct AuditView {
     pub kind: AuditKind,
     #[schema(value_type = AuditStatusName)]
     pub status: AuditStatus,
+    /// Of an attempt to deliver: `sent` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<DeliveryStateName>)]
+    pub delivery_state: Option<DeliveryState>,
     #[schema(value_type = Option<Id>)]
     pub notification_id: Option<NotificationId>,
     /// The cached call or write of a site it was about.
@@ -39,6 +43,7 @@ impl From<AuditRow> for AuditView {
             at: row.at,
             kind: row.kind,
             status: row.status,
+            delivery_state: DeliveryState::of_logged(row.kind, row.status, row.code.as_deref()),
             notification_id: row.notification,
             tracked_operation_id: row.operation,
             execution_id: row.execution,

@@ -1,7 +1,7 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, HoldReason, Status, WaitReason,
+    AuditKind, AuditStatus, Channel, DeliveryState, HoldReason, Status, WaitReason,
     site::{Category, OperationStatus},
 };
 use std::borrow::Cow;
@@ -36,6 +36,7 @@ macro_rules! words {
 
 words! {
     StatusName("Status") = Status::CENTRAL.iter().map(|s| s.as_str());
+    DeliveryStateName("DeliveryState") = DeliveryState::ALL.iter().map(|s| s.as_str());
     TypeName("Type") = Channel::ALL.iter().map(|c| c.as_str());
     AuditKindName("AuditKind") = AuditKind::ALL.iter().map(|k| k.as_str());
     AuditStatusName("AuditStatus") = AuditStatus::ALL.iter().map(|s| s.as_str());

@@ -2,11 +2,13 @@
 
 use super::{
     content::{Heading, Source, Text},
-    names::{HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName},
+    names::{
+        DeliveryStateName, HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName,
+    },
 };
 use domain::{
-    Actor, Channel, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status, Timestamp,
-    WaitReason, Waiting, kpi::is_stuck,
+    Actor, Channel, DeliveryState, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status,
+    Timestamp, WaitReason, Waiting, kpi::is_stuck,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -35,6 +37,9 @@ pub struct Summary {
     pub r#type: Channel,
     #[schema(value_type = StatusName)]
     pub status: Status,
+    /// The same in the words of other outboxes.
+    #[schema(value_type = DeliveryStateName)]
+    pub delivery_state: DeliveryState,
     #[serde(flatten)]
     pub heading: Heading,
     /// The provider that has it now; null when there was none to route to.
@@ -148,6 +153,9 @@ pub struct RecipientView {
 pub struct StatusAnswer {
     #[schema(value_type = StatusName)]
     pub status: Status,
+    /// The same in the words of other outboxes.
+    #[schema(value_type = DeliveryStateName)]
+    pub delivery_state: DeliveryState,
     pub retry_count: u32,
     pub last_error: Option<String>,
     #[schema(value_type = Time)]
@@ -190,6 +198,7 @@ impl Summary {
             idempotency_key: s.idempotency_key.take(),
             r#type: s.content.channel(),
             status: row.status,
+            delivery_state: state(row.status, waiting.as_ref()),
             heading: Heading::take(&mut s.content),
             provider: row.provider.take(),
             retry_count: row.retry_count,
@@ -236,6 +245,7 @@ impl StatusAnswer {
     pub fn of(row: store::query::Notification, waiting: Option<Waiting>) -> Self {
         Self {
             status: row.status,
+            delivery_state: state(row.status, waiting.as_ref()),
             retry_count: row.retry_count,
             last_error: row.last_error,
             enqueued_at: row.submission.site_enqueued_at.unwrap_or(row.created_at),
@@ -244,6 +254,10 @@ impl StatusAnswer {
             waiting: waiting.map(WaitingView::from),
         }
     }
+}
+
+fn state(status: Status, waiting: Option<&Waiting>) -> DeliveryState {
+    DeliveryState::of(status, waiting.map(|waiting| waiting.reason))
 }
 
 impl From<Hold> for HoldView {

@@ -22,7 +22,8 @@ pub struct SubmitRequest {
     /// Chosen by the sender; the same id again is the same notification. Not together with `idempotencyKey`.
     #[schema(value_type = Option<Id>)]
     notification_id: Option<Uuid>,
-    /// Any text; the same key again is the same notification. The header `Idempotency-Key` counts as this.
+    /// Any text; the same key again is the same notification. The header `Idempotency-Key` counts as this. Without id and
+    /// key, a `runId` makes a key of the whole request: `auto:v1:…`.
     #[schema(max_length = 255)]
     idempotency_key: Option<String>,
     /// `Email` if left out, or whatever the provider in `providerId` delivers.
@@ -111,11 +112,15 @@ impl SubmitRequest {
         if list.is_some() && to.is_some() {
             fields.problem("listName", "give either listName or to, not both");
         }
+        let site_enqueued_at = fields.timestamp("siteEnqueuedAt");
+        let content = Content::read(&mut fields, channel, Target::of(list, to));
+        let key = match id {
+            None => key.or_else(|| central::auto_key(&content)),
+            Some(_) => key,
+        };
         let id = id
             .or_else(|| Some(NotificationId::from_key(caller.tenant, key.as_ref()?)))
             .unwrap_or_else(NotificationId::mint);
-        let site_enqueued_at = fields.timestamp("siteEnqueuedAt");
-        let content = Content::read(&mut fields, channel, Target::of(list, to));
         let submission = Submission {
             idempotency_key: key,
             provenance: Source::read(&mut fields),

@@ -97,7 +97,7 @@ async fn a_row_of_a_list_has_no_content_and_the_whole_one_has() {
 }
 
 #[tokio::test]
-async fn the_status_of_what_ended_has_exactly_its_six_fields() {
+async fn the_status_of_what_ended_has_exactly_its_seven_fields() {
     let mut world = World::new().await;
     let id = world.delivered("Pump").await;
     let status = world
@@ -110,6 +110,7 @@ async fn the_status_of_what_ended_has_exactly_its_six_fields() {
         names,
         [
             "deliveredAt",
+            "deliveryState",
             "enqueuedAt",
             "lastError",
             "receipt",
@@ -117,7 +118,10 @@ async fn the_status_of_what_ended_has_exactly_its_six_fields() {
             "status"
         ]
     );
-    assert_eq!(status["status"], "Delivered");
+    assert_eq!(
+        (&status["status"], &status["deliveryState"]),
+        (&"Delivered".into(), &"sent".into())
+    );
 }
 
 #[tokio::test]

@@ -260,3 +260,54 @@ async fn a_batch_has_one_to_a_thousand_items() {
     assert_eq!(full["results"].as_array().unwrap().len(), 1000);
     assert_eq!(world.rows().await, 1000);
 }
+
+#[tokio::test]
+async fn a_run_that_is_repeated_sends_the_same_message_once_and_another_run_again() {
+    let world = World::new().await;
+    let body = |run: &str| json!({"listName": "ops", "body": "x", "ruleName": "levels", "runId": run, "data": {"b": 1, "a": 2}});
+    let first = world.post("/api/notifications", body("r1")).await.expect(202);
+    let again = world.post("/api/notifications", body("r1")).await.expect(202);
+    assert_eq!(
+        (&first["notificationId"], &again["duplicate"]),
+        (&again["notificationId"], &json!(true))
+    );
+    let other = world.post("/api/notifications", body("r2")).await.expect(202);
+    assert_eq!(other["duplicate"], json!(false));
+    let id = first["notificationId"].as_str().unwrap();
+    let row = world.get(&format!("/api/notifications/{id}")).await.expect(200);
+    assert!(
+        row["idempotencyKey"].as_str().unwrap().starts_with("auto:v1:"),
+        "{row}"
+    );
+    assert_eq!(row["deliveryState"], "pending");
+    // Who names it, names it.
+    let mut named = body("r1");
+    named["idempotencyKey"] = json!("mine");
+    let named = world.post("/api/notifications", named).await.expect(202);
+    assert_eq!(named["duplicate"], json!(false));
+}
+
+#[tokio::test]
+async fn data_that_the_providers_kind_cannot_send_and_a_provider_that_is_off_are_named_in_a_422() {
+    let outside = std::sync::Arc::new(delivery::Outside::new(std::sync::Arc::new(domain::SystemClock)));
+    let real = delivery::Registry::standard(outside, delivery::Captured::default());
+    let world = World::with_kinds(real.iter().cloned().collect()).await;
+    let provider = |enabled: bool| json!({"id": "phone", "kind": "ntfy", "enabled": enabled, "settings": {"topic": "t"}});
+    world.post("/api/providers", provider(true)).await.expect(201);
+    let bad = json!({"providerId": "phone", "body": "x", "data": {"priority": 9}});
+    let answer = world.post("/api/notifications", bad).await;
+    assert_eq!(answer.bad_fields(), ["typeData.priority"]);
+    let admin = world.key(Role::Admin);
+    let off = Some(provider(false));
+    world
+        .ask("PUT", "/api/providers/phone", &admin, off)
+        .await
+        .expect(200);
+    let named = json!({"providerId": "phone", "body": "x"});
+    assert_eq!(
+        world.post("/api/notifications", named).await.bad_fields(),
+        ["providerId"]
+    );
+    let by_type = json!({"type": "Ntfy", "body": "x"});
+    world.post("/api/notifications", by_type).await.expect(202);
+}
