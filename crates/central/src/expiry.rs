@@ -4,7 +4,7 @@
 //! (`chores`, told by the dispatcher's look).
 
 use crate::changes::{Change, Changes};
-use domain::{Status, settle::EXPIRED};
+use domain::{Status, code::EXPIRED};
 use store::Outbox;
 
 /// Rows in one transaction: few enough that nobody waits long behind it.

@@ -28,6 +28,9 @@ pub struct NotificationRow {
     pub retry_count: u32,
     pub last_error: Option<String>,
     pub error_code: Option<String>,
+    /// The far end's own code.
+    #[serde(default)]
+    pub provider_code: Option<String>,
     #[serde(default)]
     pub stuck: bool,
     /// Why it waits and until when, while it does.
@@ -102,6 +105,9 @@ pub struct AuditRow {
     pub target: Option<String>,
     pub duration_ms: Option<u32>,
     pub code: Option<String>,
+    /// The far end's own code.
+    #[serde(default)]
+    pub provider_code: Option<String>,
     pub detail: Option<String>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,

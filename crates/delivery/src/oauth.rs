@@ -7,7 +7,7 @@ use crate::{
     redact::{self, Redactor},
 };
 use bytes::Bytes;
-use domain::{Failure, FailureKind, HoldReason, Scope};
+use domain::{Failure, FailureKind, HoldReason, Scope, code};
 use hyper::{Request, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -83,7 +83,10 @@ impl Tokens {
         attempt: &Attempt,
     ) -> Result<SecretString, Failure> {
         let deadline = attempt.deadline;
-        let late = || Failure::transient(Scope::Lane, "OAUTH_TIMEOUT", "no access token in time");
+        let late = || {
+            Failure::transient(Scope::Lane, code::TIMEOUT, "no access token in time")
+                .with_own_code("OAUTH_TIMEOUT")
+        };
         let getting = async {
             let mut cached = self.cached.lock().await;
             if let Some(token) = &*cached
@@ -139,11 +142,8 @@ fn form(settings: &OAuthSettings) -> String {
 
 fn granted(body: &[u8], asked: Instant) -> Result<Token, Failure> {
     let granted: Granted = serde_json::from_slice(body).map_err(|_| {
-        Failure::transient(
-            Scope::Lane,
-            "OAUTH_GARBLED",
-            "the token endpoint answered without an access token",
-        )
+        let words = "the token endpoint answered without an access token";
+        Failure::transient(Scope::Lane, code::PROVIDER_ERROR, words).with_own_code("OAUTH_GARBLED")
     })?;
     let lifetime = granted
         .expires_in
@@ -176,20 +176,28 @@ fn refusal(answer: &Answer) -> Failure {
             refused.error.as_str(),
             "temporarily_unavailable" | "server_error" | "slow_down"
         );
-    let code = format!("OAUTH_HTTP_{}", status.as_u16());
+    let own = format!("OAUTH_HTTP_{}", status.as_u16());
     if passing {
-        return Failure::transient(Scope::Lane, code, detail).after(wait);
+        let code = match status.as_u16() {
+            429 => code::RATE_LIMITED,
+            _ => code::PROVIDER_ERROR,
+        };
+        return Failure::transient(Scope::Lane, code, detail)
+            .with_own_code(own)
+            .after(wait);
     }
     if refused.error.is_empty() {
-        return held(code, detail);
+        return held(own, detail);
     }
     let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name: String = refused.error.chars().filter(|c| sound(*c)).take(40).collect();
     held(format!("OAUTH_{}", name.to_ascii_uppercase()), detail)
 }
 
-fn held(code: impl Into<std::borrow::Cow<'static, str>>, detail: String) -> Failure {
-    Failure::permanent(Scope::Lane, code, detail).holding(HoldReason::Auth)
+fn held(own: impl Into<std::borrow::Cow<'static, str>>, detail: String) -> Failure {
+    Failure::permanent(Scope::Lane, code::AUTH_FAILED, detail)
+        .with_own_code(own)
+        .holding(HoldReason::Auth)
 }
 
 /// Asking twice for a token does no harm: no failure to get one is ambiguous.
@@ -199,7 +207,13 @@ fn prefixed(failure: Failure) -> Failure {
     }
     Failure {
         kind: FailureKind::Transient,
-        code: format!("OAUTH_{}", failure.code).into(),
+        provider_code: Some(
+            format!(
+                "OAUTH_{}",
+                failure.provider_code.as_ref().unwrap_or(&failure.code)
+            )
+            .into(),
+        ),
         detail: format!("token endpoint: {}", failure.detail),
         ..failure
     }
@@ -259,8 +273,8 @@ mod tests {
                 ..Answer::of(status, &body)
             });
             assert_eq!(
-                (failure.kind, failure.hold, failure.code.as_ref()),
-                (kind, hold, code)
+                (failure.kind, failure.hold, failure.provider_code.as_deref()),
+                (kind, hold, Some(code))
             );
             assert_eq!(failure.scope, Scope::Lane);
             assert_eq!(failure.retry_after, wait.filter(|_| hold.is_none()));
@@ -282,6 +296,7 @@ mod tests {
             let token = granted(body.as_bytes(), now).unwrap();
             assert_eq!(token.renew_at, now + Duration::from_secs(good_for));
         }
-        assert_eq!(granted(b"<html>", now).unwrap_err().code, "OAUTH_GARBLED");
+        let garbled = granted(b"<html>", now).unwrap_err();
+        assert_eq!(garbled.provider_code.as_deref(), Some("OAUTH_GARBLED"));
     }
 }

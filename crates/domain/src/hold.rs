@@ -27,6 +27,8 @@ pub enum HoldReason {
     Quota,
     /// The provider wants money.
     Billing,
+    /// A setting is wrong: an address that is gone, a webhook that was revoked.
+    Config,
     /// The provider does not answer.
     Down,
     /// An operator said so.
@@ -36,10 +38,11 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
-    pub const ALL: [HoldReason; 6] = [
+    pub const ALL: [HoldReason; 7] = [
         HoldReason::Auth,
         HoldReason::Quota,
         HoldReason::Billing,
+        HoldReason::Config,
         HoldReason::Down,
         HoldReason::Operator,
         HoldReason::Disabled,
@@ -55,6 +58,7 @@ impl HoldReason {
             HoldReason::Auth => "auth",
             HoldReason::Quota => "quota",
             HoldReason::Billing => "billing",
+            HoldReason::Config => "config",
             HoldReason::Down => "down",
             HoldReason::Operator => "operator",
             HoldReason::Disabled => "disabled",

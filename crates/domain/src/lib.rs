@@ -10,6 +10,7 @@ pub mod audit;
 pub mod causes;
 pub mod channel;
 pub mod clock;
+pub mod code;
 pub mod content;
 pub mod delivery_state;
 pub mod duration;

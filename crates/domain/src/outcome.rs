@@ -36,9 +36,9 @@ pub struct RecipientReport {
 pub struct Failure {
     pub kind: FailureKind,
     pub scope: Scope,
-    /// Stable and searchable, upper case: `TIMEOUT`, `SMTP_550_5.1.1`, `HTTP_503`.
+    /// Stable and the same for all kinds, upper case: one of [`crate::code`].
     pub code: Cow<'static, str>,
-    /// The far end's own code, where it has one: `42901`, `invalid_payload`.
+    /// The far end's own code, where it has one: `42901`, `SMTP_550_5.1.1`, `HTTP_503`.
     pub provider_code: Option<Cow<'static, str>>,
     /// For people. Redacted: no credentials, no secret URLs.
     pub detail: String,
@@ -112,6 +112,12 @@ impl Failure {
     pub fn holding(mut self, reason: HoldReason) -> Self {
         self.scope = Scope::Lane;
         self.hold = Some(reason);
+        self
+    }
+
+    /// The far end's own code, or a closer name of what went wrong on the way to it.
+    pub fn with_own_code(mut self, own: impl Into<Cow<'static, str>>) -> Self {
+        self.provider_code = Some(own.into());
         self
     }
 

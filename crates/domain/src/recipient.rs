@@ -74,6 +74,9 @@ pub struct RecipientResult {
     pub generation: i32,
     pub provider_message_id: Option<String>,
     pub code: Option<String>,
+    /// The far end's own code.
+    #[serde(default)]
+    pub provider_code: Option<String>,
     pub error: Option<String>,
     pub at: Timestamp,
 }
@@ -105,6 +108,7 @@ mod tests {
             generation,
             provider_message_id: None,
             code: None,
+            provider_code: None,
             error: None,
             at: Timestamp::EPOCH,
         }

@@ -253,7 +253,7 @@ impl RetryPolicy {
 pub fn next_probe(reason: HoldReason, probes: u32, retry_after: Option<Duration>) -> Option<Duration> {
     let (first, cap) = match reason {
         HoldReason::Down => (Duration::from_secs(30), Duration::from_secs(600)),
-        HoldReason::Auth => (Duration::from_secs(300), Duration::from_secs(3600)),
+        HoldReason::Auth | HoldReason::Config => (Duration::from_secs(300), Duration::from_secs(3600)),
         HoldReason::Quota | HoldReason::Billing => (Duration::from_secs(900), Duration::from_secs(3600)),
         HoldReason::Operator | HoldReason::Disabled => return None,
     };

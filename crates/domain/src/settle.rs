@@ -4,6 +4,7 @@
 //! open recipient is never terminal; one without is.
 
 use crate::{
+    code::AMBIGUOUS,
     hold::HoldReason,
     outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport},
     recipient::{RecipientResult, RecipientState},
@@ -15,9 +16,37 @@ use std::time::Duration;
 /// The code of a notification that some recipients got and others never will.
 pub const PARTIAL: &str = "PARTIAL";
 
-/// The code of a notification that was not out by the time its sender set.
-pub const EXPIRED: &str = "EXPIRED";
 pub const EXPIRED_IN_WORDS: &str = "its time had passed before it could be delivered";
+
+/// Why a notification, or one of its recipients, is where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    pub code: String,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
+    /// In words.
+    pub error: String,
+}
+
+impl Cause {
+    pub fn new(code: impl Into<String>, error: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            provider_code: None,
+            error: error.into(),
+        }
+    }
+}
+
+impl From<Failure> for Cause {
+    fn from(failure: Failure) -> Self {
+        Self {
+            code: failure.code.into(),
+            provider_code: failure.provider_code.map(Into::into),
+            error: failure.detail,
+        }
+    }
+}
 
 /// What an attempt comes to.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,17 +67,14 @@ pub enum Ended {
     Retry {
         after: Duration,
         unknown: bool,
-        code: String,
-        error: String,
+        cause: Cause,
     },
     /// Back into its lane, due at once, uncounted, with the reason shown. The lane is held by another call.
     Wait {
-        code: String,
-        error: String,
+        cause: Cause,
     },
     Park {
-        code: String,
-        error: String,
+        cause: Cause,
     },
 }
 
@@ -65,7 +91,7 @@ impl Ended {
     /// The same attempt, after which the row waits for its lane instead of for its next try.
     pub fn waiting(self) -> Self {
         match self {
-            Self::Retry { code, error, .. } => Self::Wait { code, error },
+            Self::Retry { cause, .. } => Self::Wait { cause },
             other => other,
         }
     }
@@ -76,8 +102,8 @@ pub struct RecipientUpdate {
     pub address: String,
     pub state: RecipientState,
     pub provider_message_id: Option<String>,
-    pub code: Option<String>,
-    pub error: Option<String>,
+    /// None for one who accepted.
+    pub cause: Option<Cause>,
 }
 
 /// Who an attempt was for, and what was known before it.
@@ -187,13 +213,12 @@ impl Tally {
                     address,
                     state,
                     provider_message_id,
-                    code: None,
-                    error: None,
+                    cause: None,
                 };
             }
             Err(failure) => failure,
         };
-        let (code, error) = (Some(failure.code.to_string()), Some(failure.detail.clone()));
+        let cause = Some(failure.clone().into());
         let state = match policy.decide(facts, &failure, jitter) {
             Verdict::Park(reason) => {
                 self.failed.get_or_insert((reason, failure));
@@ -215,16 +240,14 @@ impl Tally {
             address,
             state,
             provider_message_id: None,
-            code,
-            error,
+            cause,
         }
     }
 
     fn conclude(self, facts: AttemptFacts, targets: Targets<'_>) -> Ended {
         if let Some((_, failure)) = self.wait {
             return Ended::Wait {
-                code: failure.code.into(),
-                error: failure.detail,
+                cause: failure.into(),
             };
         }
         if let Some((after, failure)) = self.retry {
@@ -232,8 +255,7 @@ impl Tally {
             return Ended::Retry {
                 after,
                 unknown,
-                code: failure.code.into(),
-                error: failure.detail,
+                cause: failure.into(),
             };
         }
         let some_accepted = self.accepted.is_some() || targets.any_accepted_before();
@@ -241,20 +263,28 @@ impl Tally {
             let error = explain(reason, facts, &failure);
             let code = match reason {
                 _ if some_accepted => PARTIAL.to_owned(),
-                ParkReason::Ambiguous => "AMBIGUOUS".to_owned(),
-                _ => failure.code.into(),
+                ParkReason::Ambiguous => AMBIGUOUS.to_owned(),
+                _ => failure.code.to_string(),
             };
-            return Ended::Park { code, error };
+            // What is no longer the code is the closest thing to the far end's own.
+            let own = Some(failure.code).filter(|known| *known != code);
+            let cause = Cause {
+                code,
+                provider_code: failure.provider_code.or(own).map(Into::into),
+                error,
+            };
+            return Ended::Park { cause };
         }
         if let Some(earlier) = targets.failed_before() {
             let error = earlier
                 .error
                 .clone()
                 .unwrap_or_else(|| "a recipient failed for good".into());
-            return Ended::Park {
-                code: PARTIAL.into(),
-                error,
+            let cause = Cause {
+                provider_code: earlier.provider_code.clone().or_else(|| earlier.code.clone()),
+                ..Cause::new(PARTIAL, error)
             };
+            return Ended::Park { cause };
         }
         let accepted = self.accepted.unwrap_or_default();
         Ended::Delivered {

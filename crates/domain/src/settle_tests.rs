@@ -37,11 +37,11 @@ fn report(address: &str, result: Result<Accepted, Failure>) -> RecipientReport {
 }
 
 fn no_user() -> Failure {
-    Failure::permanent(Scope::Recipient, "SMTP_550_5.1.1", "no such user")
+    Failure::permanent(Scope::Recipient, "RECIPIENT", "no such user").with_own_code("SMTP_550_5.1.1")
 }
 
 fn greylisted() -> Failure {
-    Failure::transient(Scope::Recipient, "SMTP_451_4.7.1", "greylisted").after(Some(Duration::from_secs(300)))
+    Failure::transient(Scope::Recipient, "RECIPIENT", "greylisted").after(Some(Duration::from_secs(300)))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn one_bad_recipient_of_three_parks_as_partial_and_names_each_result() {
         report("c", Ok(Accepted::default())),
     ]);
     let settled = run(1, &["a", "b", "c"], &[], outcome);
-    assert!(matches!(&settled.ended, Ended::Park { code, .. } if code == PARTIAL));
+    assert!(matches!(&settled.ended, Ended::Park { cause } if cause.code == PARTIAL));
     let states: Vec<_> = settled.recipients.iter().map(|r| r.state).collect();
     assert_eq!(
         states,
@@ -82,7 +82,8 @@ fn the_last_open_recipient_accepting_after_another_failed_is_partial_too() {
         state: RecipientState::Failed,
         generation: 0,
         provider_message_id: None,
-        code: Some("SMTP_550_5.1.1".into()),
+        code: Some("RECIPIENT".into()),
+        provider_code: Some("SMTP_550_5.1.1".into()),
         error: Some("no such user".into()),
         at: Timestamp::EPOCH,
     }];
@@ -90,8 +91,10 @@ fn the_last_open_recipient_accepting_after_another_failed_is_partial_too() {
     assert_eq!(
         settled.ended,
         Ended::Park {
-            code: PARTIAL.into(),
-            error: "no such user".into()
+            cause: Cause {
+                provider_code: Some("SMTP_550_5.1.1".into()),
+                ..Cause::new(PARTIAL, "no such user")
+            }
         }
     );
 }
@@ -102,8 +105,10 @@ fn a_single_recipient_leaves_no_recipient_rows_and_keeps_the_failures_own_code()
     assert_eq!(
         settled.ended,
         Ended::Park {
-            code: "SMTP_550_5.1.1".into(),
-            error: "no such user".into()
+            cause: Cause {
+                provider_code: Some("SMTP_550_5.1.1".into()),
+                ..Cause::new("RECIPIENT", "no such user")
+            }
         }
     );
     assert!(settled.recipients.is_empty());
@@ -113,11 +118,11 @@ fn a_single_recipient_leaves_no_recipient_rows_and_keeps_the_failures_own_code()
 fn running_out_of_attempts_says_so_in_the_error() {
     let timeout = Failure::transient(Scope::Lane, "TIMEOUT", "no answer within 30s");
     let settled = run(10, &["a"], &[], timeout.into());
-    let Ended::Park { code, error } = settled.ended else {
+    let Ended::Park { cause } = settled.ended else {
         panic!("{settled:?}")
     };
-    assert_eq!(code, "TIMEOUT");
-    assert_eq!(error, "gave up after 10 attempts: no answer within 30s");
+    assert_eq!(cause.code, "TIMEOUT");
+    assert_eq!(cause.error, "gave up after 10 attempts: no answer within 30s");
 }
 
 fn any_result() -> impl Strategy<Value = Result<Accepted, Failure>> {

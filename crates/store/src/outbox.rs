@@ -11,7 +11,7 @@ use domain::{
 };
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
-pub use domain::settle::Ended;
+pub use domain::settle::{Cause, Ended};
 
 #[async_trait]
 pub trait Outbox: Debug + Send + Sync {
@@ -219,6 +219,8 @@ pub struct AttemptAudit {
     pub target: String,
     pub duration_ms: u32,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     /// The far end's answer, redacted and cut.
     pub detail: Option<String>,
 }

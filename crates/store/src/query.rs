@@ -49,6 +49,8 @@ pub struct Notification {
     /// Attempts so far in this generation.
     pub retry_count: u32,
     pub last_code: Option<String>,
+    /// The far end's own code.
+    pub last_provider_code: Option<String>,
     pub last_error: Option<String>,
     pub created_at: Timestamp,
     /// The latest of created, `sendAt` and requeue: what "stuck" counts from.
@@ -127,6 +129,8 @@ pub struct AuditRow {
     pub target: Option<String>,
     pub duration_ms: Option<u32>,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     pub detail: Option<String>,
 }
 

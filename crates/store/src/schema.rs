@@ -24,6 +24,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V6__expiring",
     "V7__tenants_end",
     "V8__sites_in_conflict",
+    "V9__failures",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -35,6 +36,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V6__expiring",
     "V7__tenants_end",
     "V8__sites_in_conflict",
+    "V9__failures",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -5,10 +5,11 @@ use crate::directory::{Directory, LaneAdapter, LaneEntry};
 use delivery::{Adapter, Attempt, Deadline, Message};
 use domain::{
     Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
+    code::{AMBIGUOUS, EXPIRED, TIMEOUT, UNKNOWN},
     field_error::in_words,
     recipient::open_targets,
     retry::INTERRUPTIONS_BEFORE_PARK,
-    settle::{EXPIRED, EXPIRED_IN_WORDS, Ended, settle_without_targets},
+    settle::{Cause, EXPIRED_IN_WORDS, Ended, settle_without_targets},
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
@@ -140,7 +141,7 @@ impl AttemptContext {
                 outcome: Outcome::Failed(failure),
                 ..
             } => Some(failure.code.to_string()),
-            AttemptResult::Concluded(Ended::Park { code, .. }) => Some(code.clone()),
+            AttemptResult::Concluded(Ended::Park { cause }) => Some(cause.code.clone()),
             AttemptResult::Sent { .. } | AttemptResult::Concluded(_) | AttemptResult::Release => None,
         };
         let provider = entry
@@ -173,7 +174,7 @@ impl AttemptContext {
     ) -> Option<AttemptResult> {
         if row.interruptions > 0 && entry.on_ambiguous == OnAmbiguous::Park {
             return Some(park(
-                "AMBIGUOUS",
+                AMBIGUOUS,
                 "the process ended while this was being sent; it may or may not have gone out",
             ));
         }
@@ -293,11 +294,13 @@ async fn guarded(adapter: &dyn Adapter, message: &Message, attempt: Attempt) -> 
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_panic)) => {
             tracing::error!(notification.id = %message.id, "an adapter panicked; the others go on");
-            Failure::unknown("PANIC", "the adapter failed on this message").into()
+            Failure::unknown(UNKNOWN, "the adapter failed on this message")
+                .with_own_code("PANIC")
+                .into()
         }
         Err(_) => {
             let text = "the adapter did not answer in time";
-            Failure::ambiguous(domain::Scope::Lane, "TIMEOUT", text).into()
+            Failure::ambiguous(domain::Scope::Lane, TIMEOUT, text).into()
         }
     }
 }
@@ -308,7 +311,9 @@ fn given_up(entry: &LaneEntry, targets: Vec<String>) -> AttemptResult {
         OnAmbiguous::Resend => AttemptResult::Release,
         OnAmbiguous::Park => {
             let text = "the process was stopped while this was being sent";
-            let outcome = Failure::ambiguous(domain::Scope::Message, "SHUTDOWN", text).into();
+            let outcome = Failure::ambiguous(domain::Scope::Message, AMBIGUOUS, text)
+                .with_own_code("SHUTDOWN")
+                .into();
             AttemptResult::Sent { targets, outcome }
         }
     }
@@ -316,8 +321,7 @@ fn given_up(entry: &LaneEntry, targets: Vec<String>) -> AttemptResult {
 
 fn park(code: &str, error: impl Into<String>) -> AttemptResult {
     AttemptResult::Concluded(Ended::Park {
-        code: code.into(),
-        error: error.into(),
+        cause: Cause::new(code, error),
     })
 }
 

@@ -222,8 +222,8 @@ fn record(
 
 /// With an error of the length that is kept.
 fn shortened(mut ended: Ended) -> Ended {
-    if let Ended::Retry { error, .. } | Ended::Wait { error, .. } | Ended::Park { error, .. } = &mut ended {
-        *error = cut(std::mem::take(error));
+    if let Ended::Retry { cause, .. } | Ended::Wait { cause } | Ended::Park { cause } = &mut ended {
+        cause.error = cut(std::mem::take(&mut cause.error));
     }
     ended
 }
@@ -256,9 +256,9 @@ fn cut(text: String) -> String {
 }
 
 fn audit(entry: &LaneEntry, outcome: &Outcome, took: Duration) -> AttemptAudit {
-    let (code, detail) = match outcome {
+    let (failure, detail) = match outcome {
         Outcome::Delivered(accepted) => (None, accepted.detail.clone()),
-        Outcome::Failed(failure) => (Some(failure.code.to_string()), Some(failure.detail.clone())),
+        Outcome::Failed(failure) => (Some(failure), Some(failure.detail.clone())),
         Outcome::Mixed(reports) => {
             let failed: Vec<_> = reports.iter().filter_map(|r| r.result.as_ref().err()).collect();
             let first = failed.first().map_or("", |f| f.detail.as_str());
@@ -267,7 +267,7 @@ fn audit(entry: &LaneEntry, outcome: &Outcome, took: Duration) -> AttemptAudit {
                 reports.len() - failed.len(),
                 failed.len()
             );
-            (failed.first().map(|f| f.code.to_string()), Some(text))
+            (failed.first().copied(), Some(text))
         }
     };
     AttemptAudit {
@@ -276,7 +276,8 @@ fn audit(entry: &LaneEntry, outcome: &Outcome, took: Duration) -> AttemptAudit {
             .as_ref()
             .map_or_else(String::new, ToString::to_string),
         duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
-        code,
+        code: failure.map(|failure| failure.code.to_string()),
+        provider_code: failure.and_then(|failure| failure.provider_code.as_ref().map(ToString::to_string)),
         detail: detail.map(cut),
     }
 }

@@ -1,7 +1,7 @@
 //! A fault of this program itself, on one message: it costs that attempt alone.
 
 use super::{Tally, attempt::Finished, conclude::Conclusion, lanes::Behaviour, recorder::Feedback};
-use domain::settle::Ended;
+use domain::settle::{Cause, Ended};
 use futures_util::FutureExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use store::outbox::AttemptRecord;
@@ -10,10 +10,10 @@ use store::outbox::AttemptRecord;
 /// each time after it went out.
 pub(super) fn internal_fault() -> Ended {
     Ended::Park {
-        code: "INTERNAL".into(),
-        error:
-            "waypost itself failed on this message; it may have gone out. The cause is in the server's log"
-                .into(),
+        cause: Cause::new(
+            "INTERNAL",
+            "waypost itself failed on this message; it may have gone out. The cause is in the server's log",
+        ),
     }
 }
 
@@ -114,10 +114,10 @@ mod tests {
         assert_eq!((conclusion.lease, conclusion.lane), (lease, LaneId(3)));
         let record = conclusion.record.unwrap();
         assert_eq!(record.id, id);
-        let Ended::Park { code, .. } = record.ended else {
+        let Ended::Park { cause } = record.ended else {
             panic!("not parked: {:?}", record.ended)
         };
-        assert_eq!(code, "INTERNAL");
+        assert_eq!(cause.code, "INTERNAL");
     }
 
     #[tokio::test]

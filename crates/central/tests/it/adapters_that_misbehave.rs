@@ -27,7 +27,7 @@ async fn a_panicking_adapter_costs_only_its_own_message() {
     let parked = world.get(bad).await;
     assert_eq!(
         (parked.status, parked.last_code.as_deref()),
-        (Status::Parked, Some("PANIC"))
+        (Status::Parked, Some("UNKNOWN"))
     );
 }
 

@@ -4,7 +4,7 @@
 //! left to [`default_meaning`].
 
 use super::Answer;
-use domain::{Failure, FailureKind, HoldReason, Scope};
+use domain::{Failure, FailureKind, HoldReason, Scope, code};
 use std::{borrow::Cow, time::Duration};
 
 /// A row's right-hand side.
@@ -44,55 +44,55 @@ impl Meaning {
 
     /// The credentials are refused.
     pub const fn auth() -> Self {
-        Self::holding(HoldReason::Auth, "AUTH_FAILED")
+        Self::holding(HoldReason::Auth, code::AUTH_FAILED)
     }
 
     /// The credentials are known and not allowed to do this.
     pub const fn forbidden() -> Self {
-        Self::holding(HoldReason::Auth, "FORBIDDEN")
+        Self::holding(HoldReason::Auth, code::FORBIDDEN)
     }
 
     /// A limit over hours or days is used up.
     pub const fn quota() -> Self {
-        Self::holding(HoldReason::Quota, "QUOTA")
+        Self::holding(HoldReason::Quota, code::QUOTA)
     }
 
     /// The service wants money.
     pub const fn billing() -> Self {
-        Self::holding(HoldReason::Billing, "BILLING")
+        Self::holding(HoldReason::Billing, code::BILLING)
     }
 
     /// A setting is wrong, like the address of a webhook that was revoked. No message is to blame, so the lane is held
     /// and none is parked.
     pub const fn config() -> Self {
-        Self::holding(HoldReason::Down, "INVALID_CONFIG")
+        Self::holding(HoldReason::Config, code::INVALID_CONFIG)
     }
 
     /// Too many requests just now.
     pub const fn rate_limited(scope: Scope) -> Self {
-        Self::transient(scope, "RATE_LIMITED")
+        Self::transient(scope, code::RATE_LIMITED)
     }
 
     /// The service has trouble of its own.
     pub const fn down() -> Self {
-        Self::transient(Scope::Lane, "PROVIDER_ERROR")
+        Self::transient(Scope::Lane, code::PROVIDER_ERROR)
     }
 
     /// This message can never go out as it is.
     pub const fn invalid() -> Self {
-        Self::permanent(Scope::Message, "VALIDATION")
+        Self::permanent(Scope::Message, code::VALIDATION)
     }
 
     /// This address can never be served.
     pub const fn recipient() -> Self {
-        Self::permanent(Scope::Recipient, "RECIPIENT")
+        Self::permanent(Scope::Recipient, code::RECIPIENT)
     }
 
     /// Nobody has a rule for this answer.
     pub const fn unknown() -> Self {
         Self {
             kind: FailureKind::Unknown,
-            ..Self::transient(Scope::Message, "UNKNOWN")
+            ..Self::transient(Scope::Message, code::UNKNOWN)
         }
     }
 
@@ -134,13 +134,14 @@ pub(crate) fn default_meaning(status: u16) -> Option<Meaning> {
     Some(match status {
         200..=299 => return None,
         // Following it could lead anywhere; whoever set the URL must set the new one.
-        300..=399 => Meaning::transient(Scope::Lane, "PROVIDER_ERROR"),
+        300..=399 => Meaning::down(),
         401 | 407 => Meaning::auth(),
         402 => Meaning::billing(),
         403 => Meaning::forbidden(),
         408 | 425 | 500..=599 => Meaning::down(),
         429 => Meaning::rate_limited(Scope::Lane),
-        410 => Meaning::permanent(Scope::Destination, "INVALID_CONFIG"),
+        // Where it goes is a setting.
+        410 => Meaning::config(),
         400..=499 => Meaning::invalid(),
         _ => Meaning::unknown(),
     })
@@ -166,7 +167,7 @@ mod tests {
             (404, Permanent, Scope::Message,     None),
             (407, Permanent, Scope::Lane,        Some(HoldReason::Auth)),
             (408, Transient, Scope::Lane,        None),
-            (410, Permanent, Scope::Destination, None),
+            (410, Permanent, Scope::Lane,        Some(HoldReason::Config)),
             (413, Permanent, Scope::Message,     None),
             (422, Permanent, Scope::Message,     None),
             (425, Transient, Scope::Lane,        None),

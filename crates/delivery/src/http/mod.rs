@@ -11,7 +11,7 @@ pub(crate) use client::{Client, Names, Response, basic, user_agent};
 pub(crate) use meaning::{Meaning, default_meaning};
 
 use crate::vet::VetError;
-use domain::{Failure, Scope, Timestamp};
+use domain::{Failure, Scope, Timestamp, code};
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use std::{error::Error, io, time::Duration};
 
@@ -31,17 +31,16 @@ fn no_answer(error: &hyper_util::client::legacy::Error, sent: bool) -> Failure {
     if let Some(vetted) = cause::<VetError>(error) {
         return vetted.clone().into();
     }
-    let code = if cause::<io::Error>(error).is_some_and(|e| e.kind() == io::ErrorKind::TimedOut) {
-        "TIMEOUT"
-    } else if error.is_connect() {
-        match cause::<rustls::Error>(error) {
-            Some(_) => "TLS",
-            None => "CONNECT",
-        }
-    } else {
-        "CONNECTION_LOST"
+    let sent = sent && !error.is_connect();
+    if cause::<io::Error>(error).is_some_and(|e| e.kind() == io::ErrorKind::TimedOut) {
+        return unanswered(sent, code::TIMEOUT, chain(error));
+    }
+    let where_it_broke = match cause::<rustls::Error>(error) {
+        _ if !error.is_connect() => "CONNECTION_LOST",
+        Some(_) => "TLS",
+        None => "CONNECT",
     };
-    unanswered(sent && !error.is_connect(), code, chain(error))
+    unanswered(sent, code::NETWORK, chain(error)).with_own_code(where_it_broke)
 }
 
 fn unanswered(sent: bool, code: &'static str, detail: String) -> Failure {

@@ -28,7 +28,7 @@ impl MessageData for InteraktData {
 }
 
 pub(super) fn compose(interakt: &Interakt, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
+    let nobody = || Failure::permanent(Scope::Message, "VALIDATION", "there is nobody to send it to");
     let (country, national) = Phone::of(sending.target.ok_or_else(nobody)?).split();
     let data: InteraktData = sending.message.data()?;
     let mut asked = json!({

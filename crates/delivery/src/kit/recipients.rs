@@ -49,7 +49,7 @@ impl PerRecipient {
 /// What an attempt comes to that has asked for everybody. Ids are told one by one as soon as there are two.
 pub(crate) fn conclude(reports: Vec<RecipientReport>) -> Outcome {
     match reports.first().map(|r| &r.result) {
-        None => Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to").into(),
+        None => Failure::permanent(Scope::Message, "VALIDATION", "there is nobody to send it to").into(),
         Some(Ok(accepted)) if reports.iter().all(|r| r.result.as_ref() == Ok(accepted)) => {
             Outcome::Delivered(accepted.clone())
         }

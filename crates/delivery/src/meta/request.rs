@@ -29,7 +29,7 @@ impl MessageData for MetaData {
 }
 
 pub(super) fn compose(meta: &Meta, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
+    let nobody = || Failure::permanent(Scope::Message, "VALIDATION", "there is nobody to send it to");
     let to = Phone::of(sending.target.ok_or_else(nobody)?);
     let data: MetaData = sending.message.data()?;
     let mut asked = json!({

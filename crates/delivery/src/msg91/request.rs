@@ -26,7 +26,7 @@ impl MessageData for Msg91Data {
 }
 
 pub(super) fn compose(msg91: &Msg91, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
+    let nobody = || Failure::permanent(Scope::Message, "VALIDATION", "there is nobody to send it to");
     let to = sending.target.ok_or_else(nobody)?;
     let data: Msg91Data = sending.message.data()?;
     let template = msg91.templates.find(&data.template.name)?;

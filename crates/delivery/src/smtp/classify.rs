@@ -5,7 +5,7 @@
 
 use super::{reply::Reply, wire::WireError};
 use crate::vet::VetError;
-use domain::{Failure, HoldReason, Scope};
+use domain::{Failure, FailureKind, HoldReason, Scope, code};
 use std::{fmt, time::Duration};
 
 /// Where in the conversation it happened.
@@ -84,37 +84,42 @@ impl From<SmtpError> for Failure {
             Cause::Reply(reply) => refused(phase, &reply),
             Cause::Wire(error) => broken(phase, &error),
             Cause::Address(error) => error.into(),
-            Cause::Tls(why) => Failure::transient(Scope::Lane, "TLS", format!("TLS failed: {why}")),
-            Cause::NotOffered(what) if phase == Phase::Auth => Failure::permanent(
-                Scope::Lane,
-                "AUTH_NOT_OFFERED",
-                format!("the server does not offer AUTH {what}"),
-            )
-            .holding(HoldReason::Auth),
+            Cause::Tls(why) => Failure::transient(Scope::Lane, code::NETWORK, format!("TLS failed: {why}"))
+                .with_own_code("TLS"),
+            Cause::NotOffered(what) if phase == Phase::Auth => {
+                not_offered("AUTH_NOT_OFFERED", format!("AUTH {what}"))
+            }
             // Going on without encryption would be worse than waiting for somebody to look.
-            Cause::NotOffered(what) => Failure::permanent(
-                Scope::Lane,
-                "TLS_NOT_OFFERED",
-                format!("the server does not offer {what}"),
-            )
-            .holding(HoldReason::Down),
+            Cause::NotOffered(what) => not_offered("TLS_NOT_OFFERED", what.to_owned()),
             Cause::Token(failure) => failure,
         }
     }
 }
 
+/// The settings ask for what the server does not have.
+fn not_offered(own: &'static str, what: String) -> Failure {
+    let detail = format!("the server does not offer {what}");
+    Failure::permanent(Scope::Lane, code::INVALID_CONFIG, detail)
+        .with_own_code(own)
+        .holding(HoldReason::Config)
+}
+
 fn broken(phase: Phase, error: &WireError) -> Failure {
     let detail = format!("{phase}: {error}");
-    let code = match error {
-        WireError::Timeout => "TIMEOUT",
-        WireError::Garbled => "SMTP_GARBLED",
-        WireError::Closed | WireError::Io(_) if phase == Phase::Connect => "CONNECT",
-        WireError::Closed | WireError::Io(_) => "CONNECTION_LOST",
+    let (code, own) = match error {
+        WireError::Timeout => (code::TIMEOUT, None),
+        WireError::Garbled => (code::PROVIDER_ERROR, Some("SMTP_GARBLED")),
+        WireError::Closed | WireError::Io(_) if phase == Phase::Connect => (code::NETWORK, Some("CONNECT")),
+        WireError::Closed | WireError::Io(_) => (code::NETWORK, Some("CONNECTION_LOST")),
     };
-    if phase == Phase::AfterDot {
-        return Failure::ambiguous(Scope::Lane, code, detail);
+    let failure = match phase {
+        Phase::AfterDot => Failure::ambiguous(Scope::Lane, code, detail),
+        _ => Failure::transient(Scope::Lane, code, detail),
+    };
+    Failure {
+        provider_code: own.map(Into::into),
+        ..failure
     }
-    Failure::transient(Scope::Lane, code, detail)
 }
 
 const GREYLISTED: Duration = Duration::from_secs(5 * 60);
@@ -129,7 +134,8 @@ pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
     let said = Said(&reply.message.to_ascii_lowercase());
     match (reply.code, reply.enhanced, phase) {
         // The server is closing, or wants fewer connections.
-        (421 | 432, _, _) => answer.transient(Scope::Lane),
+        (421, _, _) => answer.transient(Scope::Lane),
+        (432, _, _) => answer.throttled(),
 
         // Our account, whatever the phase.
         (530 | 534 | 535 | 538, _, _) => answer.refused_login(),
@@ -149,7 +155,7 @@ pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
         (400..=499, _, MailFrom) => answer.transient(Scope::Lane),
         (552, _, MailFrom) | (_, [5, 3, 4], _) => answer.permanent(Scope::Message),
         (500..=504 | 555, esc, MailFrom) if esc[1] != 1 && esc[1] != 7 => answer.permanent(Scope::Message),
-        (500..=599, _, MailFrom) => answer.permanent(Scope::Lane).holding(HoldReason::Auth),
+        (500..=599, _, MailFrom) => answer.forbidden(),
 
         // Recipients, one by one.
         (452, [_, 3, _], RcptTo) | (454, _, RcptTo) => answer.transient(Scope::Lane),
@@ -173,12 +179,12 @@ pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
         (550 | 551 | 553, [5, 1, _] | [5, 2, 1], AfterDot) => answer.permanent(Scope::Recipient),
         // Missing SPF or DKIM concerns all we send; other policy verdicts after the dot are about this content,
         // and one suspicious message must not hold up the rest.
-        (550 | 554, [5, 7, 26], Data | AfterDot) => answer.permanent(Scope::Lane).holding(HoldReason::Auth),
+        (550 | 554, [5, 7, 26], Data | AfterDot) => answer.forbidden(),
         (500..=599, _, Data | AfterDot) => answer.permanent(Scope::Message),
 
         (_, _, Auth) => answer.refused_login(),
         (_, _, Connect | Ehlo | StartTls) => answer.transient(Scope::Lane),
-        _ => Failure::unknown(answer.code(), answer.detail()),
+        _ => Failure::unknown(code::UNKNOWN, answer.detail()).with_own_code(answer.own_code()),
     }
 }
 
@@ -218,7 +224,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn code(&self) -> String {
+    fn own_code(&self) -> String {
         match enhanced(self.reply) {
             Some(enhanced) => format!("SMTP_{}_{enhanced}", self.reply.code),
             None => format!("SMTP_{}", self.reply.code),
@@ -229,25 +235,46 @@ impl Answer<'_> {
         format!("{} refused: {}", self.phase, words(self.reply))
     }
 
+    fn failure(&self, kind: FailureKind, scope: Scope, code: &'static str) -> Failure {
+        Failure {
+            kind,
+            ..Failure::transient(scope, code, self.detail()).with_own_code(self.own_code())
+        }
+    }
+
     fn transient(&self, scope: Scope) -> Failure {
-        Failure::transient(scope, self.code(), self.detail())
+        let code = match scope {
+            Scope::Recipient => code::RECIPIENT,
+            Scope::Message | Scope::Destination | Scope::Lane => code::PROVIDER_ERROR,
+        };
+        self.failure(FailureKind::Transient, scope, code)
     }
 
     fn permanent(&self, scope: Scope) -> Failure {
-        Failure::permanent(scope, self.code(), self.detail())
+        let code = match scope {
+            Scope::Recipient => code::RECIPIENT,
+            Scope::Message => code::VALIDATION,
+            Scope::Destination | Scope::Lane => code::PROVIDER_ERROR,
+        };
+        self.failure(FailureKind::Permanent, scope, code)
+    }
+
+    fn throttled(&self) -> Failure {
+        self.failure(FailureKind::Transient, Scope::Lane, code::RATE_LIMITED)
+    }
+
+    fn forbidden(&self) -> Failure {
+        self.failure(FailureKind::Permanent, Scope::Lane, code::FORBIDDEN)
+            .holding(HoldReason::Auth)
     }
 
     fn refused_login(&self) -> Failure {
-        let code = if self.phase == Phase::Auth {
-            "AUTH_FAILED".to_owned()
-        } else {
-            self.code()
-        };
-        Failure::permanent(Scope::Lane, code, self.detail()).holding(HoldReason::Auth)
+        self.failure(FailureKind::Permanent, Scope::Lane, code::AUTH_FAILED)
+            .holding(HoldReason::Auth)
     }
 
     fn quota(&self) -> Failure {
-        self.transient(Scope::Lane)
+        self.failure(FailureKind::Transient, Scope::Lane, code::QUOTA)
             .holding(HoldReason::Quota)
             .after(Some(QUOTA_USED_UP))
     }

@@ -44,11 +44,11 @@ fn each_reply_in_each_phase_means_what_the_table_says() {
         (StartTls, "502 what",                         Permanent, Scope::Lane,      DOWN, 0, "SMTP_502"),
         (Auth,     "454 4.7.0 try later",              Transient, Scope::Lane,      None, 0, "SMTP_454_4.7.0"),
         (Auth,     "432 4.7.12 password transition",   Transient, Scope::Lane,      None, 0, "SMTP_432_4.7.12"),
-        (Auth,     "530 5.7.0 STARTTLS first",         Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
-        (Auth,     "534 5.7.9 too weak",               Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
-        (Auth,     "535 5.7.8 bad credentials",        Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
-        (Auth,     "535 5.7.139 basic auth disabled",  Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
-        (Auth,     "550 5.7.1 no",                     Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
+        (Auth,     "530 5.7.0 STARTTLS first",         Permanent, Scope::Lane,      AUTH, 0, "SMTP_530_5.7.0"),
+        (Auth,     "534 5.7.9 too weak",               Permanent, Scope::Lane,      AUTH, 0, "SMTP_534_5.7.9"),
+        (Auth,     "535 5.7.8 bad credentials",        Permanent, Scope::Lane,      AUTH, 0, "SMTP_535_5.7.8"),
+        (Auth,     "535 5.7.139 basic auth disabled",  Permanent, Scope::Lane,      AUTH, 0, "SMTP_535_5.7.139"),
+        (Auth,     "550 5.7.1 no",                     Permanent, Scope::Lane,      AUTH, 0, "SMTP_550_5.7.1"),
         (MailFrom, "421 4.7.0 slow down",              Transient, Scope::Lane,      None, 0, "SMTP_421_4.7.0"),
         (MailFrom, "432 4.3.2 concurrent connections", Transient, Scope::Lane,      None, 0, "SMTP_432_4.3.2"),
         (MailFrom, "451 4.7.500 server busy",          Transient, Scope::Lane,      None, 0, "SMTP_451_4.7.500"),
@@ -104,15 +104,36 @@ fn each_reply_in_each_phase_means_what_the_table_says() {
                                                        Transient, Scope::Lane,      QUOTA, H1, "SMTP_554_5.2.2"),
         (AfterDot, "354 go on",                        Unknown,   Scope::Message,   None, 0, "SMTP_354"),
         (Connect,  "250 hello",                        Transient, Scope::Lane,      None, 0, "SMTP_250"),
-        (Auth,     "334 and one more thing",           Permanent, Scope::Lane,      AUTH, 0, "AUTH_FAILED"),
+        (Auth,     "334 and one more thing",           Permanent, Scope::Lane,      AUTH, 0, "SMTP_334"),
         (MailFrom, "220 hello",                        Unknown,   Scope::Message,   None, 0, "SMTP_220"),
     ];
     for (phase, line, kind, scope, hold, wait, code) in table {
         let failure = refused(*phase, &reply(line));
-        let found = (failure.kind, failure.scope, failure.hold, failure.code.as_ref());
-        assert_eq!(found, (*kind, *scope, *hold, *code), "{phase:?} {line}");
+        let found = (failure.kind, failure.scope, failure.hold);
+        assert_eq!(found, (*kind, *scope, *hold), "{phase:?} {line}");
+        assert_eq!(failure.provider_code.as_deref(), Some(*code), "{phase:?} {line}");
         let wait = (*wait > 0).then(|| Duration::from_secs(*wait));
         assert_eq!(failure.retry_after, wait, "{phase:?} {line}");
+    }
+}
+
+#[test]
+fn each_reply_has_a_code_that_other_kinds_have_too() {
+    for (phase, line, code) in [
+        (Auth, "535 5.7.8 no", "AUTH_FAILED"),
+        (MailFrom, "530 5.7.0 log in", "AUTH_FAILED"),
+        (MailFrom, "550 5.7.60 not your sender", "FORBIDDEN"),
+        (AfterDot, "550 5.7.26 unauthenticated", "FORBIDDEN"),
+        (MailFrom, "432 4.3.2 concurrent connections", "RATE_LIMITED"),
+        (MailFrom, "550 5.4.5 daily limit exceeded", "QUOTA"),
+        (Connect, "554 5.7.1 blocked", "PROVIDER_ERROR"),
+        (Data, "451 4.3.0 later", "PROVIDER_ERROR"),
+        (RcptTo, "450 greylisted", "RECIPIENT"),
+        (RcptTo, "550 5.1.1 no such user", "RECIPIENT"),
+        (AfterDot, "554 5.6.0 bad content", "VALIDATION"),
+        (AfterDot, "354 go on", "UNKNOWN"),
+    ] {
+        assert_eq!(refused(phase, &reply(line)).code, code, "{phase:?} {line}");
     }
 }
 
@@ -133,7 +154,8 @@ fn a_broken_connection_is_transient_until_the_message_is_out_and_ambiguous_then(
         ] {
             let failure = Failure::from(phase.wire(error));
             let expected = if phase == AfterDot { Ambiguous } else { Transient };
-            assert_eq!((failure.kind, failure.code.as_ref()), (expected, code));
+            let told = failure.provider_code.as_ref().unwrap_or(&failure.code);
+            assert_eq!((failure.kind, told.as_ref()), (expected, code));
             assert!(failure.is_lane_down(), "{phase:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{address::Mailbox, transaction::TransactionResult};
 use crate::{adapter::Message, kit::conclude};
-use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
+use domain::{Accepted, Failure, Outcome, RecipientReport, Scope, code};
 
 /// The recipients of one attempt and what became of them so far.
 pub(super) struct Recipients {
@@ -20,8 +20,10 @@ impl Recipients {
     pub fn new(message: &Message) -> Self {
         let target = |address: &String| {
             let mailbox = Mailbox::parse(address).filter(|m| m.name.is_none());
-            let not_an_address =
-                || Failure::permanent(Scope::Recipient, "BAD_ADDRESS", "not an e-mail address");
+            let not_an_address = || {
+                Failure::permanent(Scope::Recipient, code::RECIPIENT, "not an e-mail address")
+                    .with_own_code("BAD_ADDRESS")
+            };
             Target {
                 address: address.clone(),
                 result: mailbox.is_none().then(|| Err(not_an_address())),
@@ -56,11 +58,9 @@ impl Recipients {
     pub fn refuse_utf8_unless(&mut self, offered: bool) {
         let open = self.recipients.iter_mut().filter(|t| t.result.is_none());
         for target in open.filter(|t| !offered && t.mailbox.as_ref().is_some_and(Mailbox::needs_utf8)) {
-            target.result = Some(Err(Failure::permanent(
-                Scope::Recipient,
-                "SMTPUTF8_NOT_OFFERED",
-                "the server takes no addresses beyond ASCII",
-            )));
+            let words = "the server takes no addresses beyond ASCII";
+            let refused = Failure::permanent(Scope::Recipient, code::RECIPIENT, words);
+            target.result = Some(Err(refused.with_own_code("SMTPUTF8_NOT_OFFERED")));
         }
     }
 
@@ -77,8 +77,10 @@ impl Recipients {
     }
 
     pub fn conclude(self) -> Outcome {
-        let unanswered =
-            || Failure::transient(Scope::Lane, "CONNECTION_LOST", "the conversation ended early");
+        let unanswered = || {
+            Failure::transient(Scope::Lane, code::NETWORK, "the conversation ended early")
+                .with_own_code("CONNECTION_LOST")
+        };
         let reports: Vec<_> = self
             .recipients
             .into_iter()

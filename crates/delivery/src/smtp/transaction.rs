@@ -8,7 +8,7 @@ use super::{
     wire::WireError,
 };
 use crate::adapter::Deadline;
-use domain::{Accepted, Failure, Scope};
+use domain::{Accepted, Failure, Scope, code};
 
 /// Recipients per burst: their replies must fit the far end's send buffer while it is still reading from us.
 const RCPT_PER_BURST: usize = 100;
@@ -277,7 +277,7 @@ impl DataResult {
         Self {
             result: Err(Failure::permanent(
                 Scope::Message,
-                "NO_RECIPIENTS",
+                code::RECIPIENT,
                 format!("{phase}: no recipient was accepted"),
             )),
             usable,

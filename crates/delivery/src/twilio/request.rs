@@ -11,7 +11,7 @@ const MAX_BODY_CHARS: usize = 1600;
 const MAX_VALIDITY_SECONDS: u64 = 36_000;
 
 pub(super) fn compose(twilio: &Twilio, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let nobody = || Failure::permanent(Scope::Message, "NO_RECIPIENTS", "there is nobody to send it to");
+    let nobody = || Failure::permanent(Scope::Message, "VALIDATION", "there is nobody to send it to");
     let to = sending.target.ok_or_else(nobody)?;
     let content = &sending.message.content;
     let text = subject_and_body(&content.subject, &content.body);

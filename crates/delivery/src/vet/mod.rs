@@ -4,7 +4,7 @@
 mod networks;
 
 use crate::adapter::Deadline;
-use domain::{Failure, HoldReason, Scope};
+use domain::{Failure, HoldReason, Scope, code};
 use hickory_resolver::{
     TokioResolver,
     config::{NameServerConfig, ResolverConfig},
@@ -62,11 +62,11 @@ impl From<VetError> for Failure {
         let text = error.to_string();
         match error {
             // The operator can allow it; until then no message of this provider can go out, and none is to blame.
-            VetError::Refused { .. } => {
-                Failure::permanent(Scope::Lane, "ADDRESS_REFUSED", text).holding(HoldReason::Down)
-            }
-            VetError::Dns { .. } => Failure::transient(Scope::Lane, "DNS", text),
-            VetError::Timeout { .. } => Failure::transient(Scope::Lane, "TIMEOUT", text),
+            VetError::Refused { .. } => Failure::permanent(Scope::Lane, code::INVALID_CONFIG, text)
+                .with_own_code("ADDRESS_REFUSED")
+                .holding(HoldReason::Config),
+            VetError::Dns { .. } => Failure::transient(Scope::Lane, code::NETWORK, text).with_own_code("DNS"),
+            VetError::Timeout { .. } => Failure::transient(Scope::Lane, code::TIMEOUT, text),
         }
     }
 }
@@ -223,8 +223,8 @@ mod tests {
         ] {
             let failure = Failure::from(nobody.resolve(host, soon).await.unwrap_err());
             assert!(failure.detail.contains(line), "{}", failure.detail);
-            assert_eq!(failure.code, "ADDRESS_REFUSED");
-            assert_eq!(failure.hold, Some(HoldReason::Down));
+            assert_eq!(failure.provider_code.as_deref(), Some("ADDRESS_REFUSED"));
+            assert_eq!(failure.hold, Some(HoldReason::Config));
         }
         let never = nobody.resolve("169.254.169.254", soon).await.unwrap_err();
         assert!(!never.to_string().contains("allow_addresses"));
@@ -272,6 +272,9 @@ mod tests {
             .unwrap_err();
         let failure = Failure::from(error);
         assert!(failure.is_lane_down(), "{failure:?}");
-        assert!(matches!(failure.code.as_ref(), "DNS" | "TIMEOUT"), "{failure:?}");
+        assert!(
+            matches!(failure.code.as_ref(), "NETWORK" | "TIMEOUT"),
+            "{failure:?}"
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! What a receiver's answer means: the default table, and one word of its own. A webhook's one destination is its lane.
+//! What a receiver's answer means: the default table, and one word of its own. A webhook's one destination is its lane: one
+//! that is gone holds it.
 
 use crate::http::{Answer, default_meaning};
-use domain::{Accepted, Failure, Scope};
+use domain::{Accepted, Failure, Scope, code};
 
 pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     let Some(meaning) = default_meaning(answer.status.as_u16()) else {
@@ -9,18 +10,10 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     };
     // The receiver wants no more attempts at this message, whatever the status.
     if answer.header("webhook-delivery") == Some("abort-message") {
-        return Err(Failure::permanent(
-            Scope::Message,
-            "WEBHOOK_ABORTED",
-            answer.words(),
-        ));
+        let refused = Failure::permanent(Scope::Message, code::VALIDATION, answer.words());
+        return Err(refused.with_own_code("abort-message"));
     }
-    // Anybody's receiver is behind this, so the status itself is the code to search for.
-    Err(Failure {
-        code: format!("HTTP_{}", answer.status.as_u16()).into(),
-        provider_code: None,
-        ..answer.failure(meaning, None)
-    })
+    Err(answer.failure(meaning, None))
 }
 
 #[cfg(test)]
@@ -30,8 +23,10 @@ mod tests {
     use hyper::header::HeaderValue;
 
     #[test]
-    fn the_status_is_the_code_and_success_keeps_the_receivers_words() {
-        assert_eq!(understand(&Answer::of(503, "no")).unwrap_err().code, "HTTP_503");
+    fn the_status_is_the_receivers_own_code_and_success_keeps_its_words() {
+        let failure = understand(&Answer::of(503, "no")).unwrap_err();
+        assert_eq!(failure.code, "PROVIDER_ERROR");
+        assert_eq!(failure.provider_code.as_deref(), Some("HTTP_503"));
         let accepted = understand(&Answer::of(202, "thanks")).unwrap();
         assert_eq!(accepted.detail.as_deref(), Some("202 Accepted: thanks"));
     }

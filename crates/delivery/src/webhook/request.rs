@@ -3,7 +3,7 @@
 use super::Webhook;
 use crate::{adapter::Message, kit::Sending};
 use bytes::Bytes;
-use domain::{Failure, Scope, Timestamp};
+use domain::{Failure, Scope, Timestamp, code};
 use hyper::{
     Method, Request,
     header::{HeaderName, HeaderValue},
@@ -35,7 +35,7 @@ struct Data<'a> {
 }
 
 pub(super) fn compose(webhook: &Webhook, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
-    let unfit = |why: String| Failure::permanent(Scope::Message, "WEBHOOK_BODY", why);
+    let unfit = |why: String| Failure::permanent(Scope::Message, code::VALIDATION, why);
     let message = sending.message;
     let body = event(message, message.type_data()?).map_err(|e| unfit(e.to_string()))?;
     let id = message.id.to_string();

@@ -112,15 +112,15 @@ async fn answers_are_understood_over_the_wire() {
         (HttpRule::status(429).retry_after("soon"), Transient, Scope::Lane,        None, None, "HTTP_429"),
         (HttpRule::status(401),                     Permanent, Scope::Lane,        Some(HoldReason::Auth), None, "HTTP_401"),
         (HttpRule::status(404),                     Permanent, Scope::Message,     None, None, "HTTP_404"),
-        (HttpRule::status(410),                     Permanent, Scope::Destination, None, None, "HTTP_410"),
+        (HttpRule::status(410),                     Permanent, Scope::Lane,        Some(HoldReason::Config), None, "HTTP_410"),
         (HttpRule::status(502).header("webhook-delivery", "abort-message"),
-                                                    Permanent, Scope::Message,     None, None, "WEBHOOK_ABORTED"),
+                                                    Permanent, Scope::Message,     None, None, "abort-message"),
     ];
     for (rule, kind, scope, hold, wait, code) in table {
         receiver.on(rule.body("as told"));
         let failure = failure(adapter.deliver(&event(), long_attempt()).await);
         assert_eq!(
-            (failure.kind, failure.scope, failure.hold, failure.code.as_ref()),
+            (failure.kind, failure.scope, failure.hold, own_code(&failure)),
             (kind, scope, hold, code)
         );
         assert_eq!(failure.retry_after, wait.map(Duration::from_secs));
@@ -142,7 +142,7 @@ async fn redirects_are_not_followed() {
         .path("/hooks/T0KEN-IN-PATH"));
     let adapter = webhook(&receiver, json!({}));
     let failure = failure(adapter.deliver(&event(), long_attempt()).await);
-    assert_eq!((failure.kind, failure.code.as_ref()), (Transient, "HTTP_302"));
+    assert_eq!((failure.kind, own_code(&failure)), (Transient, "HTTP_302"));
     assert_eq!(receiver.counts().requests, 1);
 }
 
@@ -153,13 +153,13 @@ async fn a_request_that_went_out_without_an_answer_is_ambiguous() {
     receiver.on(HttpRule::cut().times(1));
     let cut = failure(adapter.deliver(&event(), long_attempt()).await);
     assert_eq!(
-        (cut.kind, cut.code.as_ref(), cut.scope),
+        (cut.kind, own_code(&cut), cut.scope),
         (Ambiguous, "CONNECTION_LOST", Scope::Lane)
     );
     receiver.on(HttpRule::stall());
     let silent = failure(adapter.deliver(&event(), short_attempt()).await);
     assert_eq!(
-        (silent.kind, silent.code.as_ref(), silent.scope),
+        (silent.kind, own_code(&silent), silent.scope),
         (Ambiguous, "TIMEOUT", Scope::Lane)
     );
     assert_eq!(receiver.counts().taken, 2, "the receiver had it both times");
@@ -171,7 +171,7 @@ async fn a_receiver_that_cannot_be_reached_has_certainly_not_got_it() {
     let adapter = webhook(&receiver, json!({}));
     receiver.stop().await;
     let refused = failure(adapter.deliver(&event(), long_attempt()).await);
-    assert_eq!((refused.kind, refused.code.as_ref()), (Transient, "CONNECT"));
+    assert_eq!((refused.kind, own_code(&refused)), (Transient, "CONNECT"));
     // Accepts connections and never completes a handshake.
     let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/", deaf.local_addr().unwrap());
@@ -180,7 +180,7 @@ async fn a_receiver_that_cannot_be_reached_has_certainly_not_got_it() {
             .deliver(&event(), short_attempt())
             .await,
     );
-    assert_eq!((silent.kind, silent.code.as_ref()), (Transient, "TIMEOUT"));
+    assert_eq!((silent.kind, own_code(&silent)), (Transient, "TIMEOUT"));
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn certificates_are_checked() {
     let stranger = adapter_in(outside(), "webhook", settings.clone());
     let failure = failure(stranger.deliver(&event(), long_attempt()).await);
     assert_eq!(
-        (failure.kind, failure.code.as_ref()),
+        (failure.kind, own_code(&failure)),
         (Transient, "TLS"),
         "{failure:?}"
     );
@@ -224,8 +224,8 @@ async fn addresses_are_vetted_whether_they_are_written_or_resolved() {
         );
         let failure = failure(adapter.deliver(&event(), long_attempt()).await);
         assert_eq!(
-            (failure.code.as_ref(), failure.hold),
-            ("ADDRESS_REFUSED", Some(HoldReason::Down)),
+            (own_code(&failure), failure.hold),
+            ("ADDRESS_REFUSED", Some(HoldReason::Config)),
             "{host}: {failure:?}"
         );
         assert!(

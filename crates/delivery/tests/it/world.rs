@@ -85,6 +85,11 @@ pub fn failure(outcome: Outcome) -> Failure {
     }
 }
 
+/// The far end's own code, or ours where it has none.
+pub fn own_code(failure: &Failure) -> &str {
+    failure.provider_code.as_deref().unwrap_or(&failure.code)
+}
+
 #[track_caller]
 pub fn assert_delivered(outcome: &Outcome) {
     assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
@@ -101,7 +106,7 @@ pub fn mixed(outcome: Outcome) -> (Vec<String>, Vec<(String, String)>) {
     for report in reports {
         match report.result {
             Ok(_) => accepted.push(report.address),
-            Err(failure) => failed.push((report.address, failure.code.into_owned())),
+            Err(failure) => failed.push((report.address, own_code(&failure).to_owned())),
         }
     }
     (accepted, failed)

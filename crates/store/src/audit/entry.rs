@@ -20,6 +20,7 @@ pub(crate) struct Entry<'a> {
     pub target: Option<&'a str>,
     pub duration_ms: Option<u32>,
     pub code: Option<&'a str>,
+    pub provider_code: Option<&'a str>,
     pub detail: Option<&'a str>,
 }
 
@@ -55,6 +56,7 @@ impl<'a> Entry<'a> {
             target: None,
             duration_ms: None,
             code: None,
+            provider_code: None,
             detail: None,
         }
     }
@@ -86,12 +88,13 @@ pub(crate) fn of_attempt(
             target: Some(&went_out.target),
             duration_ms: Some(went_out.duration_ms),
             code: went_out.code.as_deref(),
+            provider_code: went_out.provider_code.as_deref(),
             detail: went_out.detail.as_deref(),
             ..of_attempt
         }),
         (None, Some(status)) => {
             let (code, detail) = match &record.ended {
-                Ended::Park { code, error, .. } => (Some(code.as_str()), Some(error.as_str())),
+                Ended::Park { cause } => (Some(cause.code.as_str()), Some(cause.error.as_str())),
                 _ => (None, None),
             };
             Some(Entry {

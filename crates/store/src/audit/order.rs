@@ -114,6 +114,7 @@ impl From<Accepted> for Numbered {
             target: sent.target,
             duration_ms: None,
             code: None,
+            provider_code: None,
             detail: None,
         };
         (place, row)

@@ -130,6 +130,7 @@ pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
         generation: row.get("generation"),
         provider_message_id: row.get("provider_message_id"),
         code: row.get("code"),
+        provider_code: row.get("provider_code"),
         error: row.get("error"),
         at: time(row, "at"),
     })

@@ -9,7 +9,8 @@ use store::{
     Store,
     directory::{NewProvider, Provider},
     outbox::{
-        AttemptAudit, AttemptRecord, Claimed, Ended, HoldLane, Ingested, LaneWant, NewNotification, Recorded,
+        AttemptAudit, AttemptRecord, Cause, Claimed, Ended, HoldLane, Ingested, LaneWant, NewNotification,
+        Recorded,
     },
     query::Notification,
     sqlite::SqliteStore,
@@ -201,6 +202,13 @@ pub fn new_provider(tenant: TenantId, name: &str) -> NewProvider {
     }
 }
 
+fn own_code(cause: Cause, own: &str) -> Cause {
+    Cause {
+        provider_code: Some(own.into()),
+        ..cause
+    }
+}
+
 fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
     AttemptRecord {
         lease: claimed.lease,
@@ -217,6 +225,7 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
             target: "mail".into(),
             duration_ms: 12,
             code: None,
+            provider_code: None,
             detail: Some("250 ok".into()),
         }),
         after_interruption: claimed.interruptions > 0,
@@ -234,24 +243,21 @@ pub fn retry(claimed: &Claimed, after: Duration) -> AttemptRecord {
     let ended = Ended::Retry {
         after,
         unknown: false,
-        code: "SMTP_451".into(),
-        error: "greylisted".into(),
+        cause: own_code(Cause::new("SMTP_451", "greylisted"), "4.7.1"),
     };
     record(claimed, ended)
 }
 
 pub fn wait(claimed: &Claimed) -> AttemptRecord {
     let ended = Ended::Wait {
-        code: "SMTP_535".into(),
-        error: "password refused".into(),
+        cause: Cause::new("SMTP_535", "password refused"),
     };
     record(claimed, ended)
 }
 
 pub fn park(claimed: &Claimed) -> AttemptRecord {
     let ended = Ended::Park {
-        code: "SMTP_550".into(),
-        error: "no such user".into(),
+        cause: own_code(Cause::new("SMTP_550", "no such user"), "5.1.1"),
     };
     record(claimed, ended)
 }

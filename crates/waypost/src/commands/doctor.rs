@@ -179,6 +179,10 @@ fn held(lane: &Lane) -> Option<Finding> {
         HoldReason::Billing => format!(
             "It wants money: settle that with the provider, then `waypost provider resume {id}`.{probe}"
         ),
+        HoldReason::Config => format!(
+            "A setting of it is wrong, as its far end says. Correct it (`waypost provider set {id} NAME=VALUE`); what \
+             waits goes out then.{probe}"
+        ),
         HoldReason::Down => format!("It does not answer. `waypost provider test {id}` says more.{probe}"),
         HoldReason::Operator => format!("Somebody stopped it. `waypost provider resume {id}` lets it go on."),
         HoldReason::Disabled => {

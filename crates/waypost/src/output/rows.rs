@@ -74,9 +74,10 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
         ("tries", Some(row.retry_count.to_string())),
         (
             "error",
-            row.error_code
-                .as_ref()
-                .map(|code| format!("{code}: {}", row.last_error.as_deref().unwrap_or_default())),
+            row.error_code.as_deref().map(|code| {
+                let error = row.last_error.as_deref().unwrap_or_default();
+                format!("{}: {error}", codes(code, row.provider_code.as_deref()))
+            }),
         ),
         ("waits", row.waiting.as_ref().map(waits)),
         (
@@ -124,7 +125,7 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
             vec![
                 Cell::new(&r.address),
                 Cell::new(format!("{:?}", r.state)),
-                Cell::new(r.code.clone().unwrap_or_default()),
+                Cell::new(codes(r.code.as_deref().unwrap_or(""), r.provider_code.as_deref())),
                 Cell::new(cut(&error, 60)),
                 Cell::new(short(r.at)),
             ]
@@ -140,6 +141,14 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// `RECIPIENT (SMTP_550_5.1.1)`: ours, and the far end's own.
+fn codes(code: &str, own: Option<&str>) -> String {
+    match own {
+        Some(own) => format!("{code} ({})", cut(own, 40)),
+        None => code.to_owned(),
+    }
+}
+
 /// Audit rows, one line each.
 pub fn audit(rows: &[AuditRow]) -> String {
     let cells = |row: &AuditRow| -> Cells {
@@ -151,7 +160,10 @@ pub fn audit(rows: &[AuditRow]) -> String {
             Cell::new(row.notification_id.map(|id| id.to_string()).unwrap_or_default()),
             Cell::new(row.target.as_deref().unwrap_or("")),
             Cell::new(row.duration_ms.map(|ms| format!("{ms} ms")).unwrap_or_default()),
-            Cell::new(row.code.as_deref().unwrap_or("")),
+            Cell::new(codes(
+                row.code.as_deref().unwrap_or(""),
+                row.provider_code.as_deref(),
+            )),
             Cell::new(cut(row.detail.as_deref().unwrap_or(""), 60)),
         ]
     };

@@ -128,7 +128,7 @@ async fn nothing_planted_is_logged(setup: Setup, database: &str) {
     let http = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     central_meets_trouble(&node, &smtp, &http).await;
     let agent = site_meets_trouble(&node, &folder, &http, database).await;
-    let logs = [(node.log.clone(), "HTTP_401"), (agent.log.clone(), "HTTP_401")];
+    let logs = [(node.log.clone(), "AUTH_FAILED"), (agent.log.clone(), "HTTP_401")];
     assert_eq!(agent.stop().await, 0);
     assert_eq!(node.stop().await, 0);
     for (log, told) in logs {

@@ -17,7 +17,8 @@ use store::query::{Cursor, Filter, Notification, Page};
 const ROWS_PER_READ: u32 = 500;
 
 const COLUMNS: &str = "notificationId,status,type,listName,to,provider,subject,retryCount,errorCode,lastError,\
-                       sourceSiteId,entityType,entityId,receipt,createdAt,lastAttemptAt,nextAttemptAt,deliveredAt\r\n";
+                       sourceSiteId,entityType,entityId,receipt,createdAt,lastAttemptAt,nextAttemptAt,deliveredAt,\
+                       providerCode\r\n";
 
 /// The most rows in all; `limit` of an export has no ceiling.
 pub fn most(params: &mut Params) -> Option<u64> {
@@ -130,5 +131,6 @@ fn write_row(line: &mut Line, row: &Notification) {
         .plain(row.created_at)
         .plain_or_empty(row.last_attempt_at)
         .plain_or_empty(row.next_attempt_at)
-        .plain_or_empty(row.delivered_at);
+        .plain_or_empty(row.delivered_at)
+        .text_or_empty(row.last_provider_code.as_deref());
 }

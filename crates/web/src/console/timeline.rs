@@ -13,6 +13,8 @@ pub struct TimelineStep {
     /// Words from outside: the far end's answer, an operator's reason.
     pub detail: Option<String>,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     pub took: Option<String>,
     pub by: Option<String>,
     pub future: bool,
@@ -27,6 +29,7 @@ impl TimelineStep {
             what: what.into(),
             detail: None,
             code: None,
+            provider_code: None,
             took: None,
             by: None,
             future: false,
@@ -67,6 +70,9 @@ pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) 
         {
             step.detail = None;
             step.code = step.code.filter(|code| Some(code) != before.code.as_ref());
+            step.provider_code = step
+                .provider_code
+                .filter(|own| Some(own) != before.provider_code.as_ref());
         }
         steps.push(step);
     }
@@ -125,6 +131,7 @@ fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
     TimelineStep {
         detail: entry.detail,
         code: entry.code,
+        provider_code: entry.provider_code,
         took: entry.duration_ms.map(|ms| took(u64::from(ms))),
         by: Some(entry.actor).filter(|by| by != "system"),
         ..TimelineStep::new(entry.at, icon, tone, what)

@@ -33,6 +33,8 @@ pub struct AuditView {
     pub target: Option<String>,
     pub duration_ms: Option<u32>,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     /// The far end's answer, redacted and cut.
     pub detail: Option<String>,
 }
@@ -53,6 +55,7 @@ impl From<AuditRow> for AuditView {
             target: row.target,
             duration_ms: row.duration_ms,
             code: row.code,
+            provider_code: row.provider_code,
             detail: row.detail,
         }
     }

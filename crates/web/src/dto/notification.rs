@@ -48,6 +48,8 @@ pub struct Summary {
     pub retry_count: u32,
     pub last_error: Option<String>,
     pub error_code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     /// How often an operator sent it round again.
     pub generation: i32,
     /// Waiting longer than `outbox.stuck_age_threshold`.
@@ -142,6 +144,8 @@ pub struct RecipientView {
     pub generation: i32,
     pub provider_message_id: Option<String>,
     pub code: Option<String>,
+    /// The far end's own code.
+    pub provider_code: Option<String>,
     pub error: Option<String>,
     #[schema(value_type = Time)]
     pub at: Timestamp,
@@ -204,6 +208,7 @@ impl Summary {
             retry_count: row.retry_count,
             last_error: row.last_error.take(),
             error_code: row.last_code.take(),
+            provider_code: row.last_provider_code.take(),
             generation: row.generation,
             stuck: waiting.is_some() && is_stuck(row.waiting_since, measure.now, measure.stuck_after),
             waiting: waiting.map(WaitingView::from),
@@ -287,6 +292,7 @@ impl From<RecipientResult> for RecipientView {
             generation,
             provider_message_id,
             code,
+            provider_code,
             error,
             at,
         } = result;
@@ -296,6 +302,7 @@ impl From<RecipientResult> for RecipientView {
             generation,
             provider_message_id,
             code,
+            provider_code,
             error,
             at,
         }

@@ -106,31 +106,31 @@ impl Recorder {
                 }
                 continue;
             }
-            let (status, code) = match &record.ended {
+            let (status, cause) = match &record.ended {
                 Ended::Delivered { .. } => {
                     tally.delivered += 1;
                     (Status::Delivered, None)
                 }
-                Ended::Park { code, .. } => {
+                Ended::Park { cause } => {
                     tally.parked += 1;
-                    (Status::Parked, Some(code))
+                    (Status::Parked, Some(cause))
                 }
-                Ended::Retry { after, code, .. } => {
+                Ended::Retry { after, cause, .. } => {
                     tally.retried += 1;
                     again.push((*lane, now + *after));
-                    (Status::Retrying, Some(code))
+                    (Status::Retrying, Some(cause))
                 }
                 // Uncounted: it stands where it stood.
-                Ended::Wait { code, .. } if *attempts == 0 => {
+                Ended::Wait { cause } if *attempts == 0 => {
                     tally.waiting += 1;
-                    (Status::Pending, Some(code))
+                    (Status::Pending, Some(cause))
                 }
-                Ended::Wait { code, .. } => {
+                Ended::Wait { cause } => {
                     tally.waiting += 1;
-                    (Status::Retrying, Some(code))
+                    (Status::Retrying, Some(cause))
                 }
             };
-            self.changed(record, status, code);
+            self.changed(record, status, cause.map(|cause| &cause.code));
         }
         again
     }

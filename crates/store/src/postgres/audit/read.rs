@@ -158,6 +158,7 @@ fn from_log(row: &Row) -> Result<impl Iterator<Item = Numbered> + use<>> {
         target: row.get("target"),
         duration_ms: row.get::<_, Option<i32>>("duration_ms").map(small),
         code: row.get("code"),
+        provider_code: row.get("provider_code"),
         detail: row.get("detail"),
     };
     let ended_as: Option<&str> = row.get("ended_as");

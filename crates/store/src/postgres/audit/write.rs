@@ -25,6 +25,7 @@ struct Columns<'a> {
     target: Vec<Option<&'a str>>,
     duration: Vec<Option<i32>>,
     code: Vec<Option<Cow<'a, str>>>,
+    provider_code: Vec<Option<Cow<'a, str>>>,
     detail: Vec<Option<Cow<'a, str>>>,
 }
 
@@ -41,6 +42,7 @@ impl<'a> Columns<'a> {
         self.duration
             .push(entry.duration_ms.map(|ms| i32::try_from(ms).unwrap_or(i32::MAX)));
         self.code.push(entry.code.map(without_nul));
+        self.provider_code.push(entry.provider_code.map(without_nul));
         self.detail.push(entry.detail.map(without_nul));
     }
 
@@ -49,7 +51,7 @@ impl<'a> Columns<'a> {
     }
 
     /// In the order of the files' `$…`.
-    fn params(&self) -> [&(dyn ToSql + Sync); 11] {
+    fn params(&self) -> [&(dyn ToSql + Sync); 12] {
         [
             &self.tenant,
             &self.seq,
@@ -61,6 +63,7 @@ impl<'a> Columns<'a> {
             &self.target,
             &self.duration,
             &self.code,
+            &self.provider_code,
             &self.detail,
         ]
     }

@@ -7,7 +7,9 @@ use super::{compact, record, sql};
 use crate::{
     Result,
     extra::Extra,
-    outbox::{AttemptRecord, Chores, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease},
+    outbox::{
+        AttemptRecord, Cause, Chores, Claimed, Claims, Ended, LaneWaiting, LaneWant, LanesWaiting, Lease,
+    },
     postgres::{
         failed::Failed,
         rows::{self, Columns},
@@ -169,8 +171,7 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
         tenant: TenantId(row.get("tenant")),
         id,
         ended: Ended::Park {
-            code: "CORRUPT".into(),
-            error: error.to_string(),
+            cause: Cause::new("CORRUPT", error.to_string()),
         },
         resolved_targets: vec![],
         recipients: vec![],

@@ -13,7 +13,7 @@ use crate::{
         types::millis,
     },
 };
-use domain::{Actor, HoldReason, LaneId, NotificationId, TenantId, settle::EXPIRED};
+use domain::{Actor, HoldReason, LaneId, NotificationId, TenantId, code::EXPIRED};
 use std::time::Duration;
 
 /// The lane, locked until the transaction ends.

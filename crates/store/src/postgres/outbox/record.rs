@@ -180,13 +180,13 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     let mut bare = record.clone();
     match &mut bare.ended {
         Ended::Delivered { provider_message_id } => *provider_message_id = None,
-        Ended::Retry { error, .. } | Ended::Wait { error, .. } | Ended::Park { error, .. } => {
-            *error = refused()
+        Ended::Retry { cause, .. } | Ended::Wait { cause } | Ended::Park { cause } => {
+            (cause.error, cause.provider_code) = (refused(), None);
         }
     }
     bare.resolved_targets.clear();
     if let Some(attempt) = &mut bare.attempt {
-        attempt.detail = Some(refused());
+        (attempt.detail, attempt.provider_code) = (Some(refused()), None);
     }
     bare.recipients = record
         .accepted()
@@ -194,8 +194,7 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
             address: without_nul(&r.address).into_owned(),
             state: r.state,
             provider_message_id: None,
-            code: None,
-            error: None,
+            cause: None,
         })
         .collect();
     bare

@@ -1,7 +1,7 @@
 //! Records turned on their side: `unnest` takes one array per column. Words from far ends lose their NULs here.
 
 use crate::{
-    outbox::{AttemptRecord, Ended},
+    outbox::{AttemptRecord, Cause, Ended},
     postgres::{
         audit::without_nul,
         types::{At, millis},
@@ -27,6 +27,10 @@ impl Leases {
     }
 }
 
+fn own_code(cause: &Cause) -> Text<'_> {
+    cause.provider_code.as_deref().map(without_nul)
+}
+
 /// Records that end their row otherwise.
 #[derive(Default)]
 pub(super) struct Ends<'a> {
@@ -37,24 +41,26 @@ pub(super) struct Ends<'a> {
     error: Vec<Text<'a>>,
     targets: Vec<Option<String>>,
     provider_message_id: Vec<Text<'a>>,
+    provider_code: Vec<Text<'a>>,
 }
 
 impl<'a> Ends<'a> {
     pub fn of(records: &[&'a AttemptRecord]) -> Self {
         let mut these = Self::default();
         for record in records.iter().filter(|record| record.delivery().is_none()) {
-            let (status, code, error, message_id) = match &record.ended {
+            let (status, cause, message_id) = match &record.ended {
                 Ended::Delivered { provider_message_id } => {
-                    ("Delivered", None, None, provider_message_id.as_deref())
+                    ("Delivered", None, provider_message_id.as_deref())
                 }
-                Ended::Park { code, error } => ("Parked", Some(&**code), Some(&**error), None),
+                Ended::Park { cause } => ("Parked", Some(cause), None),
                 Ended::Retry { .. } | Ended::Wait { .. } => continue,
             };
             these.leases.add(record);
             these.status.push(status);
             these.attempts.push(i32::from(record.attempt.is_some()));
-            these.code.push(code.map(without_nul));
-            these.error.push(error.map(without_nul));
+            these.code.push(cause.map(|cause| without_nul(&cause.code)));
+            these.error.push(cause.map(|cause| without_nul(&cause.error)));
+            these.provider_code.push(cause.and_then(own_code));
             these.targets.push(resolved(&record.resolved_targets));
             these.provider_message_id.push(message_id.map(without_nul));
         }
@@ -77,6 +83,7 @@ impl<'a> Ends<'a> {
             &self.error,
             &self.targets,
             &self.provider_message_id,
+            &self.provider_code,
         ]
     }
 }
@@ -153,6 +160,7 @@ pub(super) struct Retries<'a> {
     unknowns: Vec<i32>,
     code: Vec<Cow<'a, str>>,
     error: Vec<Cow<'a, str>>,
+    provider_code: Vec<Text<'a>>,
 }
 
 impl<'a> Retries<'a> {
@@ -162,15 +170,15 @@ impl<'a> Retries<'a> {
             if let Ended::Retry {
                 after,
                 unknown,
-                code,
-                error,
+                cause,
             } = &record.ended
             {
                 these.leases.add(record);
                 these.wait.push(millis(*after));
                 these.unknowns.push(i32::from(*unknown));
-                these.code.push(without_nul(code));
-                these.error.push(without_nul(error));
+                these.code.push(without_nul(&cause.code));
+                these.error.push(without_nul(&cause.error));
+                these.provider_code.push(own_code(cause));
             }
         }
         these
@@ -190,6 +198,7 @@ impl<'a> Retries<'a> {
             &self.unknowns,
             &self.code,
             &self.error,
+            &self.provider_code,
         ]
     }
 }
@@ -200,16 +209,18 @@ pub(super) struct Waits<'a> {
     leases: Leases,
     code: Vec<Cow<'a, str>>,
     error: Vec<Cow<'a, str>>,
+    provider_code: Vec<Text<'a>>,
 }
 
 impl<'a> Waits<'a> {
     pub fn of(records: &[&'a AttemptRecord]) -> Self {
         let mut these = Self::default();
         for record in records {
-            if let Ended::Wait { code, error } = &record.ended {
+            if let Ended::Wait { cause } = &record.ended {
                 these.leases.add(record);
-                these.code.push(without_nul(code));
-                these.error.push(without_nul(error));
+                these.code.push(without_nul(&cause.code));
+                these.error.push(without_nul(&cause.error));
+                these.provider_code.push(own_code(cause));
             }
         }
         these
@@ -220,7 +231,13 @@ impl<'a> Waits<'a> {
     }
 
     pub fn params(&self) -> List<'_> {
-        vec![&self.leases.seq, &self.leases.token, &self.code, &self.error]
+        vec![
+            &self.leases.seq,
+            &self.leases.token,
+            &self.code,
+            &self.error,
+            &self.provider_code,
+        ]
     }
 }
 
@@ -233,6 +250,7 @@ pub(super) struct Recipients<'a> {
     provider_message_id: Vec<Text<'a>>,
     code: Vec<Text<'a>>,
     error: Vec<Text<'a>>,
+    provider_code: Vec<Text<'a>>,
 }
 
 impl<'a> Recipients<'a> {
@@ -254,8 +272,10 @@ impl<'a> Recipients<'a> {
             self.generation.push(generation);
             self.provider_message_id
                 .push(update.provider_message_id.as_deref().map(without_nul));
-            self.code.push(update.code.as_deref().map(without_nul));
-            self.error.push(update.error.as_deref().map(without_nul));
+            let cause = update.cause.as_ref();
+            self.code.push(cause.map(|cause| without_nul(&cause.code)));
+            self.error.push(cause.map(|cause| without_nul(&cause.error)));
+            self.provider_code.push(cause.and_then(own_code));
         }
     }
 
@@ -273,6 +293,7 @@ impl<'a> Recipients<'a> {
             &self.provider_message_id,
             &self.code,
             &self.error,
+            &self.provider_code,
         ]
     }
 }

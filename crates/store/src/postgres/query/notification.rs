@@ -43,6 +43,7 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
         generation: row.get("generation"),
         retry_count: small(row.get("attempts")),
         last_code: row.get("code"),
+        last_provider_code: row.get("provider_code"),
         last_error: row.get("error"),
         created_at: rows::time(row, "created_at"),
         waiting_since: rows::time(row, "waiting_since"),

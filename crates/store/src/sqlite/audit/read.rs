@@ -148,6 +148,7 @@ fn from_log(row: &Row<'_>) -> Result<impl IntoIterator<Item = Numbered> + use<>>
         target: row.get("target")?,
         duration_ms: row.get("duration_ms")?,
         code: row.get("code")?,
+        provider_code: row.get("provider_code")?,
         detail: row.get("detail")?,
     };
     let ended_as: Option<String> = row.get("ended_as")?;

@@ -46,6 +46,7 @@ pub(in crate::sqlite) fn insert(s: &WriteSession<'_>, entry: &Entry<'_>) -> Resu
         entry.target,
         entry.duration_ms,
         entry.code,
+        entry.provider_code,
         entry.detail,
     ])?;
     Ok(())

@@ -10,7 +10,7 @@ use crate::{
     outbox::expired_in_words,
     sqlite::{audit, writer::WriteSession},
 };
-use domain::{Actor, AuditKind, AuditStatus, NotificationId, Status, TenantId, settle::EXPIRED};
+use domain::{Actor, AuditKind, AuditStatus, NotificationId, Status, TenantId, code::EXPIRED};
 use rusqlite::params;
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ pub(super) fn park(s: &mut WriteSession<'_>, limit: u32) -> Result<Vec<(TenantId
         .conn
         .prepare_cached(sql::park_expired)?
         .query_map(params![s.now.as_millis(), limit], |row| {
-            Ok((Left::from_row(row)?, row.get(10)?, row.get(11)?))
+            Ok((Left::from_row(row)?, row.get(11)?, row.get(12)?))
         })?
         .collect::<Result<_, _>>()?;
     let actor = Actor::system();

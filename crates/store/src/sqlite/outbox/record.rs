@@ -45,6 +45,7 @@ pub(in crate::sqlite) struct Left {
     last_attempt_at: Option<i64>,
     /// How its last attempt failed, if one did.
     code: Option<String>,
+    provider_code: Option<String>,
     error: Option<String>,
 }
 
@@ -60,7 +61,8 @@ impl Left {
             attempts: row.get(6)?,
             last_attempt_at: row.get(7)?,
             code: row.get(8)?,
-            error: row.get(9)?,
+            provider_code: row.get(9)?,
+            error: row.get(10)?,
         })
     }
 }
@@ -70,6 +72,7 @@ impl Left {
 pub(in crate::sqlite) struct Outcome<'a> {
     pub status: Status,
     pub code: Option<&'a str>,
+    pub provider_code: Option<&'a str>,
     pub error: Option<&'a str>,
     pub resolved_targets: &'a [String],
     pub provider_message_id: Option<&'a str>,
@@ -82,6 +85,7 @@ impl<'a> Outcome<'a> {
         Self {
             status,
             code: None,
+            provider_code: None,
             error: None,
             resolved_targets: &[],
             provider_message_id: None,
@@ -98,9 +102,10 @@ impl<'a> Outcome<'a> {
                 provider_message_id: provider_message_id.as_deref(),
                 ..Self::new(Status::Delivered)
             }),
-            Ended::Park { code, error } => Some(Self {
-                code: Some(code),
-                error: Some(error),
+            Ended::Park { cause } => Some(Self {
+                code: Some(&cause.code),
+                provider_code: cause.provider_code.as_deref(),
+                error: Some(&cause.error),
                 resolved_targets,
                 ..Self::new(Status::Parked)
             }),
@@ -118,9 +123,13 @@ pub(in crate::sqlite) fn end(
 ) -> Result<()> {
     let (token, attempt) = end.attempt.unzip();
     // What was delivered keeps its most recent failure.
-    let (code, error) = match end.status {
-        Status::Delivered => (left.code.as_deref(), left.error.as_deref()),
-        _ => (end.code, end.error),
+    let (code, provider_code, error) = match end.status {
+        Status::Delivered => (
+            left.code.as_deref(),
+            left.provider_code.as_deref(),
+            left.error.as_deref(),
+        ),
+        _ => (end.code, end.provider_code, end.error),
     };
     let mut insert = s.conn.prepare_cached(sql::record_outcome)?;
     insert.execute(params![
@@ -135,6 +144,7 @@ pub(in crate::sqlite) fn end(
         attempts,
         left.last_attempt_at,
         code,
+        provider_code,
         error,
         resolved(end.resolved_targets),
         end.provider_message_id,
@@ -179,8 +189,7 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i
     let Ended::Retry {
         after,
         unknown,
-        code,
-        error,
+        cause,
     } = &attempt.ended
     else {
         return Ok(None);
@@ -191,7 +200,15 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i
         .conn
         .prepare_cached(sql::record_retry)?
         .query_row(
-            params![lease.seq.0, lease.token.0, unknown, due_at, code, error],
+            params![
+                lease.seq.0,
+                lease.token.0,
+                unknown,
+                due_at,
+                cause.code,
+                cause.provider_code,
+                cause.error
+            ],
             |row| {
                 Ok((
                     TenantId(row.get(0)?),
@@ -209,16 +226,23 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i
 }
 
 fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
-    let Ended::Wait { code, error } = &attempt.ended else {
+    let Ended::Wait { cause } = &attempt.ended else {
         return Ok(None);
     };
     let lease = attempt.lease;
     let generation = s
         .conn
         .prepare_cached(sql::record_wait)?
-        .query_row(params![lease.seq.0, lease.token.0, code, error], |row| {
-            row.get("generation")
-        })
+        .query_row(
+            params![
+                lease.seq.0,
+                lease.token.0,
+                cause.code,
+                cause.provider_code,
+                cause.error
+            ],
+            |row| row.get("generation"),
+        )
         .optional()?;
     Ok(generation)
 }
@@ -230,14 +254,16 @@ pub(in crate::sqlite) fn recipients<'a>(
     updates: impl IntoIterator<Item = &'a RecipientUpdate>,
 ) -> Result<()> {
     for update in updates {
+        let cause = update.cause.as_ref();
         s.conn.prepare_cached(sql::record_recipient)?.execute(params![
             seq.0,
             update.address,
             update.state.as_str(),
             generation,
             update.provider_message_id,
-            update.code,
-            update.error,
+            cause.map(|cause| &cause.code),
+            cause.and_then(|cause| cause.provider_code.as_ref()),
+            cause.map(|cause| &cause.error),
             s.now.as_millis(),
         ])?;
     }

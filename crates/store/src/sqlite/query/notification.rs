@@ -34,6 +34,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
         generation: row.get("generation")?,
         retry_count: row.get("attempts")?,
         last_code: row.get("code")?,
+        last_provider_code: row.get("provider_code")?,
         last_error: row.get("error")?,
         created_at: rows::time(row, "created_at")?,
         waiting_since: rows::time(row, "waiting_since")?,
@@ -73,6 +74,7 @@ pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<R
             generation: row.get("generation")?,
             provider_message_id: row.get("provider_message_id")?,
             code: row.get("code")?,
+            provider_code: row.get("provider_code")?,
             error: row.get("error")?,
             at: rows::time(row, "at")?,
         });

@@ -280,8 +280,8 @@ async fn an_outcome_that_is_refused_is_written_without_its_words() {
     admin.batch_execute(check).await.unwrap();
     let mut records: Vec<_> = claimed.iter().map(delivered).collect();
     records[3] = park(&claimed[3]);
-    if let store::outbox::Ended::Park { error, .. } = &mut records[3].ended {
-        *error = "poison".into();
+    if let store::outbox::Ended::Park { cause } = &mut records[3].ended {
+        cause.error = "poison".into();
     }
     assert_eq!(
         t.store.record(records.into()).await.unwrap(),
@@ -300,8 +300,8 @@ async fn a_nul_in_a_far_ends_words_is_shown_as_a_replacement() {
     let id = t.send(lane).await;
     let claimed = t.claim_one(lane).await;
     let mut record = retry(&claimed, Duration::from_secs(60));
-    if let store::outbox::Ended::Retry { error, .. } = &mut record.ended {
-        *error = "bin\0ary".into();
+    if let store::outbox::Ended::Retry { cause, .. } = &mut record.ended {
+        cause.error = "bin\0ary".into();
     }
     assert_eq!(t.record(record).await, Recorded::Done);
     assert_eq!(t.get(id).await.last_error.as_deref(), Some("bin\u{fffd}ary"));

@@ -115,8 +115,7 @@ pub async fn everything_that_hangs_on_a_notification_goes_with_it(t: &TestStore)
         address: "a@example.com".into(),
         state: domain::RecipientState::Failed,
         provider_message_id: None,
-        code: None,
-        error: None,
+        cause: None,
     }];
     t.record(record).await;
     t.clock.advance(2 * DAY);

@@ -5,7 +5,7 @@ use RecipientState::{Accepted, Failed, Open};
 use domain::{Clock, RecipientState, Target, recipient::open_targets, settle::RecipientUpdate};
 use store::{
     operator::Acted,
-    outbox::{Claimed, Recorded},
+    outbox::{Cause, Claimed, Recorded},
 };
 
 fn said(address: &str, state: RecipientState) -> RecipientUpdate {
@@ -14,8 +14,10 @@ fn said(address: &str, state: RecipientState) -> RecipientUpdate {
         address: address.into(),
         state,
         provider_message_id: accepted.then(|| format!("id of {address}")),
-        code: (!accepted).then(|| "SMTP_450".into()),
-        error: (!accepted).then(|| "try again".into()),
+        cause: (!accepted).then(|| Cause {
+            provider_code: Some("4.2.1".into()),
+            ..Cause::new("SMTP_450", "try again")
+        }),
     }
 }
 
@@ -47,6 +49,7 @@ pub async fn recipients_keep_what_each_of_them_said(t: &TestStore) {
     );
     assert_eq!(again.known[0].provider_message_id.as_deref(), Some("id of a"));
     assert_eq!(again.known[1].code.as_deref(), Some("SMTP_450"));
+    assert_eq!(again.known[1].provider_code.as_deref(), Some("4.2.1"));
     assert_eq!(again.known[2].error.as_deref(), Some("try again"));
     assert_eq!(again.known[0].at, t.clock.now() - SECOND);
 

@@ -4,7 +4,7 @@ use crate::harness::*;
 use domain::{Clock, Status};
 use store::{
     operator::Acted,
-    outbox::{Claimed, Ended, Recorded},
+    outbox::{Cause, Claimed, Ended, Recorded},
 };
 
 const LOST: Recorded = Recorded::LostLease { completed: false };
@@ -52,8 +52,7 @@ pub async fn an_unknown_answer_is_counted_as_such(t: &TestStore) {
     record.ended = Ended::Retry {
         after: SECOND,
         unknown: true,
-        code: "HTTP_299".into(),
-        error: "?".into(),
+        cause: Cause::new("UNKNOWN", "?"),
     };
     t.record(record).await;
     t.clock.advance(SECOND);
@@ -82,6 +81,7 @@ pub async fn parked_ends_the_row_with_code_and_words(t: &TestStore) {
     assert_eq!((row.status, row.retry_count), (Status::Parked, 1));
     assert_eq!((row.delivered_at, row.ended_at), (None, Some(t.clock.now())));
     assert_eq!(row.last_code.as_deref(), Some("SMTP_550"));
+    assert_eq!(row.last_provider_code.as_deref(), Some("5.1.1"));
     assert_eq!(row.last_error.as_deref(), Some("no such user"));
     assert_eq!(row.resolved_targets, ["gone@example.com"]);
 }
@@ -146,13 +146,13 @@ pub async fn what_was_delivered_keeps_its_most_recent_failure(t: &TestStore) {
     let lane = t.lane("mail").await;
     let first_try = t.delivered(lane).await;
     assert_eq!(t.get(first_try).await.last_error, None);
-    let failed = || (Some("SMTP_451".to_owned()), Some("greylisted".to_owned()));
+    let failed = || ["SMTP_451", "4.7.1", "greylisted"].map(|text| Some(text.to_owned()));
     let retried = t.send(lane).await;
     t.record(retry(&t.claim_one(lane).await, SECOND)).await;
     t.clock.advance(SECOND);
     t.record(delivered(&t.claim_one(lane).await)).await;
     let row = t.get(retried).await;
-    assert_eq!((row.last_code, row.last_error), failed());
+    assert_eq!([row.last_code, row.last_provider_code, row.last_error], failed());
     assert_eq!((row.status, row.retry_count), (Status::Delivered, 2));
 
     // With results of single recipients the record takes another way, and after a lost lease a third.
@@ -163,7 +163,7 @@ pub async fn what_was_delivered_keeps_its_most_recent_failure(t: &TestStore) {
     record.after_interruption = true;
     t.record(record).await;
     let row = t.get(listed).await;
-    assert_eq!((row.last_code, row.last_error), failed());
+    assert_eq!([row.last_code, row.last_provider_code, row.last_error], failed());
 
     let late = t.send(lane).await;
     t.record(retry(&t.claim_one(lane).await, SECOND)).await;
@@ -174,5 +174,5 @@ pub async fn what_was_delivered_keeps_its_most_recent_failure(t: &TestStore) {
     t.record(delivered(&lost)).await;
     let row = t.get(late).await;
     assert_eq!(row.status, Status::Delivered);
-    assert_eq!((row.last_code, row.last_error), failed());
+    assert_eq!([row.last_code, row.last_provider_code, row.last_error], failed());
 }

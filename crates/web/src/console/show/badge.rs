@@ -151,6 +151,7 @@ pub fn hold_in_words(reason: impl Borrow<HoldReason>) -> &'static str {
         HoldReason::Auth => "the provider refuses our credentials",
         HoldReason::Quota => "the provider's quota is used up",
         HoldReason::Billing => "the provider wants money",
+        HoldReason::Config => "a setting of the provider is wrong",
         HoldReason::Down => "the provider does not answer",
         HoldReason::Operator => "held by an operator",
         HoldReason::Disabled => "the provider is switched off",

@@ -3,7 +3,7 @@
 with gone as (
   delete from due
   where seq = $3::bigint
-  returning seq, tenant, site, lane, waiting_since, generation, attempts, last_attempt_at, code, error
+  returning seq, tenant, site, lane, waiting_since, generation, attempts, last_attempt_at, code, provider_code, error
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)
   select date_bin('10 seconds', coalesce($1::timestamptz, date_trunc('milliseconds', now())), 'epoch'), tenant,
@@ -13,8 +13,8 @@ with gone as (
 )
 insert into outcome (
   seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at,
-  code, error, resolved_targets, provider_message_id
+  code, provider_code, error, resolved_targets, provider_message_id
 )
 select seq, tenant, site, lane, 'Delivered', coalesce($1::timestamptz, date_trunc('milliseconds', now())), waiting_since,
-  generation, greatest(attempts, 1), last_attempt_at, code, error, $4::text, $5::text
+  generation, greatest(attempts, 1), last_attempt_at, code, provider_code, error, $4::text, $5::text
 from gone

@@ -11,14 +11,15 @@ with moment as materialized (
   ) as given (seq, token, resolved_targets, provider_message_id, target, duration_ms, code, detail)
   where due.seq = given.seq and due.token = given.token
   returning due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation, due.attempts, due.last_attempt_at,
-    due.code as last_code, due.error as last_error, given.token, given.resolved_targets, given.provider_message_id, given.target, given.duration_ms, given.code, given.detail
+    due.code as last_code, due.provider_code as last_provider_code, due.error as last_error,
+    given.token, given.resolved_targets, given.provider_message_id, given.target, given.duration_ms, given.code, given.detail
 ), ended as (
   insert into outcome (
-    seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at, code, error,
-    resolved_targets, provider_message_id, attempt_token, attempt_target, attempt_duration_ms, attempt_code, attempt_detail
+    seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at, code, provider_code,
+    error, resolved_targets, provider_message_id, attempt_token, attempt_target, attempt_duration_ms, attempt_code, attempt_detail
   )
   select seq, tenant, site, lane, 'Delivered', (select now from moment), waiting_since, generation, attempts + 1,
-    last_attempt_at, last_code, last_error, resolved_targets, provider_message_id, token, target, duration_ms, code, detail
+    last_attempt_at, last_code, last_provider_code, last_error, resolved_targets, provider_message_id, token, target, duration_ms, code, detail
   from gone
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)

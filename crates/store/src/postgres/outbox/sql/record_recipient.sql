@@ -1,11 +1,12 @@
--- $1 now, then arrays: $2 seq, $3 address, $4 state, $5 generation, $6 the provider's message id, $7 code, $8 error.
-insert into recipient_results (seq, address, state, generation, provider_message_id, code, error, at)
-select seq, address, state, generation, provider_message_id, code, error,
+-- $1 now, then arrays: $2 seq, $3 address, $4 state, $5 generation, $6 the provider's message id, $7 code, $8 error,
+-- $9 the far end's own code.
+insert into recipient_results (seq, address, state, generation, provider_message_id, code, provider_code, error, at)
+select seq, address, state, generation, provider_message_id, code, provider_code, error,
   coalesce($1::timestamptz, date_trunc('milliseconds', now()))
-from unnest($2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[])
-  as given (seq, address, state, generation, provider_message_id, code, error)
+from unnest($2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[])
+  as given (seq, address, state, generation, provider_message_id, code, error, provider_code)
 on conflict (seq, address) do update
 set state = excluded.state, generation = excluded.generation, provider_message_id = excluded.provider_message_id,
-  code = excluded.code, error = excluded.error, at = excluded.at
+  code = excluded.code, provider_code = excluded.provider_code, error = excluded.error, at = excluded.at
 -- Who accepted has accepted, whatever a later or a late attempt says.
 where recipient_results.state <> 'Accepted'

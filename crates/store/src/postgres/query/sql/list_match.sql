@@ -20,6 +20,8 @@ where n.seq = any ($3::bigint[]) and n.tenant = $2::integer
   and ($12::text is null or l.provider = $12::text)
   and ($13::text is null or n.entity_type = $13::text)
   and ($14::text is null or n.entity_id = $14::text)
-  and ($15::text is null or case when d.seq is null then o.code else d.code end = $15::text)
+  and ($15::text is null or $15::text in (
+    case when d.seq is null then o.code else d.code end, case when d.seq is null then o.provider_code else d.provider_code end
+  ))
   and ($16::text is null or o.receipt = $16::text)
   and ($17::text is null or n.execution = $17::text)

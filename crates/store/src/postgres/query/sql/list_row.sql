@@ -6,6 +6,7 @@ select
   coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
   coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, greatest(d.due_at, d.leased_until) as due_at,
   case when d.seq is null then o.code else d.code end as code,
+  case when d.seq is null then o.provider_code else d.provider_code end as provider_code,
   case when d.seq is null then o.error else d.error end as error,
   o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,
   d.leased_until, l.lane_id, case when d.seq is not null then l.not_before end as lane_not_before,

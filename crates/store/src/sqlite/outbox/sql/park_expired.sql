@@ -6,5 +6,5 @@ where seq in (
   order by expires_at
   limit ?2
 )
-returning seq, tenant, site, lane, waiting_since, generation, attempts, last_attempt_at, code, error, token is not null,
+returning seq, tenant, site, lane, waiting_since, generation, attempts, last_attempt_at, code, provider_code, error, token is not null,
   (select n.id from notifications n where n.seq = due.seq)

@@ -1,5 +1,5 @@
 -- Not the message's fault: due at once, uncounted, with the reason shown.
 update due
-set claims = claims - 1, token = null, leased_until = null, code = ?3, error = ?4
+set claims = claims - 1, token = null, leased_until = null, code = ?3, provider_code = ?4, error = ?5
 where seq = ?1 and token = ?2
 returning tenant, site, generation

@@ -4,7 +4,8 @@ select
   coalesce(d.attempts, o.attempts, 0) as attempts, coalesce(d.generation, o.generation, 0) as generation,
   coalesce(d.waiting_since, o.waiting_since, n.created_at) as waiting_since,
   coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, max(d.due_at, coalesce(d.leased_until, 0)) as due_at,
-  iif(d.seq is null, o.code, d.code) as code, iif(d.seq is null, o.error, d.error) as error,
+  iif(d.seq is null, o.code, d.code) as code, iif(d.seq is null, o.provider_code, d.provider_code) as provider_code,
+  iif(d.seq is null, o.error, d.error) as error,
   o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,
   d.leased_until, l.lane_id, iif(d.seq is null, null, l.not_before) as lane_not_before,
   l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_since, l.next_probe, l.probes

@@ -17,6 +17,6 @@ where n.seq = ?1 and n.tenant = ?2
   and (?11 is null or l.provider = ?11)
   and (?12 is null or n.entity_type = ?12)
   and (?13 is null or n.entity_id = ?13)
-  and (?14 is null or iif(d.seq is null, o.code, d.code) = ?14)
+  and (?14 is null or ?14 in (iif(d.seq is null, o.code, d.code), iif(d.seq is null, o.provider_code, d.provider_code)))
   and (?15 is null or o.receipt = ?15)
   and (?16 is null or n.execution = ?16)
