@@ -4,12 +4,14 @@ use crate::{
     access::Access,
     dto,
     endpoint::{Answer, Body, Endpoint, Schemas},
+    examples,
     problem::Code,
 };
 use std::collections::BTreeMap;
 use store::directory::Role;
 use utoipa::openapi::{
-    ContentBuilder, HttpMethod, ObjectBuilder, Required, ResponseBuilder,
+    ContentBuilder, HttpMethod, ObjectBuilder, RefOr, Required, ResponseBuilder, Schema,
+    extensions::ExtensionsBuilder,
     path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
     schema::Type,
@@ -28,13 +30,20 @@ impl Endpoint {
             .summary(Some(self.summary))
             .operation_id(Some(operation_id(self.method_name(), self.path)));
         for name in path_params(self.path) {
-            operation = operation.parameter(parameter(name, ParameterIn::Path, ""));
+            let example = examples::in_path(self.path, name);
+            operation =
+                operation.parameter(parameter(name, ParameterIn::Path, "").example(Some(example.into())));
         }
         for (name, what) in &self.params {
             operation = operation.parameter(parameter(name, ParameterIn::Query, what));
         }
         if let Some(Body { schema, required }) = &self.body {
-            let content = ContentBuilder::new().schema(Some(schema.clone())).build();
+            let in_path = path_params(self.path).next().is_some();
+            let example = shape_name(schema).and_then(|name| examples::body(name, in_path));
+            let content = ContentBuilder::new()
+                .schema(Some(schema.clone()))
+                .example(example)
+                .build();
             let required = if *required {
                 Required::True
             } else {
@@ -88,7 +97,15 @@ impl Endpoint {
                     ))
             }
         };
-        (self.path, self.method, operation.build(), self.schemas)
+        let mut operation = operation.build();
+        let query = match self.method {
+            HttpMethod::Get => examples::query(self.path),
+            _ => "",
+        };
+        if !query.is_empty() {
+            operation.extensions = Some(ExtensionsBuilder::new().add("x-example-query", query).build());
+        }
+        (self.path, self.method, operation, self.schemas)
     }
 
     /// The codes of each status, in words.
@@ -120,6 +137,14 @@ impl Endpoint {
             .into_iter()
             .map(|(status, names)| (status, names.join(", ")))
             .collect()
+    }
+}
+
+/// The name of the shape that a schema refers to.
+fn shape_name(schema: &RefOr<Schema>) -> Option<&str> {
+    match schema {
+        RefOr::Ref(link) => link.ref_location.rsplit('/').next(),
+        RefOr::T(_) => None,
     }
 }
 

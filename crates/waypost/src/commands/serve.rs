@@ -115,6 +115,7 @@ fn console(server: &Server, tls: bool) -> anyhow::Result<ConsoleSettings> {
         .is_some_and(|url| url.starts_with("https://"));
     Ok(ConsoleSettings {
         secure: tls || public_https,
+        public_url: server.public_url.clone(),
         trusted_proxies: server.trusted_proxies.clone(),
         oidc: oidc.map_err(|why| anyhow::anyhow!("signing in through an identity provider: {why}"))?,
     })

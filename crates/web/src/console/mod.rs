@@ -10,7 +10,7 @@
 //! `templates`, an entry in [`mod@routes`].
 
 mod account;
-mod assets;
+pub(crate) mod assets;
 mod audit;
 mod bulk;
 mod captured;
@@ -44,7 +44,7 @@ mod show;
 mod sign_in;
 mod sites;
 mod tenants;
-mod theme;
+pub(crate) mod theme;
 mod timeline;
 mod users;
 

@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct ConsoleSettings {
     /// Browsers reach this server by HTTPS, through its own certificate or a proxy's: cookies are marked for it.
     pub secure: bool,
+    /// Where browsers reach this server, if the configuration says so; otherwise it is what they asked for.
+    pub public_url: Option<String>,
     /// Proxies in front of this server whose `X-Forwarded-For` tells who asks.
     pub trusted_proxies: Vec<IpNet>,
     /// Signing in through an identity provider.

@@ -16,20 +16,27 @@ pub struct Heading {
     /// Who gets it: the members of this list at the time of delivery.
     #[schema(max_length = 200)]
     pub list_name: Option<String>,
-    /// Who gets it, by address.
+    /// Who gets it, by address; each up to 512 characters.
     #[schema(max_items = 1000)]
     pub to: Option<Vec<String>>,
     /// The provider the sender asked for.
+    #[schema(max_length = 255)]
     pub provider_id: Option<String>,
     /// In a request also `title`.
     #[schema(max_length = 1000)]
     pub subject: Option<String>,
+    #[schema(max_length = 255)]
     pub entity_type: Option<String>,
+    #[schema(max_length = 255)]
     pub entity_id: Option<String>,
+    #[schema(max_length = 255)]
     pub rule_name: Option<String>,
+    #[schema(max_length = 255)]
     pub rule_id: Option<String>,
+    #[schema(max_length = 255)]
     pub run_id: Option<String>,
     /// A waiting notification with the same key is discarded in favour of this one.
+    #[schema(max_length = 255)]
     pub supersedes_key: Option<String>,
     /// Not before.
     #[schema(value_type = Option<Time>)]
@@ -43,10 +50,11 @@ pub struct Heading {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Text {
-    /// Plain text. In a request also `message`.
+    /// Plain text, up to 1 MiB. In a request also `message`.
     pub body: String,
+    /// Up to 1 MiB.
     pub body_html: Option<String>,
-    /// Fields that only some types know. In a request also `data`.
+    /// Fields that only some types know, up to 256 KiB. In a request also `data`.
     pub type_data: Option<Value>,
 }
 
@@ -54,10 +62,15 @@ pub struct Text {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
+    #[schema(max_length = 255)]
     pub source_site_id: Option<String>,
+    #[schema(max_length = 255)]
     pub source_instance_id: Option<String>,
+    #[schema(max_length = 255)]
     pub source_script: Option<String>,
+    #[schema(max_length = 255)]
     pub origin_execution_id: Option<String>,
+    #[schema(max_length = 255)]
     pub origin_parent_execution_id: Option<String>,
 }
 

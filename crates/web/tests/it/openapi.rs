@@ -1,8 +1,10 @@
 //! The OpenAPI document against the API it describes.
 
 use crate::world::World;
+use delivery::{Captured, Outside, Registry};
+use domain::SystemClock;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 use store::directory::Role;
 
 pub fn document() -> Value {
@@ -221,10 +223,15 @@ async fn the_page_for_people_lists_every_operation_and_loads_nothing_from_elsewh
             .unwrap()
             .starts_with("default-src 'none'")
     );
-    for (method, path, _) in operations(&document()) {
+    for (method, path, operation) in operations(&document()) {
         assert!(
             page.text.contains(&format!("<code>{method} {path}</code>")),
             "{method} {path}"
+        );
+        let id = operation["operationId"].as_str().unwrap();
+        assert!(
+            page.text.contains(&format!("<a href=\"#{id}\">")),
+            "{id} is in the table of contents"
         );
     }
     for code in web::problem::Code::ALL {
@@ -234,7 +241,82 @@ async fn the_page_for_people_lists_every_operation_and_loads_nothing_from_elsewh
             code.as_str()
         );
     }
-    assert!(
-        !page.text.contains("<script") && !page.text.contains("http://") && !page.text.contains("https://")
-    );
+    assert!(!page.text.contains("<script"));
+    for elsewhere in ["src=\"http", "href=\"http", "src=\"//", "href=\"//"] {
+        assert!(!page.text.contains(elsewhere), "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn no_example_of_the_document_is_refused_as_wrong() {
+    let document = document();
+    let mut bodies = 0;
+    for (method, path, operation) in operations(&document) {
+        let content = &operation["requestBody"]["content"]["application/json"];
+        let Some(body) = content.get("example") else {
+            assert!(content.is_null(), "{method} {path} has no example");
+            continue;
+        };
+        let params = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let mut target = path.clone();
+        for param in params.iter().filter(|param| param["in"] == "path") {
+            let (name, value) = (&param["name"], param["example"].as_str().unwrap());
+            let name = format!("{{{}}}", name.as_str().unwrap());
+            target = target.replace(&name, &web::api::lists::encode(value));
+        }
+        let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
+        let real = Registry::standard(outside, Captured::default());
+        let world = World::with_kinds(real.iter().cloned().collect()).await;
+        let roles = operation["security"][0]["apiKey"].as_array().unwrap();
+        let role = if roles.contains(&json!("admin")) {
+            Role::Admin
+        } else {
+            Role::Ops
+        };
+        if path.starts_with("/api/providers") {
+            world
+                .ask("DELETE", "/api/providers/mail", &world.key(role), None)
+                .await
+                .expect(204);
+            let made = web::examples::body("ProviderRequest", false);
+            if method == "PUT" {
+                world
+                    .ask("POST", "/api/providers", &world.key(role), made)
+                    .await
+                    .expect(201);
+            }
+        }
+        let answer = world
+            .ask(&method, &target, &world.key(role), Some(body.clone()))
+            .await;
+        // What it is about need not be there; what it says must be right.
+        let status = answer.status.as_u16();
+        assert!(
+            status < 300 || [404, 409, 503].contains(&status),
+            "{method} {target}: {status} {}",
+            answer.text
+        );
+        bodies += 1;
+    }
+    assert!(bodies >= 15, "{bodies}");
+}
+
+#[test]
+fn the_limits_in_the_document_are_those_that_are_checked() {
+    use domain::submission::limit;
+    let schemas = &document()["components"]["schemas"];
+    for (shape, field, most) in [
+        ("SubmitRequest", "idempotencyKey", limit::KEY),
+        ("Heading", "listName", limit::LIST_NAME),
+        ("Heading", "subject", limit::SUBJECT),
+        ("Heading", "entityId", limit::NAME),
+        ("Heading", "supersedesKey", limit::KEY),
+        ("Source", "sourceSiteId", limit::NAME),
+    ] {
+        let all = match schemas[shape]["allOf"].as_array() {
+            Some(parts) => &parts.last().unwrap()["properties"],
+            None => &schemas[shape]["properties"],
+        };
+        assert_eq!(all[field]["maxLength"], most, "{shape}.{field}");
+    }
 }

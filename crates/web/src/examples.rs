@@ -1,0 +1,67 @@
+//! Values that the API's description uses in its examples: bodies that are accepted as they stand, and what stands in
+//! a path. They tell one story (a notification to ann, a list `ops`, a provider `mail`), so that one example finds what
+//! another made.
+
+use serde_json::{Value, json};
+
+/// The notification that the example of `POST /api/notifications` hands in and the others ask for.
+const NOTIFICATION: &str = "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d";
+
+/// A body of this shape; `in_path` when the path already names the thing. None: one is made of the schema.
+pub fn body(shape: &str, in_path: bool) -> Option<Value> {
+    let recipients = json!([{"address": "ann@example.com", "name": "Ann"}]);
+    Some(match shape {
+        "SubmitRequest" => json!({
+            "notificationId": NOTIFICATION, "to": ["ann@example.com"], "subject": "Tank 4 is full", "body": "Level 98 %",
+        }),
+        "BatchRequest" => json!({"notifications": [
+            {"idempotencyKey": "tank-4-full", "to": ["ann@example.com"], "subject": "Tank 4 is full", "body": "Level 98 %"},
+            {"idempotencyKey": "tank-5-full", "to": ["ann@example.com"], "subject": "Tank 5 is full", "body": "Level 97 %"},
+        ]}),
+        "BulkRequest" => json!({"filter": {"errorCode": "TIMEOUT"}, "dryRun": true}),
+        "SiteBulkRequest" => json!({"filter": {"target": "erp"}, "dryRun": true}),
+        "ListRequest" if in_path => json!({"recipients": recipients}),
+        "ListRequest" => json!({"name": "ops", "recipients": recipients}),
+        "EntryRequest" => json!({"address": "ann@example.com", "name": "Ann"}),
+        "ProviderRequest" => {
+            let settings = json!({"host": "mail.example.com", "from": "Waypost <waypost@example.com>"});
+            match in_path {
+                true => json!({"settings": settings}),
+                false => json!({"id": "mail", "kind": "smtp", "settings": settings}),
+            }
+        }
+        "TestRequest" => json!({"to": "ann@example.com"}),
+        "HoldRequest" => json!({"reason": "the mail server moves"}),
+        "KeyRequest" => json!({"name": "alarm server", "role": "producer"}),
+        "UserRequest" => json!({"name": "ann", "role": "operator"}),
+        "UserChange" => json!({"role": "operator"}),
+        "SiteRequest" => json!({"id": "plant-north"}),
+        "TenantRequest" => json!({"name": "harbour"}),
+        _ => return None,
+    })
+}
+
+/// What stands for a parameter in the path.
+pub fn in_path(path: &str, name: &str) -> &'static str {
+    let resource = path.split('/').nth(2).unwrap_or_default();
+    match (resource, name) {
+        ("lists", "name") => "ops",
+        (_, "address") => "ann@example.com",
+        ("providers", _) => "mail",
+        ("sites", "id") => "plant-north",
+        ("tenants", _) => "harbour",
+        ("keys" | "users", _) => "2",
+        (_, "name") => "ops",
+        (_, "n") => "1",
+        _ => NOTIFICATION,
+    }
+}
+
+/// The query of an example that would otherwise answer with everything.
+pub fn query(path: &str) -> &'static str {
+    match path {
+        "/api/notifications" => "?status=Parked&limit=10",
+        "/api/audit" => "?kind=NotifyRequeue&limit=10",
+        _ => "",
+    }
+}
