@@ -91,7 +91,7 @@ async function rows() {
   const ids = [...changed].slice(0, 100);
   changed.clear();
   if (!ids.length) return;
-  const query = ids.map((id) => `id=${encodeURIComponent(id)}`).join("&");
+  const query = [...ids.map((id) => `id=${encodeURIComponent(id)}`), table.dataset.back].filter(Boolean).join("&");
   const { signal } = stay;
   try {
     const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual", signal });
@@ -119,6 +119,26 @@ function onChange(change) {
     unseen.add(change.notificationId);
     announce();
   }
+}
+
+// New rows come in above the ones that are there, so that what is ticked stays ticked.
+async function showNew(event) {
+  event.preventDefault();
+  const { signal } = stay;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", signal });
+    if (!answer.ok || signal.aborted) { location.reload(); return; }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = [...page.querySelectorAll("#notifications tbody tr[data-id]")].filter((row) => !document.getElementById(row.id));
+    for (const row of fresh.reverse()) {
+      const node = document.importNode(row, true);
+      node.classList.add("changed");
+      times(node);
+      table.tBodies[0].prepend(node);
+    }
+    unseen.clear();
+    document.getElementById("news").hidden = true;
+  } catch { location.reload(); }
 }
 
 function announce() {
@@ -150,7 +170,10 @@ function selection() {
   const all = document.createElement("input");
   all.type = "checkbox";
   all.setAttribute("aria-label", "Select all rows on this page");
-  head.append(all);
+  const target = document.createElement("label");
+  target.className = "tick";
+  target.append(all);
+  head.append(target);
   const show = () => {
     const picked = boxes().filter((box) => box.checked).length;
     count.textContent = `${picked} selected`;
@@ -182,6 +205,7 @@ addEventListener("keydown", (event) => {
 
 if (matchMedia("(max-width: 52rem)").matches) document.querySelector(".side details")?.removeAttribute("open");
 document.querySelector(".tenant-switch select")?.addEventListener("change", (event) => event.target.form.requestSubmit());
+if (table) document.querySelector("#news a")?.addEventListener("click", showNew);
 times(document);
 setInterval(() => times(document), 15000);
 selection();

@@ -179,15 +179,6 @@ impl Asked {
             .collect()
     }
 
-    /// Whether something is asked for that only the longer form shows.
-    pub fn asks_more(&self) -> bool {
-        let typed = self
-            .typed()
-            .iter()
-            .any(|(name, _, value)| *name != "q" && value.is_some());
-        typed || self.channel.is_some() || self.by != TextFilters::default()
-    }
-
     /// What is kept as it was typed, with its label.
     fn typed(&self) -> [(&'static str, &'static str, Option<&str>); 4] {
         [
@@ -218,6 +209,44 @@ fn length(range: &str) -> Option<Duration> {
         .iter()
         .find(|(name, ..)| *name == range)
         .map(|(.., length)| *length)
+}
+
+/// The view of the list that a page was opened from, so that its way back leads there.
+#[derive(Debug, Default, PartialEq)]
+pub struct Back(Asked);
+
+impl Back {
+    /// What no list could have said is no way back; the page itself is none the worse for it.
+    pub fn read(params: &mut Params) -> Self {
+        let query = params.text("back").unwrap_or_default();
+        let asked = format!("/?{query}").parse().ok().and_then(|uri| {
+            let mut params = Params::read(&uri).ok()?;
+            let asked = Asked::read(&mut params);
+            params.finish().ok().map(|()| asked)
+        });
+        Self(asked.unwrap_or_default())
+    }
+
+    /// The address of the list.
+    pub fn list(&self) -> String {
+        match self.0.query() {
+            query if query.is_empty() => "/notifications".into(),
+            query => format!("/notifications?{query}"),
+        }
+    }
+
+    /// What an address carries to keep it.
+    pub fn suffix(&self) -> String {
+        back_suffix(&self.0.query())
+    }
+}
+
+/// The end of an address that leads away from a view of the list.
+pub fn back_suffix(query: &str) -> String {
+    match query {
+        "" => String::new(),
+        query => format!("?back={}", crate::api::lists::encode(query)),
+    }
 }
 
 /// A time as a form's field has it (UTC) or as the API writes it.
@@ -277,6 +306,20 @@ mod tests {
         let problem = params.finish().unwrap_err();
         let named: Vec<_> = problem.errors.iter().map(|p| p.field.as_str()).collect();
         assert_eq!(named, ["status", "type", "stuck", "from", "range", "errocode"]);
+    }
+
+    #[test]
+    fn the_way_back_is_a_view_of_the_list_or_the_whole_list() {
+        let back = |uri: &str| Back::read(&mut Params::for_test(uri));
+        let kept = back("/?back=status%3DParked%26q%3Da%2520b");
+        assert_eq!(kept.list(), "/notifications?status=Parked&q=a%20b");
+        assert_eq!(kept.suffix(), "?back=status%3DParked%26q%3Da%2520b");
+        for none in ["/", "/?back=", "/?back=colour%3Dred", "/?back=status%3DBlue"] {
+            assert_eq!(
+                (back(none).list().as_str(), back(none).suffix().as_str()),
+                ("/notifications", "")
+            );
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{
     failure::{Result, Trouble},
+    filter::Back,
     flash::Flash,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
@@ -11,6 +12,7 @@ use super::{
 use crate::{
     api::{PathId, lists::encode},
     problem::Problem,
+    query::Params,
     state::Shared,
 };
 use askama::Template;
@@ -25,6 +27,8 @@ use store::{operator::Acted, query::Notification};
 #[template(path = "notification/page.html")]
 struct Page {
     frame: Frame,
+    /// The view of the list it was opened from.
+    back: Back,
     row: Notification,
     /// Why it waits, while it does.
     waiting: Option<Waiting>,
@@ -39,7 +43,14 @@ struct Page {
 }
 framed!(Page);
 
-pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+pub async fn page(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+) -> Result {
+    let back = Back::read(&mut params);
+    params.finish()?;
     let tenant = signed.caller.tenant;
     let row = state.central.store.get(tenant, id).await?;
     let row = row.ok_or_else(|| Problem::not_found("notification"))?;
@@ -70,6 +81,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathId(id): PathI
         can_cancel: row.status.allows(Change::Cancel),
         can_resend: row.status.is_terminal(),
         why_not: why_not(row.status).into(),
+        back,
         frame,
         waiting,
         row,
@@ -107,7 +119,13 @@ fn state_badge(state: &RecipientState) -> Badge {
     }
 }
 
-pub async fn retry(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+pub async fn retry(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+) -> Result {
+    let back = Back::read(&mut params);
     let ids = [id];
     let acted = state
         .central
@@ -116,14 +134,20 @@ pub async fn retry(State(state): State<Shared>, signed: Signed, PathId(id): Path
         .await?;
     told(
         &state,
-        id,
+        (id, &back),
         acted.first().copied(),
         "It goes round again.",
         "retried",
     )
 }
 
-pub async fn discard(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+pub async fn discard(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+) -> Result {
+    let back = Back::read(&mut params);
     let ids = [id];
     let acted = state
         .central
@@ -132,33 +156,44 @@ pub async fn discard(State(state): State<Shared>, signed: Signed, PathId(id): Pa
         .await?;
     told(
         &state,
-        id,
+        (id, &back),
         acted.first().copied(),
         "It is discarded.",
         "discarded",
     )
 }
 
-pub async fn cancel(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+pub async fn cancel(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+) -> Result {
+    let back = Back::read(&mut params);
     let acted = state
         .central
         .operator
         .cancel(signed.caller.tenant, id, &signed.caller.actor)
         .await?;
-    told(&state, id, Some(acted), "It is called off.", "cancelled")
+    told(&state, (id, &back), Some(acted), "It is called off.", "cancelled")
 }
 
-pub async fn resend(State(state): State<Shared>, signed: Signed, PathId(id): PathId) -> Result {
+pub async fn resend(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+) -> Result {
+    let back = Back::read(&mut params);
     let resent = state
         .central
         .operator
         .resend(signed.caller.tenant, id, &signed.caller.actor)
         .await?;
-    let old = place(id);
+    let old = place(id, &back);
     Ok(match resent {
-        Resent::As(new) => {
-            Flash::good("It is sent once more, as this new notification.").at(&place(new), &state.console)
-        }
+        Resent::As(new) => Flash::good("It is sent once more, as this new notification.")
+            .at(&place(new, &back), &state.console),
         Resent::NotFound => return Err(Trouble(Problem::not_found("notification"))),
         Resent::WrongState(found) => Flash::bad(format!(
             "It is {found} by now; only one that has ended can be sent again."
@@ -168,11 +203,17 @@ pub async fn resend(State(state): State<Shared>, signed: Signed, PathId(id): Pat
     })
 }
 
-fn place(id: NotificationId) -> String {
-    format!("/notifications/{id}")
+fn place(id: NotificationId, back: &Back) -> String {
+    format!("/notifications/{id}{}", back.suffix())
 }
 
-fn told(state: &Shared, id: NotificationId, acted: Option<Acted>, done: &str, verb: &str) -> Result {
+fn told(
+    state: &Shared,
+    (id, back): (NotificationId, &Back),
+    acted: Option<Acted>,
+    done: &str,
+    verb: &str,
+) -> Result {
     let flash = match acted {
         Some(Acted::Done) => Flash::good(done),
         Some(Acted::WrongState(found)) => Flash::bad(format!(
@@ -180,7 +221,7 @@ fn told(state: &Shared, id: NotificationId, acted: Option<Acted>, done: &str, ve
         )),
         Some(Acted::NotFound) | None => return Err(Trouble(Problem::not_found("notification"))),
     };
-    Ok(flash.at(&place(id), &state.console))
+    Ok(flash.at(&place(id, back), &state.console))
 }
 
 /// Every bad field in one sentence.

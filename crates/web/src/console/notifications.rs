@@ -2,7 +2,7 @@
 
 use super::{
     failure::Result,
-    filter::{Asked, RANGES},
+    filter::{Asked, Back, RANGES, back_suffix},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, cut, number, status_badge},
@@ -53,6 +53,8 @@ struct Page {
     /// The page ended because too much was looked at.
     bounded: bool,
     query: String,
+    /// What the address of a row carries, so that its page leads back to this view.
+    back: String,
     /// Why there is no acting on all that match.
     no_bulk: Option<String>,
     providers: Vec<String>,
@@ -66,6 +68,7 @@ framed!(Page);
 #[template(path = "notifications/rows.html")]
 struct Rows {
     frame: Frame,
+    back: String,
     rows: Vec<Row>,
 }
 
@@ -155,6 +158,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         older,
         paged,
         bounded,
+        back: back_suffix(&query),
         query,
     };
     Ok(page.show(&state))
@@ -164,6 +168,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 pub async fn rows(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let frame = Frame::new(&state, &signed, "", Nav::Notifications).await?;
     let mut rows = vec![];
+    let back = Back::read(&mut params).suffix();
     let ids = params.several::<NotificationId>("id");
     params.finish()?;
     for id in ids.into_iter().take(MOST_ROWS) {
@@ -171,6 +176,6 @@ pub async fn rows(State(state): State<Shared>, signed: Signed, mut params: Param
             rows.push(Row::of(found, &state, frame.now).await?);
         }
     }
-    let text = Rows { frame, rows }.render().unwrap_or_default();
+    let text = Rows { frame, back, rows }.render().unwrap_or_default();
     Ok(Html(text).into_response())
 }

@@ -117,6 +117,7 @@ impl Furnished {
             shown("user", "/users/2"),
             shown("loops", "/loops"),
             shown("account", "/account"),
+            shown("docs", "/docs"),
             shown("missing", "/nothing-here"),
         ]
     }

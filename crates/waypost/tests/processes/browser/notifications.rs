@@ -37,7 +37,7 @@ async fn a_parked_notification_is_found_opened_and_sent_again(scripts: Scripts) 
     );
 
     browser
-        .click(&format!("#notifications a[href='/notifications/{refused}']"))
+        .click(&format!("#notifications a[href^='/notifications/{refused}']"))
         .await;
     browser.shows("h1", "Recipe changed").await;
     browser.shows("#state", "Parked").await;
@@ -53,6 +53,8 @@ async fn a_parked_notification_is_found_opened_and_sent_again(scripts: Scripts) 
     browser.comes_to_show("#timeline", "by user:ann").await;
     browser.shows("#why-not", "").await;
     assert_eq!(browser.count("#retry").await, 0);
+    browser.click("#back").await;
+    browser.is_at("/notifications?status=Parked&q=recipe").await;
     assert_eq!(world.hook.deliveries_of(&refused.to_string()), 1);
     let log = world
         .store
@@ -104,8 +106,8 @@ with_and_without_script!(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn new_rows_are_announced_and_do_not_jump_under_the_mouse() {
     let world = World::start().await;
-    let first = world.submit(by_hook("was here before")).await;
-    world.comes_to_be(first, Status::Delivered).await;
+    let first = world.submit(World::undeliverable("was here before")).await;
+    world.comes_to_be(first, Status::Parked).await;
     let browser = world.signed_in(Scripts::On).await;
     browser.open("/notifications").await;
     browser.shows("#live-state", "Live").await;
@@ -113,8 +115,15 @@ async fn new_rows_are_announced_and_do_not_jump_under_the_mouse() {
     browser.shows("#news", "Show 1 new").await;
     assert_eq!(browser.count("#notifications tbody tr").await, 1, "nothing moved");
     world.comes_to_be(second, Status::Delivered).await;
+    browser.click("label.tick:has(input[name=id])").await;
     browser.click("#news a").await;
     browser
         .shows("#notifications tbody tr:first-child", "came later")
         .await;
+    let ticked = "return [...document.querySelectorAll('#notifications input[name=id]:checked')].map((box) => box.value).join()";
+    assert_eq!(
+        browser.run(ticked).await,
+        first.to_string(),
+        "what was ticked stays ticked"
+    );
 }
