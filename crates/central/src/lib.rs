@@ -21,6 +21,7 @@ pub mod providers;
 pub mod purge;
 pub mod secrets;
 pub mod sites;
+pub mod templates;
 pub mod users;
 pub mod waiting;
 pub mod wake;

@@ -14,12 +14,13 @@ use crate::{
     providers::ProviderService,
     secrets::Sealer,
     sites::{SiteService, SiteStore},
+    templates::TemplateService,
     users::UserService,
     wake::Wake,
     watched_kpis::WatchedKpis,
 };
 use delivery::Registry;
-use domain::{Clock, Tracer};
+use domain::{Clock, Tracer, template::MissingPlaceholder};
 use std::{sync::Arc, time::Duration};
 use store::{Store, loops::Loops, maintenance::Retention, query::KpiAsk, signals::Signal};
 use tokio::sync::broadcast::error::RecvError;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub retention: Retention,
     pub purge_interval: Duration,
     pub kpi: KpiAsk,
+    /// What stands in a message where its template names a value that there is not.
+    pub missing_placeholder: MissingPlaceholder,
     /// Where the steps of a notification are told; nowhere unless the configuration says.
     pub tracer: Tracer,
 }
@@ -55,6 +58,7 @@ impl Settings {
                 stuck_after: Duration::from_secs(600),
                 delivered_window: Duration::from_secs(60),
             },
+            missing_placeholder: MissingPlaceholder::default(),
             tracer: Tracer::default(),
         }
     }
@@ -71,6 +75,7 @@ pub struct Central {
     pub operator: OperatorService,
     pub providers: ProviderService,
     pub lists: ListService,
+    pub templates: TemplateService,
     pub keys: Keys,
     pub users: UserService,
     pub jobs: JobService,
@@ -100,7 +105,7 @@ impl Central {
     ) -> Self {
         let changes = Changes::default();
         let wake = Arc::new(Wake::default());
-        let directory = Arc::new(Directory::new(store.clone(), registry, sealer));
+        let directory = Arc::new(Directory::new(store.clone(), store.clone(), registry, sealer));
         let ingest = Ingest::new(
             store.clone(),
             store.clone(),
@@ -134,6 +139,13 @@ impl Central {
                 wake.clone(),
             ),
             lists: ListService::new(store.clone(), store.clone(), directory.clone(), wake.clone()),
+            templates: TemplateService::new(
+                store.clone(),
+                store.clone(),
+                directory.clone(),
+                ingest.clone(),
+                settings.missing_placeholder,
+            ),
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserService::new(store.clone(), clock.clone()),
             jobs: JobService::new(

@@ -35,6 +35,7 @@ pub mod site;
 pub mod sites;
 mod stream;
 mod submit;
+mod templates;
 
 pub use act::{Acted, Job, Matching};
 pub use again::Again;
@@ -58,6 +59,9 @@ pub use sites::{
 };
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
+pub use templates::{
+    ProviderTemplate, Template, TemplateDraft, TemplatePreview, TemplateRow, TestedTemplate,
+};
 
 pub use domain::{
     Channel, FieldError, NotificationId, Recipient, Status, TextFilter, TextFilters, Timestamp,

@@ -41,6 +41,7 @@ pub mod signals;
 pub mod sites;
 pub mod sqlite;
 pub mod stats;
+pub mod templates;
 pub mod users;
 
 pub use buffer::Buffer;
@@ -54,16 +55,27 @@ pub use query::Queries;
 pub use signals::Signals;
 pub use sites::Sites;
 pub use stats::Stats;
+pub use templates::Templates;
 pub use users::Users;
 
 /// Everything central keeps. Used as `Arc<dyn Store>` by whoever opens it; a part is handed the job it needs, as
 /// `Arc<dyn Directory>`.
 pub trait Store:
-    Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
+    Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats + Templates
 {
 }
 
 impl<T> Store for T where
-    T: Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats
+    T: Outbox
+        + Signals
+        + Operator
+        + Queries
+        + Directory
+        + Jobs
+        + Maintenance
+        + Sites
+        + Users
+        + Stats
+        + Templates
 {
 }

@@ -25,6 +25,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V7__tenants_end",
     "V8__sites_in_conflict",
     "V9__failures",
+    "V10__templates",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -37,6 +38,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V7__tenants_end",
     "V8__sites_in_conflict",
     "V9__failures",
+    "V10__templates",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -3,7 +3,7 @@
 use crate::commands::{
     audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
     lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
-    status, tail, tenant, user, waiting,
+    status, tail, template, tenant, user, waiting,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -65,6 +65,9 @@ enum Command {
     /// Manage notification lists
     #[command(subcommand)]
     Lists(lists::Command),
+    /// Keep templates in files: push, pull, list, preview
+    #[command(subcommand)]
+    Template(template::Command),
     /// Manage API keys
     #[command(subcommand)]
     Key(key::Command),
@@ -114,6 +117,7 @@ impl Cli {
             Command::Tail(args) => Box::pin(tail::run(args)).await,
             Command::Provider(command) => Box::pin(provider::run(command, global)).await,
             Command::Lists(command) => Box::pin(lists::run(command)).await,
+            Command::Template(command) => Box::pin(template::run(command)).await,
             Command::Key(command) => Box::pin(key::run(command, global)).await,
             Command::User(command) => Box::pin(user::run(command, global)).await,
             Command::Tenant(command) => Box::pin(tenant::run(command)).await,

@@ -37,6 +37,20 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
         "UserChange" => json!({"role": "operator"}),
         "SiteRequest" => json!({"id": "plant-north"}),
         "TenantRequest" => json!({"name": "harbour"}),
+        "TemplateRequest" if in_path => {
+            json!({"subject": "Booking {{bookingId}}", "body": "See you on {{checkinDate}}.", "version": 1})
+        }
+        "TemplateRequest" => json!({
+            "eventType": "booking.confirmed", "channel": "Email", "to": "guest.email", "subject": "Booking {{bookingId}}",
+            "body": "Dear {{guestName}}, see you on {{checkinDate}}.",
+        }),
+        "UnsavedPreviewRequest" => json!({
+            "eventType": "booking.confirmed", "channel": "Email", "body": "See you on {{checkinDate}}.",
+            "payload": {"checkinDate": "2026-03-15T00:00:00Z"},
+        }),
+        "PreviewRequest" => json!({"payload": {"guestName": "Asha", "checkinDate": "2026-03-15T00:00:00Z"}}),
+        "TemplateTestRequest" => json!({"to": "ann@example.com", "payload": {"guestName": "Asha"}}),
+        "TemplateSettingsView" => json!({"dateFormat": "%d-%b-%Y", "zone": "Asia/Kolkata"}),
         _ => return None,
     })
 }
@@ -51,6 +65,8 @@ pub fn in_path(path: &str, name: &str) -> &'static str {
         ("sites", "id") => "plant-north",
         ("tenants", _) => "harbour",
         ("keys" | "users", _) => "2",
+        ("message-templates", "version") => "1",
+        ("message-templates", _) => "7",
         (_, "name") => "ops",
         (_, "n") => "1",
         _ => NOTIFICATION,

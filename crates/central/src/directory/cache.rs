@@ -1,9 +1,9 @@
-//! What is kept in memory, and how much of it.
+//! Routes and lanes in memory. What else is kept is in a [`super::versioned::Versioned`] of its own.
 
-use super::{LaneEntry, Route};
+use super::{LaneEntry, Route, versioned::Weigh};
 use domain::{Channel, LaneId, ProviderId, TenantId};
 use std::{collections::HashMap, sync::Arc};
-use store::directory::List;
+use store::{directory::List, templates::Template};
 
 #[derive(Debug, Default)]
 pub(super) struct Cache {
@@ -11,25 +11,27 @@ pub(super) struct Cache {
     /// Only of providers and channels that there are: what a sender makes up is asked about again each time.
     pub routes: HashMap<(TenantId, Option<ProviderId>, Option<Channel>), Route>,
     pub lanes: HashMap<LaneId, Arc<LaneEntry>>,
-    /// Only lists that there are, up to [`LISTED_RECIPIENTS`].
-    pub lists: HashMap<(TenantId, String), Arc<List>>,
-    /// How many recipients these have.
-    pub listed: usize,
 }
 
 /// The most recipients that are kept in memory; beyond it lists are read from the store again.
 pub(super) const LISTED_RECIPIENTS: usize = 200_000;
+/// The most bytes of templates that are kept in memory.
+pub(super) const TEMPLATE_BYTES: usize = 32 << 20;
 
-impl Cache {
-    pub fn keep_list(&mut self, key: (TenantId, String), list: Arc<List>) {
-        // An empty list takes room, too.
-        let weight = list.recipients.len() + 1;
-        if self.listed + weight > LISTED_RECIPIENTS {
-            self.lists.clear();
-            self.listed = 0;
-        }
-        if weight <= LISTED_RECIPIENTS && self.lists.insert(key, list).is_none() {
-            self.listed += weight;
-        }
+impl Weigh for List {
+    fn weight(&self) -> usize {
+        self.recipients.len()
+    }
+}
+
+impl Weigh for Vec<Template> {
+    fn weight(&self) -> usize {
+        let weight = |template: &Template| {
+            let content = &template.content;
+            // What a variant takes besides its texts.
+            const REST: usize = 1_000;
+            content.body.len() + content.body_html.as_ref().map_or(0, String::len) + REST
+        };
+        self.iter().map(weight).sum()
     }
 }

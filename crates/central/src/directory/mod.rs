@@ -1,6 +1,6 @@
-//! What the dispatcher and ingest need of providers and lists, kept in memory.
+//! What the dispatcher, ingest and whoever renders need of providers, lists and templates, kept in memory.
 //!
-//! Leaves to others: changing them (`providers`, `lists`), storing them (`store`).
+//! Leaves to others: changing them (`providers`, `lists`, `templates`), storing them (`store`).
 //! Always true: nothing here is trusted longer than the directory version it was read at; every claim brings the
 //! current version along, so a list is resolved, and a provider used, as it is at delivery time. An adapter lives
 //! as long as its provider's own version, so that connections survive unrelated changes.
@@ -8,12 +8,13 @@
 mod cache;
 mod lane;
 mod settings;
+pub mod versioned;
 
 pub use lane::{LaneAdapter, LaneEntry};
 pub use settings::{get_setting, put_setting, take_setting};
 
 use crate::secrets::{Place, Sealer};
-use cache::Cache;
+use cache::{Cache, LISTED_RECIPIENTS, TEMPLATE_BYTES};
 use delivery::{
     Registry,
     kind::{Owner, Settings},
@@ -21,7 +22,11 @@ use delivery::{
 use domain::{Channel, LaneId, ProviderId, TenantId, lock};
 use serde_json::Value;
 use std::sync::{Arc, RwLock};
-use store::directory::{List, Provider};
+use store::{
+    directory::{List, Provider},
+    templates::Template,
+};
+use versioned::Versioned;
 
 /// The configuration version of a lane that never had a provider.
 const UNROUTED_VERSION: i64 = 1;
@@ -29,9 +34,13 @@ const UNROUTED_VERSION: i64 = 1;
 #[derive(Debug)]
 pub struct Directory {
     store: Arc<dyn store::Directory>,
+    templates_store: Arc<dyn store::Templates>,
     registry: Registry,
     sealer: Sealer,
     cache: RwLock<Cache>,
+    lists: Versioned<(TenantId, String), List>,
+    /// By tenant and event type.
+    templates: Versioned<(TenantId, String), Vec<Template>>,
 }
 
 /// Where a submission goes.
@@ -58,12 +67,20 @@ pub struct Served {
 }
 
 impl Directory {
-    pub fn new(store: Arc<dyn store::Directory>, registry: Registry, sealer: Sealer) -> Self {
+    pub fn new(
+        store: Arc<dyn store::Directory>,
+        templates_store: Arc<dyn store::Templates>,
+        registry: Registry,
+        sealer: Sealer,
+    ) -> Self {
         Self {
             store,
+            templates_store,
             registry,
             sealer,
             cache: RwLock::default(),
+            lists: Versioned::with_room(LISTED_RECIPIENTS),
+            templates: Versioned::with_room(TEMPLATE_BYTES),
         }
     }
 
@@ -86,8 +103,6 @@ impl Directory {
         }
         cache.version = version;
         cache.routes.clear();
-        cache.lists.clear();
-        cache.listed = 0;
         // Entries stay for their adapters; `lane` compares their version with the store's before using one.
         cache
             .lanes
@@ -237,18 +252,28 @@ impl Directory {
     /// The list as it is now; none when there is no such list.
     pub async fn list(&self, tenant: TenantId, name: &str) -> store::Result<Option<Arc<List>>> {
         let key = (tenant, name.to_owned());
-        if let Some(list) = self.read(|cache| cache.lists.get(&key).cloned()) {
-            return Ok(Some(list));
-        }
-        let version = self.version();
-        let Some(list) = self.store.list_by_name(tenant, name).await?.map(Arc::new) else {
-            return Ok(None);
-        };
-        self.remember(version, |cache| cache.keep_list(key, list.clone()));
-        Ok(Some(list))
+        let read = self.store.list_by_name(tenant, name);
+        self.lists.get_or_read(self.version(), key, read).await
     }
 
-    fn version(&self) -> i64 {
+    /// The active templates of an event, every variant, as they were at the version last seen: whoever renders a batch
+    /// calls [`Directory::refresh`] first.
+    pub async fn event_templates(
+        &self,
+        tenant: TenantId,
+        event_type: &str,
+    ) -> store::Result<Arc<Vec<Template>>> {
+        let key = (tenant, event_type.to_owned());
+        let read = async {
+            let found = self.templates_store.event_templates(tenant, event_type).await?;
+            Ok(Some(found).filter(|found| !found.is_empty()))
+        };
+        let found = self.templates.get_or_read(self.version(), key, read).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The version last seen. What is read after it may be believed until it changes.
+    pub fn version(&self) -> i64 {
         self.read(|cache| cache.version)
     }
 

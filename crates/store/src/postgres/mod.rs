@@ -24,6 +24,7 @@ mod signals;
 mod sites;
 mod sql;
 mod stats;
+mod templates;
 pub(crate) mod tls;
 mod types;
 pub(crate) mod url;

@@ -28,6 +28,7 @@ pub(crate) mod safeguard;
 mod sites;
 mod sql;
 mod stats;
+mod templates;
 mod transaction;
 #[cfg(test)]
 mod trouble;

@@ -62,6 +62,16 @@ store_suite! {
         an_empty_batch_is_no_error,
         many_callers_at_once_each_get_their_own_answers,
     }
+    templates::{
+        a_template_is_read_back_to_the_last_field,
+        a_template_is_one_of_its_event_channel_name_language_and_scope,
+        every_save_is_a_version_and_each_can_be_read_for_ever,
+        a_save_that_is_based_on_an_old_version_is_a_conflict,
+        a_deleted_template_serves_nothing_and_leaves_its_name_free,
+        an_event_gets_its_active_templates_and_no_other_tenants,
+        a_change_of_templates_is_audited_and_raises_the_directory_version,
+        a_tenants_settings_for_templates_are_its_own,
+    }
     supersede::{
         a_newer_one_discards_what_waits_under_its_key,
         a_resend_of_the_newer_one_discards_nothing,

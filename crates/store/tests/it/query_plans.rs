@@ -3,7 +3,7 @@
 use crate::prepared::{migrated, statements};
 
 /// Tables that only grow with the configuration; walking them costs nothing.
-const SMALL: [&str; 21] = [
+const SMALL: [&str; 24] = [
     "l",
     "lanes",
     "p",
@@ -25,6 +25,9 @@ const SMALL: [&str; 21] = [
     "sessions",
     "sign_in_links",
     "newest",
+    "message_templates",
+    "message_template_versions",
+    "template_settings",
 ];
 
 /// Statements that walk a big table on purpose.

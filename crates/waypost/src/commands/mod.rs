@@ -31,6 +31,7 @@ mod site_messages;
 pub mod sites;
 pub mod status;
 pub mod tail;
+pub mod template;
 pub mod tenant;
 pub mod user;
 pub mod waiting;

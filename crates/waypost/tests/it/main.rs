@@ -10,5 +10,6 @@ mod docs;
 mod harness;
 mod http;
 mod metrics;
+mod templates;
 mod tidy;
 mod traces;

@@ -18,6 +18,8 @@ pub mod recipients;
 pub mod sites;
 pub mod stream;
 pub mod submit;
+pub mod template_previews;
+pub mod templates;
 pub mod tenants;
 pub mod users;
 

@@ -21,5 +21,7 @@ pub mod provider;
 pub mod site;
 pub mod site_bulk;
 pub mod submit;
+pub mod template;
+pub mod template_preview;
 pub mod tenant;
 pub mod user;

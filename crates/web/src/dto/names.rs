@@ -50,6 +50,7 @@ words! {
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     TranscriptSideName("TranscriptSide") = ["sent", "received"];
+    DateAsName("DateAs") = ["date", "instant"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
     ActionName("BulkAction") = ["retry", "discard"];

@@ -24,5 +24,6 @@ mod sites;
 mod stream;
 mod submit;
 mod system;
+mod templates;
 mod tenants;
 mod world;

@@ -40,6 +40,10 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "UserChange" => json!({}),
         "SiteRequest" => json!({"id": "a sample"}),
         "TenantRequest" => json!({"name": "a sample"}),
+        "TemplateRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x", "version": 1}),
+        "UnsavedPreviewRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x"}),
+        "PreviewRequest" | "TemplateTestRequest" => json!({"payload": {}}),
+        "TemplateSettingsView" => json!({}),
         other => panic!("no sample for {other}"),
     })
 }
@@ -138,6 +142,7 @@ async fn every_documented_route_is_served_and_every_documented_parameter_is_read
             .replace("{name}", "ops")
             .replace("{address}", "x")
             .replace("{messageId}", "x")
+            .replace("{version}", "1")
             .replace("{id}", "x");
         let body = || sample_body(&document, operation);
         let bare = world.ask(&method, &filled, &key, body()).await;
@@ -194,6 +199,7 @@ async fn every_documented_field_of_a_body_is_read() {
             .replace("{name}", "ops")
             .replace("{address}", "ops@example.com")
             .replace("{messageId}", "x")
+            .replace("{version}", "1")
             .replace("{id}", "mail");
         let answer = world
             .ask(&method, &target, &key, Some(Value::Object(nulls)))

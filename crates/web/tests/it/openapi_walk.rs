@@ -56,6 +56,7 @@ struct Furnished {
     job: String,
     key: String,
     user: String,
+    template: String,
 }
 
 #[test]
@@ -117,6 +118,8 @@ impl Furnished {
         made("/api/sites", json!({"id": "north"})).await;
         let key = made("/api/keys", json!({"name": "spare", "role": "viewer"})).await["id"].to_string();
         let user = made("/api/users", json!({"name": "ann", "role": "viewer"})).await["id"].to_string();
+        let template = json!({"eventType": "booking.confirmed", "channel": "Email", "body": "{{guestName}}"});
+        let template = made("/api/message-templates", template).await["id"].to_string();
         let job = made("/api/notifications/retry", json!({"filter": {"q": "x"}})).await;
         let notifications = vec![
             world.parked("parked").await,
@@ -128,6 +131,7 @@ impl Furnished {
             job: job["id"].as_str().unwrap().to_owned(),
             key,
             user,
+            template,
             world,
         }
     }
@@ -179,6 +183,8 @@ impl Furnished {
             ("jobs", _) => vec![self.job.clone()],
             ("keys", _) => vec![self.key.clone()],
             ("users", _) => vec![self.user.clone()],
+            ("message-templates", "id") => vec![self.template.clone()],
+            ("message-templates", "version") => known(&["1"]),
             ("sites", "id") => known(&["north"]),
             ("providers", _) => known(&["hook", "mail", "trap"]),
             ("tenants", _) => known(&["spare"]),
@@ -359,6 +365,14 @@ fn good_body(name: &str, path: &str) -> Value {
         "UserChange" => json!({"role": "operator"}),
         "SiteRequest" => json!({"id": "south"}),
         "TenantRequest" => json!({"name": "fresh", "adminKey": "first"}),
+        "TemplateRequest" if path.contains('{') => json!({"body": "x {{a}}", "version": 1}),
+        "TemplateRequest" => json!({"eventType": "fresh", "channel": "Sms", "body": "x"}),
+        "UnsavedPreviewRequest" => {
+            json!({"eventType": "fresh", "channel": "Sms", "body": "{{a}}", "payload": {"a": 1}})
+        }
+        "PreviewRequest" => json!({"payload": {"guestName": "Asha"}}),
+        "TemplateTestRequest" => json!({"to": "a@example.com", "payload": {"guestName": "Asha"}}),
+        "TemplateSettingsView" => json!({"dateFormat": "%d.%m.%Y"}),
         other => panic!("no good body of {other}"),
     }
 }

@@ -58,6 +58,18 @@ const MATRIX: &[(&str, &str)] = &[
     ("GET /api/providers/{id}/captured", READ),
     ("POST /api/providers/{id}/hold", OPERATE),
     ("POST /api/providers/{id}/resume", OPERATE),
+    ("GET /api/message-templates", READ),
+    ("POST /api/message-templates", ADMIN),
+    ("GET /api/message-templates/{id}", READ),
+    ("PUT /api/message-templates/{id}", ADMIN),
+    ("DELETE /api/message-templates/{id}", ADMIN),
+    ("GET /api/message-templates/{id}/versions", READ),
+    ("GET /api/message-templates/{id}/versions/{version}", READ),
+    ("POST /api/message-templates/preview", READ),
+    ("POST /api/message-templates/{id}/preview", READ),
+    ("POST /api/message-templates/{id}/test", OPERATE),
+    ("GET /api/message-templates/settings", READ),
+    ("PUT /api/message-templates/settings", ADMIN),
     ("GET /api/sites", READ),
     ("POST /api/sites", ADMIN),
     ("GET /api/sites/{id}", READ),
@@ -123,7 +135,8 @@ async fn knock(world: &World, method: &str, path: &str, key: &str, body: Option<
         .replace("{id}", id)
         .replace("{name}", "nope")
         .replace("{address}", "nope")
-        .replace("{messageId}", "nope");
+        .replace("{messageId}", "nope")
+        .replace("{version}", "1");
     let mut request = Request::builder()
         .method(method)
         .uri(path)

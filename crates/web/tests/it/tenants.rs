@@ -14,6 +14,7 @@ struct Owned {
     notifications: Vec<String>,
     job: String,
     key: String,
+    template: String,
 }
 
 /// Fills the first tenant with one of everything.
@@ -36,6 +37,8 @@ async fn fill(world: &mut World) -> Owned {
         .post("/api/keys", json!({"name": "zebra key", "role": "viewer"}))
         .await
         .expect(201);
+    let template = json!({"eventType": "zebra.seen", "channel": "Email", "body": "zebra {{name}}"});
+    let template = world.post("/api/message-templates", template).await.expect(201);
     let notifications = vec![
         world.parked("zebra parked").await,
         world.delivered("zebra delivered").await,
@@ -49,6 +52,7 @@ async fn fill(world: &mut World) -> Owned {
         notifications,
         job: job["id"].as_str().unwrap().to_owned(),
         key: key["id"].to_string(),
+        template: template["id"].to_string(),
     }
 }
 
@@ -59,6 +63,8 @@ async fn snapshot(world: &World, owned: &Owned) -> Vec<Value> {
         "/api/lists".into(),
         "/api/providers".into(),
         "/api/keys".into(),
+        "/api/message-templates".into(),
+        format!("/api/message-templates/{}", owned.template),
         "/api/notifications".into(),
     ];
     paths.extend(
@@ -80,7 +86,8 @@ fn filled_in(path: &str, owned: &Owned) -> Vec<String> {
     let named = path
         .replace("{name}", MARK)
         .replace("{address}", "zebra@example.com")
-        .replace("{messageId}", "zebra");
+        .replace("{messageId}", "zebra")
+        .replace("{version}", "1");
     if named.starts_with("/api/notifications/{id}") {
         return owned
             .notifications
@@ -91,6 +98,7 @@ fn filled_in(path: &str, owned: &Owned) -> Vec<String> {
     let id = match path {
         _ if path.starts_with("/api/jobs/") => &owned.job,
         _ if path.starts_with("/api/keys/") => &owned.key,
+        _ if path.starts_with("/api/message-templates/") => &owned.template,
         _ => MARK,
     };
     vec![named.replace("{id}", id)]

@@ -9,6 +9,8 @@ mod providers;
 mod sql;
 mod tenants;
 
+pub(super) use tenants::must_be_live;
+
 use crate::{
     Error, Result,
     audit::Entry,

@@ -66,7 +66,10 @@ pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<T
     Ok(TenantDeletion::Deleted)
 }
 
-pub(super) async fn must_be_live(session: &impl Session, tenant: TenantId) -> Result<(), Failed> {
+pub(in crate::postgres) async fn must_be_live(
+    session: &impl Session,
+    tenant: TenantId,
+) -> Result<(), Failed> {
     let live = session.one(sql::tenant_is_live, &[&tenant.0]).await?.get(0);
     Ok(Tenant::must_be(live)?)
 }

@@ -6,6 +6,8 @@ mod providers;
 pub(super) mod sql;
 mod tenants;
 
+pub(super) use tenants::must_be_live;
+
 use crate::{
     Error, Result,
     audit::Entry,

@@ -66,7 +66,7 @@ pub(super) fn delete(s: &mut WriteSession<'_>, tenant: TenantId, actor: &Actor) 
     Ok(TenantDeletion::Deleted)
 }
 
-pub(super) fn must_be_live(conn: &Connection, tenant: TenantId) -> Result<()> {
+pub(in crate::sqlite) fn must_be_live(conn: &Connection, tenant: TenantId) -> Result<()> {
     let live: bool = conn
         .prepare_cached(sql::tenant_is_live)?
         .query_row([tenant.0], |row| row.get(0))?;

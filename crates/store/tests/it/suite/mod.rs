@@ -22,4 +22,5 @@ pub mod schema;
 pub mod sites;
 pub mod stats;
 pub mod supersede;
+pub mod templates;
 pub mod users;

@@ -1,0 +1,204 @@
+//! Templates: saved, tried out, and handed to whoever sends.
+//!
+//! Leaves to others: filling them in and choosing variants (`domain::template`), which event is sent to whom (the event
+//! pipeline).
+//! Always true: a preview, a test and a send render by the same words; what is saved can be rendered.
+
+mod render;
+
+pub use render::{Preview, PreviewError, TestedTemplate};
+
+use crate::{
+    directory::{Directory, Route},
+    ingest::Ingest,
+};
+use domain::{
+    Actor, Channel, FieldError, TemplateId, TenantId,
+    template::{MissingPlaceholder, TemplateContent, TemplateIdentity, date},
+};
+use std::sync::Arc;
+use store::{
+    Signals,
+    signals::Signal,
+    templates::{NewTemplate, Template, TemplateSettings},
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    #[error("some fields are wrong")]
+    Fields(Vec<FieldError>),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+/// What a save is answered with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saved {
+    pub template: Template,
+    /// What is odd about it and did not keep it from being saved.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TemplateService {
+    store: Arc<dyn store::Templates>,
+    signals: Arc<dyn Signals>,
+    directory: Arc<Directory>,
+    ingest: Ingest,
+    missing: MissingPlaceholder,
+}
+
+impl TemplateService {
+    pub fn new(
+        store: Arc<dyn store::Templates>,
+        signals: Arc<dyn Signals>,
+        directory: Arc<Directory>,
+        ingest: Ingest,
+        missing: MissingPlaceholder,
+    ) -> Self {
+        Self {
+            store,
+            signals,
+            directory,
+            ingest,
+            missing,
+        }
+    }
+
+    pub async fn create(&self, new: &NewTemplate, actor: &Actor) -> Result<Saved, TemplateError> {
+        let mut problems = new.identity.problems();
+        problems.extend(
+            self.problems(new.tenant, new.identity.channel, &new.content)
+                .await?,
+        );
+        if !problems.is_empty() {
+            return Err(TemplateError::Fields(problems));
+        }
+        let template = self.store.create_template(new, actor).await?;
+        self.saved(new.tenant, template).await
+    }
+
+    /// A new version of the template, unless somebody saved one since `based_on`. None: there is no such template.
+    pub async fn save(
+        &self,
+        tenant: TenantId,
+        id: TemplateId,
+        based_on: i64,
+        content: &TemplateContent,
+        actor: &Actor,
+    ) -> Result<Option<Saved>, TemplateError> {
+        let Some(current) = self.live(tenant, id).await? else {
+            return Ok(None);
+        };
+        let problems = self.problems(tenant, current.identity.channel, content).await?;
+        if !problems.is_empty() {
+            return Err(TemplateError::Fields(problems));
+        }
+        match self
+            .store
+            .save_template(tenant, id, based_on, content, actor)
+            .await?
+        {
+            Some(template) => self.saved(tenant, template).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Answers whether there was one.
+    pub async fn delete(&self, tenant: TenantId, id: TemplateId, actor: &Actor) -> store::Result<bool> {
+        let deleted = self.store.delete_template(tenant, id, actor).await?;
+        self.changed().await?;
+        Ok(deleted)
+    }
+
+    pub async fn put_settings(
+        &self,
+        tenant: TenantId,
+        settings: &TemplateSettings,
+        actor: &Actor,
+    ) -> Result<(), TemplateError> {
+        let mut problems = vec![];
+        if let Some(problem) = settings.date_format.as_deref().and_then(date::format_problem) {
+            problems.push(FieldError::new("dateFormat", problem));
+        }
+        if settings
+            .zone
+            .as_deref()
+            .is_some_and(|zone| date::zone(zone).is_none())
+        {
+            problems.push(FieldError::new("zone", "must be a zone like Asia/Kolkata"));
+        }
+        if !problems.is_empty() {
+            return Err(TemplateError::Fields(problems));
+        }
+        self.store.put_template_settings(tenant, settings, actor).await?;
+        Ok(self.changed().await?)
+    }
+
+    /// The template, unless it was deleted.
+    pub async fn live(&self, tenant: TenantId, id: TemplateId) -> store::Result<Option<Template>> {
+        let found = self.store.template(tenant, id, None).await?;
+        Ok(found.filter(|template| template.deleted_at.is_none()))
+    }
+
+    async fn saved(&self, tenant: TenantId, template: Template) -> Result<Saved, TemplateError> {
+        self.changed().await?;
+        let warnings = self
+            .warnings(tenant, &template.identity, &template.content)
+            .await?;
+        Ok(Saved { template, warnings })
+    }
+
+    /// What is wrong with what it says.
+    async fn problems(
+        &self,
+        tenant: TenantId,
+        channel: Channel,
+        content: &TemplateContent,
+    ) -> store::Result<Vec<FieldError>> {
+        let mut problems = content.problems(channel);
+        if let Some(provider) = &content.provider_id
+            && problems.is_empty()
+        {
+            match self
+                .directory
+                .route(tenant, Some(provider), Some(channel))
+                .await?
+            {
+                Route::Lane { .. } => {}
+                Route::UnknownProvider => {
+                    problems.push(FieldError::new("providerId", "there is no such provider"));
+                }
+                Route::OtherChannel(other) => {
+                    let problem = format!("this provider delivers {other}");
+                    problems.push(FieldError::new("providerId", problem));
+                }
+            }
+        }
+        Ok(problems)
+    }
+
+    /// What is odd about it: names that no event of its type has, a service's template where none is asked for.
+    pub async fn warnings(
+        &self,
+        _tenant: TenantId,
+        identity: &TemplateIdentity,
+        content: &TemplateContent,
+    ) -> store::Result<Vec<String>> {
+        let mut warnings = vec![];
+        let approved = matches!(identity.channel, Channel::WhatsApp | Channel::Sms);
+        if content.provider_template.is_some() && !approved {
+            warnings.push(format!(
+                "providerTemplate means nothing to {} providers",
+                identity.channel
+            ));
+        }
+        Ok(warnings)
+    }
+
+    async fn changed(&self) -> store::Result<()> {
+        self.directory.refresh().await?;
+        self.signals.announce(Signal::Directory);
+        Ok(())
+    }
+}

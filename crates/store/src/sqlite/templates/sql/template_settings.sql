@@ -1,0 +1,1 @@
+select settings from template_settings where tenant = ?1
