@@ -134,6 +134,7 @@ impl Central {
                 store.clone(),
                 store.clone(),
                 store.clone(),
+                store.clone(),
                 directory.clone(),
                 clock.clone(),
                 wake.clone(),

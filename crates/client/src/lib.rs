@@ -49,7 +49,7 @@ pub use lists::List;
 pub use notification::Notification;
 pub use providers::{
     CapturedMessage, Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
-    TranscriptPart,
+    TranscriptPart, When,
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};

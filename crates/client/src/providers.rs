@@ -1,7 +1,7 @@
 //! Providers: setting up, trying out, holding. Secrets go in and come back as `•••`.
 
 use crate::{Client, Page, Result, http::NONE};
-use domain::{Channel, NotificationId, Timestamp};
+use domain::{Channel, HoldReason, NotificationId, Timestamp};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -63,6 +63,9 @@ pub struct ProviderKind {
     #[serde(rename = "type")]
     pub channel: Channel,
     pub title: String,
+    /// What has to be there on the other side before it can be set up.
+    #[serde(default)]
+    pub setup: Option<String>,
     pub settings: Vec<Setting>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -73,6 +76,9 @@ pub struct ProviderKind {
 pub struct Setting {
     /// Nested ones with a dot: `oauth.tokenUrl`.
     pub name: String,
+    /// What people call it.
+    #[serde(default)]
+    pub label: String,
     /// `text`, `url`, `number`, `boolean`, `duration`, `choice` or `map`.
     #[serde(rename = "type")]
     pub kind: String,
@@ -83,11 +89,21 @@ pub struct Setting {
     /// Of a secret: when one of these changes, it has to be given again.
     #[serde(default)]
     pub sent_to: Vec<String>,
+    /// Of use only when another setting is one of these.
+    #[serde(default)]
+    pub when: Option<When>,
     #[serde(default)]
     pub default: Option<Value>,
     pub help: String,
     #[serde(default)]
     pub example: Option<String>,
+}
+
+/// A choice that another setting depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct When {
+    pub setting: String,
+    pub is: Vec<String>,
 }
 
 /// What came of a provider's test.
@@ -101,6 +117,9 @@ pub struct TestReport {
     #[serde(default)]
     pub provider_code: Option<String>,
     pub detail: Option<String>,
+    /// What held the provider before, and no longer does because the test succeeded.
+    #[serde(default)]
+    pub resumed: Option<HoldReason>,
     pub duration_ms: u64,
     pub provider_message_id: Option<String>,
     #[serde(default)]
@@ -188,9 +207,19 @@ impl Client {
 
     /// Makes one real attempt and tells what came of it.
     pub async fn test_provider(&self, id: &str, to: Option<&str>) -> Result<TestReport> {
+        self.test_provider_with(id, to, None).await
+    }
+
+    /// The same with fields that only some types know: a template, for kinds that send nothing else.
+    pub async fn test_provider_with(
+        &self,
+        id: &str,
+        to: Option<&str>,
+        data: Option<&Value>,
+    ) -> Result<TestReport> {
         let request = self.request(Method::POST, &["api", "providers", id, "test"], NONE);
-        self.answer(request.timeout(TEST_TIMEOUT).json(&json!({ "to": to })))
-            .await
+        let asked = json!({ "to": to, "data": data });
+        self.answer(request.timeout(TEST_TIMEOUT).json(&asked)).await
     }
 
     /// The newest messages that the node asked keeps for a `capture` provider, at most so many.

@@ -1,5 +1,6 @@
 //! A kind of provider: what it is called, what it is configured with, and how an adapter is made of that.
 
+pub use crate::setting::{Setting, SettingType, When};
 use crate::{
     adapter::Adapter,
     capture::Capture,
@@ -67,46 +68,12 @@ pub struct KindInfo {
     pub channel: Channel,
     /// For a menu: "E-mail by SMTP".
     pub title: &'static str,
+    /// What has to be there on the other side before it can be set up.
+    pub setup: &'static str,
     pub settings: Vec<Setting>,
     pub retry: RetryPolicy,
     pub limits: Limits,
     pub on_ambiguous: OnAmbiguous,
-}
-
-/// One setting of a kind. Nested ones are named with a dot: `oauth.tokenUrl`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Setting {
-    pub name: &'static str,
-    #[serde(rename = "type")]
-    pub kind: SettingType,
-    pub required: bool,
-    /// Write-only: sealed in the store, masked on the way out. Of a secret URL the scheme, host and port are shown.
-    pub secret: bool,
-    /// Of a secret: the settings that decide who gets to see it, or what was made with it. When one of them changes, the
-    /// secret has to be given again.
-    pub sent_to: &'static [&'static str],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<Value>,
-    pub help: &'static str,
-    /// How a value looks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub example: Option<&'static str>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SettingType {
-    Text,
-    /// An http:// or https:// address.
-    Url,
-    Number,
-    Boolean,
-    Duration,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// Names and values.
-    Map,
 }
 
 impl KindInfo {
@@ -129,79 +96,5 @@ impl KindInfo {
     /// The value that a setting comes to, its default included; none where it is not given, or not fit to be used.
     pub fn value(&self, settings: &Settings, name: &str) -> Option<Value> {
         crate::settings::value(&self.settings, settings, name)
-    }
-}
-
-impl Setting {
-    fn new(name: &'static str, kind: SettingType, help: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            required: false,
-            secret: false,
-            sent_to: &[],
-            default: None,
-            help,
-            example: None,
-        }
-    }
-
-    pub fn text(name: &'static str, help: &'static str) -> Self {
-        Self::new(name, SettingType::Text, help)
-    }
-
-    pub fn url(name: &'static str, help: &'static str) -> Self {
-        Self::new(name, SettingType::Url, help)
-    }
-
-    pub fn number(name: &'static str, help: &'static str) -> Self {
-        Self::new(name, SettingType::Number, help)
-    }
-
-    pub fn duration(name: &'static str, help: &'static str) -> Self {
-        Self::new(name, SettingType::Duration, help)
-    }
-
-    pub fn choice(name: &'static str, words: &'static [&'static str], help: &'static str) -> Self {
-        Self::new(name, SettingType::Choice(words), help)
-    }
-
-    pub fn map(name: &'static str, help: &'static str) -> Self {
-        Self::new(name, SettingType::Map, help)
-    }
-
-    pub fn example(self, example: &'static str) -> Self {
-        Self {
-            example: Some(example),
-            ..self
-        }
-    }
-
-    pub fn required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
-    }
-
-    pub fn secret(self) -> Self {
-        Self { secret: true, ..self }
-    }
-
-    /// A secret that goes where these settings say.
-    pub fn secret_sent_to(self, settings: &'static [&'static str]) -> Self {
-        Self {
-            secret: true,
-            sent_to: settings,
-            ..self
-        }
-    }
-
-    /// The value where none is given.
-    pub fn or(self, default: impl Into<Value>) -> Self {
-        Self {
-            default: Some(default.into()),
-            ..self
-        }
     }
 }

@@ -28,6 +28,7 @@ mod pushover;
 pub mod receipt;
 pub mod redact;
 pub mod registry;
+mod setting;
 mod settings;
 mod slack;
 pub mod smtp;
@@ -40,7 +41,7 @@ mod webhook;
 
 pub use adapter::{Adapter, Attempt, Deadline, Message};
 pub use capture::{Capture, Captured};
-pub use kind::{Kind, KindInfo, Setting, SettingType};
+pub use kind::{Kind, KindInfo, Setting, SettingType, When};
 pub use outside::Outside;
 pub use registry::Registry;
 pub use transcript::{Recorder, Transcript};

@@ -97,6 +97,7 @@ fn info(kind: &'static str, channel: Channel) -> KindInfo {
         kind,
         channel,
         title: "a far end of a test",
+        setup: "Nothing.",
         settings: vec![
             text("host"),
             text("tls"),

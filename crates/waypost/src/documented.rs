@@ -19,7 +19,7 @@ fn every_command_line_that_the_docs_show_is_one() {
 
 #[test]
 fn a_wrong_command_line_is_named_with_file_and_line() {
-    let page = "text\n`waypost user list`, `password` and `waypost parked retry`, `waypost provider set a --set b=c`\n";
+    let page = "text\n`waypost user list`, `password` and `waypost parked retry`, `waypost provider set a --sett b=c`\n";
     let found: Vec<_> = testkit::docs::in_page("docs/x.md", page)
         .iter()
         .map(|shown| (shown.to_string(), problem(shown).is_some()))
@@ -28,7 +28,7 @@ fn a_wrong_command_line_is_named_with_file_and_line() {
         ("docs/x.md:2: waypost user list", false),
         ("docs/x.md:2: waypost password", true),
         ("docs/x.md:2: waypost parked retry", true),
-        ("docs/x.md:2: waypost provider set a --set b=c", true),
+        ("docs/x.md:2: waypost provider set a --sett b=c", true),
     ];
     assert_eq!(found, expected.map(|(text, wrong)| (text.to_owned(), wrong)));
 }

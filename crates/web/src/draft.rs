@@ -1,17 +1,37 @@
 //! Reads a provider as somebody wants it. What is left out is the kind's default, inside `retry` and `limits` too.
 
 use crate::fields::Fields;
-use central::providers::ProviderDraft;
+use central::providers::{ProviderDraft, ProviderService};
 use delivery::{KindInfo, Registry};
-use domain::{FieldError, Limits, OnAmbiguous, RetryPolicy, retry::Shape};
+use domain::{FieldError, Limits, OnAmbiguous, RetryPolicy, TenantId, retry::Shape};
 use store::directory::Provider;
 
-/// The draft, or every field that is wrong in itself. What depends on the kind's settings is central's to check.
+/// The draft, or every field that is wrong: in itself, and for its kind.
 pub fn read(
+    fields: Fields,
+    tenant: TenantId,
+    current: Option<&Provider>,
+    providers: &ProviderService,
+) -> Result<ProviderDraft, Vec<FieldError>> {
+    let (draft, mut problems) = read_fields(fields, current, providers.registry());
+    if problems.is_empty() {
+        // Central checks the rest when it stores it.
+        return Ok(draft);
+    }
+    for found in providers.problems(tenant, draft, current) {
+        if problems.iter().all(|told| told.field != found.field) {
+            problems.push(found);
+        }
+    }
+    Err(problems)
+}
+
+/// What was said, and every field that is wrong in itself.
+fn read_fields(
     mut fields: Fields,
     current: Option<&Provider>,
     registry: &Registry,
-) -> Result<ProviderDraft, Vec<FieldError>> {
+) -> (ProviderDraft, Vec<FieldError>) {
     let id = fields.text("id");
     let kind = fields.text("kind");
     let kind = match current {
@@ -46,12 +66,7 @@ pub fn read(
         limits: limits(&mut fields, info),
         on_ambiguous: on_ambiguous(&mut fields),
     };
-    let problems = fields.finish();
-    if problems.is_empty() {
-        Ok(draft)
-    } else {
-        Err(problems)
-    }
+    (draft, fields.finish())
 }
 
 fn name(fields: &mut Fields) -> Option<String> {
@@ -155,8 +170,8 @@ mod tests {
             "kind": "pigeon", "enabled": "yes", "order": 1.5, "name": " ", "onAmbiguous": "maybe",
             "retry": {"shape": "square", "interval": "soon", "tries": 3}, "limits": {"concurrency": -1}, "x": 1,
         });
-        let mut named: Vec<_> = read(fields(bad), None, &registry)
-            .unwrap_err()
+        let mut named: Vec<_> = read_fields(fields(bad), None, &registry)
+            .1
             .into_iter()
             .map(|p| p.field)
             .collect();

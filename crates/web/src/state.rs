@@ -1,6 +1,9 @@
 //! What every handler can reach.
 
-use crate::{console::ConsoleSettings, streams::Streams};
+use crate::{
+    console::{ConsoleSettings, TestResults},
+    streams::Streams,
+};
 use central::Central;
 use domain::lock::lock;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -25,6 +28,8 @@ pub struct WebState {
     pub console: ConsoleSettings,
     /// The live streams that are open.
     pub streams: Streams,
+    /// What came of the latest tests of providers, for the pages that show it.
+    pub tests: TestResults,
 }
 
 impl WebState {
@@ -36,6 +41,7 @@ impl WebState {
             stop: CancellationToken::new(),
             console: ConsoleSettings::default(),
             streams: Streams::default(),
+            tests: TestResults::default(),
         }
     }
 

@@ -191,6 +191,41 @@ document.getElementById("filters")?.addEventListener("submit", (event) => {
   for (const field of event.target.elements) if (field.name && !field.value) field.disabled = true;
 });
 
+// The form of a provider: only the fields that the choices above need, the field of a kept secret only when it is
+// replaced, and as many rows of names and values as somebody wants.
+function providerForm(form) {
+  const value = (name) => form.elements[name]?.value;
+  const show = () => {
+    for (const field of form.querySelectorAll("[data-when]:not(.field-bad)")) {
+      field.hidden = !field.dataset.is.split(" ").includes(value(field.dataset.when));
+    }
+    for (const fresh of form.querySelectorAll("[data-fresh]")) fresh.hidden = value(fresh.dataset.fresh) !== "replace";
+  };
+  form.addEventListener("change", show);
+  for (const more of form.querySelectorAll("[data-more]")) {
+    more.hidden = false;
+    more.addEventListener("click", () => {
+      const row = more.previousElementSibling.lastElementChild.cloneNode(true);
+      for (const input of row.querySelectorAll("input")) input.value = "";
+      more.previousElementSibling.append(row);
+      row.querySelector("input").focus();
+    });
+  }
+  show();
+}
+const provider = document.getElementById("provider-form");
+if (provider) providerForm(provider);
+
+// Kinds of provider that are looked for, while somebody types.
+document.getElementById("kind-search")?.addEventListener("input", (event) => {
+  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const group of document.querySelectorAll("#kinds > section")) {
+    const cards = [...group.querySelectorAll("li")];
+    for (const card of cards) card.hidden = !words.every((word) => card.dataset.words.toLowerCase().includes(word));
+    group.hidden = cards.every((card) => card.hidden);
+  }
+});
+
 // Menus close when something else is used.
 addEventListener("click", (event) => {
   for (const open of document.querySelectorAll("details.who[open], details.confirm[open], details.all-match[open]")) {

@@ -8,7 +8,7 @@ mod secrets;
 mod test;
 
 pub use check::ProviderDraft;
-pub use test::{TestError, TestReport};
+pub use test::{TestDraft, TestError, TestReport};
 
 use crate::{
     directory::{Directory, owner},
@@ -19,7 +19,7 @@ use domain::{Actor, FieldError, HoldReason, ProviderId, TenantId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{
-    Outbox, Signals,
+    Outbox, Queries, Signals,
     directory::{NewProvider, Provider},
     outbox::HoldLane,
     signals::Signal,
@@ -40,6 +40,7 @@ pub enum PutError {
 pub struct ProviderService {
     store: Arc<dyn store::Directory>,
     outbox: Arc<dyn Outbox>,
+    queries: Arc<dyn Queries>,
     signals: Arc<dyn Signals>,
     directory: Arc<Directory>,
     clock: Arc<dyn domain::Clock>,
@@ -50,6 +51,7 @@ impl ProviderService {
     pub fn new(
         store: Arc<dyn store::Directory>,
         outbox: Arc<dyn Outbox>,
+        queries: Arc<dyn Queries>,
         signals: Arc<dyn Signals>,
         directory: Arc<Directory>,
         clock: Arc<dyn domain::Clock>,
@@ -58,6 +60,7 @@ impl ProviderService {
         Self {
             store,
             outbox,
+            queries,
             signals,
             directory,
             clock,
@@ -102,6 +105,21 @@ impl ProviderService {
         self.changed().await?;
         self.wake.lanes([stored.lane]);
         Ok(stored)
+    }
+
+    /// The kinds of provider there are.
+    pub fn registry(&self) -> &delivery::Registry {
+        self.directory.registry()
+    }
+
+    /// Everything that [`Self::create`], or [`Self::replace`] of `current`, would refuse it for. Stores nothing.
+    pub fn problems(
+        &self,
+        tenant: TenantId,
+        draft: ProviderDraft,
+        current: Option<&Provider>,
+    ) -> Vec<FieldError> {
+        self.check(tenant, draft, current).err().unwrap_or_default()
     }
 
     /// The settings as they may be shown: secrets masked.

@@ -1,17 +1,38 @@
 //! Trying a provider out: one real attempt that leaves no notification behind.
+//!
+//! Always true: a test keeps to the pause and the rate of its lane like any message, what it learns of a pause holds for
+//! them too, and every test is on record.
 
 use super::ProviderService;
 use crate::directory::owner;
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder, Transcript};
-use domain::{Actor, Content, NotificationId, Outcome, ProviderId, TenantId, field_error::in_words};
+use domain::{
+    Actor, Content, Failure, HoldReason, NotificationId, Outcome, ProviderId, Scope, TenantId,
+    field_error::in_words,
+};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use store::directory::ProviderTest;
+use store::{
+    directory::{Provider, ProviderTest},
+    outbox::Lane,
+    signals::Signal,
+};
 
 /// The longest a provider's test may take.
 const PROVIDER_TEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest a test waits for its turn in a lane with a rate, or for a pause to end; then it says so instead.
+const MAX_TURN_WAIT: Duration = Duration::from_secs(5);
+
+/// What is to be tried.
+#[derive(Debug, Clone, Default)]
+pub struct TestDraft {
+    /// Whom to send it to, for types that need somebody.
+    pub to: Option<String>,
+    /// Fields that only some types know, as JSON text; a template, where nothing else is sent.
+    pub data: Option<String>,
+}
 
 /// The answer of a provider's test.
 #[derive(Debug, Clone)]
@@ -20,6 +41,8 @@ pub struct TestReport {
     /// What was sent and what came back, scrubbed and bounded.
     pub transcript: Transcript,
     pub duration: Duration,
+    /// The hold that ended because the test succeeded.
+    pub resumed: Option<HoldReason>,
 }
 
 impl TestReport {
@@ -48,16 +71,17 @@ pub enum TestError {
 
 impl ProviderService {
     /// Makes one real attempt through the provider and tells what came of it. Leaves no notification behind, but a line
-    /// in the audit log, also when nobody waits for the answer any more.
+    /// in the audit log, also when nobody waits for the answer any more. A success ends a hold that is probed, like a
+    /// probe's would.
     pub async fn test(
         &self,
         tenant: TenantId,
         id: &ProviderId,
-        to: Option<String>,
+        draft: TestDraft,
         actor: &Actor,
     ) -> Result<TestReport, TestError> {
         let (service, id, actor) = (self.clone(), id.clone(), actor.clone());
-        let testing = tokio::spawn(async move { service.test_and_log(tenant, &id, to, &actor).await });
+        let testing = tokio::spawn(async move { service.test_and_log(tenant, &id, draft, &actor).await });
         match testing.await {
             Ok(report) => report,
             Err(broke) => match broke.try_into_panic() {
@@ -71,21 +95,20 @@ impl ProviderService {
         &self,
         tenant: TenantId,
         id: &ProviderId,
-        to: Option<String>,
+        draft: TestDraft,
         actor: &Actor,
     ) -> Result<TestReport, TestError> {
-        let (adapter, message) = self.test_message(tenant, id, to).await?;
-        let start = Instant::now();
-        let recorder = Recorder::on();
-        let attempt = Attempt {
-            recorder: recorder.clone(),
-            ..Deadline::after(PROVIDER_TEST_TIMEOUT).into()
-        };
-        let outcome = adapter.deliver(&message, attempt).await;
-        let report = TestReport {
-            outcome,
-            transcript: recorder.transcript().unwrap_or_default(),
-            duration: start.elapsed(),
+        let found = self.store.provider(tenant, id).await?;
+        let provider = found.ok_or(TestError::NotFound)?;
+        let (adapter, message) = self.test_message(&provider, draft)?;
+        let mut report = match self.wait_for_turn(&provider).await? {
+            Some(refused) => TestReport {
+                outcome: refused.into(),
+                transcript: Transcript::default(),
+                duration: Duration::ZERO,
+                resumed: None,
+            },
+            None => attempt(adapter.as_ref(), &message).await,
         };
         let (worked, code, said) = report.told();
         let to = message.targets.join(", ");
@@ -100,48 +123,120 @@ impl ProviderService {
             actor: actor.clone(),
         };
         self.store.log_provider_test(logged).await?;
+        if worked {
+            report.resumed = self.end_probed_hold(&provider, actor).await?;
+        }
+        if let Some(wait) = asked_to_wait(&report.outcome) {
+            self.outbox.pause_lane(provider.lane, wait).await?;
+        }
         Ok(report)
     }
 
-    async fn test_message(
-        &self,
-        tenant: TenantId,
-        id: &ProviderId,
-        to: Option<String>,
-    ) -> Result<(Arc<dyn Adapter>, Message), TestError> {
-        let provider = self
-            .store
-            .provider(tenant, id)
+    /// Waits until a message may go out, and keeps the messages of the lane back for as long as this one takes the place of
+    /// one. Answers why it may not, where that would take too long.
+    async fn wait_for_turn(&self, provider: &Provider) -> store::Result<Option<Failure>> {
+        let gap = provider.provider.limits.clamped().per_second;
+        let gap = gap.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64(1.0 / rate.max(0.001))
+        });
+        let now = self.queries.now().await?;
+        let lane = self.lane(provider).await?;
+        let paused = lane.and_then(|lane| lane.not_before).filter(|until| *until > now);
+        let wait = paused.map_or(Duration::ZERO, |until| until.since(now)).max(gap);
+        if wait > MAX_TURN_WAIT {
+            let words = match paused {
+                Some(until) => format!("nothing was sent: the far end asked for a pause until {until}"),
+                None => "nothing was sent: the provider's rate is lower than a test can wait for".to_owned(),
+            };
+            return Ok(Some(Failure::transient(Scope::Lane, "RATE_LIMITED", words)));
+        }
+        if !gap.is_zero() {
+            // Until the test has gone out, and one turn more, which is the test's.
+            self.outbox.pause_lane(provider.lane, wait + gap).await?;
+        }
+        tokio::time::sleep(wait).await;
+        Ok(None)
+    }
+
+    async fn lane(&self, provider: &Provider) -> store::Result<Option<Lane>> {
+        let lanes = self.queries.lanes(provider.provider.tenant).await?;
+        Ok(lanes.into_iter().find(|lane| lane.lane == provider.lane))
+    }
+
+    /// What these settings were held for is over. A hold of other settings, or one that only a person ends, stays.
+    async fn end_probed_hold(&self, tested: &Provider, actor: &Actor) -> store::Result<Option<HoldReason>> {
+        let now = self
+            .lane(tested)
             .await?
-            .ok_or(TestError::NotFound)?;
-        let kind = self.directory.registry().get(&provider.provider.kind);
-        let kind = kind
-            .ok_or_else(|| TestError::NotUsable(format!("no adapter for kind {}", provider.provider.kind)))?;
-        let settings = self
-            .directory
-            .open(&provider.provider)
-            .map_err(TestError::NotUsable)?;
+            .filter(|lane| lane.config_version == tested.version);
+        let hold = now
+            .and_then(|lane| lane.hold)
+            .filter(|hold| hold.next_probe.is_some());
+        let Some(reason) = hold.map(|hold| hold.reason) else {
+            return Ok(None);
+        };
+        let ended = self.outbox.resume_lane(tested.lane, Some(reason), actor).await?;
+        self.wake.look();
+        self.signals.announce(Signal::LookAgain);
+        Ok(ended.then_some(reason))
+    }
+
+    fn test_message(
+        &self,
+        provider: &Provider,
+        draft: TestDraft,
+    ) -> Result<(Arc<dyn Adapter>, Message), TestError> {
+        let provider = &provider.provider;
+        let kind = self.directory.registry().get(&provider.kind);
+        let kind =
+            kind.ok_or_else(|| TestError::NotUsable(format!("no adapter for kind {}", provider.kind)))?;
+        let settings = self.directory.open(provider).map_err(TestError::NotUsable)?;
         let adapter = kind
-            .build_for(&owner(&provider.provider), &settings)
+            .build_for(&owner(provider), &settings)
             .map_err(|problems| TestError::NotUsable(in_words(&problems)))?;
         let message = Message {
             id: NotificationId::mint(),
             content: Content {
-                channel: Some(provider.provider.channel),
+                channel: Some(provider.channel),
                 subject: "Waypost test".into(),
-                body: format!("This is a test of the provider {}.", provider.provider.name),
+                body: format!("This is a test of the provider {}.", provider.name),
+                type_data: draft.data,
                 ..Content::default()
             },
-            targets: to.into_iter().collect(),
+            targets: draft.to.into_iter().collect(),
             site: None,
             created_at: self.clock.now(),
             trace: None,
         };
-        if message.targets.is_empty() && provider.provider.channel.needs_recipients() {
+        if message.targets.is_empty() && provider.channel.needs_recipients() {
             return Err(TestError::NotUsable(
                 "say whom to send the test to, in `to`".into(),
             ));
         }
         Ok((adapter, message))
+    }
+}
+
+async fn attempt(adapter: &dyn Adapter, message: &Message) -> TestReport {
+    let start = Instant::now();
+    let recorder = Recorder::on();
+    let attempt = Attempt {
+        recorder: recorder.clone(),
+        ..Deadline::after(PROVIDER_TEST_TIMEOUT).into()
+    };
+    let outcome = adapter.deliver(message, attempt).await;
+    TestReport {
+        outcome,
+        transcript: recorder.transcript().unwrap_or_default(),
+        duration: start.elapsed(),
+        resumed: None,
+    }
+}
+
+/// How long the far end asked not to be sent anything.
+fn asked_to_wait(outcome: &Outcome) -> Option<Duration> {
+    match outcome {
+        Outcome::Failed(failure) if failure.scope == Scope::Lane => failure.retry_after,
+        _ => None,
     }
 }

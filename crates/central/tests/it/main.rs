@@ -14,6 +14,7 @@ mod failing;
 mod holds;
 mod lanes;
 mod loops;
+mod provider_tests;
 mod purge;
 mod recipients;
 mod recipients_of_types;

@@ -28,6 +28,7 @@ impl HttpService for Apprise {
             kind: "apprise",
             channel: Channel::Apprise,
             title: "Apprise API",
+            setup: "A running Apprise API server, and an Apprise URL or a configuration that it keeps.",
             settings: vec![
                 Setting::url("server", "Where the Apprise API server is.")
                     .required()

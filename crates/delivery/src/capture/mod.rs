@@ -26,6 +26,7 @@ impl CaptureKind {
             kind: "capture",
             channel: Channel::Capture,
             title: "Kept in memory, delivered to nobody",
+            setup: "Nothing: messages stay in the memory of this node.",
             settings: described(),
             retry: RetryPolicy::exponential(),
             limits: Limits {

@@ -26,8 +26,10 @@ impl HttpService for Discord {
             kind: "discord",
             channel: Channel::Discord,
             title: "Discord by webhook",
+            setup: "In the channel's settings, under Integrations, a webhook. Copy its URL.",
             settings: vec![
                 Setting::url("url", "The webhook of a channel. All of it is a secret.")
+                    .called("Webhook address")
                     .required()
                     .secret()
                     .example("https://discord.com/api/webhooks/…/…"),

@@ -29,8 +29,10 @@ impl HttpService for HomeAssistant {
             kind: "homeassistant",
             channel: Channel::HomeAssistant,
             title: "Home Assistant",
+            setup: "A long-lived access token, on the profile page of a user, and a notify service.",
             settings: vec![
                 Setting::url("url", "Where Home Assistant is.")
+                    .called("Address")
                     .required()
                     .example("http://homeassistant.local:8123"),
                 Setting::text("token", "A long-lived access token, from the profile of a user.")

@@ -25,6 +25,7 @@ impl HttpService for Interakt {
             kind: "interakt",
             channel: Channel::WhatsApp,
             title: "WhatsApp by Interakt",
+            setup: "The API key, under Developer Settings, and approved templates.",
             settings: vec![
                 Setting::text(
                     "apiKey",

@@ -25,6 +25,7 @@ impl HttpService for Meta {
             kind: "meta",
             channel: Channel::WhatsApp,
             title: "WhatsApp by Meta Cloud API",
+            setup: "A WhatsApp business account, the id of its number, a system user's token, and approved templates.",
             settings: vec![
                 Setting::text(
                     "phoneNumberId",

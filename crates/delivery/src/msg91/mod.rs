@@ -28,8 +28,10 @@ impl HttpService for Msg91 {
             kind: "msg91",
             channel: Channel::Sms,
             title: "SMS by MSG91 (India, DLT)",
+            setup: "DLT registration, a flow for each template with its DLT id, and the account's auth key.",
             settings: vec![
                 Setting::text("authkey", "The account's auth key.")
+                    .called("Auth key")
                     .required()
                     .secret_sent_to(&["apiUrl"]),
                 Setting::map(

@@ -27,6 +27,7 @@ impl HttpService for Ntfy {
             kind: "ntfy",
             channel: Channel::Ntfy,
             title: "ntfy",
+            setup: "A topic that nobody guesses; on a server with access control also a token (ntfy token add USER).",
             settings: vec![
                 Setting::url("server", "The ntfy server.").or("https://ntfy.sh"),
                 Setting::text("topic", "Where messages go that name no topic as recipient.")

@@ -27,6 +27,7 @@ impl HttpService for Pushbullet {
             kind: "pushbullet",
             channel: Channel::Pushbullet,
             title: "Pushbullet",
+            setup: "An access token, on the account's settings page.",
             settings: vec![
                 Setting::text("token", "An access token, from the account's settings page.")
                     .required()

@@ -26,6 +26,7 @@ impl HttpService for Pushover {
             kind: "pushover",
             channel: Channel::Pushover,
             title: "Pushover",
+            setup: "An application registered at pushover.net, for its token. The user key is on the dashboard.",
             settings: vec![
                 Setting::text(
                     "token",

@@ -24,8 +24,10 @@ impl HttpService for Slack {
             kind: "slack",
             channel: Channel::Slack,
             title: "Slack by incoming webhook",
+            setup: "An app with Incoming Webhooks switched on and added to the channel. Copy the webhook's URL.",
             settings: vec![
                 Setting::url("url", "The incoming webhook of an app. All of it is a secret.")
+                    .called("Webhook address")
                     .required()
                     .secret()
                     .example("https://hooks.slack.com/services/T…/B…/…"),

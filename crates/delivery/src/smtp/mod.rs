@@ -46,6 +46,7 @@ impl SmtpKind {
             kind: "smtp",
             channel: Channel::Email,
             title: "E-mail by SMTP",
+            setup: "A mail server that takes mail from this machine, and an account on it where it asks for one.",
             settings: settings::described(),
             retry: RetryPolicy::email(),
             limits: Limits {

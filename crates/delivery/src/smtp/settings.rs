@@ -18,33 +18,44 @@ const SERVER_SETTINGS: &[&str] = &["host", "port", "tls", "caPem"];
 /// An access token is fetched with the secret and then shown to the mail server.
 const TOKEN_AND_SERVER_SETTINGS: &[&str] = &["oauth.tokenUrl", "host", "port", "tls", "caPem"];
 
+const XOAUTH2: &[&str] = &["xoauth2"];
+
 pub(super) fn described() -> Vec<Setting> {
     vec![
-        Setting::text("host", "The mail server's name or address.").required(),
+        Setting::text("host", "The mail server's name or address.").called("Mail server").required().example("mail.example.com"),
         Setting::number("port", "Left out: 587 with starttls, 465 with tls, 25 without."),
         Setting::choice(
             "tls",
             &["none", "starttls", "tls"],
             "starttls upgrades a plain connection and refuses to go on without; tls is encrypted from the start.",
         )
+        .called("Encryption")
         .or("starttls"),
         Setting::choice(
             "auth",
             &["none", "plain", "login", "xoauth2"],
             "How to log in. xoauth2 fetches access tokens with the settings under oauth.",
         )
+        .called("Login")
         .or("none"),
-        Setting::text("username", "The account; with xoauth2 the mailbox."),
-        Setting::text("password", "For plain and login.").secret_sent_to(SERVER_SETTINGS),
-        Setting::url("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant."),
-        Setting::text("oauth.clientId", "The application's id at the identity provider."),
+        Setting::text("username", "The account; with xoauth2 the mailbox.")
+            .called("User name")
+            .only_when("auth", &["plain", "login", "xoauth2"]),
+        Setting::text("password", "Of that account.")
+            .secret_sent_to(SERVER_SETTINGS)
+            .only_when("auth", &["plain", "login"]),
+        Setting::url("oauth.tokenUrl", "Where access tokens are fetched, with the client-credentials grant.").only_when("auth", XOAUTH2),
+        Setting::text("oauth.clientId", "The application's id at the identity provider.").only_when("auth", XOAUTH2),
         Setting::text("oauth.clientSecret", "The application's secret at the identity provider.")
-            .secret_sent_to(TOKEN_AND_SERVER_SETTINGS),
-        Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default"),
-        Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").required(),
+            .secret_sent_to(TOKEN_AND_SERVER_SETTINGS)
+            .only_when("auth", XOAUTH2),
+        Setting::text("oauth.scope", "For Microsoft 365: https://outlook.office365.com/.default").only_when("auth", XOAUTH2),
+        Setting::text("from", "The sender: waypost@example.com, or Waypost <waypost@example.com>.").called("Sender").required().example("waypost@example.com"),
         Setting::text("replyTo", "Where answers go, if not to the sender."),
-        Setting::text("domain", "The right-hand side of Message-IDs; left out, delivery.message_id_domain or the domain of `from`."),
-        Setting::text("caPem", "A certificate authority to trust besides the public ones, as PEM text."),
+        Setting::text("domain", "The right-hand side of Message-IDs; left out, delivery.message_id_domain or the domain of `from`.").called("Domain of Message-IDs"),
+        Setting::text("caPem", "A certificate authority to trust besides the public ones, as PEM text.")
+            .called("Certificate authority")
+            .only_when("tls", &["starttls", "tls"]),
         Setting::duration("timeout", "The longest one attempt may take.").or("30s"),
     ]
 }

@@ -24,11 +24,13 @@ impl HttpService for Teams {
             kind: "teams",
             channel: Channel::Teams,
             title: "Microsoft Teams by Workflows webhook",
+            setup: "In the channel's Workflows: Post to a channel when a webhook request is received. Copy its URL.",
             settings: vec![
                 Setting::url(
                     "url",
                     "The address of a flow that starts when a webhook request is received. All of it is a secret. Addresses on logic.azure.com ended in November 2025.",
                 )
+                .called("Address of the flow")
                 .required()
                 .secret()
                 .example("https://….environment.api.powerplatform.com/powerautomate/automations/direct/workflows/…"),

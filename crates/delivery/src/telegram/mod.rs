@@ -25,6 +25,7 @@ impl HttpService for Telegram {
             kind: "telegram",
             channel: Channel::Telegram,
             title: "Telegram bot",
+            setup: "A bot from @BotFather. Write to it, or make it a member of the group, so that it may write back.",
             settings: vec![
                 Setting::text("token", "The bot's token, from @BotFather.")
                     .required()

@@ -31,6 +31,7 @@ impl HttpService for Twilio {
             kind: "twilio",
             channel: Channel::Sms,
             title: "SMS by Twilio",
+            setup: "An account with a number or a messaging service.",
             settings: vec![
                 Setting::text("accountSid", "The account's SID, from the console.")
                     .required()

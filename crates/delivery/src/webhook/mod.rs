@@ -30,6 +30,7 @@ impl HttpService for Webhook {
             kind: "webhook",
             channel: Channel::Webhook,
             title: "Webhook",
+            setup: "An address of yours that takes a POST. Give both sides the same signing secret.",
             settings: settings::described(),
             retry: RetryPolicy::exponential(),
             limits: Limits {

@@ -30,12 +30,15 @@ pub(super) fn described() -> Vec<Setting> {
             "url",
             "Where messages are posted. It may hold a password or a token: only its scheme, host and port are ever shown.",
         )
+        .called("Address")
         .required()
-        .secret(),
+        .secret()
+        .example("https://example.com/hooks/waypost"),
         Setting::text(
             "secret",
             "Signs each request as Standard Webhooks has it: whsec_ and base64, or any text of 24 characters and more.",
         )
+        .called("Signing secret")
         .secret_sent_to(&["url"]),
         Setting::map("headers", "Sent along with each request; they often carry credentials.").secret_sent_to(&["url"]),
         described_timeout("15s"),

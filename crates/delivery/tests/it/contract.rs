@@ -322,6 +322,36 @@ fn every_kind_names_unknown_settings_and_describes_the_ones_it_needs() {
     }
 }
 
+#[test]
+fn every_kind_says_what_to_create_and_calls_its_settings_by_words_of_their_own() {
+    let registry = registry();
+    for kind in registry.iter() {
+        let info = kind.info();
+        assert!(info.setup.ends_with('.'), "{}: {:?}", info.kind, info.setup);
+        let labels: Vec<_> = info.settings.iter().map(|s| s.label()).collect();
+        for (i, label) in labels.iter().enumerate() {
+            let in_words = label.starts_with(char::is_uppercase) && !label.contains('.');
+            assert!(
+                in_words && !labels[..i].contains(label),
+                "{}: {label:?}",
+                info.kind
+            );
+        }
+        for (setting, when) in info.settings.iter().filter_map(|s| Some((s, s.when?))) {
+            let other = info.settings.iter().find(|s| s.name == when.setting);
+            let Some(SettingType::Choice(words)) = other.map(|s| s.kind.clone()) else {
+                panic!("{}: {} depends on no choice", info.kind, setting.name)
+            };
+            assert!(
+                when.is.iter().all(|is| words.contains(is)),
+                "{}: {}",
+                info.kind,
+                setting.name
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_a_secret_is_bound_to_are_settings_of_its_kind() {
     let registry = registry();

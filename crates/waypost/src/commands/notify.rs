@@ -75,7 +75,7 @@ pub struct Args {
 }
 
 /// Left to itself, clap would take any text for a JSON string.
-fn json_object(text: &str) -> Result<serde_json::Value, String> {
+pub fn json_object(text: &str) -> Result<serde_json::Value, String> {
     match serde_json::from_str(text) {
         Ok(object @ serde_json::Value::Object(_)) => Ok(object),
         Ok(_) => Err("must be a JSON object, like {\"priority\": 1}".into()),

@@ -21,6 +21,24 @@ pub fn confirm(question: &str, yes: bool) -> anyhow::Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// A line from the person at the terminal.
+pub fn line(question: &str) -> anyhow::Result<String> {
+    eprint!("{question}");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    if std::io::stdin().lock().read_line(&mut answer)? == 0 {
+        return Err(usage("nobody answers any more"));
+    }
+    Ok(answer.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// The same, typed unseen.
+pub fn secret_or_nothing(question: &str) -> anyhow::Result<String> {
+    eprint!("{question}");
+    std::io::stderr().flush()?;
+    Ok(Term::stderr().read_secure_line()?)
+}
+
 /// A secret: typed unseen at a terminal, otherwise one line of standard input.
 pub fn secret(name: &str) -> anyhow::Result<String> {
     let text = if std::io::stdin().is_terminal() {

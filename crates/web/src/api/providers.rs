@@ -22,8 +22,9 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use central::providers::{PutError, TestError};
+use central::providers::{PutError, TestDraft, TestError};
 use domain::{ProviderId, submission::limit};
+use serde_json::Value;
 use store::directory::Provider;
 
 pub async fn list(
@@ -56,7 +57,8 @@ pub async fn create(
     caller: Caller,
     JsonObject(fields): JsonObject,
 ) -> Result<Response> {
-    let draft = draft::read(fields, None, state.central.directory.registry()).map_err(Problem::fields)?;
+    let draft =
+        draft::read(fields, caller.tenant, None, &state.central.providers).map_err(Problem::fields)?;
     let stored = state
         .central
         .providers
@@ -77,8 +79,8 @@ pub async fn replace(
 ) -> Result<Json<ProviderView>> {
     let current = find(&state, &caller, &id).await?;
     let version = fields.integer::<i64>("version");
-    let draft =
-        draft::read(fields, Some(&current), state.central.directory.registry()).map_err(Problem::fields)?;
+    let draft = draft::read(fields, caller.tenant, Some(&current), &state.central.providers)
+        .map_err(Problem::fields)?;
     if version.is_some_and(|version| version != current.version) {
         return Err(Problem::new(
             Code::Conflict,
@@ -121,11 +123,16 @@ pub async fn test(
     OptionalObject(mut fields): OptionalObject,
 ) -> Result<Json<TestAnswer>> {
     let to = short_text(&mut fields, "to", limit::ADDRESS);
+    let data = fields.object("data").map(|data| Value::Object(data).to_string());
+    if data.as_ref().is_some_and(|data| data.len() > limit::TYPE_DATA) {
+        fields.problem("data", format!("must be at most {} bytes", limit::TYPE_DATA));
+    }
     finish(fields)?;
+    let draft = TestDraft { to, data };
     let report = state
         .central
         .providers
-        .test(caller.tenant, &ProviderId::new(id), to, &caller.actor)
+        .test(caller.tenant, &ProviderId::new(id), draft, &caller.actor)
         .await;
     match report {
         Ok(report) => Ok(Json(report.into())),

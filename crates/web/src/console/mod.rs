@@ -35,6 +35,9 @@ mod provider;
 mod provider_draft;
 mod provider_fields;
 mod provider_form;
+mod provider_policy;
+mod provider_setting;
+mod provider_test;
 mod providers;
 mod recipients;
 mod routes;
@@ -50,6 +53,7 @@ mod users;
 
 pub use failure::{no_such_method, no_such_page};
 pub use guard::{SESSION_COOKIE, Signed};
+pub use provider_test::TestResults;
 pub use routes::{Route, routes};
 pub use settings::ConsoleSettings;
 

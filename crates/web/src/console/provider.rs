@@ -6,20 +6,26 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{LaneState, cut, number, took},
+    show::{LaneState, cut, number},
 };
 use crate::{
     api::{PathText, lists::encode},
-    dto::provider::{ProviderView, TestAnswer},
+    dto::provider::ProviderView,
     problem::Problem,
     state::Shared,
 };
 use askama::Template;
 use axum::extract::State;
-use central::providers::TestError;
 use delivery::KindInfo;
-use domain::{OnAmbiguous, ProviderId, retry::human, submission::limit};
+use domain::{OnAmbiguous, ProviderId, retry::human};
 use store::{directory::Provider, stats::FailureGroup};
+
+/// A setting in words, with the name that programs use.
+struct ShownSetting {
+    label: String,
+    key: String,
+    value: String,
+}
 
 #[derive(Template)]
 #[template(path = "provider/page.html")]
@@ -30,17 +36,13 @@ struct Page {
     state: LaneState,
     held: bool,
     waiting: u64,
-    settings: Vec<(String, String)>,
+    settings: Vec<ShownSetting>,
     retry: String,
     limits: String,
     unsure: &'static str,
     /// Messages are kept here instead of being sent.
     captures: bool,
     failures: Vec<FailureGroup>,
-    /// What came of the test that was just made.
-    tested: Option<TestAnswer>,
-    test_problem: Option<String>,
-    to: String,
     needs_recipient: bool,
 }
 framed!(Page);
@@ -95,7 +97,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         state: LaneState::of(&lane, Some(&stored.provider.limits), sealed, frame.now),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
-        settings: flat("", &view.settings),
+        settings: named(flat("", &view.settings), info),
         retry: retry_in_words(&stored),
         limits: limits_in_words(&stored),
         unsure: match stored.provider.on_ambiguous {
@@ -104,9 +106,6 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         },
         captures: state.central.providers.captured(&stored.provider).is_some(),
         failures,
-        tested: None,
-        test_problem: None,
-        to: String::new(),
         needs_recipient: stored.provider.channel.needs_recipients(),
         view,
         frame,
@@ -125,6 +124,24 @@ fn flat(prefix: &str, settings: &serde_json::Map<String, serde_json::Value>) -> 
         }
     }
     rows
+}
+
+fn named(settings: Vec<(String, String)>, info: Option<&KindInfo>) -> Vec<ShownSetting> {
+    let label = |key: &str| {
+        let of = |name: &str| info?.settings.iter().find(|setting| setting.name == name);
+        let inside = || Some((of(key.split_once('.')?.0)?, key.split_once('.')?.1));
+        match (of(key), inside()) {
+            (Some(setting), _) => setting.label().into_owned(),
+            (None, Some((setting, name))) => format!("{}: {name}", setting.label()),
+            (None, None) => key.to_owned(),
+        }
+    };
+    let shown = |(key, value): (String, String)| ShownSetting {
+        label: label(&key),
+        key,
+        value,
+    };
+    settings.into_iter().map(shown).collect()
 }
 
 fn retry_in_words(stored: &Provider) -> String {
@@ -157,36 +174,6 @@ fn limits_in_words(stored: &Provider) -> String {
 
 pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     Ok(show(&state, &signed, &id).await?.show(&state))
-}
-
-/// One real attempt, now; the page answers with what the far end said.
-pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
-    let to = form
-        .text("to")
-        .filter(|to| to.chars().count() <= limit::ADDRESS && !to.contains('\0'));
-    let tested = state
-        .central
-        .providers
-        .test(
-            signed.caller.tenant,
-            &ProviderId::new(id.as_str()),
-            to.clone(),
-            &signed.caller.actor,
-        )
-        .await;
-    let (tested, test_problem) = match tested {
-        Ok(report) => (Some(TestAnswer::from(report)), None),
-        Err(TestError::NotFound) => return Err(Trouble(Problem::not_found("provider"))),
-        Err(TestError::NotUsable(why)) => (None, Some(why)),
-        Err(TestError::Store(error)) => return Err(error.into()),
-    };
-    let page = Page {
-        tested,
-        test_problem,
-        to: to.unwrap_or_default(),
-        ..show(&state, &signed, &id).await?
-    };
-    Ok(page.show(&state))
 }
 
 pub async fn hold(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {

@@ -42,21 +42,36 @@ pub fn to_fields(form: &Form, info: &KindInfo, stored: Option<&NewProvider>) -> 
     for name in LIMITS {
         put_number(&mut limits, name, form.text(&format!("limits.{name}")));
     }
-    let mut settings = Map::new();
+    let (mut settings, mut problems) = (Map::new(), vec![]);
     for setting in &info.settings {
-        if let Some(value) = setting_value(setting, form) {
-            put(&mut settings, setting.name, value);
+        match setting_value(setting, form) {
+            Ok(Some(value)) => put(&mut settings, setting.name, value),
+            Ok(None) => {}
+            Err(problem) => problems.push((format!("settings.{}", setting.name), problem)),
         }
     }
     for (name, part) in [("retry", retry), ("limits", limits), ("settings", settings)] {
         top.insert(name.into(), Value::Object(part));
     }
-    Fields::new(top)
+    let mut fields = Fields::new(top);
+    for (field, problem) in problems {
+        fields.problem(&field, problem);
+    }
+    fields
 }
 
-/// The field that asks for a kept secret to be removed.
-pub fn removal(field: &str) -> String {
-    format!("remove.{field}")
+/// The field that says what becomes of a kept secret: `keep`, `replace` or `clear`.
+pub fn secret_choice(field: &str) -> String {
+    format!("secret.{field}")
+}
+
+/// The rows of a field of names and values in which something stands.
+pub fn pairs(form: &Form, field: &str) -> Vec<(String, String)> {
+    let (names, values) = (format!("{field}.name"), format!("{field}.value"));
+    let rows = form.all(&names).zip(form.all(&values));
+    rows.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .filter(|(name, value)| !name.is_empty() || !value.is_empty())
+        .collect()
 }
 
 /// What is stored, less what the form asks for.
@@ -77,24 +92,33 @@ fn put_number(map: &mut Map<String, Value>, name: &str, text: Option<String>) {
     map.insert(name.into(), value.unwrap_or(Value::String(text)));
 }
 
-fn setting_value(setting: &Setting, form: &Form) -> Option<Value> {
+/// What a setting is to be; none leaves it as it is, or at its default.
+fn setting_value(setting: &Setting, form: &Form) -> Result<Option<Value>, &'static str> {
     let name = format!("settings.{}", setting.name);
-    if setting.secret && form.ticked(&removal(&name)) {
-        return Some(Value::Null);
+    let choice = form.get(&secret_choice(&name)).unwrap_or_default();
+    if setting.secret && choice == "clear" {
+        return Ok(Some(Value::Null));
     }
-    match setting.kind {
+    let value = match setting.kind {
         SettingType::Boolean => Some(form.ticked(&name).into()),
         SettingType::Map => {
-            let text = form.text(&name)?;
-            let pairs = text.lines().filter(|line| !line.trim().is_empty()).map(|line| {
-                let (key, value) = line.split_once(':').unwrap_or((line, ""));
-                (key.trim().to_owned(), Value::String(value.trim().to_owned()))
-            });
-            Some(Value::Object(pairs.collect()))
+            let rows = pairs(form, &name);
+            if rows.iter().any(|(name, _)| name.is_empty()) {
+                return Err("has a value without a name");
+            }
+            let map: Map<_, _> = rows
+                .into_iter()
+                .map(|(name, value)| (name, value.into()))
+                .collect();
+            (!map.is_empty()).then_some(Value::Object(map))
         }
         // Blanks may belong to a secret.
         _ if setting.secret => form.get(&name).filter(|text| !text.is_empty()).map(Value::from),
         _ => form.text(&name).map(Value::from),
+    };
+    match (choice, &value) {
+        ("replace", None) => Err("is to be replaced, but nothing was given to replace it"),
+        _ => Ok(value),
     }
 }
 

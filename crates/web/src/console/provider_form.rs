@@ -20,16 +20,65 @@ use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::providers::PutError;
 use delivery::KindInfo;
-use domain::FieldError;
+use domain::{Channel, FieldError};
 use store::directory::Provider;
 
 #[derive(Template)]
 #[template(path = "provider/kinds.html")]
 struct Kinds {
     frame: Frame,
-    kinds: Vec<KindInfo>,
+    /// What was looked for.
+    q: String,
+    groups: Vec<KindGroup>,
 }
 framed!(Kinds);
+
+/// The kinds that deliver one type.
+struct KindGroup {
+    title: &'static str,
+    kinds: Vec<KindInfo>,
+}
+
+/// By type, each type where its first kind stands; only those in which every word that was looked for is found.
+fn grouped<'a>(kinds: impl Iterator<Item = &'a KindInfo>, q: &str) -> Vec<KindGroup> {
+    let mut groups: Vec<KindGroup> = vec![];
+    for info in kinds.filter(|info| matches(info, q)) {
+        let title = channel_in_words(info.channel);
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.kinds.push(info.clone()),
+            None => groups.push(KindGroup {
+                title,
+                kinds: vec![info.clone()],
+            }),
+        }
+    }
+    groups
+}
+
+fn matches(info: &KindInfo, q: &str) -> bool {
+    let text = format!(
+        "{} {} {} {}",
+        info.kind,
+        info.title,
+        channel_in_words(info.channel),
+        info.channel
+    )
+    .to_lowercase();
+    q.to_lowercase()
+        .split_whitespace()
+        .all(|word| text.contains(word))
+}
+
+fn channel_in_words(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Email => "E-mail",
+        Channel::Sms => "SMS",
+        Channel::HomeAssistant => "Home Assistant",
+        Channel::Teams => "Microsoft Teams",
+        Channel::Capture => "For trials",
+        other => other.as_str(),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "provider/form.html")]
@@ -48,14 +97,10 @@ framed!(Edit);
 pub async fn new(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let frame = Frame::new(&state, &signed, "Add a provider", Nav::Providers).await?;
     let Some(name) = params.text("kind") else {
-        let kinds = state
-            .central
-            .directory
-            .registry()
-            .iter()
-            .map(|kind| kind.info().clone())
-            .collect();
-        return Ok(Kinds { frame, kinds }.show(&state));
+        let q = params.text("q").unwrap_or_default();
+        let kinds = state.central.directory.registry().iter().map(|kind| kind.info());
+        let groups = grouped(kinds, &q);
+        return Ok(Kinds { frame, q, groups }.show(&state));
     };
     let info = kind(&state, &name)?;
     let page = Edit {
@@ -88,8 +133,9 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     let info = kind(&state, form.get("kind").unwrap_or_default())?;
     let draft = draft::read(
         to_fields(&form, &info, None),
+        signed.caller.tenant,
         None,
-        state.central.directory.registry(),
+        &state.central.providers,
     );
     let made = match draft {
         Ok(draft) => {
@@ -127,8 +173,9 @@ pub async fn replace(
     }
     let draft = draft::read(
         to_fields(&form, &info, Some(&stored.provider)),
+        signed.caller.tenant,
         Some(&stored),
-        state.central.directory.registry(),
+        &state.central.providers,
     );
     let changed = match draft {
         Ok(draft) => {

@@ -4,7 +4,7 @@ use super::{
     account, audit, bulk, captured,
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
-    providers, recipients, send, sign_in, sites, tenants, theme, users,
+    provider_test, providers, recipients, send, sign_in, sites, tenants, theme, users,
 };
 use crate::{
     access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
@@ -103,7 +103,8 @@ fn setting_up() -> Vec<Route> {
         get("/providers/{id}", Read, provider::page),
         get("/providers/{id}/edit", Administer, provider_form::edit),
         post("/providers/{id}/edit", Administer, provider_form::replace),
-        post("/providers/{id}/test", Operate, provider::test),
+        post("/providers/{id}/test", Operate, provider_test::test),
+        get("/providers/{id}/tests/{test}", Operate, provider_test::page),
         get("/providers/{id}/captured", Read, captured::page),
         post("/providers/{id}/hold", Operate, provider::hold),
         post("/providers/{id}/resume", Operate, provider::resume),

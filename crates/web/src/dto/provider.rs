@@ -8,7 +8,7 @@ use super::{
     notification::HoldView,
 };
 use central::providers::{ProviderService, TestReport};
-use delivery::{KindInfo, Setting, SettingType, transcript::Part};
+use delivery::{KindInfo, Setting, SettingType, When, transcript::Part};
 use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -115,6 +115,9 @@ impl From<Provider> for ProviderView {
 pub struct TestRequest {
     /// An address; needed for types that have recipients.
     pub to: Option<String>,
+    /// Fields that only some types know; a `template`, for kinds that send nothing else.
+    #[schema(value_type = Option<Object>)]
+    pub data: Option<Value>,
 }
 
 /// Why an operator stops a provider.
@@ -126,7 +129,7 @@ pub struct HoldRequest {
 }
 
 /// What came of a test.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestAnswer {
     pub ok: bool,
@@ -140,6 +143,9 @@ pub struct TestAnswer {
     /// What a real message would have held the provider for.
     #[schema(value_type = Option<HoldReasonName>)]
     pub hold: Option<HoldReason>,
+    /// What held the provider before, and no longer does because the test succeeded.
+    #[schema(value_type = Option<HoldReasonName>)]
+    pub resumed: Option<HoldReason>,
     pub duration_ms: u64,
     pub provider_message_id: Option<String>,
     /// Where recipients fared differently.
@@ -151,7 +157,7 @@ pub struct TestAnswer {
 }
 
 /// One thing that was said in a test.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct TranscriptPart {
     /// `sent` or `received`.
     #[schema(value_type = TranscriptSideName)]
@@ -169,7 +175,7 @@ impl From<Part> for TranscriptPart {
 }
 
 /// One recipient's part of a test.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct TestedRecipient {
     pub address: String,
     pub ok: bool,
@@ -186,6 +192,7 @@ impl From<TestReport> for TestAnswer {
             provider_code: None,
             detail: None,
             hold: None,
+            resumed: report.resumed,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             provider_message_id: None,
             recipients: vec![],
@@ -248,6 +255,8 @@ pub struct KindView {
     #[schema(value_type = TypeName)]
     pub r#type: Channel,
     pub title: &'static str,
+    /// What has to be there on the other side before it can be set up.
+    pub setup: &'static str,
     pub settings: Vec<SettingView>,
     #[schema(value_type = RetryView)]
     pub retry: RetryPolicy,
@@ -262,6 +271,8 @@ pub struct KindView {
 #[serde(rename_all = "camelCase")]
 pub struct SettingView {
     pub name: &'static str,
+    /// What people call it.
+    pub label: String,
     #[schema(value_type = SettingTypeName)]
     pub r#type: &'static str,
     /// The words a `choice` takes.
@@ -271,11 +282,20 @@ pub struct SettingView {
     pub secret: bool,
     /// Of a secret: the settings that decide who gets to see it. When one of them changes it has to be given again.
     pub sent_to: Vec<&'static str>,
+    /// Of use only when another setting is one of these.
+    pub when: Option<WhenView>,
     #[schema(value_type = Option<SettingDefault>)]
     pub default: Option<Value>,
     pub help: &'static str,
     /// How a value looks.
     pub example: Option<&'static str>,
+}
+
+/// A choice that another setting depends on.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WhenView {
+    pub setting: &'static str,
+    pub is: Vec<&'static str>,
 }
 
 impl From<&KindInfo> for KindView {
@@ -284,6 +304,7 @@ impl From<&KindInfo> for KindView {
             kind: info.kind,
             r#type: info.channel,
             title: info.title,
+            setup: info.setup,
             settings: info.settings.iter().cloned().map(SettingView::from).collect(),
             retry: info.retry.clone(),
             limits: info.limits.clone(),
@@ -305,11 +326,16 @@ impl From<Setting> for SettingView {
         };
         Self {
             name: setting.name,
+            label: setting.label().into_owned(),
             r#type,
             choices,
             required: setting.required,
             secret: setting.secret,
             sent_to: setting.sent_to.to_vec(),
+            when: setting.when.map(|When { setting, is }| WhenView {
+                setting,
+                is: is.to_vec(),
+            }),
             default: setting.default,
             help: setting.help,
             example: setting.example,

@@ -486,7 +486,10 @@ async fn kinds_say_which_settings_they_take() {
         .iter()
         .find(|k| k["kind"] == "test-mail")
         .unwrap();
-    assert_eq!(mail["type"], "Email");
+    assert_eq!(
+        (&mail["type"], &mail["setup"]),
+        (&json!("Email"), &json!("Nothing."))
+    );
     let password = mail["settings"]
         .as_array()
         .unwrap()
@@ -494,8 +497,8 @@ async fn kinds_say_which_settings_they_take() {
         .find(|s| s["name"] == "password")
         .unwrap();
     assert_eq!(
-        (&password["secret"], &password["type"]),
-        (&json!(true), &json!("text"))
+        (&password["secret"], &password["type"], &password["label"]),
+        (&json!(true), &json!("text"), &json!("Password"))
     );
 }
 

@@ -76,6 +76,7 @@ impl NoopKind {
             kind: "noop",
             channel: Channel::Email,
             title: "Takes everything, does nothing",
+            setup: "Nothing.",
             settings: vec![Setting::text("dead", "Answers nothing and fails after a while.")],
             retry: RetryPolicy::exponential(),
             limits: Limits {

@@ -1,6 +1,7 @@
 //! `waypost provider`: ways out.
 
 mod policy;
+mod prompts;
 mod settings;
 mod show;
 
@@ -12,10 +13,11 @@ use crate::{
     output,
     wiring::{node, store},
 };
-use client::{Client, ProviderDraft, ProviderKind};
+use client::{ProviderDraft, ProviderKind};
 use domain::Tracer;
 use policy::Policy;
-use settings::{ask_again, ask_for_missing, merge, read};
+use prompts::{Terminal, ask_kind, ask_missing};
+use settings::{ask_again, merge, read};
 use show::{captured, kinds, list, say};
 
 #[derive(Debug, clap::Subcommand)]
@@ -46,16 +48,20 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
+    /// A setting, like host=mail.example.com. Secrets: password=@FILE, or password=- to be asked. At a terminal, what is
+    /// needed and missing is asked for
+    #[arg(value_name = "NAME=VALUE")]
+    settings: Vec<String>,
     /// smtp, webhook, capture, …: `waypost provider kinds` lists them
     #[arg(long)]
-    kind: String,
+    kind: Option<String>,
     /// What notifications will call it; made of the name if left out
     #[arg(long)]
     id: Option<String>,
     /// What people call it
     #[arg(long)]
     name: Option<String>,
-    /// A setting, like host=mail.example.com. Secrets: password=@FILE, or password=- to be asked
+    /// The same as NAME=VALUE alone
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// Among providers of the same type the lowest comes first
@@ -78,6 +84,9 @@ pub struct Set {
     id: String,
     /// A setting, like host=mail.example.com. Secrets: password=@FILE, password=- to be asked, password= to remove it
     #[arg(value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+    /// The same as NAME=VALUE alone
+    #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// What people call it
     #[arg(long)]
@@ -121,6 +130,9 @@ pub struct Test {
     /// Whom to send the test to, for types that need somebody
     #[arg(long, value_name = "ADDRESS")]
     to: Option<String>,
+    /// Fields that only some types know, as a JSON object: a template, for kinds that send nothing else
+    #[arg(long, value_name = "JSON", value_parser = super::notify::json_object)]
+    data: Option<serde_json::Value>,
     /// Print what was sent and what came back
     #[arg(long)]
     transcript: bool,
@@ -188,13 +200,23 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
 
 async fn add(args: Add) -> anyhow::Result<()> {
     let client = args.central.client()?;
-    let kind = kind(&client, &args.kind).await?;
-    let mut settings = read(&kind, &args.set)?;
-    ask_for_missing(&kind, &mut settings)?;
+    let kinds = client.provider_kinds().await?;
+    let mut terminal = Terminal::find();
+    let name = match (args.kind, &mut terminal) {
+        (Some(name), _) => name,
+        (None, Some(terminal)) => ask_kind(&kinds, terminal)?,
+        (None, None) => return Err(usage("say which kind: --kind smtp, --kind webhook, …")),
+    };
+    let kind = named(kinds, name.trim())?;
+    let mut settings = read(&kind, &[args.settings, args.set].concat())?;
+    // Without anybody to ask, central names what is missing.
+    if let Some(terminal) = &mut terminal {
+        ask_missing(&kind, &mut settings, terminal)?;
+    }
     let draft = ProviderDraft {
         id: args.id,
         name: args.name,
-        kind: args.kind,
+        kind: kind.kind,
         enabled: args.disabled.then_some(false),
         order: args.order,
         settings,
@@ -210,9 +232,9 @@ async fn add(args: Add) -> anyhow::Result<()> {
 async fn set(args: Set) -> anyhow::Result<()> {
     let client = args.central.client()?;
     let current = client.provider(&args.id).await?;
-    let kind = kind(&client, &current.kind).await?;
+    let kind = named(client.provider_kinds().await?, &current.kind)?;
     let mut settings = current.settings.clone();
-    merge(&mut settings, read(&kind, &args.set)?);
+    merge(&mut settings, read(&kind, &[args.settings, args.set].concat())?);
     ask_again(&kind, &current.settings, &mut settings)?;
     let draft = ProviderDraft {
         id: None,
@@ -229,8 +251,7 @@ async fn set(args: Set) -> anyhow::Result<()> {
     say(&client.replace_provider(&args.id, &draft).await?, args.format)
 }
 
-async fn kind(client: &Client, name: &str) -> anyhow::Result<ProviderKind> {
-    let kinds = client.provider_kinds().await?;
+fn named(kinds: Vec<ProviderKind>, name: &str) -> anyhow::Result<ProviderKind> {
     let known = kinds
         .iter()
         .map(|k| k.kind.clone())
@@ -244,7 +265,7 @@ async fn test(args: Test) -> anyhow::Result<()> {
     let report = args
         .central
         .client()?
-        .test_provider(&args.id, args.to.as_deref())
+        .test_provider_with(&args.id, args.to.as_deref(), args.data.as_ref())
         .await?;
     if args.format.json {
         output::json(&report)?;
@@ -255,6 +276,11 @@ async fn test(args: Test) -> anyhow::Result<()> {
             "{} in {} ms  {words}",
             report.outcome, report.duration_ms
         ))?;
+        if let Some(reason) = report.resumed {
+            output::line(format_args!(
+                "it was held ({reason}); that has ended, and what waited goes out"
+            ))?;
+        }
         for part in report.transcript.iter().filter(|_| args.transcript) {
             output::line(format_args!("\n{}:\n{}", part.side, part.text))?;
         }

@@ -1,4 +1,4 @@
-//! `--set name=value`: settings of a provider as they are written on a command line.
+//! `name=value`, by itself or behind `--set`: settings of a provider as they are written on a command line.
 //!
 //! Always true: a secret is never taken from the command line itself, where other users and the shell's history see
 //! it: `name=@FILE` reads it, `name=-` asks for it, `name=` removes it. Of URLs, which are secrets for what they may
@@ -34,23 +34,6 @@ pub fn read(kind: &ProviderKind, pairs: &[String]) -> anyhow::Result<Map<String,
         put(&mut settings, name, value);
     }
     Ok(settings)
-}
-
-/// Asks for the required secrets that were not given, if there is somebody to ask.
-pub fn ask_for_missing(kind: &ProviderKind, settings: &mut Map<String, Value>) -> anyhow::Result<()> {
-    if !std::io::stdin().is_terminal() {
-        return Ok(());
-    }
-    for setting in kind.settings.iter().filter(|s| s.secret && s.required) {
-        if get(settings, &setting.name).is_none() {
-            put(
-                settings,
-                &setting.name,
-                Value::String(ask::secret(&setting.name)?),
-            );
-        }
-    }
-    Ok(())
 }
 
 /// `headers.X-Team` belongs to the map `headers`.
@@ -109,7 +92,7 @@ fn read_file(file: &str) -> anyhow::Result<String> {
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-fn typed(setting: &Setting, name: &str, text: &str) -> anyhow::Result<Value> {
+pub fn typed(setting: &Setting, name: &str, text: &str) -> anyhow::Result<Value> {
     let wrong = |takes: &str| usage(format!("{name} takes {takes}, not {text:?}"));
     match setting.kind.as_str() {
         "number" => {
@@ -133,7 +116,7 @@ fn typed(setting: &Setting, name: &str, text: &str) -> anyhow::Result<Value> {
     }
 }
 
-fn put(settings: &mut Map<String, Value>, name: &str, value: Value) {
+pub fn put(settings: &mut Map<String, Value>, name: &str, value: Value) {
     match name.split_once('.') {
         None => {
             settings.insert(name.to_owned(), value);
@@ -147,7 +130,7 @@ fn put(settings: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-fn get<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+pub fn get<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match name.split_once('.') {
         None => settings.get(name),
         Some((outer, inner)) => get(settings.get(outer)?.as_object()?, inner),

@@ -62,6 +62,9 @@ pub async fn kinds(args: Plain) -> anyhow::Result<()> {
     }
     for kind in kinds {
         output::line(format_args!("{}  {} ({})", kind.kind, kind.title, kind.channel))?;
+        if let Some(setup) = &kind.setup {
+            output::line(format_args!("  On the other side: {setup}"))?;
+        }
         for s in &kind.settings {
             let takes = s
                 .choices
@@ -77,7 +80,13 @@ pub async fn kinds(args: Plain) -> anyhow::Result<()> {
                 .example
                 .as_ref()
                 .map_or_else(String::new, |e| format!(" Example: {e}"));
-            output::line(format_args!("  {} ({takes}{marks})  {}{example}", s.name, s.help))?;
+            let when = s.when.as_ref().map_or_else(String::new, |when| {
+                format!(" Only where {} is {}.", when.setting, when.is.join(" or "))
+            });
+            output::line(format_args!(
+                "  {} ({takes}{marks})  {}{example}{when}",
+                s.name, s.help
+            ))?;
         }
     }
     Ok(())

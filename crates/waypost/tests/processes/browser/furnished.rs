@@ -110,6 +110,7 @@ impl Furnished {
             shown("provider-captured", "/providers/trap/captured"),
             shown("provider-kinds", "/providers/new"),
             shown("provider-form", "/providers/mail/edit"),
+            shown("provider-form-webhook", "/providers/hook/edit"),
             shown("lists", "/lists"),
             shown("list", "/lists/crew"),
             shown("keys", "/keys"),

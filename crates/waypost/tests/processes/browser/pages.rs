@@ -77,6 +77,16 @@ async fn every_page_is_accessible_and_fits_the_screen_in_light_and_dark() {
     inspector
         .inspect(&browser, "job", async |browser| browser.open(&job).await)
         .await;
+    browser.open("/providers/mail").await;
+    browser.fill("#test-to", "crew@plant.example").await;
+    browser.click("#send-test").await;
+    browser.shows("#tested", "It works.").await;
+    let test = browser.place().await;
+    inspector
+        .inspect(&browser, "provider-test", async |browser| {
+            browser.open(&test).await
+        })
+        .await;
     let ops = furnished.ops(Scripts::On).await;
     ops.open("/tenants").await;
     ops.fill("#new-tenant #name", "harbour").await;

@@ -58,7 +58,12 @@ async fn a_provider_is_added_tested_and_corrected(scripts: Scripts) {
     world.hook.behave();
     browser.click("#send-test").await;
     browser.shows("#tested", "It works.").await;
-    assert_eq!(world.hook.counts().taken, 1);
+    browser.shows("#transcript", "POST •••").await;
+    let place = browser.place().await;
+    assert!(place.starts_with("/providers/night/tests/"), "{place}");
+    browser.open(&place).await;
+    browser.shows("#tested", "It works.").await;
+    assert_eq!(world.hook.counts().taken, 1, "looking again sends nothing");
 
     browser.click("#edit").await;
     browser.fill("[name=name]", "Late shift").await;

@@ -1,6 +1,6 @@
 //! What a form must carry.
 
-use super::visitor::{Visitor, filled};
+use super::visitor::{Visitor, filled, location};
 use crate::world::World;
 use axum::http::StatusCode;
 use domain::{ProviderId, TenantId};
@@ -85,10 +85,13 @@ async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_fiel
     let world = World::new().await;
     let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
     let page = admin.get("/providers/mail/edit").await.text;
-    assert!(page.contains("remove.settings.password"), "{page}");
+    for choice in ["keep", "replace", "clear"] {
+        let offered = format!("name=\"secret.settings.password\" value=\"{choice}\"");
+        assert!(page.contains(&offered), "{choice}: {page}");
+    }
     assert!(
-        !page.contains("remove.settings.hook"),
-        "nothing to remove: {page}"
+        !page.contains("secret.settings.hook"),
+        "nothing is kept there: {page}"
     );
     let fields = [("version", "1"), ("name", "mail"), ("enabled", "true")];
     let moved = [("settings.host", "evil.example")];
@@ -103,7 +106,7 @@ async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_fiel
     );
     let removed = [
         ("settings.host", "elsewhere.example"),
-        ("remove.settings.password", "true"),
+        ("secret.settings.password", "clear"),
     ];
     let done = admin
         .post("/providers/mail/edit", &[&fields[..], &removed].concat())
@@ -112,6 +115,85 @@ async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_fiel
     let id = ProviderId::new("mail");
     let stored = world.temp.store.provider(TenantId::DEFAULT, &id).await;
     assert!(stored.unwrap().unwrap().provider.secrets.is_empty());
+}
+
+#[tokio::test]
+async fn everything_that_is_wrong_with_a_provider_is_told_at_once_beside_its_field() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let fields = [
+        ("version", "1"),
+        ("name", "mail"),
+        ("order", "first"),
+        ("settings.tls", "ssl"),
+        ("secret.settings.password", "replace"),
+        ("limits.concurrency", "0"),
+    ];
+    let refused = admin.post("/providers/mail/edit", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    for id in ["order", "settings-tls", "settings-password", "limits-concurrency"] {
+        let error = format!("id=\"{id}-error\"");
+        assert!(refused.text.contains(&error), "{id}: {}", refused.text);
+    }
+    let api = serde_json::json!({"kind": "test-mail", "order": "first", "settings": {"tls": "ssl"}});
+    let answer = world
+        .ask("PUT", "/api/providers/mail", &world.key(Role::Admin), Some(api))
+        .await;
+    assert_eq!(answer.bad_fields(), ["order", "settings.tls"]);
+}
+
+#[tokio::test]
+async fn a_test_of_a_provider_has_a_page_of_its_own_that_can_be_reloaded() {
+    let world = World::new().await;
+    let mut operator = Visitor::new(&world, TenantId::DEFAULT, Role::Operator).await;
+    let sent = operator
+        .post("/providers/mail/test", &[("to", "ops@example.com")])
+        .await;
+    assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
+    let place = location(&sent).to_owned();
+    assert!(place.starts_with("/providers/mail/tests/"), "{place}");
+    for _ in 0..2 {
+        let page = operator.get(&place).await;
+        assert!(
+            page.text.contains("It works.") && page.text.contains("ops@example.com"),
+            "{}",
+            page.text
+        );
+    }
+    assert_eq!(world.mail.received().len(), 1, "reloading sends nothing");
+    let mut stranger = Visitor::new(&world, TenantId(2), Role::Operator).await;
+    let elsewhere = stranger.get(&place).await;
+    assert!(
+        !elsewhere.text.contains("It works."),
+        "another tenant's provider of that name"
+    );
+    let gone = operator.get("/providers/mail/tests/none").await;
+    assert_eq!(gone.status, StatusCode::OK);
+    assert!(gone.text.contains("no longer kept"), "{}", gone.text);
+    let without = operator.post("/providers/mail/test", &[]).await;
+    assert_eq!(
+        location(&without),
+        "/providers/mail",
+        "said where it was asked for"
+    );
+}
+
+#[tokio::test]
+async fn kinds_are_shown_by_type_and_found_by_words() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let all = admin.get("/providers/new").await.text;
+    assert!(
+        all.contains("<h2>E-mail</h2>") && all.contains("data-kind=\"test-hook\""),
+        "{all}"
+    );
+    let found = admin.get("/providers/new?q=MAIL%20test").await.text;
+    assert!(
+        found.contains("data-kind=\"test-mail\"") && !found.contains("data-kind=\"test-hook\""),
+        "{found}"
+    );
+    let none = admin.get("/providers/new?q=pigeon").await.text;
+    assert!(none.contains("No kind of provider is like that"), "{none}");
 }
 
 #[tokio::test]
@@ -196,4 +278,62 @@ async fn resuming_a_provider_that_is_switched_off_changes_nothing_and_says_why()
     }
     let provider = world.get("/api/providers/mail").await.expect(200);
     assert_eq!(provider["hold"]["reason"], "disabled");
+}
+
+#[tokio::test]
+async fn headers_are_rows_of_name_and_value_and_a_value_without_a_name_is_refused() {
+    let outside = std::sync::Arc::new(delivery::Outside::new(std::sync::Arc::new(domain::SystemClock)));
+    let real = delivery::Registry::standard(outside, delivery::Captured::default());
+    let world = World::with_kinds(real.iter().cloned().collect()).await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let form = admin.get("/providers/new?kind=webhook").await.text;
+    for shown in ["Signing secret", "settings.headers.name", "On the other side"] {
+        assert!(form.contains(shown), "{shown}: {form}");
+    }
+    let general = [
+        ("kind", "webhook"),
+        ("name", "Night"),
+        ("enabled", "true"),
+        ("settings.url", "https://example.com/hook"),
+    ];
+    let nameless = [("settings.headers.name", ""), ("settings.headers.value", "x")];
+    let refused = admin
+        .post("/providers/new", &[&general[..], &nameless].concat())
+        .await;
+    assert!(
+        refused.text.contains("id=\"settings-headers-error\""),
+        "{}",
+        refused.text
+    );
+    let rows = [
+        ("settings.headers.name", "X-Team"),
+        ("settings.headers.value", "ops"),
+        ("settings.headers.name", ""),
+        ("settings.headers.value", ""),
+        ("settings.headers.name", "X-Shift"),
+        ("settings.headers.value", "night: late"),
+    ];
+    let made = admin
+        .post("/providers/new", &[&general[..], &rows].concat())
+        .await;
+    assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.text);
+    let stored = world
+        .temp
+        .store
+        .provider(TenantId::DEFAULT, &ProviderId::new("night"))
+        .await;
+    let opened = world
+        .central
+        .directory
+        .open(&stored.unwrap().unwrap().provider)
+        .unwrap();
+    assert_eq!(
+        opened["headers"],
+        serde_json::json!({"X-Team": "ops", "X-Shift": "night: late"})
+    );
+    let smtp = admin.get("/providers/new?kind=smtp").await.text;
+    assert!(
+        smtp.contains("data-when=\"settings.auth\" data-is=\"plain login\""),
+        "a password only for logins with one: {smtp}"
+    );
 }

@@ -143,4 +143,5 @@ pub fn filled(route: &Route, id: &str) -> String {
         .replace("{id}", id)
         .replace("{name}", "ops")
         .replace("{token}", "none")
+        .replace("{test}", "none")
 }
