@@ -46,6 +46,14 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
                 .into()
         },
     );
+    start.woken(
+        About::every("receipts", "works on what providers tell later", looks),
+        |central| async move { central.receipts.came_in().await },
+        |central| async move {
+            let done = central.receipts.sweep().await;
+            done.map(|n| format!("worked on {n} receipts")).into()
+        },
+    );
     start.by_the_clock(
         About::every(
             "figures",

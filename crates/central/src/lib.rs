@@ -19,6 +19,7 @@ pub mod lists;
 pub mod operator;
 pub mod providers;
 pub mod purge;
+pub mod receipts;
 pub mod secrets;
 pub mod sites;
 pub mod templates;

@@ -12,6 +12,7 @@ use crate::{
     lists::ListService,
     operator::OperatorService,
     providers::ProviderService,
+    receipts::ReceiptService,
     secrets::Sealer,
     sites::{SiteService, SiteStore},
     templates::TemplateService,
@@ -37,6 +38,8 @@ pub struct Settings {
     pub kpi: KpiAsk,
     /// What stands in a message where its template names a value that there is not.
     pub missing_placeholder: MissingPlaceholder,
+    /// Where the outside reaches this installation (`server.public_url`): what callback addresses begin with.
+    pub public_url: Option<String>,
     /// Where the steps of a notification are told; nowhere unless the configuration says.
     pub tracer: Tracer,
 }
@@ -59,6 +62,7 @@ impl Settings {
                 delivered_window: Duration::from_secs(60),
             },
             missing_placeholder: MissingPlaceholder::default(),
+            public_url: None,
             tracer: Tracer::default(),
         }
     }
@@ -80,6 +84,7 @@ pub struct Central {
     pub users: UserService,
     pub jobs: JobService,
     pub sites: SiteService,
+    pub receipts: ReceiptService,
     /// What runs in the background. Whoever runs the node ends the process when a part is gone.
     pub loops: Loops,
     pub changes: Changes,
@@ -105,7 +110,8 @@ impl Central {
     ) -> Self {
         let changes = Changes::default();
         let wake = Arc::new(Wake::default());
-        let directory = Arc::new(Directory::new(store.clone(), store.clone(), registry, sealer));
+        let directory = Directory::new(store.clone(), store.clone(), registry, sealer);
+        let directory = Arc::new(directory.reached_at(settings.public_url.clone()));
         let ingest = Ingest::new(
             store.clone(),
             store.clone(),
@@ -157,6 +163,13 @@ impl Central {
                 settings.node.clone(),
             ),
             sites,
+            receipts: ReceiptService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                directory.clone(),
+                changes.clone(),
+            ),
             loops: Loops::new(clock.clone()),
             watched_kpis: WatchedKpis::new(store.clone(), settings.kpi),
             settings: Arc::new(settings),

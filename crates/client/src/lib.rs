@@ -48,8 +48,8 @@ pub use keys::{ApiKey, NewTenant, Tenant};
 pub use lists::List;
 pub use notification::Notification;
 pub use providers::{
-    CapturedMessage, Hold, Lane, Provider, ProviderDraft, ProviderKind, Setting, TestReport, TestedRecipient,
-    TranscriptPart, When,
+    CapturedMessage, Hold, Lane, Provider, ProviderCallback, ProviderDraft, ProviderKind, Setting,
+    TestReport, TestedRecipient, TranscriptPart, When,
 };
 pub use read::Page;
 pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};

@@ -25,9 +25,21 @@ pub struct Provider {
     pub limits: Value,
     pub on_ambiguous: String,
     pub hold: Option<Hold>,
+    /// Whether its far end has an address for receipts.
+    #[serde(default)]
+    pub receipts: bool,
     pub version: i64,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+/// Where a provider's far end sends receipts. Shown once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderCallback {
+    pub url: String,
+    /// `itsSettings`: a person enters it at the provider. `eachMessage`: each message carries it.
+    pub told_by: String,
 }
 
 /// A provider as somebody wants it. What is left out is the kind's default.
@@ -249,6 +261,12 @@ impl Client {
     /// Lets a held provider go on, whatever held it.
     pub async fn resume_provider(&self, id: &str) -> Result<Provider> {
         self.answer(self.request(Method::POST, &["api", "providers", id, "resume"], NONE))
+            .await
+    }
+
+    /// Makes a new secret address for receipts; the one before stops working. It is not shown again.
+    pub async fn new_callback(&self, id: &str) -> Result<ProviderCallback> {
+        self.answer(self.request(Method::POST, &["api", "providers", id, "callback"], NONE))
             .await
     }
 

@@ -50,6 +50,11 @@ pub struct NotificationRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipients: Vec<RecipientResult>,
     pub provider_message_id: Option<String>,
+    /// What the provider told later, and when.
+    #[serde(default)]
+    pub receipt: Option<String>,
+    #[serde(default)]
+    pub receipt_at: Option<Timestamp>,
     pub source_site_id: Option<String>,
     pub entity_type: Option<String>,
     pub entity_id: Option<String>,

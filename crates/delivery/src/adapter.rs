@@ -2,7 +2,7 @@
 
 use crate::transcript::Recorder;
 use async_trait::async_trait;
-use domain::{Content, Failure, NotificationId, Outcome, Scope, Timestamp, TraceContext};
+use domain::{Content, Failure, NotificationId, Outcome, Receipt, Scope, Timestamp, TraceContext};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
@@ -13,6 +13,16 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
     /// Makes one attempt. Always answers before the deadline; dropping the future abandons the attempt and is
     /// not an outcome.
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome;
+
+    /// Asks the far end about a receipt that nobody signed. Answers with what it says itself; none where it knows of no
+    /// such thing.
+    async fn ask_receipt(
+        &self,
+        _unproven: &Receipt,
+        _deadline: Deadline,
+    ) -> Result<Option<Receipt>, Failure> {
+        Ok(None)
+    }
 }
 
 /// What is to be delivered, and to whom. Targets are the recipients who are still open; channels that address

@@ -4,7 +4,7 @@ pub use crate::setting::{Setting, SettingType, When};
 use crate::{
     adapter::Adapter,
     capture::Capture,
-    receipt::{Callback, CallbackContent, CallbackRefused},
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
 };
 use domain::{Channel, Content, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde::Serialize;
@@ -35,6 +35,21 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     /// The same, for a kind that keeps something for each provider.
     fn build_for(&self, _owner: &Owner, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         self.build(settings)
+    }
+
+    /// The same, for a far end that is told with each message where to send receipts: to `callback_url`, which is secret.
+    fn build_with_receipts(
+        &self,
+        owner: &Owner,
+        settings: &Settings,
+        _callback_url: &str,
+    ) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        self.build_for(owner, settings)
+    }
+
+    /// Whether the far end tells anything later, and how it gets to know where.
+    fn receipts_by(&self) -> ReceiptsBy {
+        ReceiptsBy::Nothing
     }
 
     /// What the far end tells later about messages it took. Checks who says so; does no IO and stores nothing.

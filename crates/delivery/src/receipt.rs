@@ -1,9 +1,30 @@
 //! What a far end tells later about a message it took: the seam by which receipts come in.
 //!
 //! Leaves to others: who may call (the secret in the path), storing, and which notification a receipt belongs to.
-//! Always true: what a kind returns here was signed, where its service signs; an unsigned one is refused.
+//! Always true: what a kind returns here was signed, where its service signs; where it does not sign, the receipt says that
+//! the service has to be asked first ([`crate::Adapter::ask_receipt`]).
 
-use hyper::{HeaderMap, Method};
+pub use domain::{Correlation, Receipt, ReceiptState};
+pub use hyper::{HeaderMap, Method};
+use serde::Serialize;
+
+/// The most receipts that are taken from one call; services tell of far fewer at a time.
+pub const MAX_RECEIPTS_PER_CALL: usize = 1_000;
+
+/// The query parameter by which a correlation comes back where a service repeats nothing but the address it calls.
+pub const REFERENCE_PARAMETER: &str = "ref";
+
+/// How a kind's far end gets to know where receipts go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReceiptsBy {
+    /// It tells nothing later.
+    Nothing,
+    /// A person enters the address over there.
+    ItsSettings,
+    /// Each message carries it.
+    EachMessage,
+}
 
 /// A request that came in for a provider, as it was sent: signatures are over the raw bytes.
 #[derive(Debug, Clone, Copy)]
@@ -24,29 +45,6 @@ pub enum CallbackContent {
     Answer(String),
 }
 
-/// News of one message to one recipient.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
-    /// The far end's own id of the message.
-    pub provider_message_id: Option<String>,
-    /// What we gave the far end to repeat: the notification, its generation and the recipient.
-    pub reference: Option<String>,
-    pub recipient: Option<String>,
-    pub state: ReceiptState,
-    /// The far end's code, where it failed.
-    pub provider_code: Option<String>,
-    pub detail: Option<String>,
-}
-
-/// In this order: a later one in the list is better news and is not taken back by an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ReceiptState {
-    Accepted,
-    Failed,
-    Delivered,
-    Read,
-}
-
 /// Why a callback was not believed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallbackRefused {
@@ -56,4 +54,7 @@ pub enum CallbackRefused {
     Signature,
     #[error("not a receipt of this service: {0}")]
     Unreadable(String),
+    /// What is needed to check who says so is not among the provider's settings.
+    #[error("the provider's setting {0} is missing")]
+    NotSetUp(&'static str),
 }

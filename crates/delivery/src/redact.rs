@@ -136,7 +136,7 @@ impl Redactor {
         }
     }
 
-    fn failure(&self, failure: Failure) -> Failure {
+    pub(crate) fn failure(&self, failure: Failure) -> Failure {
         Failure {
             detail: self.scrub(&failure.detail),
             provider_code: failure.provider_code.map(|own| self.scrub(&own).into()),

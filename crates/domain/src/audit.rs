@@ -47,6 +47,8 @@ names!(
         NotifyRequeue,
         /// An operator asked for a notification that has ended once more.
         NotifyResend,
+        /// A provider told later about a message that it had taken.
+        NotifyReceipt,
         /// A site called an external system, or somebody acted on such a call.
         CachedCall,
         /// A site wrote to a database, or somebody acted on such a write.

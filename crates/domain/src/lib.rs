@@ -1,6 +1,6 @@
 //! What is true about notifications, in reading order: who they are ([`id`]), when it is ([`clock`]), what was
-//! asked for ([`content`], [`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), and what
-//! follows from that ([`retry`], [`settle`]); and texts that events fill ([`template`]).
+//! asked for ([`content`], [`submission`]), where it stands ([`status`]), what an attempt taught us ([`outcome`]), what
+//! follows from that ([`retry`], [`settle`]), and what is told later ([`receipt`]); and texts that events fill ([`template`]).
 //!
 //! Leaves to others: rows (`store`), sockets (`delivery`), wire formats (`web`), configuration files (`waypost`).
 //! Always true: nothing here does IO, waits, or reads a clock it was not given.
@@ -22,6 +22,7 @@ pub mod kpi;
 pub mod lock;
 pub mod outcome;
 pub mod provider;
+pub mod receipt;
 pub mod recipient;
 pub mod retry;
 pub mod settle;
@@ -48,6 +49,7 @@ pub use id::{
 };
 pub use outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
+pub use receipt::{Correlation, Receipt, ReceiptState};
 pub use recipient::{Recipient, RecipientResult, RecipientState};
 pub use retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict};
 pub use status::Status;

@@ -1,6 +1,6 @@
 //! Who gets a notification, and how far each of them is.
 
-use crate::{Channel, Timestamp};
+use crate::{Channel, ReceiptState, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -79,6 +79,8 @@ pub struct RecipientResult {
     pub provider_code: Option<String>,
     pub error: Option<String>,
     pub at: Timestamp,
+    /// What the provider told later about the message to this recipient.
+    pub receipt: Option<ReceiptState>,
 }
 
 /// The targets of the next attempt: the list as it is now, less those who accepted at any time and those who
@@ -111,6 +113,7 @@ mod tests {
             provider_code: None,
             error: None,
             at: Timestamp::EPOCH,
+            receipt: None,
         }
     }
 

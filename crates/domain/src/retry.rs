@@ -266,6 +266,17 @@ pub fn slower(wait: Duration) -> Duration {
     wait.saturating_mul(2).min(Duration::from_secs(2))
 }
 
+/// How long until a receipt is looked at again that fits nothing yet, or waits for an attempt to be recorded.
+pub fn receipt_wait(tries: u32) -> Duration {
+    let policy = RetryPolicy {
+        interval: Duration::from_secs(2),
+        cap: Duration::from_secs(3_600),
+        jitter: 0.0,
+        ..RetryPolicy::exponential()
+    };
+    policy.delay(tries.saturating_add(1), None, Jitter(0.0))
+}
+
 /// How long after a panic a background loop is started again, after so many in a row before it.
 pub fn restart(panics: u32) -> Duration {
     let policy = RetryPolicy {

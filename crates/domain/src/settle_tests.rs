@@ -86,6 +86,7 @@ fn the_last_open_recipient_accepting_after_another_failed_is_partial_too() {
         provider_code: Some("SMTP_550_5.1.1".into()),
         error: Some("no such user".into()),
         at: Timestamp::EPOCH,
+        receipt: None,
     }];
     let settled = run(2, &["a"], &known, Outcome::Delivered(Accepted::default()));
     assert_eq!(

@@ -7,11 +7,13 @@
 
 pub mod dial;
 pub mod http;
+pub mod receipts;
 mod services;
 pub mod smtp;
 pub mod tls;
 
 pub use dial::{Dial, Rule};
 pub use http::{HttpOptions, HttpReceiver};
+pub use receipts::ReceiptPlan;
 pub use smtp::{SmtpOptions, SmtpServer};
 pub use tls::Identity;

@@ -2,7 +2,7 @@
 //! seldom. Every change bumps the directory version, which every claim returns, so caches are never trusted
 //! longer than until the next claim.
 
-use crate::{Error, Result};
+use crate::{Error, Result, receipts::ProviderCallback};
 use async_trait::async_trait;
 use domain::{
     Actor, AuditStatus, Channel, Hold, LaneId, Limits, OnAmbiguous, ProviderId, Recipient, RetryPolicy,
@@ -74,6 +74,17 @@ pub trait Directory: Debug + Send + Sync {
         version: i64,
         settings: &serde_json::Map<String, serde_json::Value>,
         secrets: &BTreeMap<String, String>,
+    ) -> Result<bool>;
+    /// The provider that this secret's hash is the callback of.
+    async fn provider_by_callback(&self, hash: &[u8; 32]) -> Result<Option<Provider>>;
+    /// Gives a provider a new place for callbacks, in the place of the one it had: a new version of the provider, audited.
+    /// Without an actor the same secret is only sealed anew. Answers whether there is such a provider.
+    async fn put_callback(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        callback: ProviderCallback,
+        actor: Option<&Actor>,
     ) -> Result<bool>;
     /// Somebody tried a provider out.
     async fn log_provider_test(&self, test: ProviderTest) -> Result<()>;
@@ -308,4 +319,6 @@ pub struct Provider {
     pub lane: LaneId,
     pub version: i64,
     pub hold: Option<Hold>,
+    /// Where its far end may send receipts.
+    pub callback: Option<ProviderCallback>,
 }

@@ -35,6 +35,7 @@ mod paging;
 pub mod postgres;
 pub mod private;
 pub mod query;
+pub mod receipts;
 mod roll_up;
 mod schema;
 pub mod signals;
@@ -52,6 +53,7 @@ pub use maintenance::Maintenance;
 pub use operator::Operator;
 pub use outbox::Outbox;
 pub use query::Queries;
+pub use receipts::Receipts;
 pub use signals::Signals;
 pub use sites::Sites;
 pub use stats::Stats;
@@ -61,7 +63,18 @@ pub use users::Users;
 /// Everything central keeps. Used as `Arc<dyn Store>` by whoever opens it; a part is handed the job it needs, as
 /// `Arc<dyn Directory>`.
 pub trait Store:
-    Outbox + Signals + Operator + Queries + Directory + Jobs + Maintenance + Sites + Users + Stats + Templates
+    Outbox
+    + Signals
+    + Operator
+    + Queries
+    + Receipts
+    + Directory
+    + Jobs
+    + Maintenance
+    + Sites
+    + Users
+    + Stats
+    + Templates
 {
 }
 
@@ -70,6 +83,7 @@ impl<T> Store for T where
         + Signals
         + Operator
         + Queries
+        + Receipts
         + Directory
         + Jobs
         + Maintenance

@@ -189,6 +189,8 @@ pub struct AttemptRecord {
     /// Of a row that ends: who has it, of this attempt and of earlier ones.
     pub resolved_targets: Vec<String>,
     pub recipients: Vec<RecipientUpdate>,
+    /// The far end's ids, of a lane that gets receipts: what they are found by that carry nothing else.
+    pub messages: Vec<SentTo>,
     /// None when nothing was sent (no adapter, no list, expired): only the terminal audit row is written then.
     pub attempt: Option<AttemptAudit>,
     /// The claim found an earlier one interrupted: one more audit row with code `INTERRUPTED`.
@@ -210,6 +212,16 @@ impl AttemptRecord {
         let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
         self.recipients.iter().filter(accepted)
     }
+}
+
+/// What the far end called the message to one recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentTo {
+    pub lane: LaneId,
+    pub message_id: String,
+    /// Empty where the settings alone say where it goes.
+    pub address: String,
+    pub generation: i32,
 }
 
 /// The audit row of an attempt that went out.

@@ -64,7 +64,9 @@ pub struct Notification {
     pub ended_at: Option<Timestamp>,
     pub resolved_targets: Vec<String>,
     pub provider_message_id: Option<String>,
+    /// What its provider told later; of several recipients, what is true of all who took it.
     pub receipt: Option<String>,
+    pub receipt_at: Option<Timestamp>,
     /// The provider of its lane now; none when there was none to route to.
     pub provider: Option<String>,
     /// The lane it is or ended in.

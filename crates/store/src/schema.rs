@@ -26,6 +26,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V8__sites_in_conflict",
     "V9__failures",
     "V10__templates",
+    "V11__receipts",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -39,6 +40,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V8__sites_in_conflict",
     "V9__failures",
     "V10__templates",
+    "V11__receipts",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

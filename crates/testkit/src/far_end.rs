@@ -1,8 +1,15 @@
 //! A far end inside the process: records what it is given and answers as its script says.
 
 use async_trait::async_trait;
-use delivery::{Adapter, Attempt, Kind, KindInfo, Message, Setting, kind::Settings};
-use domain::{Accepted, Channel, FieldError, Limits, OnAmbiguous, Outcome, RetryPolicy, lock::lock};
+use delivery::{
+    Adapter, Attempt, Deadline, Kind, KindInfo, Message, Setting,
+    kind::Settings,
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
+};
+use domain::{
+    Accepted, Channel, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState, RetryPolicy,
+    lock::lock,
+};
 use std::{
     fmt,
     sync::{Arc, Mutex},
@@ -26,6 +33,9 @@ impl Reply {
 
 type Script = Box<dyn FnMut(&Message, &Settings) -> Reply + Send>;
 
+/// What callbacks to a far end of a test have to carry to be believed.
+pub const CALLBACK_SIGNATURE: &str = "x-signature";
+
 /// Shared by the test and by every adapter built for it. Each channel needs a far end of its own.
 #[derive(Clone)]
 pub struct FarEnd {
@@ -34,6 +44,8 @@ pub struct FarEnd {
     received: Arc<Mutex<Vec<Message>>>,
     waiting: Arc<watch::Sender<usize>>,
     gate: Arc<watch::Sender<bool>>,
+    /// What it says about a receipt that nobody signed.
+    says: Arc<Mutex<Option<ReceiptState>>>,
 }
 
 impl fmt::Debug for FarEnd {
@@ -51,6 +63,7 @@ impl FarEnd {
             received: Arc::default(),
             waiting: Arc::new(watch::Sender::new(0)),
             gate: Arc::new(watch::Sender::new(false)),
+            says: Arc::default(),
         }
     }
 
@@ -83,6 +96,11 @@ impl FarEnd {
     /// Completes when so many messages wait at the gate.
     pub async fn waiting(&self, n: usize) {
         let _ = self.waiting.subscribe().wait_for(|waiting| *waiting >= n).await;
+    }
+
+    /// What it says from now on about receipts that nobody signed.
+    pub fn says_of_receipts(&self, state: Option<ReceiptState>) {
+        *lock(&self.says) = state;
     }
 
     pub fn kind(&self) -> Arc<dyn Kind> {
@@ -138,6 +156,44 @@ impl Kind for FarEnd {
             settings: settings.clone(),
         }))
     }
+
+    fn receipts_by(&self) -> ReceiptsBy {
+        ReceiptsBy::ItsSettings
+    }
+
+    /// A list of `{"ref", "state", "id", "code", "hold", "unproven"}`.
+    fn read_callback(
+        &self,
+        _: &Settings,
+        callback: &Callback<'_>,
+    ) -> Result<CallbackContent, CallbackRefused> {
+        if callback.method.as_str() == "GET" {
+            return Ok(CallbackContent::Answer(callback.url.to_owned()));
+        }
+        if callback
+            .headers
+            .get(CALLBACK_SIGNATURE)
+            .is_none_or(|given| given != "good")
+        {
+            return Err(CallbackRefused::Signature);
+        }
+        let told: Vec<serde_json::Value> = serde_json::from_slice(callback.body)
+            .map_err(|_| CallbackRefused::Unreadable("no list".into()))?;
+        Ok(CallbackContent::Receipts(told.iter().map(receipt).collect()))
+    }
+}
+
+fn receipt(told: &serde_json::Value) -> Receipt {
+    let text = |name: &str| told[name].as_str().map(str::to_owned);
+    let state = text("state").and_then(|state| state.parse().ok());
+    Receipt {
+        correlation: text("ref").and_then(|reference| reference.parse().ok()),
+        provider_message_id: text("id"),
+        code: text("code"),
+        hold: text("hold").and_then(|hold| hold.parse().ok()),
+        unproven: told["unproven"].as_bool().unwrap_or(false),
+        ..Receipt::new(state.unwrap_or(ReceiptState::Accepted))
+    }
 }
 
 #[derive(Debug)]
@@ -148,6 +204,15 @@ struct Wire {
 
 #[async_trait]
 impl Adapter for Wire {
+    async fn ask_receipt(&self, unproven: &Receipt, _: Deadline) -> Result<Option<Receipt>, Failure> {
+        let says = *lock(&self.far_end.says);
+        Ok(says.map(|state| Receipt {
+            state,
+            unproven: false,
+            ..unproven.clone()
+        }))
+    }
+
     async fn deliver(&self, message: &Message, _attempt: Attempt) -> Outcome {
         let far_end = &self.far_end;
         lock(&far_end.received).push(message.clone());

@@ -66,7 +66,7 @@ impl<S: Send + Sync> FromRequest<S> for BatchBody {
     }
 }
 
-async fn whole<S: Send + Sync>(mut request: Request, state: &S, largest: usize) -> Result<Bytes> {
+pub(crate) async fn whole<S: Send + Sync>(mut request: Request, state: &S, largest: usize) -> Result<Bytes> {
     DefaultBodyLimit::max(largest).apply(&mut request);
     match tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await {
         Ok(Ok(bytes)) => Ok(bytes),

@@ -44,6 +44,7 @@ fn read_fields(
             // Shown by GET, so that what was read can be sent back; not for changing.
             fields.any("type");
             fields.any("hold");
+            fields.any("receipts");
             kind.or_else(|| Some(current.provider.kind.clone()))
         }
     };

@@ -11,6 +11,7 @@ pub mod access;
 pub mod api;
 pub mod auth;
 pub mod body;
+pub mod callbacks;
 pub mod console;
 pub mod csv;
 pub mod describe;

@@ -1,7 +1,7 @@
 //! Puts the routes together with what holds for all of them.
 
 use crate::{
-    console, log, problem, routes,
+    callbacks, console, log, problem, routes,
     state::{Shared, WebState},
 };
 use axum::{
@@ -30,6 +30,7 @@ pub fn router(state: WebState) -> Router {
     for endpoint in routes::all() {
         router = router.route(endpoint.path, endpoint.guarded(&state));
     }
+    router = router.route(callbacks::PATH, callbacks::route());
     router = router.merge(console::router(&state));
     router = router
         .method_not_allowed_fallback(console::no_such_method)

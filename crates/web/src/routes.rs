@@ -4,8 +4,8 @@
 use crate::{
     access::Access::{Administer, Open, Operate, Read, Replay, Status, Submit, Tenants},
     api::{
-        actions, audit, batch, health, jobs, keys, kpis, lanes, lists, metrics, notifications, providers,
-        recipients, sites, stream, submit, template_previews, templates, tenants, users,
+        actions, audit, batch, callbacks, health, jobs, keys, kpis, lanes, lists, metrics, notifications,
+        providers, recipients, sites, stream, submit, template_previews, templates, tenants, users,
     },
     docs,
     dto::{
@@ -321,6 +321,14 @@ fn provider_routes() -> Vec<Endpoint> {
         )
         .optional_body::<TestRequest>()
         .answers::<TestAnswer>(200, "What the far end said"),
+        post(
+            "/api/providers/{id}/callback",
+            Administer,
+            "Make a new secret address for receipts; the one before stops working",
+            callbacks::create,
+        )
+        .refuses(&[Conflict])
+        .answers::<callbacks::CallbackView>(200, "The address, shown this once"),
         get(
             "/api/providers/{id}/captured",
             Read,

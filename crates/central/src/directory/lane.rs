@@ -18,6 +18,8 @@ pub struct LaneEntry {
     pub retry: RetryPolicy,
     pub limits: Limits,
     pub on_ambiguous: OnAmbiguous,
+    /// Its far end tells later what became of a message.
+    pub receipts: bool,
 }
 
 /// How a lane's messages go out, or why they cannot.
@@ -58,20 +60,29 @@ impl Directory {
             retry: RetryPolicy::default(),
             limits: Limits::default(),
             on_ambiguous: OnAmbiguous::default(),
+            receipts: false,
         })
     }
 
     pub(super) fn entry(&self, provider: Provider) -> LaneEntry {
+        let callback_url = self.callback_in_messages(&provider);
+        let receipts = provider.callback.is_some();
         let Provider {
             provider, version, ..
         } = provider;
         let adapter = match (self.registry.get(&provider.kind), self.open(&provider)) {
             (None, _) => LaneAdapter::NoAdapter(format!("kind {}", provider.kind)),
             (_, Err(why)) => LaneAdapter::Sealed(why),
-            (Some(kind), Ok(settings)) => match kind.build_for(&owner(&provider), &settings) {
-                Ok(adapter) => LaneAdapter::Ready(adapter),
-                Err(problems) => LaneAdapter::BadSettings(problems),
-            },
+            (Some(kind), Ok(settings)) => {
+                let built = match callback_url {
+                    Some(url) => kind.build_with_receipts(&owner(&provider), &settings, &url),
+                    None => kind.build_for(&owner(&provider), &settings),
+                };
+                match built {
+                    Ok(adapter) => LaneAdapter::Ready(adapter),
+                    Err(problems) => LaneAdapter::BadSettings(problems),
+                }
+            }
         };
         let problems = provider.retry.problems(false);
         if !problems.is_empty() {
@@ -91,6 +102,7 @@ impl Directory {
             retry: provider.retry.clamped(),
             limits: provider.limits.clamped(),
             on_ambiguous: provider.on_ambiguous,
+            receipts,
         }
     }
 }

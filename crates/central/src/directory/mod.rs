@@ -13,7 +13,10 @@ pub mod versioned;
 pub use lane::{LaneAdapter, LaneEntry};
 pub use settings::{get_setting, put_setting, take_setting};
 
-use crate::secrets::{Place, Sealer};
+use crate::{
+    providers::CALLBACK_SECRET,
+    secrets::{Place, Sealer},
+};
 use cache::{Cache, LISTED_RECIPIENTS, TEMPLATE_BYTES};
 use delivery::{
     Registry,
@@ -37,6 +40,8 @@ pub struct Directory {
     templates_store: Arc<dyn store::Templates>,
     registry: Registry,
     sealer: Sealer,
+    /// Where the outside reaches this installation.
+    public_url: Option<String>,
     cache: RwLock<Cache>,
     lists: Versioned<(TenantId, String), List>,
     /// By tenant and event type.
@@ -78,10 +83,16 @@ impl Directory {
             templates_store,
             registry,
             sealer,
+            public_url: None,
             cache: RwLock::default(),
             lists: Versioned::with_room(LISTED_RECIPIENTS),
             templates: Versioned::with_room(TEMPLATE_BYTES),
         }
+    }
+
+    /// The same, for an installation that the outside reaches there.
+    pub fn reached_at(self, public_url: Option<String>) -> Self {
+        Self { public_url, ..self }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -239,6 +250,36 @@ impl Directory {
             put_setting(&mut settings, name, value);
         }
         Ok(settings)
+    }
+
+    /// Where a provider's receipts go; none where the outside does not reach us.
+    pub fn callback_url(&self, provider: &ProviderId, secret: &str) -> Option<String> {
+        let base = self.public_url.as_deref()?.trim_end_matches('/');
+        Some(format!("{base}/callbacks/{provider}/{secret}"))
+    }
+
+    /// A path of ours as the outside writes it.
+    pub fn public_address(&self, path_and_query: &str) -> String {
+        let base = self.public_url.as_deref().unwrap_or_default();
+        format!("{}{path_and_query}", base.trim_end_matches('/'))
+    }
+
+    /// The address that goes into each message of the provider, where its far end is told so.
+    fn callback_in_messages(&self, provider: &store::directory::Provider) -> Option<String> {
+        let sealed = provider.callback.as_ref()?.sealed.as_ref()?;
+        let (tenant, id) = (provider.provider.tenant, &provider.provider.id);
+        let place = Place {
+            tenant,
+            provider: id,
+            setting: CALLBACK_SECRET,
+        };
+        match self.sealer.open(place, sealed) {
+            Ok(secret) => self.callback_url(id, &secret),
+            Err(why) => {
+                tracing::warn!(provider.id = %id, error = %why, "its callback address cannot be opened; no receipts are asked for");
+                None
+            }
+        }
     }
 
     /// Why this node cannot open the secrets of the lane's provider, if it cannot.

@@ -4,6 +4,7 @@ use super::{
     StoreClock,
     attempt::{AttemptResult, Finished, Row},
     lanes::Behaviour,
+    sent::sent_to,
 };
 use crate::directory::LaneEntry;
 use domain::{
@@ -144,7 +145,11 @@ impl Judge {
             settlement.ended = settlement.ended.waiting();
             conclusion.hold = Some(hold(&row, entry, reason, failure.as_ref()));
         }
-        conclusion.record = Some(record(&row, settlement, &targets, Some(audit)));
+        let mut record = record(&row, settlement, &targets, Some(audit));
+        if entry.receipts {
+            record.messages = sent_to(&row, &record, &targets);
+        }
+        conclusion.record = Some(record);
     }
 
     /// Counts the lane's failures in a row. Answers whether it is to be held as down.
@@ -215,6 +220,7 @@ fn record(
         ended: shortened(ended),
         resolved_targets,
         recipients,
+        messages: vec![],
         attempt,
         after_interruption: row.interruptions > 0,
     }

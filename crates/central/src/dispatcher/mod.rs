@@ -19,6 +19,7 @@ mod gate;
 mod lanes;
 mod leases;
 mod recorder;
+mod sent;
 mod tally;
 mod tenants;
 

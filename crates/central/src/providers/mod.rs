@@ -1,12 +1,16 @@
-//! Setting providers up: checking (`check`), sealing (`secrets`, `reseal`), trying out (`test`), holding and resuming.
+//! Setting providers up: checking (`check`), sealing (`secrets`, `reseal`), where receipts go (`callback`), trying out
+//! (`test`), holding and resuming.
 //!
 //! Always true: a secret goes in and never comes out again; settings that fail their kind's checks are not stored.
 
+mod callback;
 mod check;
 mod reseal;
 mod secrets;
 mod test;
 
+pub(crate) use callback::CALLBACK_SECRET;
+pub use callback::{CallbackProblem, NewCallback};
 pub use check::ProviderDraft;
 pub use test::{TestDraft, TestError, TestReport};
 

@@ -41,7 +41,7 @@ impl ProviderService {
     /// Seals every secret with the current key again. Answers (resealed, could not be opened).
     pub async fn reseal(&self) -> store::Result<(u64, Vec<String>)> {
         self.seal_stored().await?;
-        let (mut resealed, mut closed) = (0, vec![]);
+        let (mut resealed, mut closed) = self.reseal_callbacks().await?;
         for stored in self.store.all_providers().await? {
             let NewProvider {
                 tenant,

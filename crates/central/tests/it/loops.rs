@@ -30,7 +30,7 @@ async fn every_loop_of_a_node_is_seen_from_its_start_with_what_it_is_for() {
     assert_eq!(
         names,
         [
-            "compact", "dispatch", "expiry", "figures", "jobs", "leases", "purge", "sites"
+            "compact", "dispatch", "expiry", "figures", "jobs", "leases", "purge", "receipts", "sites"
         ]
     );
     for report in reports.values() {

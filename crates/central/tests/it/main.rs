@@ -16,6 +16,7 @@ mod lanes;
 mod loops;
 mod provider_tests;
 mod purge;
+mod receipts;
 mod recipients;
 mod recipients_of_types;
 mod routing;

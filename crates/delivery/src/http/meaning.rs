@@ -96,6 +96,15 @@ impl Meaning {
         }
     }
 
+    pub const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Why the lane is held, where this would meet every other message too.
+    pub const fn hold(&self) -> Option<HoldReason> {
+        self.hold
+    }
+
     /// Not sooner than this, unless the answer itself says when.
     pub const fn waiting(self, seconds: u64) -> Self {
         Self {

@@ -1,12 +1,14 @@
 //! WhatsApp by Interakt: the kind `interakt`.
 
 mod answers;
+mod receipts;
 mod request;
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
@@ -17,6 +19,7 @@ use hyper::{Request, header::AUTHORIZATION};
 pub(crate) struct Interakt {
     endpoint: Endpoint,
     templates: Templates,
+    webhook_secret: Option<String>,
 }
 
 impl HttpService for Interakt {
@@ -33,6 +36,11 @@ impl HttpService for Interakt {
                 )
                 .required()
                 .secret_sent_to(&["apiUrl"]),
+                Setting::text(
+                    "webhookSecret",
+                    "For receipts: the webhook's secret key, by which Interakt signs them.",
+                )
+                .secret(),
                 Setting::map(
                     "templates",
                     "The name in data.template, and for each the approved template's code name; then language=….",
@@ -60,6 +68,7 @@ impl HttpService for Interakt {
         Some(Self {
             endpoint: endpoint.secret_header(AUTHORIZATION, &login, "apiKey", problems),
             templates,
+            webhook_secret: values.text("webhookSecret").map(|text| text.trim().to_owned()),
         })
     }
 
@@ -73,5 +82,11 @@ impl HttpService for Interakt {
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
+    }
+
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
+
+    fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+        receipts::read(self, callback)
     }
 }

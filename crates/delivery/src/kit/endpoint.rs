@@ -75,6 +75,13 @@ impl Endpoint {
         self.post(body.into_bytes(), form)
     }
 
+    pub fn get(&self) -> Request<Bytes> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+
     fn post(&self, body: Vec<u8>, content_type: HeaderValue) -> Request<Bytes> {
         let mut request = Request::new(Bytes::from(body));
         *request.method_mut() = Method::POST;

@@ -4,6 +4,7 @@
 //! Always true: addresses are vetted, answers and time have bounds, secrets are scrubbed from whatever comes out, and each
 //! recipient has a result of its own.
 
+mod callback;
 mod data;
 mod endpoint;
 mod phone;
@@ -12,6 +13,7 @@ mod service;
 mod template;
 mod text;
 
+pub(crate) use callback::{Told, is_same_secret, not_json, with_reference};
 pub(crate) use data::{ContentProblems, MessageData, content_problems};
 pub(crate) use endpoint::{Endpoint, below};
 pub(crate) use phone::Phone;

@@ -1,12 +1,12 @@
 //! An HTTP service as a kind of provider.
 
-use super::PerRecipient;
+use super::{PerRecipient, with_reference};
 use crate::{
-    adapter::{Adapter, Attempt, Message},
+    adapter::{Adapter, Attempt, Deadline, Message},
     http::{Answer, Client, Exchange, Meaning},
-    kind::{Kind, KindInfo, Setting, Settings},
+    kind::{Kind, KindInfo, Owner, Setting, Settings},
     outside::Outside,
-    receipt::{Callback, CallbackContent, CallbackRefused},
+    receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptsBy},
     redact::Redactor,
     settings::{LONGEST_TIMEOUT, Problems, SHORTEST_TIMEOUT, Values, redactor},
 };
@@ -34,9 +34,22 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// What the answer means.
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure>;
 
+    /// Whether the service tells anything later, and how it gets to know where.
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::Nothing;
+
     /// What the service tells later.
     fn read_callback(&self, _callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
         Err(CallbackRefused::NoReceipts)
+    }
+
+    /// The request that asks for a receipt, of a service that does not sign its callbacks.
+    fn receipt_request(&self, _unproven: &Receipt) -> Option<Request<Bytes>> {
+        None
+    }
+
+    /// The receipt as the service itself tells it.
+    fn understand_receipt(&self, _unproven: &Receipt, _answer: &Answer) -> Result<Option<Receipt>, Failure> {
+        Ok(None)
     }
 }
 
@@ -49,6 +62,8 @@ pub(crate) struct Sending<'a> {
     /// How often somebody has sent it on its way again; ids that a service tells repeats by carry it.
     pub generation: i32,
     pub now: Timestamp,
+    /// Where the service is to send receipts, of those that are told with each message.
+    pub callback_url: Option<&'a str>,
 }
 
 impl Sending<'_> {
@@ -60,6 +75,12 @@ impl Sending<'_> {
             id.push_str(target);
         }
         id
+    }
+
+    /// Where receipts of this message go, for services that repeat nothing but the address.
+    pub fn own_callback_url(&self) -> Option<String> {
+        let reference = self.repeat_id();
+        self.callback_url.map(|url| with_reference(url, &reference))
     }
 
     /// How long the message is still of use, for services that can be told; at least a second.
@@ -106,6 +127,22 @@ impl<S: HttpService> HttpKind<S> {
         })
     }
 
+    fn adapter(&self, settings: &Settings) -> Result<HttpAdapter<S>, Vec<FieldError>> {
+        let (service, values) = self.read(settings)?;
+        let client = self.outside.http();
+        let client = client.map_err(|problem| vec![FieldError::new("settings", problem)])?;
+        Ok(HttpAdapter {
+            kind: self.info.kind,
+            takes_recipients: self.info.channel.takes_recipients(),
+            timeout: values.duration("timeout").unwrap_or(DEFAULT_TIMEOUT),
+            redactor: redactor(&self.info.settings, &values),
+            service,
+            outside: self.outside.clone(),
+            client,
+            callback_url: None,
+        })
+    }
+
     fn read(&self, settings: &Settings) -> Result<(S, Values), Vec<FieldError>> {
         let mut problems = Problems::default();
         let values = Values::read(&self.info.settings, settings, &mut problems);
@@ -140,18 +177,29 @@ impl<S: HttpService> Kind for HttpKind<S> {
     }
 
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
-        let (service, values) = self.read(settings)?;
-        let client = self.outside.http();
-        let client = client.map_err(|problem| vec![FieldError::new("settings", problem)])?;
-        Ok(Arc::new(HttpAdapter {
-            kind: self.info.kind,
-            takes_recipients: self.info.channel.takes_recipients(),
-            timeout: values.duration("timeout").unwrap_or(DEFAULT_TIMEOUT),
-            redactor: redactor(&self.info.settings, &values),
-            service,
-            outside: self.outside.clone(),
-            client,
-        }))
+        Ok(Arc::new(self.adapter(settings)?))
+    }
+
+    fn build_with_receipts(
+        &self,
+        _: &Owner,
+        settings: &Settings,
+        callback_url: &str,
+    ) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
+        let mut adapter = self.adapter(settings)?;
+        if S::RECEIPTS == ReceiptsBy::EachMessage {
+            // Whoever has the address can send receipts to it.
+            adapter.redactor.hide(callback_url);
+            if let Some((_, secret)) = callback_url.rsplit_once('/') {
+                adapter.redactor.hide(secret);
+            }
+            adapter.callback_url = Some(callback_url.to_owned());
+        }
+        Ok(Arc::new(adapter))
+    }
+
+    fn receipts_by(&self) -> ReceiptsBy {
+        S::RECEIPTS
     }
 
     fn read_callback(
@@ -176,6 +224,7 @@ struct HttpAdapter<S> {
     service: S,
     outside: Arc<Outside>,
     client: Client,
+    callback_url: Option<String>,
 }
 
 /// Addresses and headers carry secrets.
@@ -209,6 +258,15 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
         }
         self.redactor.outcome(results.conclude())
     }
+
+    async fn ask_receipt(&self, unproven: &Receipt, deadline: Deadline) -> Result<Option<Receipt>, Failure> {
+        let Some(request) = self.service.receipt_request(unproven) else {
+            return Ok(None);
+        };
+        let answer = self.exchange(request, deadline.into()).await;
+        let said = answer.and_then(|answer| self.service.understand_receipt(unproven, &answer));
+        said.map_err(|failure| self.redactor.failure(failure))
+    }
 }
 
 impl<S: HttpService> HttpAdapter<S> {
@@ -224,17 +282,22 @@ impl<S: HttpService> HttpAdapter<S> {
             target,
             generation: attempt.generation,
             now,
+            callback_url: self.callback_url.as_deref(),
         };
         let request = self.service.request(&sending)?;
+        let answer = self.exchange(request, attempt).await?;
+        self.service.understand(&sending, &answer)
+    }
+
+    async fn exchange(&self, request: Request<Bytes>, attempt: Attempt) -> Result<Answer, Failure> {
         self.outside.vet_literal(request.uri().host().unwrap_or(""))?;
         let exchange = Exchange {
             client: &self.client,
             attempt: &attempt.within(self.timeout),
-            now,
+            now: self.outside.clock.now(),
             redactor: &self.redactor,
             answer_is_secret: false,
         };
-        let answer = exchange.send(request).await?;
-        self.service.understand(&sending, &answer)
+        exchange.send(request).await
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
 }
 
 /// The codes of the WhatsApp Business Platform.
-pub(super) fn by_code(code: u32) -> Option<Meaning> {
+pub(crate) fn by_code(code: u32) -> Option<Meaning> {
     let template = Meaning::permanent(Scope::Message, "TEMPLATE");
     Some(match code {
         0 | 190 => Meaning::auth(),

@@ -1,12 +1,16 @@
 //! WhatsApp by Meta's Cloud API: the kind `meta`.
 
 mod answers;
+mod receipts;
 mod request;
+
+pub(crate) use answers::by_code;
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
@@ -17,6 +21,8 @@ use hyper::Request;
 pub(crate) struct Meta {
     endpoint: Endpoint,
     templates: Templates,
+    app_secret: Option<String>,
+    verify_token: Option<String>,
 }
 
 impl HttpService for Meta {
@@ -35,6 +41,16 @@ impl HttpService for Meta {
                 Setting::text("token", "A system user's token with whatsapp_business_messaging.")
                     .required()
                     .secret_sent_to(&["apiUrl"]),
+                Setting::text(
+                    "appSecret",
+                    "For receipts: the app's secret, by which Meta signs them.",
+                )
+                .secret(),
+                Setting::text(
+                    "verifyToken",
+                    "For receipts: any text; the same goes beside the callback URL at Meta.",
+                )
+                .secret(),
                 Setting::map(
                     "templates",
                     "The name in data.template, and for each the approved template's name; then language=….",
@@ -70,7 +86,10 @@ impl HttpService for Meta {
             &format!("{version}/{number}/messages"),
         );
         let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
+        let trimmed = |name| values.text(name).map(|text| text.trim().to_owned());
         Some(Self {
+            app_secret: trimmed("appSecret"),
+            verify_token: trimmed("verifyToken"),
             endpoint: endpoint.bearer(values.text("token")?, "token", problems),
             templates,
         })
@@ -86,5 +105,11 @@ impl HttpService for Meta {
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
+    }
+
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
+
+    fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+        receipts::read(self, callback)
     }
 }

@@ -1,12 +1,14 @@
 //! SMS in India by MSG91's flows: the kind `msg91`. The text is in the approved template; a message fills it in.
 
 mod answers;
+mod receipts;
 mod request;
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
@@ -73,5 +75,11 @@ impl HttpService for Msg91 {
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
+    }
+
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
+
+    fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+        receipts::read(callback)
     }
 }

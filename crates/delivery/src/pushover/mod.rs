@@ -1,21 +1,25 @@
 //! Push messages by Pushover: the kind `pushover`.
 
 mod answers;
+mod receipts;
 mod request;
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
+    receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptsBy},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
 use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
+use url::Url;
 
 /// An application, and the user that messages go to which name nobody.
 pub(crate) struct Pushover {
     endpoint: Endpoint,
+    api: Url,
     token: String,
     user: Option<String>,
 }
@@ -61,9 +65,11 @@ impl HttpService for Pushover {
         {
             problems.add("user", "must be a user or group key of 30 letters and digits");
         }
-        let url = below(&values.url("apiUrl", problems)?, "1/messages.json");
+        let api = values.url("apiUrl", problems)?;
+        let url = below(&api, "1/messages.json");
         Some(Self {
             endpoint: Endpoint::at(&url, "apiUrl", problems)?,
+            api,
             token: values.text("token")?.trim().to_owned(),
             user,
         })
@@ -79,5 +85,19 @@ impl HttpService for Pushover {
 
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(sending, answer)
+    }
+
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::EachMessage;
+
+    fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+        receipts::read(callback)
+    }
+
+    fn receipt_request(&self, unproven: &Receipt) -> Option<Request<Bytes>> {
+        receipts::request(self, unproven)
+    }
+
+    fn understand_receipt(&self, unproven: &Receipt, answer: &Answer) -> Result<Option<Receipt>, Failure> {
+        receipts::understand(unproven, answer)
     }
 }

@@ -66,6 +66,8 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
         let (retry, expire) = (data.retry.unwrap_or(60), data.expire.unwrap_or(3600));
         fields.push(("retry", retry.to_string()));
         fields.push(("expire", expire.to_string()));
+        // Only emergencies can be acknowledged.
+        fields.extend(sending.own_callback_url().map(|url| ("callback", url)));
     }
     // Cut markup would be shown as text, so it goes out only where it fits.
     if data.html && Unit::Chars.count(text) <= MAX_MESSAGE_CHARS {

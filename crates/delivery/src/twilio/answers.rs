@@ -28,7 +28,7 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     Err(answer.failure(meaning.unwrap_or(Meaning::unknown()), code))
 }
 
-fn by_code(code: u32) -> Option<Meaning> {
+pub(super) fn by_code(code: u32) -> Option<Meaning> {
     Some(match code {
         20003 => Meaning::auth(),
         20404 | 21606 | 21603 | 30034 => Meaning::config(),

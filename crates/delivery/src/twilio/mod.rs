@@ -1,12 +1,14 @@
 //! SMS by Twilio: the kind `twilio`.
 
 mod answers;
+mod receipts;
 mod request;
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
+    receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
 use bytes::Bytes;
@@ -18,6 +20,8 @@ use serde_json::{Map, Value};
 pub(crate) struct Twilio {
     endpoint: Endpoint,
     sender: Sender,
+    /// What the account signs its callbacks with.
+    signing_token: Option<String>,
 }
 
 enum Sender {
@@ -47,6 +51,11 @@ impl HttpService for Twilio {
                     "The SID of an API key, where authToken is its secret.",
                 )
                 .example("SK…"),
+                Setting::text(
+                    "signingToken",
+                    "For receipts, where authToken is an API key's secret: the account's own auth token.",
+                )
+                .secret(),
                 Setting::text("from", "The number or name that messages come from.").example("+15017122661"),
                 Setting::text(
                     "messagingServiceSid",
@@ -86,7 +95,12 @@ impl HttpService for Twilio {
             "apiUrl",
             problems,
         )?;
-        let user = values.text("apiKeySid").unwrap_or(account);
+        let key = values.text("apiKeySid");
+        // Callbacks are signed with the account's own token, never with an API key's secret.
+        let signing = values.text("signingToken");
+        let signing = signing.or_else(|| values.text("authToken").filter(|_| key.is_none()));
+        let signing_token = signing.map(|token| token.trim().to_owned());
+        let user = key.unwrap_or(account);
         let endpoint = endpoint.basic(user.trim(), values.text("authToken")?.trim());
         if sender.is_none() {
             problems.add("from", "is required, or messagingServiceSid");
@@ -94,6 +108,7 @@ impl HttpService for Twilio {
         Some(Self {
             endpoint,
             sender: sender?,
+            signing_token,
         })
     }
 
@@ -108,5 +123,11 @@ impl HttpService for Twilio {
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
+    }
+
+    const RECEIPTS: ReceiptsBy = ReceiptsBy::EachMessage;
+
+    fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+        receipts::read(self, callback)
     }
 }

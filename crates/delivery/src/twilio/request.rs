@@ -23,6 +23,7 @@ pub(super) fn compose(twilio: &Twilio, sending: &Sending<'_>) -> Result<Request<
         },
         ("Body", fit(&text, MAX_BODY_CHARS, Unit::Chars).into_owned()),
     ];
+    fields.extend(sending.own_callback_url().map(|url| ("StatusCallback", url)));
     if let Some(left) = sending.seconds_left() {
         fields.push(("ValidityPeriod", left.min(MAX_VALIDITY_SECONDS).to_string()));
     }

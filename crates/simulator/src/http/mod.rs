@@ -12,7 +12,7 @@ pub use received::{HttpCounts, Received};
 pub use script::{HttpAnswer, HttpAt, HttpRule, Reply};
 pub use token::TokenEndpoint;
 
-use crate::{dial::Dial, services, tls::Identity};
+use crate::{dial::Dial, receipts::Receipts, services, tls::Identity};
 use axum::{
     Router,
     body::Body,
@@ -68,6 +68,7 @@ struct Shared {
     dial: Dial<HttpAt, HttpAnswer>,
     record: RequestLog,
     tokens: TokenEndpoint,
+    receipts: Receipts,
     stop: CancellationToken,
 }
 
@@ -80,6 +81,7 @@ impl HttpReceiver {
             dial: Dial::default(),
             record: RequestLog::new(options.keep, options.keep_ids),
             tokens: TokenEndpoint::default(),
+            receipts: Receipts::default(),
             stop: CancellationToken::new(),
         });
         let app = Router::new()
@@ -130,6 +132,11 @@ impl HttpReceiver {
 
     pub fn tokens(&self) -> &TokenEndpoint {
         &self.shared.tokens
+    }
+
+    /// What the services that are played here tell later.
+    pub fn receipts(&self) -> &Receipts {
+        &self.shared.receipts
     }
 
     /// The requests kept, oldest first.
@@ -207,6 +214,9 @@ async fn receive(
 fn usual(shared: &Shared, received: Received) -> Response {
     match services::answer(&received, shared.record.counts().requests) {
         Some(reply) => {
+            if reply.takes() {
+                shared.receipts.taken(&received, reply.body_text(), &shared.stop);
+            }
             shared.record.take(received, reply.takes());
             reply.into_response()
         }

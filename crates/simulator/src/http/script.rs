@@ -58,6 +58,10 @@ impl Reply {
     pub(super) fn takes(&self) -> bool {
         self.status.is_success()
     }
+
+    pub(super) fn body_text(&self) -> &str {
+        &self.body
+    }
 }
 
 impl IntoResponse for Reply {

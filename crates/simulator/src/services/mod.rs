@@ -36,12 +36,7 @@ impl Asked<'_> {
 
     /// A field of a form.
     pub fn form(&self, field: &str) -> Option<String> {
-        let body = std::str::from_utf8(&self.request.body).ok()?;
-        let named = |pair: &str| {
-            let (name, value) = pair.split_once('=')?;
-            (name == field).then(|| unescaped(value))
-        };
-        body.split('&').find_map(named)
+        form_field(&self.request.body, field)
     }
 
     /// Whether the header is there, begins like this, and has not been revoked.
@@ -51,8 +46,18 @@ impl Asked<'_> {
     }
 }
 
+/// A field of a form.
+pub(crate) fn form_field(body: &[u8], field: &str) -> Option<String> {
+    let body = std::str::from_utf8(body).ok()?;
+    let named = |pair: &str| {
+        let (name, value) = pair.split_once('=')?;
+        (name == field).then(|| unescaped(value))
+    };
+    body.split('&').find_map(named)
+}
+
 /// A value as forms write it.
-fn unescaped(value: &str) -> String {
+pub(crate) fn unescaped(value: &str) -> String {
     let mut bytes = vec![];
     let mut rest = value.as_bytes();
     while let [first, after @ ..] = rest {

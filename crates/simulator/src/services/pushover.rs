@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 const MAX_MESSAGE_CHARS: usize = 1024;
 const MAX_TITLE_CHARS: usize = 250;
+/// Receipts are thirty letters and digits.
+const RECEIPT_BEGINS: &str = "rL";
 
 pub(super) fn answer(asked: &Asked<'_>) -> Reply {
     let refused = |field: &str, why: &str| {
@@ -13,6 +15,9 @@ pub(super) fn answer(asked: &Asked<'_>) -> Reply {
         body[field] = Value::from("invalid");
         Reply::json(400, &body)
     };
+    if let Some(receipt) = asked.path.strip_prefix("1/receipts/") {
+        return acknowledged(asked, receipt.trim_end_matches(".json"));
+    }
     if asked.path != "1/messages.json" {
         return Reply::text(404, "Not Found");
     }
@@ -40,7 +45,26 @@ pub(super) fn answer(asked: &Asked<'_>) -> Reply {
     if message.chars().count() > MAX_MESSAGE_CHARS || title.chars().count() > MAX_TITLE_CHARS {
         return refused("message", "message is too long");
     }
-    Reply::json(200, &json!({"status": 1, "request": id(asked.number)}))
+    let mut taken = json!({"status": 1, "request": id(asked.number)});
+    if asked.form("priority").as_deref() == Some("2") {
+        taken["receipt"] = format!("{RECEIPT_BEGINS}{:0>28}", asked.number).into();
+    }
+    Reply::json(200, &taken)
+}
+
+/// Whoever was sent an emergency here acknowledges it at once.
+fn acknowledged(asked: &Asked<'_>, receipt: &str) -> Reply {
+    if !receipt.starts_with(RECEIPT_BEGINS) {
+        return Reply::json(
+            404,
+            &json!({"receipt": "not found", "status": 0, "request": id(asked.number)}),
+        );
+    }
+    Reply::json(
+        200,
+        &json!({"status": 1, "acknowledged": 1, "acknowledged_at": 1_767_225_600, "last_delivered_at": 1_767_225_590,
+            "expired": 0, "request": id(asked.number)}),
+    )
 }
 
 fn id(number: u64) -> String {

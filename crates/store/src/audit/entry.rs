@@ -1,7 +1,10 @@
 //! Rows of the audit log on their way in. An attempt that ended its notification is one row and is read as two.
 
-use crate::outbox::{AttemptRecord, Ended};
-use domain::{Actor, AuditKind, AuditStatus, Seq, Status, TenantId};
+use crate::{
+    outbox::{AttemptRecord, Ended},
+    receipts::{Found, LogPlan},
+};
+use domain::{Actor, AuditKind, AuditStatus, ProviderId, Seq, Status, TenantId};
 
 /// The code of the row for an attempt that was cut off.
 const INTERRUPTED: &str = "INTERRUPTED";
@@ -58,6 +61,25 @@ impl<'a> Entry<'a> {
             code: None,
             provider_code: None,
             detail: None,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// What a provider told later about a notification.
+    pub fn of_receipt(found: &'a Found, told: &'a LogPlan) -> Self {
+        let (kind, status) = match told.ended.and_then(as_audit) {
+            Some(ended) => (AuditKind::NotifyDeliver, ended),
+            None => (AuditKind::NotifyReceipt, AuditStatus::Done),
+        };
+        Self {
+            seq: Some(found.seq),
+            status,
+            target: found.provider.as_ref().map(ProviderId::as_str),
+            code: told.code.as_deref(),
+            provider_code: told.provider_code.as_deref(),
+            detail: Some(&told.detail),
+            ..Self::by(found.tenant, kind, Actor::SYSTEM)
         }
     }
 }

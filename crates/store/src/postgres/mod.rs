@@ -17,6 +17,7 @@ mod migrate;
 mod operator;
 mod outbox;
 mod query;
+mod receipts;
 mod rows;
 mod server;
 mod session;

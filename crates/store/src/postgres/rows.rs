@@ -133,6 +133,10 @@ pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
         provider_code: row.get("provider_code"),
         error: row.get("error"),
         at: time(row, "at"),
+        receipt: row
+            .get::<_, Option<&str>>("receipt")
+            .map(|text| parsed("recipient_results", text))
+            .transpose()?,
     })
 }
 

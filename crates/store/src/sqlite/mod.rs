@@ -23,6 +23,7 @@ mod operator;
 mod outbox;
 mod query;
 pub(crate) mod readers;
+mod receipts;
 pub(crate) mod rows;
 pub(crate) mod safeguard;
 mod sites;

@@ -221,6 +221,7 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
         },
         ended,
         recipients: vec![],
+        messages: vec![],
         attempt: Some(AttemptAudit {
             target: "mail".into(),
             duration_ms: 12,

@@ -51,6 +51,11 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("list_backlog", "due", "ends at its limit"),
     ("purge_candidates", "o", "what its limits let through"),
     ("purge_oldest_left", "o", "ends at the first"),
+    (
+        "receipts_waiting",
+        "receipt_inbox",
+        "what has not been worked on, ends at its limit",
+    ),
     ("purge_audit", "audit_log", "from the oldest, ends at its limit"),
     (
         "purgeable_audit",
@@ -103,6 +108,8 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("ingest_supersede", "due_superseded"),
         ("park_expired", "due_expiring"),
         ("chores", "due_expiring"),
+        ("receipts_due", "receipt_inbox_due"),
+        ("record_awaited", "receipt_inbox_orphans"),
         ("purge_jobs", "jobs_ended"),
         ("purge_candidates", "outcome_deliveries"),
         ("purge_candidates", "outcome_others"),

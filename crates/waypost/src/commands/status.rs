@@ -52,6 +52,9 @@ fn say(args: &Args, report: &StatusReport) -> anyhow::Result<()> {
     if let Some(at) = report.delivered_at {
         words.push(time::full(at));
     }
+    if let Some(receipt) = &report.receipt {
+        words.push(format!("({receipt})"));
+    }
     if report.retry_count > 0 {
         words.push(format!("after {} tries", report.retry_count));
     }

@@ -105,6 +105,13 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
             row.ended_at.filter(|_| row.delivered_at.is_none()).map(full),
         ),
         ("far end's id", row.provider_message_id.clone()),
+        (
+            "receipt",
+            row.receipt.as_ref().map(|receipt| match row.receipt_at {
+                Some(at) => format!("{receipt}, {}", full(at)),
+                None => receipt.clone(),
+            }),
+        ),
         ("site", row.source_site_id.clone()),
         (
             "about",
@@ -127,12 +134,13 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
                 Cell::new(format!("{:?}", r.state)),
                 Cell::new(codes(r.code.as_deref().unwrap_or(""), r.provider_code.as_deref())),
                 Cell::new(cut(&error, 60)),
+                Cell::new(r.receipt.map_or("", |receipt| receipt.as_str())),
                 Cell::new(short(r.at)),
             ]
         });
         line(format_args!(
             "\n{}",
-            table(&["recipient", "state", "code", "error", "when"], cells).trim_fmt()
+            table(&["recipient", "state", "code", "error", "receipt", "when"], cells).trim_fmt()
         ))?;
     }
     if let Some(body) = &row.body {

@@ -64,6 +64,12 @@ pub const CENTRAL: &[Family] = &[
         Unit::Seconds,
         "How long attempts took, by result.",
     ),
+    labelled(
+        "waypost_receipts_total",
+        Kind::Counter,
+        Unit::Count,
+        "Receipts of providers, by what became of them.",
+    ),
     plain(
         "waypost_sending",
         Kind::Gauge,

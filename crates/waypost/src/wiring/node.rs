@@ -33,6 +33,7 @@ pub fn central(
     let registry = Registry::standard(Arc::new(outside), Captured::default());
     let settings = Settings {
         tracer,
+        public_url: config.server.public_url.clone(),
         ..settings(&config.outbox, node)
     };
     Central::new(store, registry, sealer, clock, settings)

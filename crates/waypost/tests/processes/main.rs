@@ -22,6 +22,7 @@ mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
 mod proxy;
+mod receipts;
 mod site_agent;
 mod site_calls;
 mod site_outage;

@@ -4,6 +4,7 @@
 pub mod actions;
 pub mod audit;
 pub mod batch;
+pub mod callbacks;
 pub mod export;
 pub mod health;
 pub mod jobs;

@@ -16,7 +16,8 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use delivery::KindInfo;
+use central::providers::{CallbackProblem, NewCallback};
+use delivery::{KindInfo, receipt::ReceiptsBy};
 use domain::{OnAmbiguous, ProviderId, retry::human};
 use store::{directory::Provider, stats::FailureGroup};
 
@@ -44,6 +45,10 @@ struct Page {
     captures: bool,
     failures: Vec<FailureGroup>,
     needs_recipient: bool,
+    /// Whether its kind tells anything later.
+    tells_later: bool,
+    /// The address for receipts that was just made; shown this once.
+    callback: Option<NewCallback>,
 }
 framed!(Page);
 
@@ -107,9 +112,16 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         captures: state.central.providers.captured(&stored.provider).is_some(),
         failures,
         needs_recipient: stored.provider.channel.needs_recipients(),
+        tells_later: tells_later(state, &stored.provider.kind),
+        callback: None,
         view,
         frame,
     })
+}
+
+fn tells_later(state: &Shared, kind: &str) -> bool {
+    let kind = state.central.directory.registry().get(kind);
+    kind.is_some_and(|kind| kind.receipts_by() != ReceiptsBy::Nothing)
 }
 
 /// Nested settings under their dotted names.
@@ -174,6 +186,30 @@ fn limits_in_words(stored: &Provider) -> String {
 
 pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     Ok(show(&state, &signed, &id).await?.show(&state))
+}
+
+/// A new address for receipts, which the page shows this once.
+pub async fn callback(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let provider = ProviderId::new(id.as_str());
+    let desk = &state.central.providers;
+    let made = desk
+        .new_callback(signed.caller.tenant, &provider, &signed.caller.actor)
+        .await;
+    match made {
+        Ok(made) => {
+            let page = Page {
+                callback: Some(made),
+                ..show(&state, &signed, &id).await?
+            };
+            Ok(page.show(&state))
+        }
+        Err(why @ (CallbackProblem::NoReceipts(_) | CallbackProblem::NoPublicUrl)) => {
+            let words = format!("No address was made: {why}.");
+            Ok(Flash::bad(&words).at(&place(&id), &state.console))
+        }
+        Err(CallbackProblem::NotFound) => Err(Trouble(Problem::not_found("provider"))),
+        Err(CallbackProblem::Store(error)) => Err(error.into()),
+    }
 }
 
 pub async fn hold(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {

@@ -106,6 +106,7 @@ fn setting_up() -> Vec<Route> {
         post("/providers/{id}/test", Operate, provider_test::test),
         get("/providers/{id}/tests/{test}", Operate, provider_test::page),
         get("/providers/{id}/captured", Read, captured::page),
+        post("/providers/{id}/callback", Administer, provider::callback),
         post("/providers/{id}/hold", Operate, provider::hold),
         post("/providers/{id}/resume", Operate, provider::resume),
         post("/providers/{id}/delete", Administer, provider::delete),

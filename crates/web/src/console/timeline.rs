@@ -77,8 +77,12 @@ pub fn steps(row: &Notification, waiting: Option<&Waiting>, log: Vec<AuditRow>) 
         steps.push(step);
     }
     if let Some(receipt) = &row.receipt {
-        let at = row.ended_at.unwrap_or(row.created_at);
-        let mut step = TimelineStep::new(at, Icon::Tick, "good", "The provider reported back");
+        let at = row.receipt_at.or(row.ended_at).unwrap_or(row.created_at);
+        let (icon, tone) = match receipt.as_str() {
+            "failed" => (Icon::Cross, "bad"),
+            _ => (Icon::Tick, "good"),
+        };
+        let mut step = TimelineStep::new(at, icon, tone, "The provider reported back");
         step.detail = Some(receipt.clone());
         steps.push(step);
     }
@@ -126,6 +130,7 @@ fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
             "quiet",
             "Asked for once more, as a new notification".into(),
         ),
+        (AuditKind::NotifyReceipt, _) => (Icon::Dot, "quiet", "The provider reported back".into()),
         (kind, status) => (Icon::Dot, "quiet", format!("{kind}: {status}")),
     };
     TimelineStep {

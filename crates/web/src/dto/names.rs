@@ -1,7 +1,7 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, DeliveryState, HoldReason, Status, WaitReason,
+    AuditKind, AuditStatus, Channel, DeliveryState, HoldReason, ReceiptState, Status, WaitReason,
     site::{Category, OperationStatus},
 };
 use std::borrow::Cow;
@@ -47,6 +47,7 @@ words! {
     OperationStatusName("OperationStatus") = OperationStatus::ALL.iter().map(|s| s.as_str());
     PresenceName("Presence") = ["NeverSeen", "Online", "Offline"];
     RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
+    ReceiptStateName("ReceiptState") = ReceiptState::ALL.iter().map(|s| s.as_str());
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     TranscriptSideName("TranscriptSide") = ["sent", "received"];

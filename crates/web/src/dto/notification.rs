@@ -3,12 +3,13 @@
 use super::{
     content::{Heading, Source, Text},
     names::{
-        DeliveryStateName, HoldReasonName, Id, RecipientStateName, StatusName, Time, TypeName, WaitReasonName,
+        DeliveryStateName, HoldReasonName, Id, ReceiptStateName, RecipientStateName, StatusName, Time,
+        TypeName, WaitReasonName,
     },
 };
 use domain::{
-    Actor, Channel, DeliveryState, Hold, HoldReason, NotificationId, RecipientResult, RecipientState, Status,
-    Timestamp, WaitReason, Waiting, kpi::is_stuck,
+    Actor, Channel, DeliveryState, Hold, HoldReason, NotificationId, ReceiptState, RecipientResult,
+    RecipientState, Status, Timestamp, WaitReason, Waiting, kpi::is_stuck,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -80,7 +81,10 @@ pub struct Summary {
     /// Who it actually went to.
     pub resolved_targets: Vec<String>,
     pub provider_message_id: Option<String>,
+    /// What the provider told later; of several recipients, what is true of all who took it.
     pub receipt: Option<String>,
+    #[schema(value_type = Option<Time>)]
+    pub receipt_at: Option<Timestamp>,
     #[serde(flatten)]
     pub source: Source,
     /// The notification this one repeats.
@@ -149,6 +153,9 @@ pub struct RecipientView {
     pub error: Option<String>,
     #[schema(value_type = Time)]
     pub at: Timestamp,
+    /// What the provider told later.
+    #[schema(value_type = Option<ReceiptStateName>)]
+    pub receipt: Option<ReceiptState>,
 }
 
 /// How one notification stands, in short.
@@ -224,6 +231,7 @@ impl Summary {
             resolved_targets: std::mem::take(&mut row.resolved_targets),
             provider_message_id: row.provider_message_id.take(),
             receipt: row.receipt.take(),
+            receipt_at: row.receipt_at,
             source: std::mem::take(&mut s.provenance).into(),
             resend_of: s.resend_of,
             submitted_by: s.submitted_by.clone(),
@@ -295,6 +303,7 @@ impl From<RecipientResult> for RecipientView {
             provider_code,
             error,
             at,
+            receipt,
         } = result;
         Self {
             address,
@@ -305,6 +314,7 @@ impl From<RecipientResult> for RecipientView {
             provider_code,
             error,
             at,
+            receipt,
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct ProviderView {
     #[schema(value_type = OnAmbiguousName)]
     pub on_ambiguous: OnAmbiguous,
     pub hold: Option<HoldView>,
+    /// Whether its far end has an address for receipts (`POST …/callback` makes one).
+    pub receipts: bool,
     /// Goes up with every change. Send it back with a PUT to be told of a change in between.
     pub version: i64,
 }
@@ -67,7 +69,7 @@ pub struct LimitsView {
 
 /// A provider to be made or replaced. What is left out is the kind's default; on PUT a secret that is left out or as it
 /// was shown stays as it is, one that is null is removed, one that would be sent elsewhere from now on has to be given
-/// again; `type` and `hold` are ignored. `"oauth.tokenUrl"` and `"oauth": {"tokenUrl": …}` are the same.
+/// again; `type`, `hold` and `receipts` are ignored. `"oauth.tokenUrl"` and `"oauth": {"tokenUrl": …}` are the same.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
@@ -104,6 +106,7 @@ impl From<Provider> for ProviderView {
             limits: provider.limits,
             on_ambiguous: provider.on_ambiguous,
             hold: stored.hold.map(HoldView::from),
+            receipts: stored.callback.is_some(),
             version: stored.version,
         }
     }

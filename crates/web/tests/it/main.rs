@@ -7,6 +7,7 @@
 
 mod actions;
 mod bulk;
+mod callbacks;
 mod console;
 mod export;
 mod keys;

@@ -55,6 +55,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("PUT /api/providers/{id}", ADMIN),
     ("DELETE /api/providers/{id}", ADMIN),
     ("POST /api/providers/{id}/test", OPERATE),
+    ("POST /api/providers/{id}/callback", ADMIN),
     ("GET /api/providers/{id}/captured", READ),
     ("POST /api/providers/{id}/hold", OPERATE),
     ("POST /api/providers/{id}/resume", OPERATE),

@@ -72,6 +72,8 @@ impl Answer {
 
 /// The tenant that exists from the start.
 pub const MINE: &str = "default";
+/// Where the outside reaches this installation.
+pub const PUBLIC_URL: &str = "https://waypost.example";
 /// Another one.
 pub const OTHER: &str = "other";
 
@@ -94,7 +96,10 @@ impl World {
             registry,
             Sealer::ephemeral(),
             clock,
-            Settings::named("node-1"),
+            Settings {
+                public_url: Some(PUBLIC_URL.into()),
+                ..Settings::named("node-1")
+            },
         );
         let other = temp
             .store

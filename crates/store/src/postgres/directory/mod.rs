@@ -23,6 +23,7 @@ use crate::{
         rows,
         session::{Db, Session, Tx},
     },
+    receipts::ProviderCallback,
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, Channel, LaneId, ProviderId, TenantId};
@@ -184,6 +185,26 @@ impl Directory for PgStore {
         secrets: &BTreeMap<String, String>,
     ) -> Result<bool> {
         providers::reseal(&self.db, tenant, id, version, settings, secrets)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn provider_by_callback(&self, hash: &[u8; 32]) -> Result<Option<Provider>> {
+        let session = self.db.general().await?;
+        let found = session
+            .opt(sql::provider_by_callback, &[&hash.as_slice()])
+            .await?;
+        found.as_ref().map(providers::from_row).transpose()
+    }
+
+    async fn put_callback(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        callback: ProviderCallback,
+        actor: Option<&Actor>,
+    ) -> Result<bool> {
+        providers::put_callback(&self.db, tenant, id, &callback, actor)
             .await
             .map_err(Failed::while_committing)
     }

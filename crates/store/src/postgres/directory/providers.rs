@@ -10,6 +10,7 @@ use crate::{
         outbox, rows,
         session::{Db, Params, Session, Tx},
     },
+    receipts::{CALLBACK_CHANGED, ProviderCallback},
 };
 use domain::{Actor, AuditKind, Channel, HoldReason, LaneId, ProviderId, TenantId};
 use std::collections::BTreeMap;
@@ -152,6 +153,40 @@ pub(super) async fn delete(
     Ok(true)
 }
 
+pub(super) async fn put_callback(
+    db: &Db,
+    tenant: TenantId,
+    id: &ProviderId,
+    callback: &ProviderCallback,
+    actor: Option<&Actor>,
+) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    bump(&tx).await?;
+    let hash = callback.hash.as_slice();
+    let up = i64::from(actor.is_some());
+    let params: Params<'_> = &[&tenant.0, &id.as_str(), &hash, &callback.sealed, &up];
+    if tx.exec(sql::provider_callback, params).await? == 0 {
+        return Ok(false);
+    }
+    if let Some(actor) = actor {
+        let kind = AuditKind::ProviderChanged;
+        log(db, &tx, tenant, kind, actor, id.as_str(), CALLBACK_CHANGED).await?;
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+fn callback(row: &Row) -> Result<Option<ProviderCallback>> {
+    let Some(hash) = row.get::<_, Option<&[u8]>>("callback_hash") else {
+        return Ok(None);
+    };
+    let hash = hash.try_into();
+    let hash = hash.map_err(|_| Error::corrupt("providers", "a callback's hash of another length"))?;
+    let sealed = row.get("callback_sealed");
+    Ok(Some(ProviderCallback { hash, sealed }))
+}
+
 async fn waits(tx: &Tx<'_>, lane: LaneId) -> Result<bool, Failed> {
     Ok(tx.one(sql::lane_waits, &[&lane.0]).await?.get(0))
 }
@@ -193,5 +228,6 @@ pub(super) fn from_row(row: &Row) -> Result<Provider> {
         lane: LaneId(row.get("lane_id")),
         version: row.get("version"),
         hold: rows::hold(row)?,
+        callback: callback(row)?,
     })
 }

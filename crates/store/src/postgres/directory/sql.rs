@@ -19,6 +19,8 @@ statements!(
     list_put,
     lists,
     provider,
+    provider_by_callback,
+    provider_callback,
     provider_delete,
     provider_of_lane,
     provider_put,

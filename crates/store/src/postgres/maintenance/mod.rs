@@ -108,6 +108,7 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
         .await?;
     for part in [
         sql::purge_recipients,
+        sql::purge_messages,
         sql::purge_audit_of,
         sql::purge_outcome,
         sql::purge_notification,

@@ -7,6 +7,7 @@ statements!(
     purge_audit_of,
     purge_candidates,
     purge_jobs,
+    purge_messages,
     purge_notification,
     purge_oldest_left,
     purge_outcome,

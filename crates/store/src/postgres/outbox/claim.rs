@@ -175,20 +175,17 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
         },
         resolved_targets: vec![],
         recipients: vec![],
+        messages: vec![],
         attempt: None,
         after_interruption: false,
     }
 }
 
-/// Results are kept where there is more than one recipient, and only an attempt leaves any: one that was counted,
+/// Only an attempt leaves results, or a receipt while one was under way: one that was counted,
 /// one in an earlier generation, one that was cut off, or one that ended in a wait (which leaves its code).
 fn may_have_results(claimed: &Claimed, code: Option<&str>) -> bool {
-    let several = match &claimed.content.target {
-        Target::List(_) => true,
-        Target::Recipients(to) => to.len() > 1,
-        Target::Provider => false,
-    };
-    several && (claimed.attempts > 0 || claimed.generation > 0 || claimed.interruptions > 0 || code.is_some())
+    let named = claimed.content.target != Target::Provider;
+    named && (claimed.attempts > 0 || claimed.generation > 0 || claimed.interruptions > 0 || code.is_some())
 }
 
 /// A row's columns in their order: looking for each by its name costs more than what is in it. With the code of its

@@ -2,7 +2,7 @@
 
 use super::{
     record::{Stopped, can_do_without_audit},
-    record_columns::{Recipients, resolved},
+    record_columns::{Messages, Recipients, resolved},
     sql,
 };
 use crate::{
@@ -70,6 +70,11 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     accepted.add(lease.seq, generation, record.accepted());
     if !accepted.is_empty() {
         tx.exec(sql::record_recipient, &accepted.params(&now)).await?;
+    }
+    let mut messages = Messages::default();
+    messages.add(record);
+    if !messages.is_empty() {
+        tx.exec(sql::record_message, &messages.params(&now)).await?;
     }
     let completed = complete(db, &tx, record, &place).await?;
     if audited {

@@ -10,7 +10,7 @@ mod ingest_write;
 mod lanes;
 mod late;
 mod record;
-mod record_columns;
+pub(super) mod record_columns;
 pub(super) mod sql;
 
 use crate::{

@@ -6,7 +6,7 @@
 
 use super::{
     late,
-    record_columns::{Deliveries, Ends, Recipients, Retries, Waits},
+    record_columns::{Deliveries, Ends, Messages, Recipients, Retries, Waits},
     sql,
 };
 use crate::{
@@ -120,7 +120,8 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     let now = db.now();
     let mut session = db.session(Use::Record).await?;
     let deliveries = Deliveries::of(records);
-    if deliveries.len() == records.len() && records.iter().all(|record| record.recipients.is_empty()) {
+    let bare = |record: &&AttemptRecord| record.recipients.is_empty() && record.messages.is_empty();
+    if deliveries.len() == records.len() && records.iter().all(bare) {
         // Nearly always. One statement is a transaction of its own.
         let params = deliveries.params(&now, &db.node);
         let rows = session.rows(sql::record_delivered, &params).await?;
@@ -160,6 +161,11 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     if !recipients.is_empty() {
         tx.exec(sql::record_recipient, &recipients.params(&now)).await?;
     }
+    let mut messages = Messages::default();
+    kept().for_each(|record| messages.add(record));
+    if !messages.is_empty() {
+        tx.exec(sql::record_message, &messages.params(&now)).await?;
+    }
     if audited {
         let entries = kept()
             .filter(|r| r.delivery().is_none())
@@ -185,6 +191,7 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
         }
     }
     bare.resolved_targets.clear();
+    bare.messages.clear();
     if let Some(attempt) = &mut bare.attempt {
         (attempt.detail, attempt.provider_code) = (Some(refused()), None);
     }

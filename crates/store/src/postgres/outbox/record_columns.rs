@@ -145,7 +145,7 @@ impl<'a> Deliveries<'a> {
 }
 
 /// As JSON text; none when there are none.
-pub(super) fn resolved(targets: &[String]) -> Option<String> {
+pub(in crate::postgres) fn resolved(targets: &[String]) -> Option<String> {
     (!targets.is_empty()).then(|| {
         let targets: Vec<_> = targets.iter().map(|t| without_nul(t).into_owned()).collect();
         serde_json::Value::from(targets).to_string()
@@ -237,6 +237,43 @@ impl<'a> Waits<'a> {
             &self.code,
             &self.error,
             &self.provider_code,
+        ]
+    }
+}
+
+/// What receipts are found by, of lanes that get any.
+#[derive(Default)]
+pub(super) struct Messages<'a> {
+    lane: Vec<i64>,
+    message_id: Vec<Cow<'a, str>>,
+    seq: Vec<i64>,
+    address: Vec<Cow<'a, str>>,
+    generation: Vec<i32>,
+}
+
+impl<'a> Messages<'a> {
+    pub fn add(&mut self, record: &'a AttemptRecord) {
+        for sent in &record.messages {
+            self.lane.push(sent.lane.0);
+            self.message_id.push(without_nul(&sent.message_id));
+            self.seq.push(record.lease.seq.0);
+            self.address.push(without_nul(&sent.address));
+            self.generation.push(sent.generation);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lane.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
+        vec![
+            now,
+            &self.lane,
+            &self.message_id,
+            &self.seq,
+            &self.address,
+            &self.generation,
         ]
     }
 }

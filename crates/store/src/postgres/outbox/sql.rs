@@ -28,6 +28,7 @@ statements!(
     record_delivered,
     record_ended,
     record_known,
+    record_message,
     record_recipient,
     record_retry,
     record_wait,

@@ -3,7 +3,7 @@
 mod kpi;
 mod list;
 mod notification;
-mod sql;
+pub(super) mod sql;
 
 use crate::{
     Queries, Result,

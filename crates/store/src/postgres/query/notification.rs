@@ -56,6 +56,7 @@ pub(super) fn from_row(row: &Row) -> Result<Notification> {
             .unwrap_or_default(),
         provider_message_id: row.get("provider_message_id"),
         receipt: row.get("receipt"),
+        receipt_at: rows::time_opt(row, "receipt_at"),
         provider: provider.filter(|name| !name.is_empty()),
         lane: row.get::<_, Option<i64>>("lane_id").map(LaneId),
         lane_not_before: rows::time_opt(row, "lane_not_before"),

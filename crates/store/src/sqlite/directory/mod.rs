@@ -14,6 +14,7 @@ use crate::{
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
     },
+    receipts::ProviderCallback,
     sqlite::{
         SqliteStore, audit,
         rows::{self, all},
@@ -180,6 +181,26 @@ impl Directory for SqliteStore {
                 bump(s)?;
             }
             Ok(resealed > 0)
+        })
+        .await
+    }
+
+    async fn provider_by_callback(&self, hash: &[u8; 32]) -> Result<Option<Provider>> {
+        let hash = *hash;
+        self.read(move |conn| Ok(all(conn, sql::provider_by_callback, [hash], providers::from_row)?.pop()))
+            .await
+    }
+
+    async fn put_callback(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        callback: ProviderCallback,
+        actor: Option<&Actor>,
+    ) -> Result<bool> {
+        let (id, actor) = (id.clone(), actor.cloned());
+        self.write(1, move |s| {
+            providers::put_callback(s, tenant, &id, &callback, actor.as_ref())
         })
         .await
     }

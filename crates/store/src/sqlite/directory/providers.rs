@@ -5,6 +5,7 @@ use super::{changed, sql, tenants};
 use crate::{
     Error, Result,
     directory::{NewProvider, Provider},
+    receipts::{CALLBACK_CHANGED, ProviderCallback},
     sqlite::{
         outbox,
         rows::{self, all},
@@ -114,6 +115,44 @@ pub(super) fn delete(
     Ok(true)
 }
 
+pub(super) fn put_callback(
+    s: &mut WriteSession<'_>,
+    tenant: TenantId,
+    id: &ProviderId,
+    callback: &ProviderCallback,
+    actor: Option<&Actor>,
+) -> Result<bool> {
+    let params = params![
+        tenant.0,
+        id.as_str(),
+        callback.hash,
+        callback.sealed,
+        i64::from(actor.is_some())
+    ];
+    let put = s
+        .conn
+        .prepare_cached(sql::provider_callback)?
+        .query_row(params, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+        .optional()?;
+    let Some((lane, version)) = put else {
+        return Ok(false);
+    };
+    s.conn
+        .prepare_cached(sql::lane_version)?
+        .execute(params![lane, version])?;
+    if let Some(actor) = actor {
+        let kind = AuditKind::ProviderChanged;
+        changed(s, tenant, kind, actor, id.as_str(), CALLBACK_CHANGED)?;
+    }
+    Ok(true)
+}
+
+fn callback(row: &Row<'_>) -> Result<Option<ProviderCallback>> {
+    let hash: Option<[u8; 32]> = row.get("callback_hash")?;
+    let sealed = row.get("callback_sealed")?;
+    Ok(hash.map(|hash| ProviderCallback { hash, sealed }))
+}
+
 fn waits(s: &WriteSession<'_>, lane: LaneId) -> Result<bool> {
     let mut statement = s.conn.prepare_cached(sql::lane_waits)?;
     Ok(statement.query_row([lane.0], |row| row.get(0))?)
@@ -175,5 +214,6 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Provider> {
         lane: LaneId(row.get("lane_id")?),
         version: row.get("version")?,
         hold: rows::hold(row)?,
+        callback: callback(row)?,
     })
 }

@@ -120,6 +120,7 @@ fn purge_notifications(s: &WriteSession<'_>, before: i64, chunk: u32) -> Result<
         }
         for part in [
             sql::purge_recipients,
+            sql::purge_messages,
             sql::purge_audit_of,
             sql::purge_outcome,
             sql::purge_notification,

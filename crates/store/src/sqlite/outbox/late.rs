@@ -34,6 +34,7 @@ pub(super) fn record(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Resul
         return Ok(Recorded::LostLease { completed: false });
     };
     record::recipients(s, lease.seq, generation, attempt.accepted())?;
+    record::messages(s, attempt)?;
     let completed = complete(s, attempt)?;
     audit::attempt(s, attempt, completed.then_some(Status::Delivered))?;
     Ok(Recorded::LostLease { completed })

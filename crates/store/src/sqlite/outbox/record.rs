@@ -26,6 +26,7 @@ fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
         return late::record(s, attempt);
     };
     recipients(s, attempt.lease.seq, generation, &attempt.recipients)?;
+    messages(s, attempt)?;
     if attempt.delivery().is_none() {
         audit::attempt(s, attempt, attempt.ended.status())?;
     }
@@ -245,6 +246,24 @@ fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32
         )
         .optional()?;
     Ok(generation)
+}
+
+/// What receipts of this attempt are found by. Nothing to do for lanes that get none.
+pub(super) fn messages(s: &WriteSession<'_>, attempt: &AttemptRecord) -> Result<()> {
+    for sent in &attempt.messages {
+        let id = &sent.message_id;
+        s.conn.prepare_cached(sql::record_message)?.execute(params![
+            sent.lane.0,
+            id,
+            attempt.lease.seq.0,
+            sent.address,
+            sent.generation,
+        ])?;
+        s.conn
+            .prepare_cached(sql::record_awaited)?
+            .execute(params![sent.lane.0, id, s.now.as_millis()])?;
+    }
+    Ok(())
 }
 
 pub(in crate::sqlite) fn recipients<'a>(

@@ -49,6 +49,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {
         },
         provider_message_id: row.get("provider_message_id")?,
         receipt: row.get("receipt")?,
+        receipt_at: rows::optional_time(row, "receipt_at")?,
         provider: provider.filter(|name| !name.is_empty()),
         lane: row.get::<_, Option<i64>>("lane_id")?.map(LaneId),
         lane_not_before: rows::optional_time(row, "lane_not_before")?,
@@ -77,6 +78,10 @@ pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<R
             provider_code: row.get("provider_code")?,
             error: row.get("error")?,
             at: rows::time(row, "at")?,
+            receipt: row
+                .get::<_, Option<String>>("receipt")?
+                .map(|text| rows::parse("recipient_results", &text))
+                .transpose()?,
         });
     }
     Ok(results)

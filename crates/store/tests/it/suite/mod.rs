@@ -16,6 +16,7 @@ pub mod probes;
 pub mod providers;
 pub mod purge;
 pub mod query;
+pub mod receipts;
 pub mod recipients;
 pub mod record;
 pub mod schema;

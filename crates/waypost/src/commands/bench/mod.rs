@@ -26,6 +26,7 @@ mod peak;
 mod peer;
 mod reader;
 mod reading;
+mod receipts;
 mod report;
 mod rig;
 mod site_load;

@@ -7,7 +7,7 @@ use super::{
     enqueue::{self, Callers},
     forward, growth, lanes, latency, memory, pages, reader,
     reading::Reading,
-    site_memory, site_send, smtp,
+    receipts, site_memory, site_send, smtp,
 };
 use clap::ValueEnum;
 
@@ -41,6 +41,8 @@ pub enum Workload {
     Reader,
     /// One bad message in a thousand
     BadRows,
+    /// Deliver a backlog while 30,000 receipts come in
+    Receipts,
     /// Figures, list and claim as history grows
     Pages,
     /// Every page of the console with 10,000 and with 1,000,000 notifications
@@ -107,6 +109,7 @@ impl Workload {
             Workload::Lanes => Box::pin(lanes::round(bench)).await,
             Workload::Reader => Box::pin(reader::round(bench)).await,
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
+            Workload::Receipts => Box::pin(receipts::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
             Workload::Console => Box::pin(console::round(bench)).await,
             Workload::Forward => Box::pin(forward::round(bench)).await,

@@ -34,6 +34,8 @@ pub enum Command {
     Test(Test),
     /// Show what a capture provider kept instead of sending it, newest first
     Captured(Captured),
+    /// Make a new secret address for receipts and print it, this once; the one before stops working
+    Callback(One),
     /// Stop a provider; what is sent to it waits
     Hold(Hold),
     /// Let a held provider go on
@@ -176,6 +178,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Show(args) => say(&args.central.client()?.provider(&args.id).await?, args.format),
         Command::Test(args) => test(args).await,
         Command::Captured(args) => captured(args).await,
+        Command::Callback(args) => callback(args).await,
         Command::Hold(args) => {
             let held = args
                 .central
@@ -196,6 +199,19 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Kinds(args) => kinds(args).await,
         Command::Reseal => reseal(global).await,
     }
+}
+
+async fn callback(args: One) -> anyhow::Result<()> {
+    let made = args.central.client()?.new_callback(&args.id).await?;
+    if args.format.json {
+        return output::json(&made);
+    }
+    output::line(&made.url)?;
+    output::note(match made.told_by.as_str() {
+        "eachMessage" => "each message carries it: there is nothing to enter at the provider",
+        _ => "enter it at the provider; it is not shown again",
+    });
+    Ok(())
 }
 
 async fn add(args: Add) -> anyhow::Result<()> {

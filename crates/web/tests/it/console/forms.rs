@@ -81,6 +81,39 @@ async fn a_form_that_worked_answers_with_a_redirect_so_that_reloading_does_not_r
 }
 
 #[tokio::test]
+async fn an_address_for_receipts_is_shown_once_and_only_an_admin_makes_one() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    assert!(
+        admin
+            .get("/providers/mail")
+            .await
+            .text
+            .contains("id=\"make-callback\"")
+    );
+    let made = admin.post("/providers/mail/callback", &[]).await;
+    assert_eq!(made.status, StatusCode::OK);
+    let (_, rest) = made.text.split_once("id=\"callback-url\">").unwrap();
+    let (url, _) = rest.split_once('<').unwrap();
+    assert!(
+        url.starts_with("https://waypost.example/callbacks/mail/"),
+        "{url}"
+    );
+    let page = admin.get("/providers/mail").await.text;
+    assert!(!page.contains(url) && page.contains("Make another address"));
+    let mut viewer = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    assert!(
+        !viewer
+            .get("/providers/mail")
+            .await
+            .text
+            .contains("id=\"make-callback\"")
+    );
+    let refused = viewer.post("/providers/mail/callback", &[]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
 async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_field_and_can_be_removed() {
     let world = World::new().await;
     let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;

@@ -7,6 +7,8 @@ from unnest($2::bigint[], $3::text[], $4::text[], $5::integer[], $6::text[], $7:
   as given (seq, address, state, generation, provider_message_id, code, error, provider_code)
 on conflict (seq, address) do update
 set state = excluded.state, generation = excluded.generation, provider_message_id = excluded.provider_message_id,
-  code = excluded.code, provider_code = excluded.provider_code, error = excluded.error, at = excluded.at
+  code = excluded.code, provider_code = excluded.provider_code, error = excluded.error, at = excluded.at,
+  -- Of an earlier message; what is known of this one came by a receipt only where it stays as it is.
+  receipt = null
 -- Who accepted has accepted, whatever a later or a late attempt says.
 where recipient_results.state <> 'Accepted'

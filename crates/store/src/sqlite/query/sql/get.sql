@@ -6,7 +6,7 @@ select
   coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at, max(d.due_at, coalesce(d.leased_until, 0)) as due_at,
   iif(d.seq is null, o.code, d.code) as code, iif(d.seq is null, o.provider_code, d.provider_code) as provider_code,
   iif(d.seq is null, o.error, d.error) as error,
-  o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt,
+  o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt, o.receipt_at,
   d.leased_until, l.lane_id, iif(d.seq is null, null, l.not_before) as lane_not_before,
   l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_since, l.next_probe, l.probes
 from notifications n

@@ -1,4 +1,4 @@
-select address, state, generation, provider_message_id, code, provider_code, error, at
+select address, state, generation, provider_message_id, code, provider_code, error, at, receipt
 from recipient_results
 where seq = ?1
 order by address

@@ -1,0 +1,167 @@
+//! Receipts: what providers tell later about messages they took. Callbacks come in through [`ReceiptService::take`]; a
+//! background loop works on what they brought ([`ReceiptService::sweep`]).
+//!
+//! Leaves to others: HTTP (`web`), signatures and what a service's words mean (`delivery`), which notification it is about
+//! and what follows for it (`store`, `domain::receipt`), a provider's secret (`providers`).
+//! Always true: nothing is stored for a caller without a secret that is in force, or whose signature is wrong; what is
+//! answered with a success is stored; the inbox has a bound.
+
+mod sweep;
+
+use crate::{changes::Changes, directory::Directory, keys};
+use delivery::receipt::{
+    Callback, CallbackContent, CallbackRefused, HeaderMap, MAX_RECEIPTS_PER_CALL, Method,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+use store::{
+    Outbox,
+    directory::Provider,
+    receipts::{ReceiptsFrom, ReceiptsWaiting},
+};
+use tokio::sync::Notify;
+
+/// The most receipts that wait to be looked at; a provider that is told so sends them again later.
+pub const MAX_INBOX: u32 = 100_000;
+/// The most receipts that are kept although they fit nothing yet. A number that another program sends through as well tells
+/// of messages we know nothing about; they must not fill the inbox.
+pub const MAX_ORPHANS: u32 = 20_000;
+
+/// What came in for a provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Incoming<'a> {
+    pub method: &'a Method,
+    /// The path and query that were called, as they were written.
+    pub path_and_query: &'a str,
+    pub headers: &'a HeaderMap,
+    pub body: &'a [u8],
+}
+
+/// What a callback is answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken {
+    /// So many receipts are stored.
+    Stored(usize),
+    /// The far end wants to hear this.
+    Answer(String),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CallbackError {
+    #[error(transparent)]
+    Refused(#[from] CallbackRefused),
+    #[error("too many receipts wait already")]
+    Full,
+    /// This node cannot check it: no key for the secrets, no adapter for the kind.
+    #[error("{0}")]
+    NotUsable(String),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+#[derive(Clone)]
+pub struct ReceiptService {
+    store: Arc<dyn store::Receipts>,
+    providers: Arc<dyn store::Directory>,
+    outbox: Arc<dyn Outbox>,
+    directory: Arc<Directory>,
+    changes: Changes,
+    max_inbox: u64,
+    inbox: Arc<Inbox>,
+}
+
+/// What is known of the inbox without asking: as the last sweep found it, and what came in since.
+#[derive(Debug, Default)]
+struct Inbox {
+    fresh: AtomicU64,
+    orphans: AtomicU64,
+    came_in: Notify,
+}
+
+impl std::fmt::Debug for ReceiptService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReceiptService")
+    }
+}
+
+impl ReceiptService {
+    pub fn new(
+        store: Arc<dyn store::Receipts>,
+        providers: Arc<dyn store::Directory>,
+        outbox: Arc<dyn Outbox>,
+        directory: Arc<Directory>,
+        changes: Changes,
+    ) -> Self {
+        Self {
+            store,
+            providers,
+            outbox,
+            directory,
+            changes,
+            max_inbox: u64::from(MAX_INBOX),
+            inbox: Arc::default(),
+        }
+    }
+
+    /// The same with another bound of the inbox.
+    pub fn bounded_to(self, max_inbox: u64) -> Self {
+        Self { max_inbox, ..self }
+    }
+
+    /// Whose callback this is; none where the secret is nobody's, or another provider's.
+    pub async fn provider(&self, id: &str, secret: &str) -> store::Result<Option<Provider>> {
+        let found = self.providers.provider_by_callback(&keys::hash(secret)).await?;
+        Ok(found.filter(|found| found.provider.id.as_str() == id))
+    }
+
+    /// Checks who says so and stores what is told. Asks nobody outside.
+    pub async fn take(&self, provider: &Provider, call: Incoming<'_>) -> Result<Taken, CallbackError> {
+        let found = &provider.provider;
+        let kind = self.directory.registry().get(&found.kind);
+        let kind =
+            kind.ok_or_else(|| CallbackError::NotUsable(format!("no adapter for kind {}", found.kind)))?;
+        let settings = self.directory.open(found).map_err(CallbackError::NotUsable)?;
+        let callback = Callback {
+            method: call.method,
+            url: &self.directory.public_address(call.path_and_query),
+            headers: call.headers,
+            body: call.body,
+        };
+        let receipts = match kind.read_callback(&settings, &callback)? {
+            CallbackContent::Answer(answer) => return Ok(Taken::Answer(answer)),
+            CallbackContent::Receipts(receipts) => receipts,
+        };
+        if receipts.len() > MAX_RECEIPTS_PER_CALL {
+            let words = format!("more than {MAX_RECEIPTS_PER_CALL} receipts in one call");
+            return Err(CallbackRefused::Unreadable(words).into());
+        }
+        let n = receipts.len();
+        if n == 0 {
+            return Ok(Taken::Stored(0));
+        }
+        if self.inbox.fresh.load(Ordering::Relaxed) >= self.max_inbox {
+            return Err(CallbackError::Full);
+        }
+        let from = ReceiptsFrom {
+            tenant: found.tenant,
+            lane: provider.lane,
+        };
+        self.store.keep_receipts(from, receipts).await?;
+        self.inbox.fresh.fetch_add(n as u64, Ordering::Relaxed);
+        metrics::counter!("waypost_receipts_total", "result" => "taken").increment(n as u64);
+        self.inbox.came_in.notify_one();
+        Ok(Taken::Stored(n))
+    }
+
+    /// Completes when there is something to work on.
+    pub(crate) async fn came_in(&self) {
+        self.inbox.came_in.notified().await;
+    }
+
+    fn found(&self, waiting: ReceiptsWaiting) {
+        self.inbox.fresh.store(waiting.fresh, Ordering::Relaxed);
+        self.inbox.orphans.store(waiting.later, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,294 @@
+//! Receipts, from the callback to what becomes of the notification and of its lane.
+
+use crate::world::*;
+use central::{
+    Settings,
+    providers::CallbackProblem,
+    receipts::{CallbackError, Incoming, Taken},
+};
+use delivery::receipt::{CallbackRefused, HeaderMap, Method, ReceiptsBy};
+use domain::{Accepted, AuditKind, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status};
+use serde_json::{Value, json};
+use store::directory::Provider;
+use testkit::{FarEnd, far_end::CALLBACK_SIGNATURE, fixtures::a_notification};
+
+const PUBLIC_URL: &str = "https://waypost.example/";
+
+async fn world() -> World {
+    let settings = Settings {
+        public_url: Some(PUBLIC_URL.into()),
+        ..Settings::named("node-1")
+    };
+    World::with(settings).await
+}
+
+/// Makes an address for the mail provider; the provider, and the path below the public address.
+async fn callback(world: &World) -> (Provider, String) {
+    let id = ProviderId::new("mail");
+    let made = world
+        .central
+        .providers
+        .new_callback(TENANT, &id, &somebody())
+        .await
+        .unwrap();
+    assert_eq!(made.told_by, ReceiptsBy::ItsSettings);
+    let path = made
+        .url
+        .strip_prefix("https://waypost.example")
+        .unwrap()
+        .to_owned();
+    let secret = path.rsplit('/').next().unwrap();
+    let found = world.central.receipts.provider("mail", secret).await.unwrap();
+    (found.expect("it was just made"), path)
+}
+
+async fn tell(world: &World, told: Value) -> Result<Taken, CallbackError> {
+    let (provider, path) = callback(world).await;
+    let headers: HeaderMap = [(CALLBACK_SIGNATURE.parse().unwrap(), "good".parse().unwrap())]
+        .into_iter()
+        .collect();
+    let body = told.to_string();
+    let call = Incoming {
+        method: &Method::POST,
+        path_and_query: &path,
+        headers: &headers,
+        body: body.as_bytes(),
+    };
+    world.central.receipts.take(&provider, call).await
+}
+
+/// Tells and works on it.
+async fn told(world: &World, told: Value) -> u64 {
+    assert!(matches!(tell(world, told).await, Ok(Taken::Stored(_))));
+    world.central.receipts.sweep().await.unwrap()
+}
+
+fn reference(id: NotificationId) -> String {
+    format!("{id}.0.ops@example.com")
+}
+
+async fn delivered(world: &mut World) -> NotificationId {
+    let id = world.send(a_notification().to_list("ops")).await;
+    world.sweep().await;
+    assert_eq!(world.get(id).await.status, Status::Delivered);
+    id
+}
+
+#[tokio::test]
+async fn a_secret_finds_its_provider_until_another_is_made() {
+    let world = world().await;
+    let (_, path) = callback(&world).await;
+    let first = path.rsplit('/').next().unwrap().to_owned();
+    assert_eq!(first.len(), 32);
+    assert!(path.starts_with("/callbacks/mail/"), "{path}");
+    let receipts = &world.central.receipts;
+    assert!(
+        receipts.provider("hook", &first).await.unwrap().is_none(),
+        "another's"
+    );
+    callback(&world).await;
+    assert!(
+        receipts.provider("mail", &first).await.unwrap().is_none(),
+        "the old one"
+    );
+}
+
+#[tokio::test]
+async fn without_a_public_address_or_a_provider_no_callback_is_made() {
+    let world = World::new().await;
+    let (mail, nobody) = (ProviderId::new("mail"), ProviderId::new("nobody"));
+    let providers = &world.central.providers;
+    let made = providers.new_callback(TENANT, &mail, &somebody()).await;
+    assert!(matches!(made, Err(CallbackProblem::NoPublicUrl)));
+    let made = providers.new_callback(TENANT, &nobody, &somebody()).await;
+    assert!(matches!(made, Err(CallbackProblem::NotFound)));
+}
+
+#[tokio::test]
+async fn a_callback_without_a_signature_stores_nothing() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    let (provider, path) = callback(&world).await;
+    let body = json!([{"ref": reference(id), "state": "failed"}]).to_string();
+    let call = Incoming {
+        method: &Method::POST,
+        path_and_query: &path,
+        headers: &HeaderMap::new(),
+        body: body.as_bytes(),
+    };
+    let refused = world.central.receipts.take(&provider, call).await;
+    assert!(matches!(
+        refused,
+        Err(CallbackError::Refused(CallbackRefused::Signature))
+    ));
+    assert_eq!(world.central.receipts.sweep().await.unwrap(), 0);
+    assert_eq!(world.get(id).await.status, Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_kind_sees_the_address_as_the_outside_writes_it() {
+    let world = world().await;
+    let (provider, path) = callback(&world).await;
+    let call = Incoming {
+        method: &Method::GET,
+        path_and_query: &format!("{path}?hub.mode=subscribe"),
+        headers: &HeaderMap::new(),
+        body: b"",
+    };
+    let answer = world.central.receipts.take(&provider, call).await.unwrap();
+    let url = format!("https://waypost.example{path}?hub.mode=subscribe");
+    assert_eq!(answer, Taken::Answer(url));
+}
+
+#[tokio::test]
+async fn a_failure_parks_and_only_an_operator_sends_again() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    assert_eq!(
+        told(
+            &world,
+            json!([{"ref": reference(id), "state": "failed", "code": "RECIPIENT"}])
+        )
+        .await,
+        1
+    );
+    let row = world.get(id).await;
+    assert_eq!(
+        (row.status, row.receipt.as_deref()),
+        (Status::Parked, Some("failed"))
+    );
+    world.advance(secs(86_400));
+    world.sweep().await;
+    assert_eq!(world.mail.received().len(), 1, "never by itself");
+    let acted = world.central.operator.requeue(TENANT, &[id], &somebody()).await;
+    acted.unwrap();
+    world.sweep().await;
+    assert_eq!(world.mail.received().len(), 2);
+    // The first round's news, late: the row is of another round and stays.
+    told(&world, json!([{"ref": reference(id), "state": "failed"}])).await;
+    assert_eq!(world.get(id).await.status, Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_failure_of_the_account_holds_the_lane() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    let told_of = json!([{"ref": reference(id), "state": "failed", "code": "BILLING", "hold": "billing"}]);
+    told(&world, told_of).await;
+    let provider = world
+        .central
+        .store
+        .provider(TENANT, &ProviderId::new("mail"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(provider.hold.map(|hold| hold.reason), Some(HoldReason::Billing));
+}
+
+#[tokio::test]
+async fn what_the_far_end_calls_a_message_finds_it() {
+    let mut world = world().await;
+    // The provider gets receipts from here on.
+    callback(&world).await;
+    world.mail.answers(Outcome::Delivered(Accepted {
+        provider_message_id: Some("sid-1".into()),
+        detail: None,
+    }));
+    let id = delivered(&mut world).await;
+    told(
+        &world,
+        json!([{"id": "sid-1", "state": "read"}, {"id": "sid-2", "state": "read"}]),
+    )
+    .await;
+    assert_eq!(world.get(id).await.receipt.as_deref(), Some("read"));
+}
+
+#[tokio::test]
+async fn what_nobody_signed_is_asked_for_before_it_is_believed() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    let unproven = || json!([{"ref": reference(id), "state": "read", "unproven": true}]);
+    told(&world, unproven()).await;
+    assert_eq!(
+        world.get(id).await.receipt,
+        None,
+        "the far end knows nothing of it"
+    );
+    world.mail.says_of_receipts(Some(ReceiptState::Delivered));
+    told(&world, unproven()).await;
+    assert_eq!(
+        world.get(id).await.receipt.as_deref(),
+        Some("delivered"),
+        "as it says itself"
+    );
+}
+
+#[tokio::test]
+async fn a_receipt_while_it_is_being_sent_is_worked_on_afterwards() {
+    let mut world = world().await;
+    let far_end: FarEnd = world.mail.clone();
+    far_end.script(|_, _| testkit::Reply::AtGate(Outcome::Delivered(Accepted::default())));
+    let id = world.send(a_notification().to_list("ops")).await;
+    let told_of = json!([{"ref": reference(id), "state": "read"}]);
+    assert!(matches!(tell(&world, told_of).await, Ok(Taken::Stored(1))));
+    let receipts = world.central.receipts.clone();
+    let between = async {
+        far_end.waiting(1).await;
+        assert_eq!(receipts.sweep().await.unwrap(), 0);
+        far_end.open_gate();
+    };
+    tokio::join!(world.dispatcher.sweep(), between).0.unwrap();
+    assert_eq!(world.get(id).await.status, Status::Delivered);
+    world.advance(secs(60));
+    world.central.receipts.sweep().await.unwrap();
+    assert_eq!(world.get(id).await.receipt.as_deref(), Some("read"));
+    assert_eq!(world.mail.received().len(), 1);
+}
+
+#[tokio::test]
+async fn making_an_address_is_audited_and_says_nothing_of_it() {
+    let world = world().await;
+    let (_, path) = callback(&world).await;
+    let filter = store::query::AuditFilter {
+        kind: Some(AuditKind::ProviderChanged),
+        ..Default::default()
+    };
+    let page = store::query::Page {
+        limit: 1,
+        after: None,
+    };
+    let rows = world
+        .central
+        .store
+        .audit(TENANT, &filter, page)
+        .await
+        .unwrap()
+        .rows;
+    assert_eq!(rows[0].detail.as_deref(), Some("callback address made"));
+    let secret = path.rsplit('/').next().unwrap();
+    let shown = format!(
+        "{rows:?} {:?}",
+        world.central.store.providers(TENANT).await.unwrap()
+    );
+    assert!(!shown.contains(secret));
+}
+
+#[tokio::test]
+async fn an_inbox_that_is_full_takes_nothing_until_it_was_worked_on() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    world.central.receipts = world.central.receipts.clone().bounded_to(2);
+    let told_of = |state: &str| json!([{"ref": reference(id), "state": state}]);
+    for state in ["accepted", "delivered"] {
+        assert!(matches!(tell(&world, told_of(state)).await, Ok(Taken::Stored(1))));
+    }
+    assert!(matches!(
+        tell(&world, told_of("read")).await,
+        Err(CallbackError::Full)
+    ));
+    world.central.receipts.sweep().await.unwrap();
+    assert!(matches!(
+        tell(&world, told_of("read")).await,
+        Ok(Taken::Stored(1))
+    ));
+}

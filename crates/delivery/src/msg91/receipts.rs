@@ -1,0 +1,104 @@
+//! What MSG91 tells later. Its callbacks are not signed: the secret in the address is all there is. A report names the request
+//! and the number, and both have to fit what was sent; one without either cannot be believed to be about anything.
+
+use crate::{
+    http::Meaning,
+    kit::{Told, not_json},
+    receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState},
+};
+use domain::Scope;
+use serde_json::Value;
+
+const NO_CORRELATION: &str = "a report names no requestId or no number; choose a webhook version that sends both (v2, v3 or the new one)";
+
+/// A report lies in a field `data` of a form (v2), or is JSON: flat (v3), in a list (v4), or as its owner designed it.
+pub(super) fn read(callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
+    let said: Value = match serde_json::from_slice(callback.body) {
+        Ok(said) => said,
+        Err(_) => {
+            let form = callback.form();
+            let data = form.iter().find(|(name, _)| name == "data");
+            let text = data.map(|(_, text)| text.as_str()).unwrap_or_default();
+            serde_json::from_str(text).map_err(|fault| not_json(&fault))?
+        }
+    };
+    let mut reports = Reports::default();
+    reports.read(&said, None);
+    match (reports.receipts.is_empty(), reports.unrelated) {
+        (true, true) => Err(CallbackRefused::Unreadable(NO_CORRELATION.into())),
+        _ => Ok(CallbackContent::Receipts(reports.receipts)),
+    }
+}
+
+#[derive(Default)]
+struct Reports {
+    receipts: Vec<Receipt>,
+    /// There was one without a request or a number.
+    unrelated: bool,
+}
+
+impl Reports {
+    /// Lists, and objects that hold lists, are looked into one level after the other; `request` is that of the outer one.
+    fn read(&mut self, said: &Value, request: Option<&str>) {
+        match said {
+            Value::Array(several) => several.iter().for_each(|one| self.read(one, request)),
+            Value::Object(_) => {
+                let request = text(said, &["requestId", "request_id"]).or(request);
+                let inner = ["report", "data"].into_iter().filter_map(|name| said.get(name));
+                let mut inner = inner
+                    .filter(|value| value.is_array() || value.is_object())
+                    .peekable();
+                match inner.peek() {
+                    Some(_) => inner.for_each(|value| self.read(value, request)),
+                    None => self.one(said, request),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn one(&mut self, report: &Value, request: Option<&str>) {
+        let status = report.get("status").or_else(|| report.get("eventName"));
+        let Some((state, code)) = status.and_then(state) else {
+            return;
+        };
+        let number = text(report, &["number", "telNum", "mobile", "customerNumber"]);
+        let (Some(request), Some(number)) = (request, number) else {
+            self.unrelated = true;
+            return;
+        };
+        let meaning = match code.as_str() {
+            // On the register of those who want no advertisements; a number that the account has blocked.
+            "9" | "17" => Meaning::recipient(),
+            _ => Meaning::permanent(Scope::Recipient, "PROVIDER_ERROR"),
+        };
+        let told = Told {
+            reference: None,
+            message_id: Some(request),
+            recipient: Some(number),
+            code: Some(code),
+            words: text(report, &["failedReason", "failureReason", "desc"]),
+        };
+        self.receipts.push(told.receipt(state, Some(meaning)));
+    }
+}
+
+fn state(status: &Value) -> Option<(ReceiptState, String)> {
+    let code = match status {
+        Value::String(text) => text.trim().to_lowercase(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let state = match code.as_str() {
+        "1" | "delivered" => ReceiptState::Delivered,
+        "2" | "9" | "16" | "17" | "25" | "failed" | "rejected" | "ndnc" | "blocked" => ReceiptState::Failed,
+        "sent" | "submitted" => ReceiptState::Accepted,
+        _ => return None,
+    };
+    Some((state, code))
+}
+
+fn text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+    let found = names.iter().find_map(|name| value.get(name)?.as_str());
+    found.map(str::trim).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,199 @@
+//! The [`Receipts`] trait on PostgreSQL. What nearly all receipts are is one statement for all of them; each of the others is
+//! a transaction of its own ([`apply`]), so that two never wait for each other's rows crosswise.
+
+mod apply;
+mod sql;
+
+use crate::{
+    Receipts, Result,
+    postgres::{
+        PgStore,
+        audit::without_nul,
+        failed::Failed,
+        rows,
+        session::{Db, Session},
+        types::{count, millis, small},
+    },
+    receipts::{Done, DoneAs, Kept, Proof, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
+};
+use async_trait::async_trait;
+use domain::{Correlation, LaneId, NotificationId, Receipt, Status, TenantId};
+use std::borrow::Cow;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+#[async_trait]
+impl Receipts for PgStore {
+    async fn keep_receipts(&self, from: ReceiptsFrom, receipts: Vec<Receipt>) -> Result<()> {
+        keep(&self.db, &from, &receipts)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn receipts_waiting(&self, bound: u32) -> Result<ReceiptsWaiting> {
+        let session = self.db.general().await?;
+        let row = session.one(sql::receipts_waiting, &[&i64::from(bound)]).await?;
+        Ok(ReceiptsWaiting {
+            fresh: count(row.get("fresh")),
+            later: count(row.get("later")),
+        })
+    }
+
+    async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>> {
+        let unproven = |kept: Kept| Unproven {
+            id: kept.id,
+            tenant: kept.tenant,
+            lane: kept.lane,
+            receipt: kept.receipt,
+        };
+        let due = due(&self.db, limit, true).await?;
+        Ok(due.into_iter().map(unproven).collect())
+    }
+
+    async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()> {
+        prove(&self.db, id, proof).await.map_err(Failed::while_committing)
+    }
+
+    async fn work_on_receipts(&self, limit: u32, keep_orphans: bool) -> Result<WorkedOn> {
+        let done = raise(&self.db, limit).await.map_err(Failed::while_committing)?;
+        let raised = u32::try_from(done.len()).unwrap_or(u32::MAX);
+        let mut worked = WorkedOn {
+            looked_at: raised,
+            done,
+        };
+        for kept in due(&self.db, limit.saturating_sub(raised), false).await? {
+            worked.looked_at += 1;
+            let done = apply::one(&self.db, &kept, keep_orphans).await?;
+            worked.done.extend(done);
+        }
+        Ok(worked)
+    }
+}
+
+async fn keep(db: &Db, from: &ReceiptsFrom, receipts: &[Receipt]) -> Result<(), Failed> {
+    type Text<'a> = Vec<Option<Cow<'a, str>>>;
+    fn text(value: Option<&String>) -> Option<Cow<'_, str>> {
+        value.map(|text| without_nul(text))
+    }
+    let of = |pick: fn(&Receipt) -> Option<&String>| -> Text<'_> {
+        receipts.iter().map(|receipt| text(pick(receipt))).collect()
+    };
+    let about = || receipts.iter().map(|receipt| receipt.correlation.as_ref());
+    let unproven: Vec<bool> = receipts.iter().map(|receipt| receipt.unproven).collect();
+    let state: Vec<&str> = receipts.iter().map(|receipt| receipt.state.as_str()).collect();
+    let notification: Vec<Option<Uuid>> = about().map(|about| Some(about?.id.0)).collect();
+    let generation: Vec<Option<i32>> = about().map(|about| Some(about?.generation)).collect();
+    let address: Text<'_> = about().map(|about| text(about?.recipient.as_ref())).collect();
+    let hold: Vec<Option<&str>> = receipts.iter().map(|r| Some(r.hold?.as_str())).collect();
+    let session = db.general().await?;
+    session
+        .exec(
+            sql::receipt_keep,
+            &[
+                &db.now(),
+                &from.tenant.0,
+                &from.lane.0,
+                &unproven,
+                &state,
+                &notification,
+                &generation,
+                &address,
+                &of(|r| r.provider_message_id.as_ref()),
+                &of(|r| r.recipient.as_ref()),
+                &of(|r| r.code.as_ref()),
+                &of(|r| r.provider_code.as_ref()),
+                &of(|r| r.detail.as_ref()),
+                &hold,
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+async fn prove(db: &Db, id: i64, proof: Proof) -> Result<(), Failed> {
+    let session = db.general().await?;
+    match proof {
+        Proof::Proven(state) => {
+            session.exec(sql::receipt_proven, &[&id, &state.as_str()]).await?;
+        }
+        Proof::Unknown => done(&session, id).await?,
+        Proof::Later => {
+            let Some(row) = session.opt(sql::receipt_tries, &[&db.now(), &id]).await? else {
+                return Ok(());
+            };
+            match Kept::is_over(rows::time(&row, "at"), rows::time(&row, "now")) {
+                true => done(&session, id).await?,
+                false => later(db, &session, id, small(row.get("tries"))).await?,
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn done(session: &impl Session, id: i64) -> Result<(), Failed> {
+    session.exec(sql::receipt_done, &[&id]).await?;
+    Ok(())
+}
+
+/// Looks at it again after a while.
+async fn later(db: &Db, session: &impl Session, id: i64, tries: u32) -> Result<(), Failed> {
+    let wait = millis(Kept::wait_after(tries));
+    session.exec(sql::receipt_later, &[&db.now(), &id, &wait]).await?;
+    Ok(())
+}
+
+/// The ones that say no more than that things went better than known.
+async fn raise(db: &Db, limit: u32) -> Result<Vec<Done>, Failed> {
+    let session = db.general().await?;
+    let raised = session
+        .rows(sql::receipts_raised, &[&db.now(), &i64::from(limit)])
+        .await?;
+    let done = |row: &Row| Done {
+        tenant: TenantId(row.get("tenant")),
+        lane: LaneId(row.get("lane")),
+        notification: row.get::<_, Option<Uuid>>("notification").map(NotificationId),
+        what: DoneAs::Applied,
+        status: Some(Status::Delivered),
+        code: None,
+        hold: None,
+    };
+    Ok(raised.iter().map(done).collect())
+}
+
+async fn due(db: &Db, limit: u32, unproven: bool) -> Result<Vec<Kept>> {
+    let session = db.general().await?;
+    let due = session
+        .rows(sql::receipts_due, &[&db.now(), &i64::from(limit), &unproven])
+        .await?;
+    due.iter().map(kept).collect()
+}
+
+fn kept(row: &Row) -> Result<Kept> {
+    const TABLE: &str = "receipt_inbox";
+    let correlation = row
+        .get::<_, Option<Uuid>>("notification")
+        .zip(row.get::<_, Option<i32>>("generation"));
+    let hold: Option<&str> = row.get("hold");
+    Ok(Kept {
+        id: row.get("receipt_id"),
+        tenant: TenantId(row.get("tenant")),
+        lane: LaneId(row.get("lane")),
+        at: rows::time(row, "at"),
+        tries: small(row.get("tries")),
+        receipt: Receipt {
+            correlation: correlation.map(|(id, generation)| Correlation {
+                id: NotificationId(id),
+                generation,
+                recipient: row.get("address"),
+            }),
+            provider_message_id: row.get("message_id"),
+            recipient: row.get("number"),
+            state: rows::parsed(TABLE, row.get("state"))?,
+            code: row.get("code"),
+            provider_code: row.get("provider_code"),
+            detail: row.get("detail"),
+            hold: hold.map(|text| rows::parsed(TABLE, text)).transpose()?,
+            unproven: row.get("unproven"),
+        },
+    })
+}

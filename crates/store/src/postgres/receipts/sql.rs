@@ -1,0 +1,22 @@
+//! The statements of this job, named like their files.
+
+statements!(
+    receipt_attempt_logged,
+    receipt_done,
+    receipt_ended,
+    receipt_found,
+    receipt_keep,
+    receipt_later,
+    receipt_message,
+    receipt_notification,
+    receipt_parked,
+    receipt_proven,
+    receipt_recipient,
+    receipt_shown,
+    receipt_taken,
+    receipt_tries,
+    receipt_waiting,
+    receipts_due,
+    receipts_raised,
+    receipts_waiting,
+);

@@ -1,0 +1,1 @@
+delete from receipt_inbox where receipt_id = $1::bigint

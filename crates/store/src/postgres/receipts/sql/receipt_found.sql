@@ -1,0 +1,13 @@
+-- $1 now, $2 seq. Where the notification stands, and everything that a receipt about it is judged by.
+select n.id, n.tenant, n.site, n.channel, n.list_name, n.recipients::text as recipients,
+  d.seq is not null as waits,
+  d.leased_until > coalesce($1::timestamptz, date_trunc('milliseconds', now())) as leased,
+  coalesce(d.generation, o.generation) as generation,
+  o.status, o.receipt, l.provider, members.recipients::text as members,
+  coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
+from notifications n
+left join due d on d.seq = n.seq
+left join outcome o on o.seq = n.seq
+left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
+left join lists members on members.tenant = n.tenant and members.name = n.list_name
+where n.seq = $2::bigint

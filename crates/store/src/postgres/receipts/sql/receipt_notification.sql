@@ -1,0 +1,1 @@
+select seq from notifications where tenant = $1::integer and id = $2::uuid

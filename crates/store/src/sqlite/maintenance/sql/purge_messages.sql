@@ -1,0 +1,1 @@
+delete from provider_messages where seq = ?1

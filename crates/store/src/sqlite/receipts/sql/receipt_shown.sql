@@ -1,0 +1,1 @@
+update outcome set receipt = ?2, receipt_at = ?3 where seq = ?1

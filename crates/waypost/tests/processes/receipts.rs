@@ -1,0 +1,141 @@
+//! Receipts over real sockets: a node, a simulated service that tells late, twice and in any order, and what the node makes
+//! of it. Neither its answers nor its log give the callback address away.
+
+use crate::{
+    node::{Node, Setup},
+    size,
+};
+use client::{Channel, Client, Notification, NotificationId, ProviderDraft};
+use domain::Status;
+use serde_json::{Value, json};
+use simulator::{
+    HttpOptions, HttpReceiver, ReceiptPlan,
+    receipts::{CallbackPlace, ReceiptCounts},
+};
+use std::{net::TcpListener, path::Path, time::Duration};
+
+const APP_SECRET: &str = "meta-app-secret-0123456789";
+const AUTH_TOKEN: &str = "twilio-auth-token-01234567";
+
+/// A node that knows where the outside reaches it: the port has to be known before it starts.
+async fn node(folder: &Path) -> Node {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let mut setup = Setup::sqlite(folder);
+    setup.env = vec![
+        ("WAYPOST_SERVER__LISTEN".into(), address.to_string()),
+        ("WAYPOST_SERVER__PUBLIC_URL".into(), format!("http://{address}")),
+    ];
+    Node::start(&setup).await
+}
+
+async fn provider(client: &Client, id: &str, kind: &str, settings: Value) -> String {
+    let draft = ProviderDraft {
+        id: Some(id.into()),
+        kind: kind.into(),
+        settings: settings.as_object().cloned().unwrap(),
+        ..ProviderDraft::default()
+    };
+    client.create_provider(&draft).await.unwrap();
+    client.new_callback(id).await.unwrap().url
+}
+
+/// Both services, set up to tell about everything; the secret addresses.
+async fn services(client: &Client, far_end: &HttpReceiver) -> Vec<String> {
+    let settings = json!({"accountSid": "AC0123", "authToken": AUTH_TOKEN, "from": "+15017122661",
+        "apiUrl": far_end.url("/twilio")});
+    let sms = provider(client, "sms", "twilio", settings).await;
+    let settings = json!({"phoneNumberId": "1065", "token": "EAAJB-secret-secret", "appSecret": APP_SECRET,
+        "apiUrl": far_end.url("/meta")});
+    let whatsapp = provider(client, "wa", "meta", settings).await;
+    let place = |url: Option<&String>, secret: &str| CallbackPlace {
+        url: url.cloned(),
+        secret: secret.into(),
+    };
+    far_end.receipts().place("twilio", place(None, AUTH_TOKEN));
+    far_end
+        .receipts()
+        .place("meta", place(Some(&whatsapp), APP_SECRET));
+    vec![sms, whatsapp]
+}
+
+async fn send(client: &Client, n: u64) -> Vec<NotificationId> {
+    let mut ids = vec![];
+    for i in 0..n {
+        let channel = if i % 2 == 0 {
+            Channel::Sms
+        } else {
+            Channel::WhatsApp
+        };
+        let notification = Notification::to(["+919876543210"])
+            .channel(channel)
+            .subject("Pump 3 is hot")
+            .body("87 degrees");
+        ids.push(client.submit(&notification).await.unwrap().notification_id);
+    }
+    ids
+}
+
+async fn until_each(client: &Client, ids: &[NotificationId], status: Status, receipt: &str) {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    for id in ids {
+        loop {
+            let now = client.status(*id).await.unwrap();
+            if now.status == status && now.receipt.as_deref() == Some(receipt) {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{id}: {now:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = node(folder.path()).await;
+    let far_end = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    let addresses = services(&node.client, &far_end).await;
+    let receipts = far_end.receipts();
+    receipts.tell(Some(ReceiptPlan {
+        states: ["accepted", "failed", "delivered", "read"]
+            .map(str::to_owned)
+            .to_vec(),
+        shuffled: true,
+        twice: true,
+        ..ReceiptPlan::default()
+    }));
+    let n = size::pick(20, 400);
+    let ids = send(&node.client, n).await;
+    until_each(&node.client, &ids, Status::Delivered, "read").await;
+    receipts.tell(Some(ReceiptPlan {
+        states: vec!["failed".into()],
+        after: Duration::from_millis(50),
+        ..ReceiptPlan::default()
+    }));
+    let failed = send(&node.client, n).await;
+    until_each(&node.client, &failed, Status::Parked, "failed").await;
+    let all = ReceiptCounts {
+        taken: 9 * n,
+        refused: 0,
+    };
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while receipts.counts() != all {
+        assert!(tokio::time::Instant::now() < deadline, "{:?}", receipts.counts());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(
+        far_end.counts().taken,
+        2 * n,
+        "nothing is sent again because of a receipt"
+    );
+    let shown = node.client.notification(failed[0]).await.unwrap();
+    let shown = format!("{shown:?} {:?}", node.client.providers().await.unwrap());
+    let log = std::fs::read_to_string(&node.log).unwrap();
+    for address in &addresses {
+        let secret = address.rsplit('/').next().unwrap();
+        assert!(!shown.contains(secret) && !log.contains(secret));
+    }
+    assert_eq!(node.stop().await, 0);
+}
