@@ -1,5 +1,6 @@
 //! The audit log beside its two databases: what is written into it ([`entry`]), and in which order it is read ([`order`]).
 
+pub(crate) mod difference;
 pub(crate) mod entry;
 pub(crate) mod order;
 

@@ -3,6 +3,7 @@
 use super::{bump, log, sql};
 use crate::{
     Result,
+    audit::difference,
     directory::List,
     postgres::{
         failed::Failed,
@@ -17,19 +18,14 @@ pub(super) async fn put(db: &Db, tenant: TenantId, list: &List, actor: &Actor) -
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
+    let before = tx.opt(sql::list_by_name, &[&tenant.0, &list.name]).await?;
+    let before = before.as_ref().map(from_row).transpose()?;
+    let before = before.map(|list| list.recipients).unwrap_or_default();
+    let told = difference::of_list(&before, &list.recipients);
     let recipients = rows::to_json(&list.recipients)?;
     tx.exec(sql::list_put, &[&tenant.0, &list.name, &recipients])
         .await?;
-    log(
-        db,
-        &tx,
-        tenant,
-        AuditKind::ListChanged,
-        actor,
-        &list.name,
-        "changed",
-    )
-    .await?;
+    log(db, &tx, tenant, AuditKind::ListChanged, actor, &list.name, &told).await?;
     tx.commit().await
 }
 
@@ -80,16 +76,8 @@ pub(super) async fn change(
     {
         return Ok(false);
     }
-    log(
-        db,
-        &tx,
-        tenant,
-        AuditKind::ListChanged,
-        actor,
-        &list.name,
-        "changed",
-    )
-    .await?;
+    let told = difference::of_list(&expected.recipients, &list.recipients);
+    log(db, &tx, tenant, AuditKind::ListChanged, actor, &list.name, &told).await?;
     tx.commit().await?;
     Ok(true)
 }

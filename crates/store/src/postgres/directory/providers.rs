@@ -4,6 +4,7 @@
 use super::{bump, log, sql, tenants};
 use crate::{
     Error, Result,
+    audit::difference,
     directory::{NewProvider, Provider},
     postgres::{
         failed::Failed,
@@ -55,7 +56,7 @@ pub(super) async fn put(
         )
         .await?;
     }
-    let detail = if old.is_some() { "changed" } else { "created" };
+    let told = difference::of_provider(old.as_ref().map(|old| &old.provider), new);
     log(
         db,
         &tx,
@@ -63,7 +64,7 @@ pub(super) async fn put(
         AuditKind::ProviderChanged,
         actor,
         new.id.as_str(),
-        detail,
+        &told,
     )
     .await?;
     let stored = by_id(&tx, new.tenant, &new.id).await?;

@@ -3,6 +3,7 @@
 use super::{changed, sql};
 use crate::{
     Result,
+    audit::difference,
     directory::List,
     sqlite::{
         rows::{self, all},
@@ -21,10 +22,13 @@ pub(super) fn by_name(conn: &Connection, tenant: TenantId, name: &str) -> Result
 }
 
 pub(super) fn put(s: &WriteSession<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<()> {
+    let before = by_name(s.conn, tenant, &list.name)?;
     let recipients = rows::json(&list.recipients);
     let mut put = s.conn.prepare_cached(sql::list_put)?;
     put.execute(params![tenant.0, list.name, recipients])?;
-    changed(s, tenant, AuditKind::ListChanged, actor, &list.name, "changed")
+    let before = before.map(|list| list.recipients).unwrap_or_default();
+    let told = difference::of_list(&before, &list.recipients);
+    changed(s, tenant, AuditKind::ListChanged, actor, &list.name, &told)
 }
 
 pub(super) fn create(s: &WriteSession<'_>, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool> {
@@ -48,7 +52,8 @@ pub(super) fn change(
     if !happened(s, sql::list_change, params![tenant.0, list.name, old, new])? {
         return Ok(false);
     }
-    changed(s, tenant, AuditKind::ListChanged, actor, &list.name, "changed")?;
+    let told = difference::of_list(&expected.recipients, &list.recipients);
+    changed(s, tenant, AuditKind::ListChanged, actor, &list.name, &told)?;
     Ok(true)
 }
 

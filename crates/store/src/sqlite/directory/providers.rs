@@ -4,6 +4,7 @@
 use super::{changed, sql, tenants};
 use crate::{
     Error, Result,
+    audit::difference,
     directory::{NewProvider, Provider},
     receipts::{CALLBACK_CHANGED, ProviderCallback},
     sqlite::{
@@ -53,14 +54,14 @@ pub(super) fn put(
         lane.0,
     ])?;
     configure(s, lane, version, new.enabled)?;
-    let detail = if old.is_some() { "changed" } else { "created" };
+    let told = difference::of_provider(old.as_ref().map(|old| &old.provider), new);
     changed(
         s,
         new.tenant,
         AuditKind::ProviderChanged,
         actor,
         new.id.as_str(),
-        detail,
+        &told,
     )?;
     by_id(s.conn, new.tenant, &new.id)?
         .ok_or_else(|| Error::corrupt("providers", "a row just written is gone"))

@@ -287,3 +287,31 @@ pub async fn only_switching_a_provider_on_ends_the_hold_of_one_that_is_off(t: &T
         .unwrap();
     t.claim_one(provider.lane).await;
 }
+
+pub async fn a_change_is_told_before_and_after_and_of_a_secret_only_that_it_is_another(t: &TestStore) {
+    let old = new_provider(TENANT, "mail");
+    t.store.put_provider(&old, None, &admin()).await.unwrap();
+    let new = NewProvider {
+        settings: serde_json::Map::from_iter([("host".into(), "relay.example.com".into())]),
+        secrets: BTreeMap::from([("password".into(), "sealed again".into())]),
+        enabled: false,
+        ..old
+    };
+    t.store.put_provider(&new, Some(1), &admin()).await.unwrap();
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    let asked = AuditFilter {
+        kind: Some(AuditKind::ProviderChanged),
+        ..AuditFilter::default()
+    };
+    let rows = t.store.audit(TENANT, &asked, page).await.unwrap().rows;
+    assert_eq!(
+        rows[0].detail.as_deref(),
+        Some(
+            "changed: enabled: true → false; host: mail.example.com → relay.example.com; password (secret) changed"
+        )
+    );
+    assert_eq!(rows[1].detail.as_deref(), Some("created: smtp"));
+}
