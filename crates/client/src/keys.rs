@@ -15,6 +15,9 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     #[serde(default)]
     pub revoked_at: Option<Timestamp>,
+    /// To the minute or so.
+    #[serde(default)]
+    pub last_used_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }

@@ -268,6 +268,18 @@ impl Client {
     pub async fn new_callback(&self, id: &str) -> Result<ProviderCallback> {
         self.answer(self.request(Method::POST, &["api", "providers", id, "callback"], NONE))
             .await
+    /// Has a provider tried now: a pause ends, a held one is probed, and what waits for another attempt is due. Answers how
+    /// many notifications were moved.
+    pub async fn try_provider(&self, id: &str) -> Result<u64> {
+        #[derive(serde::Deserialize)]
+        struct Tried {
+            moved: u64,
+        }
+        let path = ["api", "providers", id, "try"];
+        let tried: Tried = self
+            .answer(self.request(reqwest::Method::POST, &path, NONE))
+            .await?;
+        Ok(tried.moved)
     }
 
     pub async fn provider_kinds(&self) -> Result<Vec<ProviderKind>> {

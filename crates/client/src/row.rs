@@ -67,11 +67,16 @@ pub struct NotificationRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_id: Option<NotificationId>,
     pub status: Status,
     /// The same in the words of other outboxes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_state: Option<DeliveryState>,
     pub retry_count: u32,
+    /// Of the last failure, like `SMTP_550_5.1.1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
     pub last_error: Option<String>,
     pub enqueued_at: Option<Timestamp>,
     pub delivered_at: Option<Timestamp>,

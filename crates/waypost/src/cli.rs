@@ -1,9 +1,9 @@
 //! What can be asked for on the command line.
 
 use crate::commands::{
-    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, key, kpi, list,
-    lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
-    status, tail, template, tenant, user, waiting,
+    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, jobs, key, kpi,
+    list, lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
+    status, tail, template, tenant, try_now, user, waiting,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -55,8 +55,11 @@ enum Command {
     Show(show::Args),
     Retry(retry::Args),
     Discard(discard::Args),
+    /// Try a waiting notification now instead of later
+    Try(try_now::Args),
     Cancel(cancel::Args),
     Resend(resend::Args),
+    Jobs(jobs::Args),
     Kpi(kpi::Args),
     Tail(tail::Args),
     /// Set up, try out, hold and resume providers
@@ -111,6 +114,8 @@ impl Cli {
             Command::Show(args) => Box::pin(show::run(args)).await,
             Command::Retry(args) => Box::pin(retry::run(args)).await,
             Command::Discard(args) => Box::pin(discard::run(args)).await,
+            Command::Try(args) => Box::pin(try_now::run(args)).await,
+            Command::Jobs(args) => Box::pin(jobs::run(args)).await,
             Command::Cancel(args) => Box::pin(cancel::run(args)).await,
             Command::Resend(args) => Box::pin(resend::run(args)).await,
             Command::Kpi(args) => Box::pin(kpi::run(args)).await,
@@ -125,7 +130,7 @@ impl Cli {
             Command::Doctor(args) => Box::pin(doctor::run(args)).await,
             Command::Migrate(args) => Box::pin(migrate::run(args, global)).await,
             Command::Purge(args) => Box::pin(purge::run(args, global)).await,
-            Command::Config(command) => config::run(command, global),
+            Command::Config(command) => Box::pin(config::run(command, global)).await,
             Command::Backup(args) => Box::pin(backup::run(args, global)).await,
             Command::Simulate(args) => Box::pin(simulate::run(args)).await,
             Command::Bench(args) => Box::pin(bench::run(args)).await,

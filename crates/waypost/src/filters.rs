@@ -60,7 +60,8 @@ pub struct FilterFlags {
     /// Only those that wait for too long (outbox.stuck_age_threshold)
     #[arg(long)]
     pub stuck: bool,
-    /// Only with this in the subject; looks back seven days unless --from says otherwise
+    /// An id, its first 8 characters, a Message-ID; or words, each in the subject, an address or the provider's id, of the last
+    /// seven days unless --from says otherwise
     #[arg(long = "query", short = 'q', value_name = "TEXT")]
     pub keyword: Option<String>,
     #[command(flatten)]
@@ -132,12 +133,13 @@ pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
             "from" => filter.from = Some(moment(value)?),
             "to" => filter.to = Some(moment(value)?),
             "q" => filter.keyword = text(),
+            "status" => filter.status = vec![status(value)?],
             _ => match TextFilter::named(key).filter(|one| one.bulk) {
                 Some(one) => filter.by.set(one, text()),
                 None => {
                     let known: Vec<_> = TextFilter::in_bulk().map(|one| one.name).collect();
                     return Err(format!(
-                        "there is no filter {key:?}; there are type, from, to, q, {}",
+                        "there is no filter {key:?}; there are status, type, from, to, q, {}",
                         known.join(", ")
                     ));
                 }

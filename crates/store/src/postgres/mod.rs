@@ -84,6 +84,12 @@ impl PgStore {
     }
 }
 
+/// Connects and goes away again: whether the server is there and lets us in. Changes nothing.
+pub async fn reach(url: &str) -> Result<()> {
+    let server = Server::parse(url)?;
+    server.connect(server::Use::General).await.map(drop)
+}
+
 /// The settings of a session of the store, for tests that look at plans.
 #[doc(hidden)]
 pub fn session_config(url: &str, hot: bool) -> Result<tokio_postgres::Config> {

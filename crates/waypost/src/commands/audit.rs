@@ -50,6 +50,10 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let found = client.audit_first(&filter, limit).await?;
+    if found.is_empty() && !args.format.json {
+        output::note("nothing on record that matches; take a filter away");
+        return Ok(());
+    }
     match args.format.json {
         true => output::json(&found),
         false => output::line(rows::audit(&found)),

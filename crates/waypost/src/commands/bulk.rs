@@ -1,4 +1,5 @@
-//! What `retry` and `discard` share: some ids one by one, or a filter as a job with a question and a bar.
+//! What `retry`, `discard`, `cancel` and `resend` share: some ids one by one, or a filter as a job with a question and a
+//! bar.
 
 use crate::{
     connect::Connect,
@@ -6,7 +7,7 @@ use crate::{
     filters::parse_pairs,
     output::{self, ask, progress},
 };
-use client::{Client, Filter, Job, Matching, NotificationId};
+use client::{Client, Job, NotificationId};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
@@ -15,22 +16,24 @@ use tokio::time::MissedTickBehavior;
 pub struct Which {
     /// The notifications
     #[arg(value_name = "ID", group = "which")]
-    ids: Vec<NotificationId>,
-    /// All parked ones that match every pair, like errorCode=HTTP_503 site=north; or the word all. The filters are those of
-    /// `list`
+    pub ids: Vec<NotificationId>,
+    /// All that match every pair, like errorCode=HTTP_503 site=north, among those that the command is for; or the word all.
+    /// The filters are those of `list`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1.., group = "which")]
-    filter: Vec<String>,
+    pub filter: Vec<String>,
     /// Do not ask
     #[arg(long, short = 'y', requires = "filter")]
     yes: bool,
     #[command(flatten)]
-    format: output::Format,
+    pub format: output::Format,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     Retry,
     Discard,
+    Cancel,
+    Resend,
 }
 
 impl Verb {
@@ -38,6 +41,8 @@ impl Verb {
         match self {
             Verb::Retry => "retry",
             Verb::Discard => "discard",
+            Verb::Cancel => "cancel",
+            Verb::Resend => "resend",
         }
     }
 
@@ -45,29 +50,36 @@ impl Verb {
         match self {
             Verb::Retry => format!("Send {count} parked notifications round again?"),
             Verb::Discard => format!("Give {count} parked notifications up for good?"),
+            Verb::Cancel => format!("Call {count} waiting notifications off?"),
+            Verb::Resend => format!("Send {count} notifications once more, as new ones?"),
+        }
+    }
+
+    /// What the rows are that it is for.
+    fn of(self) -> &'static str {
+        match self {
+            Verb::Retry | Verb::Discard => "parked",
+            Verb::Cancel => "waiting",
+            Verb::Resend => "ended",
         }
     }
 }
 
-pub async fn run(verb: Verb, which: &Which, central: &Connect) -> anyhow::Result<()> {
+/// `reason`: with discard and cancel, why.
+pub async fn run(verb: Verb, which: &Which, reason: Option<&str>, central: &Connect) -> anyhow::Result<()> {
     let client = central.client()?;
     match which.filter.is_empty() {
-        true => one_by_one(verb, which, &client).await,
-        false => over_filter(verb, which, &client).await,
+        true => one_by_one(verb, which, reason, &client).await,
+        false => over_filter(verb, which, reason, &client).await,
     }
 }
 
 /// Every id gets its turn; the first failure decides how the command ends.
-async fn one_by_one(verb: Verb, which: &Which, client: &Client) -> anyhow::Result<()> {
+async fn one_by_one(verb: Verb, which: &Which, reason: Option<&str>, client: &Client) -> anyhow::Result<()> {
     let mut failed = None;
     for id in &which.ids {
-        let acted = match verb {
-            Verb::Retry => client.retry(*id).await,
-            Verb::Discard => client.discard(*id).await,
-        };
-        match acted {
-            Ok(acted) if which.format.json => output::json_line(&acted)?,
-            Ok(acted) => output::line(format_args!("{id} {}", acted.status))?,
+        match one(verb, *id, reason, which.format, client).await {
+            Ok(said) => said?,
             Err(error) if which.ids.len() == 1 => return Err(error.into()),
             Err(error) => {
                 output::note(format_args!("{id}: {error}"));
@@ -80,11 +92,38 @@ async fn one_by_one(verb: Verb, which: &Which, client: &Client) -> anyhow::Resul
     })
 }
 
-async fn over_filter(verb: Verb, which: &Which, client: &Client) -> anyhow::Result<()> {
+async fn one(
+    verb: Verb,
+    id: NotificationId,
+    reason: Option<&str>,
+    format: output::Format,
+    client: &Client,
+) -> client::Result<anyhow::Result<()>> {
+    let acted = match (verb, reason) {
+        (Verb::Retry, _) => client.retry(id).await?,
+        (Verb::Discard, None) => client.discard(id).await?,
+        (Verb::Discard, Some(reason)) => client.discard_because(id, reason).await?,
+        (Verb::Cancel, None) => client.cancel(id).await?,
+        (Verb::Cancel, Some(reason)) => client.cancel_because(id, reason).await?,
+        (Verb::Resend, _) => {
+            let repeat = client.resend(id).await?;
+            return Ok(match format.json {
+                true => output::json_line(&repeat),
+                false => output::line(repeat.notification_id),
+            });
+        }
+    };
+    Ok(match format.json {
+        true => output::json_line(&acted),
+        false => output::line(format_args!("{id} {}", acted.status)),
+    })
+}
+
+async fn over_filter(verb: Verb, which: &Which, reason: Option<&str>, client: &Client) -> anyhow::Result<()> {
     let filter = parse_pairs(&which.filter).map_err(usage)?;
     let matching = client.count_parked(verb.name(), &filter).await?;
     if matching.total == 0 {
-        output::note("no parked notification matches");
+        output::note(format_args!("no {} notification matches", verb.of()));
         return Ok(());
     }
     let count = match matching.total_at_least {
@@ -95,25 +134,24 @@ async fn over_filter(verb: Verb, which: &Which, client: &Client) -> anyhow::Resu
         output::note("nothing was done");
         return Ok(());
     }
-    let job = watch(client, start(verb, client, &filter, matching).await?, verb).await?;
+    // Of those that were counted: what came to be so while somebody made up their mind is not among them.
+    let job = client
+        .act_on_all(verb.name(), &filter, Some(matching), reason)
+        .await?;
+    let job = watch(client, job, verb).await?;
     match which.format.json {
         true => output::json(&job)?,
         false => output::line(format_args!(
-            "{} done, {} were no longer parked",
-            job.done, job.skipped
+            "{} done, {} were no longer {}",
+            job.done,
+            job.skipped,
+            verb.of()
         ))?,
     }
-    match job.error {
-        None => Ok(()),
-        Some(error) => anyhow::bail!("the job ended early: {error}"),
-    }
-}
-
-/// Of those that were counted: what was parked while somebody made up their mind is not among them.
-async fn start(verb: Verb, client: &Client, filter: &Filter, counted: Matching) -> client::Result<Job> {
-    match verb {
-        Verb::Retry => client.retry_all(filter, Some(counted)).await,
-        Verb::Discard => client.discard_all(filter, Some(counted)).await,
+    match (job.error, job.stopped_by) {
+        (Some(error), _) => anyhow::bail!("the job ended early: {error}"),
+        (None, Some(who)) => anyhow::bail!("the job was stopped by {who}"),
+        (None, None) => Ok(()),
     }
 }
 

@@ -1,26 +1,23 @@
 //! `waypost cancel`: call off what still waits.
 
-use crate::{connect::Connect, output};
-use client::NotificationId;
+use super::bulk::{self, Verb};
+use crate::connect::Connect;
 
-/// Call off a notification that still waits
+/// Call off notifications that still wait
 ///
-/// It ends as Discarded. One that is being sent right now may still go out. What is delivered or parked cannot be
+/// They end as Discarded. One that is being sent right now may still go out. What is delivered or parked cannot be
 /// called off (exit code 4).
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The notification
-    id: NotificationId,
     #[command(flatten)]
-    format: output::Format,
+    which: bulk::Which,
+    /// Why; kept in the audit log. Central may demand it (outbox.discard_needs_reason)
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     #[command(flatten)]
     central: Connect,
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let acted = args.central.client()?.cancel(args.id).await?;
-    match args.format.json {
-        true => output::json(&acted),
-        false => output::line(format_args!("{} {}", args.id, acted.status)),
-    }
+    bulk::run(Verb::Cancel, &args.which, args.reason.as_deref(), &args.central).await
 }

@@ -5,16 +5,21 @@ use crate::{
     config::{DEFAULT_FILE, Loaded, Problems, template},
     exit::conflict,
     output::{self, table},
+    wiring::store,
 };
 use anyhow::Context;
 use comfy_table::Cell;
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::{ErrorKind, Write},
+    net::TcpListener,
+    path::PathBuf,
+};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     /// Write a commented waypost.toml that says everything and changes nothing
     Init(Init),
-    /// Say whether central would start with this configuration
+    /// Say whether central would start with this configuration: its values, its database, its ports
     Check,
     /// Show what is in force and where each value came from; secrets are masked
     Show(Show),
@@ -22,9 +27,9 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct Init {
-    /// Where to write it; - for standard output
-    #[arg(value_name = "FILE", default_value = DEFAULT_FILE)]
-    file: PathBuf,
+    /// Where to write it: waypost.toml, or the file in --config, unless it is said here; - for standard output
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -33,20 +38,22 @@ pub struct Show {
     format: output::Format,
 }
 
-pub fn run(command: Command, global: &Global) -> anyhow::Result<()> {
+pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
     match command {
-        Command::Init(args) => init(&args),
-        Command::Check => check(global),
+        Command::Init(args) => init(args, global),
+        Command::Check => check(global).await,
         Command::Show(args) => show(&args, global),
     }
 }
 
-fn init(args: &Init) -> anyhow::Result<()> {
-    if args.file.as_os_str() == "-" {
+fn init(args: Init, global: &Global) -> anyhow::Result<()> {
+    let file = args.file.or_else(|| global.config.clone());
+    let file = file.unwrap_or_else(|| DEFAULT_FILE.into());
+    if file.as_os_str() == "-" {
         return output::line(template().trim_end());
     }
-    let name = args.file.display();
-    let made = std::fs::File::create_new(&args.file);
+    let name = file.display();
+    let made = std::fs::File::create_new(&file);
     match made {
         Ok(mut file) => {
             file.write_all(template().as_bytes())
@@ -63,7 +70,7 @@ fn init(args: &Init) -> anyhow::Result<()> {
     }
 }
 
-fn check(global: &Global) -> anyhow::Result<()> {
+async fn check(global: &Global) -> anyhow::Result<()> {
     let loaded = Loaded::read(global.config.as_deref())?;
     let place = loaded.config.database.place().map_err(|p| Problems(vec![p]))?;
     if let Some(missing) = loaded.config.secrets.missing(&place) {
@@ -74,6 +81,23 @@ fn check(global: &Global) -> anyhow::Result<()> {
         &loaded.config.server.tls_key_file,
     ) {
         web::Tls::from_files(cert, key).context("TLS cannot be set up")?;
+    }
+    store::reach(&place).await?;
+    let server = &loaded.config.server;
+    for (address, key) in [
+        (server.listen, "server.listen"),
+        (server.link_listen, "server.link_listen"),
+    ] {
+        match TcpListener::bind(address) {
+            Ok(_) => {}
+            // Most often by the very central whose configuration this is.
+            Err(e) if e.kind() == ErrorKind::AddrInUse => {
+                output::note(format_args!(
+                    "{address} ({key}) is in use: by central, or by something else"
+                ));
+            }
+            Err(e) => return Err(e).with_context(|| format!("cannot listen on {address} ({key})")),
+        }
     }
     let file = loaded
         .file

@@ -11,10 +11,13 @@ use crate::connect::Connect;
 pub struct Args {
     #[command(flatten)]
     which: bulk::Which,
+    /// Why; kept in the audit log. Central may demand it (outbox.discard_needs_reason)
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     #[command(flatten)]
     central: Connect,
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    bulk::run(Verb::Discard, &args.which, &args.central).await
+    bulk::run(Verb::Discard, &args.which, args.reason.as_deref(), &args.central).await
 }

@@ -277,7 +277,9 @@ fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
             "The provider's kind cannot send what the message says, so a retry alone brings the same: correct the sender, or the provider's templates (docs/providers.md)."
         }
         "RECIPIENT" => "The service does not know the recipient: correct the address where it is given.",
-        "EXPIRED" => "It was not out by the time its sender set.",
+        "EXPIRED" => {
+            "It was not out by the time its sender set. `waypost resend ID` sends it after all, `--expires-at TIME` with a new end; a retry would expire again."
+        }
         "AMBIGUOUS" => "It may have been delivered: ask the provider before you send it again.",
         "INTERRUPTED" => "Central ended during each attempt; its log says why.",
         _ => "`waypost list --status Parked` shows them, `waypost show` what the far end said.",

@@ -101,6 +101,7 @@ async fn create(args: Create, global: &Global) -> anyhow::Result<()> {
         role: minted.key.role.to_string(),
         created_at: minted.key.created_at,
         revoked_at: None,
+        last_used_at: None,
         key: Some(minted.text.clone()),
     };
     if args.format.json {
@@ -127,8 +128,9 @@ async fn list(args: List) -> anyhow::Result<()> {
             Cell::new(&k.name),
             Cell::new(&k.role),
             Cell::new(time::short(k.created_at)),
+            Cell::new(k.last_used_at.map_or("never".into(), time::short)),
             Cell::new(k.revoked_at.map(time::short).unwrap_or_default()),
         ]
     });
-    output::line(table(&["id", "name", "role", "made", "revoked"], rows).trim_fmt())
+    output::line(table(&["id", "name", "role", "made", "last used", "revoked"], rows).trim_fmt())
 }

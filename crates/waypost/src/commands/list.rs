@@ -32,7 +32,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         return output::json(&found);
     }
     if found.is_empty() {
-        output::note("there are none");
+        output::note("none match; take a filter away, or send one: `waypost notify --help`");
         return Ok(());
     }
     output::line(rows::notifications(&found))?;

@@ -150,6 +150,10 @@ async fn list(args: Plain) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&lists);
     }
+    if lists.is_empty() {
+        output::note("no list yet; `waypost lists put NAME ADDRESS` makes one");
+        return Ok(());
+    }
     let rows = lists
         .iter()
         .map(|l| vec![Cell::new(&l.name), Cell::new(l.recipients.len())]);

@@ -4,9 +4,9 @@ use crate::{
     connect::Connect,
     exit::usage,
     filters::{channel, moment_ahead},
-    output::{self, ask},
+    output::{self, ask, rows},
 };
-use client::{Channel, Client, Notification, NotificationId, Status, Timestamp};
+use client::{Channel, Client, Notification, NotificationId, Status, StatusReport, Timestamp};
 use domain::retry::parse_human;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -100,19 +100,35 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             }
         };
     }
-    let status = until_ended(&client, id, args.timeout).await?;
+    let report = until_ended(&client, id, args.timeout).await?;
     match args.format.json {
-        true => output::json(&client.status(id).await?)?,
-        false => output::line(format_args!("{id} {status}"))?,
+        true => output::json(&report)?,
+        false => output::line(format_args!("{id} {}", report.status))?,
     }
-    match status {
+    match report.status {
         Status::Delivered => Ok(()),
-        status => anyhow::bail!("{id} is {status}; `waypost show {id}` says why"),
+        status => anyhow::bail!("{id} is {status}{}; `waypost show {id}` says more", why(&report)),
     }
 }
 
-/// Looks every half second: a person waits.
-async fn until_ended(client: &Client, id: NotificationId, longest: Duration) -> anyhow::Result<Status> {
+/// What it hangs on, or what ended it.
+fn why(report: &StatusReport) -> String {
+    let mut words = String::new();
+    if let Some(waiting) = &report.waiting {
+        words.push_str(&format!(": {}", rows::waits(waiting)));
+    }
+    if let Some(code) = &report.error_code {
+        words.push_str(&format!(": {code}"));
+    }
+    if let Some(error) = &report.last_error {
+        words.push_str(&format!(" {error}"));
+    }
+    words
+}
+
+/// Looks every half second: a person waits. Says what it hangs on, whenever that is something else than before.
+async fn until_ended(client: &Client, id: NotificationId, longest: Duration) -> anyhow::Result<StatusReport> {
+    let mut told = None;
     let end = Instant::now() + longest;
     let mut tick = tokio::time::interval(Duration::from_millis(500));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -120,7 +136,18 @@ async fn until_ended(client: &Client, id: NotificationId, longest: Duration) -> 
         tick.tick().await;
         let report = client.status(id).await?;
         if report.status.is_terminal() || Instant::now() >= end {
-            return Ok(report.status);
+            return Ok(report);
+        }
+        // What is just being sent, or next, is nothing to tell of.
+        let hangs = report
+            .waiting
+            .as_ref()
+            .filter(|waiting| !matches!(waiting.reason.as_str(), "sending" | "queued"));
+        if let Some(waiting) = hangs
+            && told.as_ref() != Some(&waiting.reason)
+        {
+            output::note(format_args!("{}{}", report.status, why(&report)));
+            told = Some(waiting.reason.clone());
         }
     }
 }

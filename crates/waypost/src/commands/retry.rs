@@ -16,5 +16,5 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    bulk::run(Verb::Retry, &args.which, &args.central).await
+    bulk::run(Verb::Retry, &args.which, None, &args.central).await
 }

@@ -71,6 +71,10 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&sites);
     }
+    if sites.is_empty() {
+        output::note("no site yet; `waypost sites add ID` makes one known and prints its key");
+        return Ok(());
+    }
     let headers = [
         "site", "presence", "since", "waiting", "parked", "version", "remark",
     ];
@@ -99,6 +103,10 @@ async fn show_calls(client: &Client, args: Calls, format: output::Format) -> any
     calls.truncate(limit);
     if format.json {
         return output::json(&calls);
+    }
+    if calls.is_empty() {
+        output::note("no site has told of a call or a write that matches");
+        return Ok(());
     }
     let rows = calls.iter().map(|call| -> Cells {
         vec![

@@ -1,15 +1,18 @@
 //! `waypost tail`: changes as they happen.
 
-use crate::{connect::Connect, output};
-use client::{Again, Client, Error, Event};
+use crate::{connect::Connect, filters::FilterFlags, output};
+use client::{Again, Client, Error, Event, NotificationRow};
 use domain::{Clock, SystemClock};
 use futures_util::StreamExt;
 
 /// Watch changes as they happen
 ///
-/// One line for each change of a notification, until Ctrl-C. When central goes away it waits for it to come back.
+/// One line for each change of a notification, with its subject and the reason, until Ctrl-C. When central goes away it
+/// waits for it to come back.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    filter: FilterFlags,
     /// Show the figures too, every few seconds
     #[arg(long)]
     kpis: bool,
@@ -47,7 +50,11 @@ async fn follow(client: &Client, args: &Args) -> anyhow::Result<Error> {
     let mut events = client.stream().await?;
     while let Some(event) = events.next().await {
         match event {
-            Ok(event) => say(&event, args)?,
+            Ok(event) => {
+                if let Some(row) = wanted(client, &event, args).await? {
+                    say(&event, row.as_deref(), args)?;
+                }
+            }
             Err(error) => return Ok(error),
         }
     }
@@ -57,7 +64,30 @@ async fn follow(client: &Client, args: &Args) -> anyhow::Result<Error> {
     })
 }
 
-fn say(event: &Event, args: &Args) -> anyhow::Result<()> {
+/// The row that changed, as it is by now, if it is among those asked for; nothing for what is about no row.
+async fn wanted(
+    client: &Client,
+    event: &Event,
+    args: &Args,
+) -> anyhow::Result<Option<Option<Box<NotificationRow>>>> {
+    let Event::Change { notification_id, .. } = event else {
+        return Ok(Some(None));
+    };
+    let mut filter = args.filter.filter();
+    // An id leaves room for no other word; those are looked for here.
+    let words = filter.keyword.replace(notification_id.to_string());
+    let row = client.list_first(&filter, 1).await?.pop();
+    let row = row.filter(|row| has_words(row, words.as_deref()));
+    Ok(row.map(|row| Some(Box::new(row))))
+}
+
+fn has_words(row: &NotificationRow, words: Option<&str>) -> bool {
+    let subject = row.subject.as_deref().unwrap_or_default().to_lowercase();
+    let mut words = words.into_iter().flat_map(str::split_whitespace);
+    words.all(|word| subject.contains(&word.to_lowercase()))
+}
+
+fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Result<()> {
     if matches!(event, Event::Kpis(_)) && !args.kpis {
         return Ok(());
     }
@@ -72,10 +102,14 @@ fn say(event: &Event, args: &Args) -> anyhow::Result<()> {
             error_code,
         } => {
             let code = error_code.as_deref().unwrap_or("");
-            output::line(format_args!(
-                "{now}  {notification_id}  {:<9}  {code}",
+            let subject = row.and_then(|row| row.subject.as_deref()).unwrap_or("");
+            let reason = row.and_then(|row| row.last_error.as_deref()).unwrap_or("");
+            let reason = if code.is_empty() { "" } else { reason };
+            let line = format!(
+                "{now}  {notification_id}  {:<9}  {subject}  {code} {reason}",
                 status.as_str()
-            ))
+            );
+            output::line(line.trim_end())
         }
         Event::Kpis(k) => output::line(format_args!(
             "{now}  waiting {}  stuck {}  parked {}  delivered {}",

@@ -99,6 +99,36 @@ pub async fn for_command(place: &Place, create: bool) -> anyhow::Result<Arc<dyn 
     opened.with_context(|| format!("cannot open {name}"))
 }
 
+/// Whether the database can be opened, without changing anything: an embedded one may still have to be made.
+pub async fn reach(place: &Place) -> anyhow::Result<()> {
+    let name = place.shown();
+    match place {
+        Place::Embedded(path) if path.exists() => {
+            std::fs::OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(path)
+                .with_context(|| format!("cannot open {name}"))?;
+        }
+        Place::Embedded(_) => {
+            let folder = place.folder().unwrap_or(Path::new("."));
+            let there = folder.ancestors().find(|folder| folder.is_dir());
+            let there = there.unwrap_or(Path::new("."));
+            tempfile::tempfile_in(there).with_context(|| {
+                format!(
+                    "cannot make {name}: nothing can be written in {}",
+                    there.display()
+                )
+            })?;
+        }
+        Place::Postgres(url) => {
+            let reached = ::store::postgres::reach(url.expose()).await;
+            reached.with_context(|| format!("cannot reach {name}"))?;
+        }
+    }
+    Ok(())
+}
+
 fn make_folder(place: &Place) -> anyhow::Result<()> {
     let folder = place.folder().unwrap_or(Path::new("."));
     ::store::private::create_folder(folder)

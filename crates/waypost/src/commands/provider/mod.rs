@@ -40,6 +40,8 @@ pub enum Command {
     Hold(Hold),
     /// Let a held provider go on
     Resume(One),
+    /// Try a provider now: a pause ends, a held one is probed, what waits for another attempt is due
+    Try(One),
     /// Remove a provider; not while notifications wait for it
     Rm(One),
     /// List the kinds of provider and their settings
@@ -191,6 +193,16 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
             &args.central.client()?.resume_provider(&args.id).await?,
             args.format,
         ),
+        Command::Try(args) => {
+            let moved = args.central.client()?.try_provider(&args.id).await?;
+            match args.format.json {
+                true => output::json(&serde_json::json!({ "moved": moved })),
+                false => output::line(format_args!(
+                    "{} is tried now; {moved} notifications are due",
+                    args.id
+                )),
+            }
+        }
         Command::Rm(args) => {
             args.central.client()?.delete_provider(&args.id).await?;
             output::note(format_args!("{} is gone", args.id));

@@ -10,6 +10,12 @@ pub async fn list(args: Plain) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&providers);
     }
+    if providers.is_empty() {
+        output::note(
+            "no provider yet; `waypost provider kinds` lists what there is, `waypost provider add` sets one up",
+        );
+        return Ok(());
+    }
     let rows = providers.iter().map(|p| {
         vec![
             Cell::new(&p.id),
