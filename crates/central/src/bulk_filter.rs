@@ -3,43 +3,65 @@
 //! Always true: a filter with a word that this version does not know is not read at all. Leaving the word out would act
 //! on more than somebody was asked about.
 
+use crate::jobs::Action;
 use domain::{Channel, Status, TextFilter, TextFilters, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeMap};
 use serde_json::{Map, Value};
+use std::time::Duration;
 use store::query::Filter;
 
-/// Which parked rows. Bulk actions only ever touch parked rows, so there is no status in it.
+/// Which rows, among those that the action is for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BulkFilter {
+    /// Of what has ended, which are sent again; parked ones if none is named. The other actions are about one state each.
+    pub ended_as: Vec<Status>,
     pub channel: Option<Channel>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     pub keyword: Option<String>,
     /// Only those that a bulk action may go by are kept.
     pub by: TextFilters,
-    /// Only rows that were parked at this moment and have been since. Set when they are counted, so that a job is
-    /// about what somebody was told of.
+    /// Only rows that stood like this at that moment and have since. Set when they are counted, so that a job is about what
+    /// somebody was told of.
     pub as_of: Option<Timestamp>,
 }
 
 impl BulkFilter {
-    pub fn parked(self) -> Filter {
-        Filter {
-            status: vec![Status::Parked],
+    /// The rows that an action is for.
+    pub fn rows_for(self, action: Action) -> Filter {
+        let status = match action {
+            Action::Retry | Action::Discard => vec![Status::Parked],
+            Action::Cancel => vec![Status::Pending, Status::Retrying],
+            Action::Resend if self.ended_as.is_empty() => vec![Status::Parked],
+            Action::Resend => self.ended_as,
+        };
+        let mut filter = Filter {
+            status,
             channel: self.channel,
             from: self.from,
             to: self.to,
             keyword: self.keyword,
             by: self.by,
-            ended_by: self.as_of,
             ..Filter::default()
+        };
+        match (action, self.as_of) {
+            // What waits has not ended: what came in later is left out by when it came.
+            (Action::Cancel, Some(as_of)) => {
+                let later = as_of + Duration::from_millis(1);
+                filter.to = Some(filter.to.map_or(later, |to| to.min(later)));
+            }
+            (_, as_of) => filter.ended_by = as_of,
         }
+        filter
     }
 }
 
 impl Serialize for BulkFilter {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
+        if !self.ended_as.is_empty() {
+            map.serialize_entry("status", &self.ended_as)?;
+        }
         if let Some(channel) = self.channel {
             map.serialize_entry("type", &channel)?;
         }
@@ -72,6 +94,7 @@ impl BulkFilter {
     fn put(&mut self, name: &str, value: Value) -> Result<(), String> {
         let wrong = |e: serde_json::Error| format!("{name}: {e}");
         match name {
+            "status" => self.ended_as = serde_json::from_value(value).map_err(wrong)?,
             "type" => self.channel = serde_json::from_value(value).map_err(wrong)?,
             "from" => self.from = serde_json::from_value(value).map_err(wrong)?,
             "to" => self.to = serde_json::from_value(value).map_err(wrong)?,
@@ -89,6 +112,26 @@ impl BulkFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_action_is_about_the_states_that_allow_it() {
+        let as_of = Timestamp::from_millis(1000);
+        let filter = BulkFilter {
+            ended_as: vec![Status::Delivered],
+            as_of: Some(as_of),
+            ..BulkFilter::default()
+        };
+        let rows = |action| filter.clone().rows_for(action);
+        assert_eq!(rows(Action::Retry).status, [Status::Parked]);
+        assert_eq!(rows(Action::Discard).ended_by, Some(as_of));
+        assert_eq!(rows(Action::Resend).status, [Status::Delivered]);
+        let waiting = rows(Action::Cancel);
+        assert_eq!(waiting.status, [Status::Pending, Status::Retrying]);
+        assert_eq!(
+            (waiting.to, waiting.ended_by),
+            (Some(Timestamp::from_millis(1001)), None)
+        );
+    }
 
     #[test]
     fn a_filter_kept_by_any_version_is_read_and_one_that_is_not_understood_is_refused() {

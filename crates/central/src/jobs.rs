@@ -4,7 +4,7 @@
 pub use crate::bulk_filter::BulkFilter;
 
 use crate::{
-    operator::OperatorService,
+    operator::{OperatorService, Repeat, Resent},
     sites::{SiteBulk, SiteService},
 };
 use domain::{Actor, NotificationId, TenantId, Timestamp, chain};
@@ -22,8 +22,14 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
+    /// Parked ones go round again.
     Retry,
+    /// Parked ones are given up.
     Discard,
+    /// Waiting ones are called off.
+    Cancel,
+    /// Ended ones go out once more, as new notifications.
+    Resend,
 }
 
 impl Action {
@@ -31,8 +37,27 @@ impl Action {
         match self {
             Action::Retry => "retry",
             Action::Discard => "discard",
+            Action::Cancel => "cancel",
+            Action::Resend => "resend",
         }
     }
+
+    /// As it stands in a job's row.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Action::Retry, Action::Discard, Action::Cancel, Action::Resend];
+        all.into_iter().find(|action| action.as_str() == name)
+    }
+}
+
+/// A bulk action that somebody asks for.
+#[derive(Debug, Clone)]
+pub struct BulkAsk {
+    pub action: Action,
+    pub filter: BulkFilter,
+    /// What they were told before they said yes.
+    pub counted: Option<Counted>,
+    /// Why, in their words.
+    pub reason: Option<String>,
 }
 
 /// What somebody was told before they said yes: so many, at that moment.
@@ -46,6 +71,8 @@ pub struct Counted {
 /// How long a node may be silent before another takes its job over.
 pub(crate) const JOB_LEASE: Duration = Duration::from_secs(30);
 const JOB_PAGE: u32 = 500;
+/// Jobs that are listed.
+const JOBS_SHOWN: u32 = 100;
 /// Counting stops here; a job over more says "at least".
 pub const COUNT_BOUND: u64 = 100_000;
 
@@ -77,16 +104,22 @@ impl JobService {
         }
     }
 
-    /// How many parked rows match just now. A job that is given the answer acts on these and on no others.
-    pub async fn count(&self, tenant: TenantId, filter: &BulkFilter) -> store::Result<Counted> {
+    /// How many rows match just now. A job that is given the answer acts on these and on no others.
+    pub async fn count(
+        &self,
+        tenant: TenantId,
+        action: Action,
+        filter: &BulkFilter,
+    ) -> store::Result<Counted> {
         let as_of = self.queries.now().await?;
-        let total = self.count_as_of(tenant, filter, as_of).await?;
+        let total = self.count_as_of(tenant, action, filter, as_of).await?;
         Ok(Counted { total, as_of })
     }
 
     async fn count_as_of(
         &self,
         tenant: TenantId,
+        action: Action,
         filter: &BulkFilter,
         as_of: Timestamp,
     ) -> store::Result<u64> {
@@ -94,7 +127,7 @@ impl JobService {
             as_of: Some(as_of),
             ..filter.clone()
         };
-        let filter = filter.parked();
+        let filter = filter.rows_for(action);
         let (mut n, mut after) = (0, None);
         loop {
             let page = self
@@ -109,20 +142,19 @@ impl JobService {
         }
     }
 
-    /// Starts a job; the answer is the job as everybody can ask for it. It is about what was parked when it was
+    /// Starts a job; the answer is the job as everybody can ask for it. It is about what stood there when it was
     /// counted, or now if nobody did: what comes in or is parked later is not touched. `Conflict` if there are more of
     /// them than were counted.
-    pub async fn start(
-        &self,
-        tenant: TenantId,
-        action: Action,
-        mut filter: BulkFilter,
-        counted: Option<Counted>,
-        actor: &Actor,
-    ) -> store::Result<Job> {
+    pub async fn start(&self, tenant: TenantId, ask: BulkAsk, actor: &Actor) -> store::Result<Job> {
+        let BulkAsk {
+            action,
+            mut filter,
+            counted,
+            reason,
+        } = ask;
         let now = self.queries.now().await?;
         let as_of = counted.map_or(now, |counted| counted.as_of.min(now));
-        let total = self.count_as_of(tenant, &filter, as_of).await?;
+        let total = self.count_as_of(tenant, action, &filter, as_of).await?;
         // A row whose commit was under way when the others were counted, or a clock that was set back.
         if let Some(said) = counted
             .map(|counted| counted.total)
@@ -144,6 +176,7 @@ impl JobService {
                 filter,
                 actor: actor.clone(),
                 total,
+                reason,
             })
             .await?;
         self.wake.notify_one();
@@ -165,6 +198,7 @@ impl JobService {
             filter: serde_json::to_string(bulk).map_err(|e| store::Error::Refused(e.to_string()))?,
             actor: actor.clone(),
             total,
+            reason: None,
         };
         let job = self.store.create_job(job).await?;
         self.wake.notify_one();
@@ -173,6 +207,21 @@ impl JobService {
 
     pub async fn get(&self, tenant: TenantId, id: Uuid) -> store::Result<Option<Job>> {
         self.store.job(tenant, id).await
+    }
+
+    /// The newest ones, newest first.
+    pub async fn newest(&self, tenant: TenantId) -> store::Result<Vec<Job>> {
+        self.store.jobs(tenant, JOBS_SHOWN).await
+    }
+
+    /// Ends a job where it is. Answers with the job, and whether there was anything left to stop.
+    pub async fn stop(
+        &self,
+        tenant: TenantId,
+        id: Uuid,
+        actor: &Actor,
+    ) -> store::Result<Option<(Job, bool)>> {
+        self.store.stop_job(tenant, id, actor).await
     }
 
     /// Completes when a job was started on this node.
@@ -201,18 +250,19 @@ impl JobService {
 
     async fn work(&self, job: Job) -> store::Result<u64> {
         let mut progress = job.progress.clone();
-        let filter: BulkFilter = match serde_json::from_str(&job.filter) {
-            Ok(filter) => filter,
-            Err(e) => {
+        let read = serde_json::from_str::<BulkFilter>(&job.filter).map_err(|e| e.to_string());
+        let action = Action::named(&job.action).ok_or_else(|| format!("{} is no action", job.action));
+        let (action, filter) = match action.and_then(|action| Ok((action, read?.rows_for(action)))) {
+            Ok(read) => read,
+            Err(why) => {
                 progress.finished = true;
-                progress.error = Some(format!("the job's filter cannot be read: {e}"));
+                progress.error = Some(format!("the job cannot be read: {why}"));
                 self.store
                     .job_progress(job.id, &self.node, &progress, JOB_LEASE)
                     .await?;
                 return Ok(0);
             }
         };
-        let filter = filter.parked();
         let mut handled = 0;
         loop {
             let after = progress.cursor.as_deref().and_then(parse_cursor);
@@ -228,11 +278,7 @@ impl JobService {
                 )
                 .await?;
             let ids: Vec<NotificationId> = page.rows.iter().map(|row| row.submission.id).collect();
-            let acted = match job.action.as_str() {
-                "discard" => self.operator.discard(job.tenant, &ids, &job.actor).await?,
-                _ => self.operator.requeue(job.tenant, &ids, &job.actor).await?,
-            };
-            let done = acted.iter().filter(|a| **a == Acted::Done).count() as u64;
+            let done = self.act(&job, action, &ids).await?;
             progress.done += done;
             progress.skipped += ids.len() as u64 - done;
             progress.cursor = page.next.map(print_cursor);
@@ -246,6 +292,49 @@ impl JobService {
                 return Ok(handled);
             }
         }
+    }
+}
+
+impl JobService {
+    /// One page of a job. Answers how many rows it was done to.
+    async fn act(&self, job: &Job, action: Action, ids: &[NotificationId]) -> store::Result<u64> {
+        let (tenant, actor) = (job.tenant, &job.actor);
+        let note = match &job.reason {
+            Some(reason) => format!("{reason} (job {})", job.id),
+            None => format!("job {}", job.id),
+        };
+        let acted = match action {
+            Action::Retry => self.operator.requeue(tenant, ids, actor).await?,
+            Action::Discard => {
+                self.operator
+                    .discard_noted(tenant, ids, actor, Some(&note))
+                    .await?
+            }
+            Action::Cancel => {
+                self.operator
+                    .cancel_noted(tenant, ids, actor, Some(&note))
+                    .await?
+            }
+            Action::Resend => return self.resend(job, ids).await,
+        };
+        Ok(acted.iter().filter(|a| **a == Acted::Done).count() as u64)
+    }
+
+    /// A page that is done again after a crash repeats nothing: the key of each repeat is made of job and row.
+    async fn resend(&self, job: &Job, ids: &[NotificationId]) -> store::Result<u64> {
+        let mut done = 0;
+        for id in ids {
+            let repeat = Repeat {
+                key: Some(format!("bulk:{}:{id}", job.id)),
+                expires_at: None,
+            };
+            match self.operator.resend(job.tenant, *id, repeat, &job.actor).await {
+                Ok(Resent::As(_)) | Err(store::Error::Conflict(_)) => done += 1,
+                Ok(Resent::NotFound | Resent::WrongState(_) | Resent::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
     }
 }
 

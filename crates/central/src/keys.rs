@@ -31,6 +31,8 @@ pub struct Minted {
 /// on the node that revoked it.
 const KEY_CACHE_TTL: Duration = Duration::from_secs(10);
 const CACHED_KEYS: usize = 10_000;
+/// When a key was last used is written down this often at most.
+const KEY_USE_REMEMBERED: Duration = Duration::from_secs(60);
 
 /// By hash: when it was looked up, and whose it is.
 type Cache = HashMap<[u8; 32], (Timestamp, Principal)>;
@@ -117,6 +119,22 @@ impl Keys {
         lock(&self.cache).clear();
     }
 
+    /// Beside the request, and rarely: a key that was looked up has not been asked about for a while.
+    fn remember_use(&self, key: &ApiKey, now: Timestamp) {
+        if key
+            .last_used_at
+            .is_some_and(|at| now.since(at) < KEY_USE_REMEMBERED)
+        {
+            return;
+        }
+        let (store, id) = (self.store.clone(), key.id);
+        tokio::spawn(async move {
+            if let Err(error) = store.key_used(id).await {
+                tracing::debug!(error = %domain::chain(&error), "when a key was used could not be written down");
+            }
+        });
+    }
+
     /// Who this key belongs to; none when it is unknown or revoked.
     pub async fn authenticate(&self, text: &str) -> store::Result<Option<Principal>> {
         let hash = hash(text);
@@ -130,6 +148,7 @@ impl Keys {
         let Some(key) = self.store.key_by_hash(&hash).await? else {
             return Ok(None);
         };
+        self.remember_use(&key, now);
         let principal = Principal {
             tenant: key.tenant,
             role: key.role,

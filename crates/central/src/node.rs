@@ -40,6 +40,8 @@ pub struct Settings {
     pub missing_placeholder: MissingPlaceholder,
     /// Where the outside reaches this installation (`server.public_url`): what callback addresses begin with.
     pub public_url: Option<String>,
+    /// Whoever discards or cancels a notification has to say why.
+    pub discard_needs_reason: bool,
     /// Where the steps of a notification are told; nowhere unless the configuration says.
     pub tracer: Tracer,
 }
@@ -63,6 +65,7 @@ impl Settings {
             },
             missing_placeholder: MissingPlaceholder::default(),
             public_url: None,
+            discard_needs_reason: false,
             tracer: Tracer::default(),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     ingest::{Ingest, Listener},
     wake::Wake,
 };
-use domain::{Actor, Content, LaneId, NotificationId, Status, Submission, TenantId};
+use domain::{Actor, Content, LaneId, NotificationId, Status, Submission, TenantId, Timestamp};
 use std::{collections::BTreeSet, sync::Arc};
 use store::{Operator, Queries, Signals, operator::Acted, signals::Signal};
 
@@ -20,6 +20,15 @@ pub struct OperatorService {
     ingest: Ingest,
     wake: Arc<Wake>,
     changes: Changes,
+}
+
+/// What is different about a repeat.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repeat {
+    /// The same key again makes no second repeat; none: one of its own.
+    pub key: Option<String>,
+    /// Not after; the old end does not count any more.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// The answer to a request for a repeat.
@@ -119,28 +128,69 @@ impl OperatorService {
         ids: &[NotificationId],
         actor: &Actor,
     ) -> store::Result<Vec<Acted>> {
-        let answers = self.store.discard(tenant, ids, actor).await?;
+        self.discard_noted(tenant, ids, actor, None).await
+    }
+
+    /// The same, with what whoever does it has to say.
+    pub async fn discard_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> store::Result<Vec<Acted>> {
+        let answers = self.store.discard_noted(tenant, ids, actor, note).await?;
         self.tell(tenant, ids, &answers, Status::Discarded);
         Ok(answers)
     }
 
     /// Calls off a notification that still waits.
     pub async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Acted> {
-        let answer = self.store.cancel(tenant, id, actor).await?;
-        self.tell(tenant, &[id], &[answer], Status::Discarded);
-        Ok(answer)
+        let acted = self.cancel_noted(tenant, &[id], actor, None).await?;
+        Ok(acted.first().copied().unwrap_or(Acted::NotFound))
+    }
+
+    /// The same for several, with what whoever does it has to say. One answer per id, in order.
+    pub async fn cancel_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> store::Result<Vec<Acted>> {
+        let answers = self.store.cancel_noted(tenant, ids, actor, note).await?;
+        self.tell(tenant, ids, &answers, Status::Discarded);
+        Ok(answers)
+    }
+
+    /// Has a waiting notification tried at once, as far as its lane goes: one that is held stays held.
+    pub async fn try_now(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Acted> {
+        let (acted, lane) = self.store.try_now(tenant, id, actor).await?;
+        if let Some(lane) = lane {
+            self.wake.lanes([lane]);
+            self.signals.announce(Signal::Lanes(vec![lane]));
+        }
+        Ok(acted)
     }
 
     /// Sends what has ended once more, to everybody, as a new notification under a key of its own. The one repeated stays as
     /// it is and tells who asked.
-    pub async fn resend(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> store::Result<Resent> {
+    pub async fn resend(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        how: Repeat,
+        actor: &Actor,
+    ) -> store::Result<Resent> {
         let Some(found) = self.queries.get(tenant, id).await? else {
             return Ok(Resent::NotFound);
         };
         if !found.status.is_terminal() {
             return Ok(Resent::WrongState(found.status));
         }
-        let key = format!("manual:{id}:{}", uuid::Uuid::now_v7());
+        let key = how
+            .key
+            .unwrap_or_else(|| format!("manual:{id}:{}", uuid::Uuid::now_v7()));
         let submission = Submission {
             id: NotificationId::from_key(tenant, &key),
             idempotency_key: Some(key),
@@ -148,7 +198,7 @@ impl OperatorService {
             site_enqueued_at: None,
             content: Content {
                 send_at: None,
-                expires_at: None,
+                expires_at: how.expires_at,
                 supersedes_key: None,
                 ..found.submission.content
             },

@@ -268,6 +268,8 @@ impl Client {
     pub async fn new_callback(&self, id: &str) -> Result<ProviderCallback> {
         self.answer(self.request(Method::POST, &["api", "providers", id, "callback"], NONE))
             .await
+    }
+
     /// Has a provider tried now: a pause ends, a held one is probed, and what waits for another attempt is due. Answers how
     /// many notifications were moved.
     pub async fn try_provider(&self, id: &str) -> Result<u64> {

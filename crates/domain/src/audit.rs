@@ -49,6 +49,8 @@ names!(
         NotifyResend,
         /// A provider told later about a message that it had taken.
         NotifyReceipt,
+        /// An operator had a waiting notification tried at once.
+        NotifyTry,
         /// A site called an external system, or somebody acted on such a call.
         CachedCall,
         /// A site wrote to a database, or somebody acted on such a write.
@@ -58,6 +60,10 @@ names!(
         SiteChanged,
         LaneHeld,
         LaneResumed,
+        /// An operator had a provider tried at once.
+        LaneTried,
+        /// Somebody stopped a bulk action.
+        JobStopped,
         ProviderChanged,
         /// Somebody made one real attempt through a provider.
         ProviderTested,

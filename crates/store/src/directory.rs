@@ -34,6 +34,8 @@ pub trait Directory: Debug + Send + Sync {
     async fn revoke_key(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool>;
     /// The live key with this hash.
     async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>>;
+    /// Remembers that a key was used now.
+    async fn key_used(&self, id: i64) -> Result<()>;
 
     async fn lists(&self, tenant: TenantId) -> Result<Vec<List>>;
     async fn list_by_name(&self, tenant: TenantId, name: &str) -> Result<Option<List>>;
@@ -218,6 +220,8 @@ pub struct ApiKey {
     pub role: Role,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
+    /// To the minute or so.
+    pub last_used_at: Option<Timestamp>,
 }
 
 /// What a key may do.

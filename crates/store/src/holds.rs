@@ -52,6 +52,26 @@ impl FoundLane {
         }
     }
 
+    /// Whether it can be tried at once: a hold that no probe ends is for a person to end.
+    pub fn check_tried(&self) -> Result<()> {
+        match self.held {
+            Some(HoldReason::Disabled) => Err(self.switched_off()),
+            Some(held) if !held.is_probed() => Err(Error::Conflict(format!(
+                "provider {} is held until somebody resumes it",
+                self.provider
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn tried_entry<'a>(&'a self, actor: &'a Actor) -> Entry<'a> {
+        Entry {
+            target: Some(&self.provider),
+            code: self.held.map(HoldReason::as_str),
+            ..Entry::new(self.tenant, AuditKind::LaneTried, actor)
+        }
+    }
+
     pub fn held_entry<'a>(&'a self, ask: &'a HoldLane) -> Entry<'a> {
         Entry {
             target: Some(&self.provider),

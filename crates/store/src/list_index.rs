@@ -1,7 +1,7 @@
 //! Which index serves a list of notifications. The same for both databases, so that a filter costs the same on each.
 
 use crate::query::{Cursor, Filter};
-use domain::Status;
+use domain::{IdRange, Status};
 
 /// Where the candidates of a filter are found, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,7 @@ pub(crate) enum ListIndex<'f> {
         waiting: bool,
         parked: bool,
     },
+    Ids(IdRange),
     Entity {
         kind: &'f str,
         id: &'f str,
@@ -27,6 +28,9 @@ impl<'f> ListIndex<'f> {
         let parked = !stuck && asks(Status::Parked);
         let ended = !stuck && (asks(Status::Delivered) || asks(Status::Discarded));
         let by = &filter.by;
+        if let Some(ids) = filter.ids {
+            return Self::Ids(ids);
+        }
         match (&by.entity_type, &by.entity_id, &by.execution_id) {
             _ if (waiting || parked) && !ended => Self::Unfinished { waiting, parked },
             (Some(kind), Some(id), _) => Self::Entity { kind, id },
@@ -39,23 +43,35 @@ impl<'f> ListIndex<'f> {
     pub fn start(self, filter: &Filter, after: Option<Cursor>) -> Cursor {
         match self {
             Self::Time => Cursor::newest(filter.to, after),
-            Self::Unfinished { .. } | Self::Entity { .. } | Self::Execution(_) => Cursor::newest(None, after),
+            Self::Unfinished { .. } | Self::Ids(_) | Self::Entity { .. } | Self::Execution(_) => {
+                Cursor::newest(None, after)
+            }
         }
     }
 }
 
-/// The word a subject must contain, in any script's upper case: which no database does alike, so it is done here.
+/// The words that somebody looks for, in any script's upper case: which no database does alike, so it is done here.
 #[derive(Debug)]
-pub(crate) struct Keyword(Option<String>);
+pub(crate) struct Keywords(Vec<String>);
 
-impl Keyword {
+/// More words than this are not looked for.
+const MAX_KEYWORDS: usize = 16;
+
+impl Keywords {
     pub fn of(filter: &Filter) -> Self {
-        Self(filter.keyword.as_ref().map(|word| word.to_lowercase()))
+        let text = filter.keyword.as_deref().unwrap_or_default().to_lowercase();
+        let words = text.split_whitespace().take(MAX_KEYWORDS).map(str::to_owned);
+        Self(words.collect())
     }
 
-    pub fn is_in(&self, subject: &str) -> bool {
-        let word = self.0.as_deref();
-        word.is_none_or(|word| subject.to_lowercase().contains(word))
+    /// Whether each of the words is in one of the texts: subject, addresses, the provider's id.
+    pub fn are_in(&self, texts: [Option<&str>; 4]) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let texts: Vec<String> = texts.into_iter().flatten().map(str::to_lowercase).collect();
+        let is_in = |word: &String| texts.iter().any(|text| text.contains(word.as_str()));
+        self.0.iter().all(is_in)
     }
 }
 
@@ -64,6 +80,28 @@ mod tests {
     use super::*;
     use domain::TextFilters;
     use std::time::Duration;
+
+    #[test]
+    fn every_word_is_somewhere_in_any_case_and_order() {
+        let words = |text: &str| {
+            Keywords::of(&Filter {
+                keyword: Some(text.into()),
+                ..Filter::default()
+            })
+        };
+        let texts = [
+            Some("Pump 7 IST LEER"),
+            Some("[\"ann@example.com\"]"),
+            None,
+            Some("4XmQ"),
+        ];
+        for found in ["pump", "leer pump", "ANN@example", "4xmq 7 ann@", "  "] {
+            assert!(words(found).are_in(texts), "{found}");
+        }
+        for missing in ["pumps", "pump bob@", "8"] {
+            assert!(!words(missing).are_in(texts), "{missing}");
+        }
+    }
 
     #[test]
     fn a_filter_is_served_by_the_index_with_the_fewest_candidates() {

@@ -59,6 +59,11 @@ pub trait Outbox: Debug + Send + Sync {
     /// `Conflict`: only switching it on ends it. Answers whether there was one. Audited.
     async fn resume_lane(&self, lane: LaneId, only: Option<HoldReason>, actor: &Actor) -> Result<bool>;
 
+    /// Has a lane tried at once: a pause ends, the probe of a hold is due, and rows that wait for another attempt are due, the
+    /// soonest first, at most [`MAX_TRIED_ROWS`]. A hold that no probe ends is a `Conflict`. Answers how many rows were
+    /// moved; none if there is no such lane. Audited.
+    async fn try_lane(&self, lane: LaneId, actor: &Actor) -> Result<Option<u64>>;
+
     /// Nothing is claimed from the lane for this long (a far end that throttles). Never shortens a pause.
     async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()>;
 
@@ -73,6 +78,9 @@ pub trait Outbox: Debug + Send + Sync {
     /// Only for a store that one process uses at a time; elsewhere does nothing.
     async fn void_stale_leases(&self) -> Result<u64>;
 }
+
+/// Rows that one request to try a lane makes due: enough to see whether the far end is there again, and the rest follows.
+pub const MAX_TRIED_ROWS: u32 = 1_000;
 
 /// A submission and the lane it was routed to.
 #[derive(Debug, Clone, PartialEq)]

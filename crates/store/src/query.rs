@@ -5,7 +5,7 @@ use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
     AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, TextFilters,
-    Timestamp, TrackedOperationId, kpi::Kpis, submission::Submission,
+    Timestamp, TrackedOperationId, kpi::Kpis, search::IdRange, submission::Submission,
 };
 use std::{fmt::Debug, time::Duration};
 
@@ -87,8 +87,10 @@ pub struct Filter {
     pub to: Option<Timestamp>,
     /// Only rows that wait longer than this.
     pub stuck_after: Option<Duration>,
-    /// In the subject, any case.
+    /// Words in any case and order, each somewhere in the subject, an address or the provider's id.
     pub keyword: Option<String>,
+    /// Only ids within these.
+    pub ids: Option<IdRange>,
     /// Site, list, provider and others that ask for one text.
     pub by: TextFilters,
     /// Only rows that had ended, as they are now, at this moment.

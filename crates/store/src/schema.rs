@@ -27,6 +27,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V9__failures",
     "V10__templates",
     "V11__receipts",
+    "V12__console",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -41,6 +42,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V9__failures",
     "V10__templates",
     "V11__receipts",
+    "V12__console",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

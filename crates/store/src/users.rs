@@ -52,8 +52,34 @@ pub trait Users: Debug + Send + Sync {
 
     /// A link that signs the user in, once. Whoever made it is on record.
     async fn create_link(&self, hash: &[u8; 32], user: UserId, ttl: Duration, actor: &Actor) -> Result<()>;
+    /// The views of the list that the user keeps in the tenant, by name.
+    async fn saved_filters(&self, user: UserId, tenant: TenantId) -> Result<Vec<SavedFilter>>;
+    /// Keeps a view, or changes the one of this name. `Conflict` when the user keeps [`MAX_SAVED_FILTERS`] already.
+    async fn save_filter(&self, user: UserId, tenant: TenantId, filter: SavedFilter) -> Result<()>;
+    /// Answers whether there was one of this name.
+    async fn forget_filter(&self, user: UserId, tenant: TenantId, name: &str) -> Result<bool>;
+
     /// Whose link it was. It is gone after this, used or expired.
     async fn use_link(&self, hash: &[u8; 32]) -> Result<Option<UserId>>;
+}
+
+/// The most views that one user keeps in one tenant.
+pub const MAX_SAVED_FILTERS: u32 = 50;
+/// The longest name of a view, in characters.
+pub const MAX_FILTER_NAME: usize = 100;
+
+/// A view of the list of notifications that somebody comes back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedFilter {
+    pub name: String,
+    /// The end of the list's address, without `?`.
+    pub query: String,
+}
+
+pub(crate) fn too_many_filters() -> crate::Error {
+    crate::Error::Conflict(format!(
+        "{MAX_SAVED_FILTERS} views are kept already; forget one first"
+    ))
 }
 
 /// A password as it is kept: argon2id in PHC form. Not printed.

@@ -30,6 +30,8 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
                 false => json!({"id": "mail", "kind": "smtp", "settings": settings}),
             }
         }
+        "ReasonRequest" => json!({"reason": "the tank was emptied by hand"}),
+        "ResendRequest" => json!({"expiresAt": "2099-12-31T23:59:59.000Z"}),
         "TestRequest" => json!({"to": "ann@example.com"}),
         "HoldRequest" => json!({"reason": "the mail server moves"}),
         "KeyRequest" => json!({"name": "alarm server", "role": "producer"}),

@@ -28,7 +28,9 @@ pub mod paging;
 pub mod people;
 pub mod problem;
 pub mod query;
+pub mod reason;
 pub mod routes;
+pub mod search;
 pub mod streams;
 
 mod connections;

@@ -17,9 +17,11 @@ use crate::{
         kpi::{KpiView, SiteKpiView},
         lane::{LaneView, LoopView},
         list::{EntryRequest, EntryView, ListRequest, ListView},
-        notification::{ActedAnswer, Notification, StatusAnswer},
+        notification::{ActedAnswer, Notification, ReasonRequest, ResendRequest, StatusAnswer},
         page::NotificationPage,
-        provider::{HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest},
+        provider::{
+            HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest, TriedAnswer,
+        },
         site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteRequest, SiteView},
         site_bulk::{SiteBulkRequest, SiteCountAnswer},
         submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
@@ -123,7 +125,16 @@ fn notification_routes() -> Vec<Endpoint> {
             "Give a parked notification up",
             actions::discard,
         )
+        .optional_body::<ReasonRequest>()
         .answers::<ActedAnswer>(200, "It is discarded")
+        .refuses(&[WrongState]),
+        post(
+            "/api/notifications/{id}/try",
+            Operate,
+            "Try a waiting notification now instead of later",
+            actions::try_now,
+        )
+        .answers::<ActedAnswer>(200, "It is due")
         .refuses(&[WrongState]),
         post(
             "/api/notifications/{id}/cancel",
@@ -131,6 +142,7 @@ fn notification_routes() -> Vec<Endpoint> {
             "Call a waiting notification off",
             actions::cancel,
         )
+        .optional_body::<ReasonRequest>()
         .answers::<ActedAnswer>(200, "It is discarded")
         .refuses(&[WrongState]),
         post(
@@ -139,6 +151,7 @@ fn notification_routes() -> Vec<Endpoint> {
             "Send a notification that has ended once more",
             actions::resend,
         )
+        .optional_body::<ResendRequest>()
         .answers::<ResendAnswer>(202, "A new notification with the same content")
         .refuses(&[WrongState, ValidationFailed]),
     ]
@@ -166,7 +179,35 @@ fn bulk_routes() -> Vec<Endpoint> {
         .answers::<JobView>(202, "The job that does it")
         .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
         .refuses(&[Conflict]),
+        post(
+            "/api/notifications/cancel",
+            Operate,
+            "Call off all waiting notifications of a filter",
+            jobs::cancel,
+        )
+        .body::<BulkRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
+        .refuses(&[Conflict]),
+        post(
+            "/api/notifications/resend",
+            Operate,
+            "Send all notifications of a filter that have ended once more",
+            jobs::resend,
+        )
+        .body::<BulkRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
+        .refuses(&[Conflict]),
+        get("/api/jobs", Read, "The newest 100 bulk actions", jobs::list).pages::<JobView>("All of them"),
         get("/api/jobs/{id}", Read, "How far a bulk action is", jobs::get).answers::<JobView>(200, "The job"),
+        post(
+            "/api/jobs/{id}/stop",
+            Operate,
+            "Stop a bulk action; what was done stays done",
+            jobs::stop,
+        )
+        .answers::<JobView>(200, "The job as it ended"),
     ]
 }
 
@@ -347,6 +388,14 @@ fn provider_routes() -> Vec<Endpoint> {
         .optional_body::<HoldRequest>()
         .refuses(&[Conflict])
         .answers::<ProviderView>(200, "The provider"),
+        post(
+            "/api/providers/{id}/try",
+            Operate,
+            "Try a provider now: a pause ends, a held one is probed, what waits for another attempt is due",
+            providers::try_now,
+        )
+        .refuses(&[Conflict])
+        .answers::<TriedAnswer>(200, "How much was moved"),
         post(
             "/api/providers/{id}/resume",
             Operate,

@@ -4,12 +4,23 @@
 const MIN = 60, HOUR = 3600, DAY = 86400;
 // Milliseconds after which a page that was about to be left, and is still here, is live again.
 const STAYED_AFTER = 10000;
+// Milliseconds without a word from central after which it counts as unreachable, and between two tries.
+const UNREACHED_AFTER = 3000, ASK_AGAIN = 5000;
+// The figures come every five seconds: a stream that says nothing for as long as this is dead, whatever it looks like.
+const SILENT_AFTER = 20000;
 
 function age(seconds) {
   if (seconds < 2 * MIN) return `${Math.floor(seconds)} s`;
   if (seconds < 2 * HOUR) return `${Math.floor(seconds / MIN)} min`;
   if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h`;
   return `${Math.floor(seconds / DAY)} d`;
+}
+
+// The viewer's zone is left for the server, which writes every time on a page in it from the next page on.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+if (document.documentElement.dataset.zone !== zone) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `waypost_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax${secure}`;
 }
 
 // The same words as the server's, kept up to date; the exact time in the viewer's own zone.
@@ -20,7 +31,7 @@ function times(root) {
     if (Number.isNaN(at)) continue;
     const seconds = (now - at) / 1000;
     if (!time.dataset.zoned) {
-      time.title = new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+      if (document.documentElement.dataset.zone !== zone) time.title = new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
       time.dataset.zoned = "yes";
     }
     if (seconds >= 60 * DAY) continue;
@@ -148,18 +159,92 @@ function announce() {
   news.hidden = false;
 }
 
+// When central cannot be reached, or says nothing, for a few seconds, the page says so and the figures fade: nobody is to believe them.
+let lost = 0, heard = Date.now();
+function reached() {
+  heard = Date.now();
+  clearTimeout(lost);
+  lost = 0;
+  const banner = document.getElementById("unreachable");
+  if (!banner || banner.hidden) return;
+  banner.hidden = true;
+  document.body.classList.remove("stale");
+  later(refresh, 0);
+}
+function unreached() {
+  if (lost) return;
+  const since = new Date();
+  lost = setTimeout(() => {
+    const banner = document.getElementById("unreachable");
+    if (!banner || stay.signal.aborted) return;
+    banner.textContent = `Central cannot be reached since ${since.toLocaleTimeString()}. What is shown is old.`;
+    banner.hidden = false;
+    document.body.classList.add("stale");
+  }, UNREACHED_AFTER);
+}
+
+// The title of a tab that nobody looks at still tells how much is parked.
+function retitle(parked) {
+  const plain = document.title.replace(/^\([\d,]+ parked\) /, "");
+  document.title = parked > 0 ? `(${parked} parked) ${plain}` : plain;
+}
+
 function live(place) {
   const state = document.getElementById("live-state");
   const events = new EventSource(place);
   const { signal } = stay;
   const say = (words) => { if (state && !signal.aborted) { state.textContent = words; state.hidden = !words; } };
-  events.addEventListener("open", () => say("Live"));
-  events.addEventListener("error", () => say(events.readyState === EventSource.CLOSED ? "Not live" : "Reconnecting…"));
-  events.addEventListener("change", (event) => onChange(JSON.parse(event.data)));
+  events.addEventListener("open", () => { say("Live"); reached(); });
+  events.addEventListener("error", () => {
+    if (signal.aborted) return;
+    unreached();
+    const closed = events.readyState === EventSource.CLOSED;
+    say(closed ? "Not live" : "Reconnecting…");
+    // A refusal ends the stream for good; the way to sign in again, or the next one, is found by asking.
+    if (closed) setTimeout(() => { if (!signal.aborted) { refresh(); live(place); } }, ASK_AGAIN);
+  });
+  events.addEventListener("change", (event) => { heard = Date.now(); onChange(JSON.parse(event.data)); });
   events.addEventListener("missed", () => later(refresh, 1000));
-  events.addEventListener("kpis", () => { if (document.querySelector("[data-live]")) later(refresh, 200); });
-  stay.signal.addEventListener("abort", () => events.close());
+  events.addEventListener("kpis", (event) => {
+    reached();
+    retitle(JSON.parse(event.data).parkedCount);
+    if (document.querySelector("[data-live]")) later(refresh, 200);
+  });
+  signal.addEventListener("abort", () => events.close());
 }
+
+// The figure of a step under pointer and finger. The first touch only shows it.
+let touched = null;
+function showStep(step) {
+  for (const other of document.querySelectorAll(".chart a.shown")) other.classList.remove("shown");
+  const said = step.closest("figure")?.querySelector(".chart-value");
+  if (said) said.textContent = step.dataset.value;
+  step.classList.add("shown");
+}
+addEventListener("pointerover", (event) => {
+  const step = event.target.closest?.(".chart a");
+  if (step && event.pointerType === "mouse") showStep(step);
+});
+addEventListener("click", (event) => {
+  const step = event.target.closest?.(".chart a");
+  if (!step || event.pointerType === "mouse" || touched === step) return;
+  event.preventDefault();
+  touched = step;
+  showStep(step);
+});
+
+// What is to be taken elsewhere is copied by a button.
+function copying() {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+}
+addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button[data-copy]");
+  const source = button && document.querySelector(button.dataset.copy);
+  if (!source) return;
+  await navigator.clipboard.writeText(source.textContent.trim());
+  button.textContent = "Copied";
+});
 
 // How many rows are selected; a box that selects all on the page.
 function selection() {
@@ -241,8 +326,10 @@ addEventListener("keydown", (event) => {
 if (matchMedia("(max-width: 52rem)").matches) document.querySelector(".side details")?.removeAttribute("open");
 document.querySelector(".tenant-switch select")?.addEventListener("change", (event) => event.target.form.requestSubmit());
 if (table) document.querySelector("#news a")?.addEventListener("click", showNew);
+copying();
 times(document);
 setInterval(() => times(document), 15000);
+if (document.body.dataset.liveStream) setInterval(() => { if (!document.hidden && Date.now() - heard > SILENT_AFTER) unreached(); }, 2000);
 selection();
 if (document.body.dataset.liveStream) live(document.body.dataset.liveStream);
 if (document.body.dataset.refresh) {

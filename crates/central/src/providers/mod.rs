@@ -172,6 +172,23 @@ impl ProviderService {
         Ok(true)
     }
 
+    /// Has a provider tried at once: a pause ends, the probe of a hold is due, and what waits for another attempt is. Answers
+    /// how many notifications were moved; none if there is no such provider. `Conflict` for a hold that no probe ends.
+    pub async fn try_now(
+        &self,
+        tenant: TenantId,
+        id: &ProviderId,
+        actor: &Actor,
+    ) -> store::Result<Option<u64>> {
+        let Some(provider) = self.store.provider(tenant, id).await? else {
+            return Ok(None);
+        };
+        let moved = self.outbox.try_lane(provider.lane, actor).await?;
+        self.wake.look();
+        self.signals.announce(Signal::LookAgain);
+        Ok(moved)
+    }
+
     pub async fn delete(&self, tenant: TenantId, id: &ProviderId, actor: &Actor) -> store::Result<bool> {
         let deleted = self.store.delete_provider(tenant, id, actor).await?;
         self.changed().await?;

@@ -1,9 +1,18 @@
 //! Actions over a filter.
 
 use crate::world::{TENANT, World, secs, somebody};
-use central::jobs::{Action, BulkFilter, Counted};
+use central::jobs::{Action, BulkAsk, BulkFilter, Counted};
 use domain::{Clock, Failure, Scope, Status, TextFilters};
 use testkit::a_notification;
+
+fn ask(action: Action, counted: Option<Counted>) -> BulkAsk {
+    BulkAsk {
+        action,
+        filter: BulkFilter::default(),
+        counted,
+        reason: None,
+    }
+}
 
 #[tokio::test]
 async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
@@ -27,7 +36,14 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
     let job = world
         .central
         .jobs
-        .start(TENANT, Action::Retry, filter, None, &somebody())
+        .start(
+            TENANT,
+            BulkAsk {
+                filter,
+                ..ask(Action::Retry, None)
+            },
+            &somebody(),
+        )
         .await
         .unwrap();
     assert_eq!(job.total, 30);
@@ -43,7 +59,7 @@ async fn a_bulk_retry_touches_exactly_the_parked_rows_that_match() {
     let job = world
         .central
         .jobs
-        .start(TENANT, Action::Discard, BulkFilter::default(), None, &somebody())
+        .start(TENANT, ask(Action::Discard, None), &somebody())
         .await
         .unwrap();
     world.central.jobs.sweep().await.unwrap();
@@ -82,7 +98,10 @@ async fn a_job_acts_on_what_was_counted_and_on_nothing_that_came_or_parked_later
             .await;
         world.sweep().await;
         let jobs = world.central.jobs.clone();
-        let counted = jobs.count(TENANT, &BulkFilter::default()).await.unwrap();
+        let counted = jobs
+            .count(TENANT, Action::Discard, &BulkFilter::default())
+            .await
+            .unwrap();
         assert_eq!(counted.total, 2);
 
         // While somebody makes up their mind: one comes in, one that waited is parked, one goes round and parks again.
@@ -94,7 +113,7 @@ async fn a_job_acts_on_what_was_counted_and_on_nothing_that_came_or_parked_later
             assert_eq!(world.status(id).await, Status::Parked);
         }
         let job = jobs
-            .start(TENANT, action, BulkFilter::default(), Some(counted), &somebody())
+            .start(TENANT, ask(action, Some(counted)), &somebody())
             .await
             .unwrap();
         assert_eq!(job.total, 1, "one of the two is no longer what it was");
@@ -118,7 +137,7 @@ async fn a_job_that_nobody_counted_for_leaves_alone_what_parks_before_its_turn()
     let early = world.send(a_notification()).await;
     world.sweep().await;
     let jobs = world.central.jobs.clone();
-    jobs.start(TENANT, Action::Discard, BulkFilter::default(), None, &somebody())
+    jobs.start(TENANT, ask(Action::Discard, None), &somebody())
         .await
         .unwrap();
     world.advance(secs(1));
@@ -142,14 +161,58 @@ async fn a_job_never_takes_more_than_was_said() {
     let started = world
         .central
         .jobs
-        .start(
-            TENANT,
-            Action::Discard,
-            BulkFilter::default(),
-            Some(counted),
-            &somebody(),
-        )
+        .start(TENANT, ask(Action::Discard, Some(counted)), &somebody())
         .await;
     assert!(matches!(started, Err(store::Error::Conflict(_))), "{started:?}");
     assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_bulk_cancel_calls_off_what_waits_and_a_bulk_resend_repeats_what_ended_once() {
+    let mut world = refusing().await;
+    let parked = world.send(a_notification()).await;
+    world.sweep().await;
+    let waiting = world
+        .send(a_notification().send_at(world.temp.clock.now() + secs(60)))
+        .await;
+    let jobs = world.central.jobs.clone();
+    let reason = Some("the line is down".to_owned());
+    let cancel = BulkAsk {
+        reason,
+        ..ask(Action::Cancel, None)
+    };
+    let job = jobs.start(TENANT, cancel, &somebody()).await.unwrap();
+    assert_eq!(job.total, 1);
+    jobs.sweep().await.unwrap();
+    assert_eq!(world.status(waiting).await, Status::Discarded);
+    assert_eq!(world.status(parked).await, Status::Parked);
+    let log = world
+        .central
+        .store
+        .attempts(TENANT, waiting)
+        .await
+        .unwrap()
+        .unwrap();
+    let said = log.last().unwrap().detail.clone().unwrap();
+    assert_eq!(said, format!("the line is down (job {})", job.id));
+
+    let job = jobs
+        .start(TENANT, ask(Action::Resend, None), &somebody())
+        .await
+        .unwrap();
+    assert_eq!(job.total, 1, "parked ones unless another state is named");
+    jobs.sweep().await.unwrap();
+    let done = jobs.get(TENANT, job.id).await.unwrap().unwrap();
+    assert_eq!((done.progress.done, done.progress.finished), (1, true));
+    let log = world
+        .central
+        .store
+        .attempts(TENANT, parked)
+        .await
+        .unwrap()
+        .unwrap();
+    let repeats = log
+        .iter()
+        .filter(|row| row.kind == domain::AuditKind::NotifyResend);
+    assert_eq!(repeats.count(), 1);
 }

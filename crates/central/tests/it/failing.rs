@@ -215,7 +215,7 @@ async fn a_delivered_notification_is_resent_as_a_new_one_with_the_same_content()
     let resent = world
         .central
         .operator
-        .resend(TENANT, id, &somebody())
+        .resend(TENANT, id, central::operator::Repeat::default(), &somebody())
         .await
         .unwrap();
     let central::operator::Resent::As(copy) = resent else {

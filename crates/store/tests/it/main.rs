@@ -165,6 +165,8 @@ store_suite! {
         a_lane_has_one_owner_until_its_time_is_up,
         holds_are_audited,
         waiting_rows_are_counted_per_lane,
+        a_lane_is_tried_at_once_when_somebody_asks,
+        trying_a_held_lane_makes_its_probe_due_and_ends_no_hold_of_a_person,
     }
     probes::{
         a_probe_is_taken_once,
@@ -196,6 +198,8 @@ store_suite! {
         a_late_success_of_an_earlier_generation_completes_the_requeued_row,
         whatever_has_ended_is_sent_again_and_says_who_asked,
         a_repeat_that_is_not_taken_leaves_no_trace,
+        a_reason_stands_in_the_log_of_what_was_given_up,
+        a_waiting_row_is_due_at_once_when_somebody_asks,
     }
     query::{
         nobody_sees_another_tenants_rows,
@@ -213,6 +217,8 @@ store_suite! {
         what_was_parked_later_is_not_among_what_had_ended_by_then,
         what_waits_is_found_by_time_too,
         a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
+        words_are_found_in_any_order_in_subject_address_and_providers_id,
+        ids_that_begin_alike_are_found_by_their_beginning,
     }
     figures::{
         figures_are_exact,
@@ -247,6 +253,7 @@ store_suite! {
         of_two_changes_of_one_list_the_slower_is_told,
         the_lane_of_a_channel_nobody_serves_is_made_once,
         every_change_is_seen_by_the_next_claim,
+        when_a_key_was_used_is_remembered,
     }
     providers::{
         a_provider_is_read_back_to_the_last_field,
@@ -262,6 +269,7 @@ store_suite! {
         resealing_keeps_the_version_and_insists_on_it,
         a_test_of_a_provider_is_on_record,
         providers_come_in_their_order,
+        a_change_is_told_before_and_after_and_of_a_secret_only_that_it_is_another,
     }
     jobs::{
         a_job_is_kept_as_asked,
@@ -270,6 +278,8 @@ store_suite! {
         a_look_at_the_lanes_tells_of_a_job_that_nobody_works_on,
         progress_is_written_down_and_a_finished_job_is_not_taken_again,
         a_job_is_its_tenants,
+        a_stopped_job_ends_and_keeps_the_counts_of_what_was_under_way,
+        jobs_are_listed_newest_first_and_only_the_tenants,
     }
     purge::{
         what_waits_is_never_purged,
@@ -296,6 +306,7 @@ store_suite! {
         a_link_is_on_record_with_who_made_it,
         links_end_with_a_new_password_with_the_last_role_and_when_somebody_is_kept_out,
         a_refused_sign_in_is_on_record,
+        views_are_kept_per_user_and_tenant_up_to_a_bound,
     }
     stats::{
         a_chart_counts_the_same_before_and_after_condensing,

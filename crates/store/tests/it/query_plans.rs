@@ -3,7 +3,7 @@
 use crate::prepared::{migrated, statements};
 
 /// Tables that only grow with the configuration; walking them costs nothing.
-const SMALL: [&str; 24] = [
+const SMALL: [&str; 25] = [
     "l",
     "lanes",
     "p",
@@ -24,6 +24,7 @@ const SMALL: [&str; 24] = [
     "of",
     "sessions",
     "sign_in_links",
+    "saved_filters",
     "newest",
     "message_templates",
     "message_template_versions",

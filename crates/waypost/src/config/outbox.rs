@@ -29,6 +29,7 @@ pub struct Outbox {
     /// None: for ever.
     #[serde(with = "or_forever")]
     pub spent_key_retention: Option<Duration>,
+    pub discard_needs_reason: bool,
 }
 
 impl Default for Outbox {
@@ -45,6 +46,7 @@ impl Default for Outbox {
             terminal_retention: node.retention.terminal,
             audit_retention: node.retention.audit,
             spent_key_retention: node.retention.spent_keys,
+            discard_needs_reason: node.discard_needs_reason,
         }
     }
 }
@@ -97,6 +99,11 @@ pub const SPENT_KEY_RETENTION: Key = Key::new(
     "a duration above 0, like \"730d\", or \"forever\"",
     "How long the ids of deleted notifications are remembered, so that a late resend is still recognised.",
 );
+pub const DISCARD_NEEDS_REASON: Key = Key::new(
+    "outbox.discard_needs_reason",
+    "true or false",
+    "Whoever discards or cancels a notification has to say why. The reason is in the audit log.",
+);
 
 pub const KEYS: &[Key] = &[
     DISPATCH_INTERVAL,
@@ -108,6 +115,7 @@ pub const KEYS: &[Key] = &[
     TERMINAL_RETENTION,
     AUDIT_RETENTION,
     SPENT_KEY_RETENTION,
+    DISCARD_NEEDS_REASON,
 ];
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -54,6 +54,7 @@ fn settings(outbox: &Outbox, node: String) -> Settings {
             stuck_after: outbox.stuck_age_threshold,
             delivered_window: outbox.delivered_kpi_window,
         },
+        discard_needs_reason: outbox.discard_needs_reason,
         ..Settings::named(node)
     }
 }

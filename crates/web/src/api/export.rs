@@ -2,7 +2,7 @@
 //!
 //! Always true: an export that breaks off half way ends the connection, so that it never looks complete.
 
-use crate::{csv::Line, problem::Result, query::Params, state::Shared};
+use crate::{csv::Line, problem::Result, query::Params, search, state::Shared};
 use axum::{
     body::Body,
     http::header,
@@ -86,11 +86,8 @@ impl Export {
             limit,
             after: self.after,
         };
-        let found = self
-            .state
-            .central
-            .store
-            .list(self.tenant, &self.filter, page)
+        let store = &*self.state.central.store;
+        let found = search::list(store, self.tenant, &self.filter, page)
             .await
             .inspect_err(|error| {
                 tracing::warn!(error = error as &dyn std::error::Error, "an export broke off");

@@ -1,4 +1,4 @@
-//! Bulk retry and discard over a filter, as jobs whose progress can be asked for.
+//! Bulk actions over a filter, as jobs that can be listed, asked about and stopped.
 
 use super::PathText;
 use crate::{
@@ -7,9 +7,11 @@ use crate::{
     dto::{
         filter::Bulk,
         job::{DryRunAnswer, JobView},
+        page::Paged,
     },
     fields::Fields,
     problem::{Problem, Result},
+    reason,
     state::Shared,
 };
 use axum::{
@@ -18,7 +20,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use central::jobs::Action;
+use central::jobs::{Action, BulkAsk};
 use uuid::Uuid;
 
 pub async fn retry(
@@ -37,23 +39,53 @@ pub async fn discard(
     start(&state, &caller, Action::Discard, fields).await
 }
 
+pub async fn cancel(
+    State(state): State<Shared>,
+    caller: Caller,
+    JsonObject(fields): JsonObject,
+) -> Result<Response> {
+    start(&state, &caller, Action::Cancel, fields).await
+}
+
+pub async fn resend(
+    State(state): State<Shared>,
+    caller: Caller,
+    JsonObject(fields): JsonObject,
+) -> Result<Response> {
+    start(&state, &caller, Action::Resend, fields).await
+}
+
 async fn start(state: &Shared, caller: &Caller, action: Action, fields: Fields) -> Result<Response> {
-    let asked = Bulk::read(fields, state.central.clock.now()).map_err(Problem::fields)?;
+    let asked = Bulk::read(fields, action, state.central.clock.now()).map_err(Problem::fields)?;
     let Bulk {
         filter,
         dry_run,
         counted,
+        reason,
     } = asked;
     let jobs = &state.central.jobs;
     if dry_run {
-        let counted = jobs.count(caller.tenant, &filter).await?;
+        let counted = jobs.count(caller.tenant, action, &filter).await?;
         return Ok(Json(DryRunAnswer::from(counted)).into_response());
     }
-    let job = jobs
-        .start(caller.tenant, action, filter, counted, &caller.actor)
-        .await?;
+    let reason = match action {
+        Action::Discard | Action::Cancel => reason::checked(state, reason.as_deref()),
+        Action::Retry | Action::Resend => reason::optional(reason.as_deref()),
+    };
+    let ask = BulkAsk {
+        action,
+        filter,
+        counted,
+        reason: reason.map_err(|bad| Problem::fields(vec![bad]))?,
+    };
+    let job = jobs.start(caller.tenant, ask, &caller.actor).await?;
     let location = [(header::LOCATION, format!("/api/jobs/{}", job.id))];
     Ok((StatusCode::ACCEPTED, location, Json(JobView::from(job))).into_response())
+}
+
+pub async fn list(State(state): State<Shared>, caller: Caller) -> Result<Json<Paged<JobView>>> {
+    let jobs = state.central.jobs.newest(caller.tenant).await?;
+    Ok(Json(Paged::whole(jobs.into_iter().map(JobView::from).collect())))
 }
 
 pub async fn get(
@@ -66,5 +98,21 @@ pub async fn get(
         Err(_) => None,
     };
     job.map(|job| Json(job.into()))
+        .ok_or_else(|| Problem::not_found("job"))
+}
+
+/// One that has ended is answered as it is: there is nothing left to stop.
+pub async fn stop(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(id): PathText,
+) -> Result<Json<JobView>> {
+    let jobs = &state.central.jobs;
+    let stopped = match Uuid::try_parse(&id) {
+        Ok(id) => jobs.stop(caller.tenant, id, &caller.actor).await?,
+        Err(_) => None,
+    };
+    stopped
+        .map(|(job, _)| Json(job.into()))
         .ok_or_else(|| Problem::not_found("job"))
 }

@@ -3,6 +3,7 @@
 
 pub mod actions;
 pub mod audit;
+pub mod audit_export;
 pub mod batch;
 pub mod callbacks;
 pub mod export;

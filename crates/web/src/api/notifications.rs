@@ -12,6 +12,7 @@ use crate::{
     paging,
     problem::{Problem, Result},
     query::Params,
+    search,
     state::Shared,
 };
 use axum::{
@@ -40,7 +41,7 @@ pub async fn list(
     }
     let page = paging::page(&mut params);
     params.finish()?;
-    let found = state.central.store.list(caller.tenant, &filter, page).await?;
+    let found = search::list(&*state.central.store, caller.tenant, &filter, page).await?;
     let mut items = Vec::with_capacity(found.rows.len());
     for row in found.rows {
         let waiting = waiting::of(&state.central.directory, &row, measure.now).await?;

@@ -8,7 +8,7 @@ use crate::{
     dto::{
         captured::{CapturedView, newest_first},
         page::Paged,
-        provider::{KindView, ProviderView, TestAnswer},
+        provider::{KindView, ProviderView, TestAnswer, TriedAnswer},
     },
     fields::Fields,
     paging,
@@ -199,6 +199,21 @@ pub async fn resume(
     find(&state, &caller, &id)
         .await
         .map(|provider| Json(provider.into()))
+}
+
+/// What waits in its lane is tried at once.
+pub async fn try_now(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(id): PathText,
+) -> Result<Json<TriedAnswer>> {
+    let providers = &state.central.providers;
+    let moved = providers
+        .try_now(caller.tenant, &ProviderId::new(id), &caller.actor)
+        .await?;
+    moved
+        .map(|moved| Json(TriedAnswer { moved }))
+        .ok_or_else(|| Problem::not_found("provider"))
 }
 
 pub async fn kinds(State(state): State<Shared>, _: Caller) -> Json<Paged<KindView>> {

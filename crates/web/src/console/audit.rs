@@ -7,10 +7,16 @@ use super::{
     guard::Signed,
     show::{cut, took},
 };
-use crate::{api::lists::encode, fields::parse_timestamp, paging, query::Params, state::Shared};
+use crate::{
+    api::{audit_export, lists::encode},
+    fields::parse_timestamp,
+    paging,
+    query::Params,
+    state::Shared,
+};
 use askama::Template;
 use axum::extract::State;
-use domain::{AuditKind, AuditStatus, Timestamp};
+use domain::{AuditKind, AuditStatus, Timestamp, Zone};
 use store::query::{AuditFilter, AuditRow, Page as Asking};
 
 const LIMIT: u32 = 100;
@@ -23,6 +29,8 @@ struct Asked {
     correlation: Option<String>,
     from: Option<String>,
     to: Option<String>,
+    /// In which times are meant that name none.
+    zone: Option<String>,
 }
 
 #[derive(Template)]
@@ -39,7 +47,7 @@ framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let asked = Asked::read(&mut params);
-    let filter = asked.filter(&mut params);
+    let filter = asked.filter(&mut params, &signed.zone);
     let after = paging::cursor(&mut params);
     params.finish()?;
     let frame = Frame::new(&state, &signed, "Audit log", Nav::Audit).await?;
@@ -65,6 +73,14 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     Ok(page.show(&state))
 }
 
+/// Everything that matches, as a file.
+pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let asked = Asked::read(&mut params);
+    let filter = asked.filter(&mut params, &signed.zone);
+    params.finish()?;
+    Ok(audit_export::csv(state, signed.caller.tenant, filter).await?)
+}
+
 impl Asked {
     fn read(params: &mut Params) -> Self {
         Self {
@@ -74,18 +90,25 @@ impl Asked {
             correlation: params.text("correlation"),
             from: params.text("from"),
             to: params.text("to"),
+            zone: params.text("zone"),
         }
     }
 
     /// What cannot be read is named in `params`, which refuses the request when it is finished.
-    fn filter(&self, params: &mut Params) -> AuditFilter {
+    fn filter(&self, params: &mut Params, viewers: &Zone) -> AuditFilter {
+        let zone = self.zone.as_deref().map(|name| Zone::named(name).ok_or(name));
+        if let Some(Err(_)) = zone {
+            params.problem("zone", "must be a time zone like Europe/Berlin");
+        }
+        let zone = zone.and_then(std::result::Result::ok);
+        let zone = zone.as_ref().unwrap_or(viewers);
         let correlation = self.correlation.as_deref().map(|text| text.trim().parse());
         if let Some(Err(_)) = correlation {
             params.problem("correlation", "must be the id of a notification");
         }
         let mut moment = |name: &str, text: &Option<String>| -> Option<Timestamp> {
             let text = text.as_deref()?;
-            let parsed = parse_timestamp(text).or_else(|| parse_timestamp(&format!("{text}:00Z")));
+            let parsed = parse_timestamp(text).or_else(|| zone.read(text));
             if parsed.is_none() {
                 params.problem(name, "must be a time like 2026-01-31T13:45");
             }
@@ -109,6 +132,9 @@ impl Asked {
         query.add("correlation", self.correlation.as_deref());
         query.add("from", self.from.as_deref());
         query.add("to", self.to.as_deref());
+        if self.from.is_some() || self.to.is_some() {
+            query.add("zone", self.zone.as_deref());
+        }
         query.0
     }
 

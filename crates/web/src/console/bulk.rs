@@ -1,4 +1,4 @@
-//! Retry or discard of several notifications: what was chosen, a page that asks, then the deed.
+//! One action on several notifications: what was chosen, a page that asks, then the deed.
 
 use super::{
     failure::Result,
@@ -9,10 +9,15 @@ use super::{
     guard::Signed,
     show::{counted, number, status_badge},
 };
-use crate::{access::Access, fields::parse_timestamp, problem::Problem, query::Params, state::Shared};
+use crate::{
+    access::Access, fields::parse_timestamp, problem::Problem, query::Params, reason, state::Shared,
+};
 use askama::Template;
 use axum::extract::State;
-use central::jobs::{Action, COUNT_BOUND, Counted};
+use central::{
+    jobs::{Action, BulkAsk, COUNT_BOUND, Counted},
+    operator::{Repeat, Resent},
+};
 use domain::{NotificationId, Status, Timestamp};
 use store::operator::Acted;
 
@@ -25,7 +30,7 @@ const SUBJECTS_SHOWN: usize = 20;
 #[template(path = "bulk/confirm.html")]
 struct Confirm {
     frame: Frame,
-    action: &'static str,
+    action: Action,
     verb: &'static str,
     /// Chosen one by one; empty when everything that matches is meant.
     ids: Vec<NotificationId>,
@@ -35,11 +40,14 @@ struct Confirm {
     at_least: bool,
     /// When they were counted: what is done is done to these.
     as_of: Timestamp,
-    /// Chosen, but not parked any more.
+    /// Chosen, but in a state that does not allow it.
     others: u64,
     query: String,
     chips: Vec<(String, String)>,
     back: String,
+    /// They never go out: the page asks why.
+    gives_up: bool,
+    needs_reason: bool,
 }
 framed!(Confirm);
 
@@ -51,26 +59,51 @@ struct Chosen {
     back: String,
 }
 
+/// How an action is called on a button.
+pub fn doing(action: &Action) -> &'static str {
+    match action {
+        Action::Retry => "Retry",
+        Action::Discard => "Discard",
+        Action::Cancel => "Cancel",
+        Action::Resend => "Send again",
+    }
+}
+
+/// What a row must be for the action.
+fn wanted(action: Action) -> &'static str {
+    match action {
+        Action::Retry | Action::Discard => "parked",
+        Action::Cancel => "waiting",
+        Action::Resend => "ended",
+    }
+}
+
+fn allows(action: Action, status: Status) -> bool {
+    match action {
+        Action::Retry | Action::Discard => status == Status::Parked,
+        Action::Cancel => matches!(status, Status::Pending | Status::Retrying),
+        Action::Resend => status.is_terminal(),
+    }
+}
+
 fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
-    let action = match form.get("action") {
-        Some("retry") => Action::Retry,
-        Some("discard") if Access::Operate.allows(signed.caller.role) => Action::Discard,
-        Some("discard") => {
-            return Err(Problem::forbidden(format!(
-                "discarding needs the role {}; yours here is {}",
-                Access::Operate.in_words(),
-                signed.caller.role
-            )));
-        }
-        _ => return Err(Problem::field("action", "must be retry or discard")),
-    };
+    let action = form.get("action").and_then(Action::named);
+    let action =
+        action.ok_or_else(|| Problem::field("action", "must be retry, discard, cancel or resend"))?;
+    if action != Action::Retry && !Access::Operate.allows(signed.caller.role) {
+        return Err(Problem::forbidden(format!(
+            "this needs the role {}; yours here is {}",
+            Access::Operate.in_words(),
+            signed.caller.role
+        )));
+    }
     let query = form.get("query").unwrap_or_default();
     let uri = format!("/notifications?{query}");
     let uri = uri
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
     let mut params = Params::read(&uri)?;
-    let asked = Asked::read(&mut params);
+    let asked = Asked::read(&mut params, &signed.zone);
     params.finish()?;
     let mut ids: Vec<NotificationId> = form.all("id").filter_map(|id| id.parse().ok()).collect();
     ids.sort_unstable();
@@ -100,13 +133,6 @@ fn counted_when_asked(form: &Form) -> Result<Counted, Problem> {
     }
 }
 
-fn verb(action: Action) -> &'static str {
-    match action {
-        Action::Retry => "Retry",
-        Action::Discard => "Discard",
-    }
-}
-
 /// Asks.
 pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let Chosen {
@@ -117,11 +143,12 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
         back,
     } = chosen(&form, &signed)?;
     let tenant = signed.caller.tenant;
-    let title = format!("{} notifications?", verb(action));
-    let frame = Frame::new(&state, &signed, title, Nav::Notifications).await?;
+    let verb = doing(&action);
+    let frame = Frame::new(&state, &signed, format!("{verb}?"), Nav::Notifications).await?;
+    let gives_up = matches!(action, Action::Discard | Action::Cancel);
     let mut page = Confirm {
-        action: action.as_str(),
-        verb: verb(action),
+        action,
+        verb,
         all,
         count: 0,
         at_least: false,
@@ -133,95 +160,85 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
         ids: vec![],
         frame,
         back,
+        gives_up,
+        needs_reason: gives_up && state.central.settings.discard_needs_reason,
     };
     if all {
-        let filter = match asked.bulk(page.frame.now) {
+        let filter = match asked.bulk(action, page.frame.now) {
             Ok(filter) => filter,
             Err(why) => return Ok(Flash::bad(why).at(&page.back, &state.console)),
         };
-        let counted = state.central.jobs.count(tenant, &filter).await?;
+        let counted = state.central.jobs.count(tenant, action, &filter).await?;
         (page.count, page.as_of) = (counted.total, counted.as_of);
         page.at_least = page.count >= COUNT_BOUND;
     } else {
-        for id in ids {
-            let Some(found) = state.central.store.get(tenant, id).await? else {
-                continue;
-            };
-            if found.status != Status::Parked {
-                page.others += 1;
-                continue;
-            }
-            if page.shown.len() < SUBJECTS_SHOWN {
-                page.shown
-                    .push((id, found.submission.content.subject, found.status));
-            }
-            page.ids.push(id);
-        }
-        page.count = page.ids.len() as u64;
+        page.choose(&state, &signed, ids).await?;
     }
     if page.count == 0 {
+        let wanted = wanted(action);
         let why = match (all, page.others) {
-            (true, _) => "Nothing that matches is parked, so there is nothing to do.".to_owned(),
+            (true, _) => format!("Nothing that matches is {wanted}, so there is nothing to do."),
             (false, 0) => "Choose some rows first: tick their boxes.".to_owned(),
-            (false, _) => {
-                "None of the chosen notifications is parked; only parked ones can be retried or discarded."
-                    .to_owned()
-            }
+            (false, _) => format!("None of the chosen notifications is {wanted}, as it must be for this."),
         };
         return Ok(Flash::bad(why).at(&page.back, &state.console));
     }
     Ok(page.show(&state))
 }
 
+impl Confirm {
+    /// Those whose state allows it, and the first few by name.
+    async fn choose(&mut self, state: &Shared, signed: &Signed, ids: Vec<NotificationId>) -> Result<()> {
+        for id in ids {
+            let Some(found) = state.central.store.get(signed.caller.tenant, id).await? else {
+                continue;
+            };
+            if !allows(self.action, found.status) {
+                self.others += 1;
+                continue;
+            }
+            if self.shown.len() < SUBJECTS_SHOWN {
+                self.shown
+                    .push((id, found.submission.content.subject, found.status));
+            }
+            self.ids.push(id);
+        }
+        self.count = self.ids.len() as u64;
+        Ok(())
+    }
+}
+
 /// Does it.
 pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let chosen = chosen(&form, &signed)?;
-    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
-    let central = &state.central;
+    let said = form.get("reason");
+    let reason = match chosen.action {
+        Action::Discard | Action::Cancel => reason::checked(&state, said),
+        Action::Retry | Action::Resend => Ok(None),
+    };
+    let reason = match reason {
+        Ok(reason) => reason,
+        Err(bad) => {
+            let why = format!("Nothing was done: a reason {}.", bad.problem);
+            return Ok(Flash::bad(why).at(&chosen.back, &state.console));
+        }
+    };
     if chosen.all {
-        let counted = counted_when_asked(&form)?;
-        // "The last hour" is the one they were asked about.
-        let filter = match chosen.asked.bulk(counted.as_of) {
-            Ok(filter) => filter,
-            Err(why) => return Ok(Flash::bad(why).at(&chosen.back, &state.console)),
-        };
-        let started = central
-            .jobs
-            .start(tenant, chosen.action, filter, Some(counted), actor)
-            .await;
-        return match started {
-            Ok(job) => Ok(redirect(&format!("/jobs/{}", job.id))),
-            Err(store::Error::Conflict(why)) => {
-                let why = format!("Nothing was done: {why}.");
-                Ok(Flash::bad(why).at(&chosen.back, &state.console))
-            }
-            Err(error) => Err(error.into()),
-        };
+        return start(&state, &signed, chosen, counted_when_asked(&form)?, reason).await;
     }
-    let acted = match chosen.action {
-        Action::Retry => central.operator.requeue(tenant, &chosen.ids, actor).await?,
-        Action::Discard => central.operator.discard(tenant, &chosen.ids, actor).await?,
-    };
-    let done = acted.iter().filter(|acted| **acted == Acted::Done).count();
-    let missed = acted.len() - done;
-    let what = match chosen.action {
-        Action::Retry => "round again",
-        Action::Discard => "given up",
-    };
+    let (done, missed) = act(&state, &signed, &chosen, reason.as_deref()).await?;
+    let rows = counted(done, "notification", "notifications");
     let mut text = match chosen.action {
-        Action::Retry => format!(
-            "{} sent {what}.",
-            counted(done as u64, "notification was", "notifications were")
-        ),
-        Action::Discard => format!(
-            "{} {what}.",
-            counted(done as u64, "notification was", "notifications were")
-        ),
+        Action::Retry => format!("{rows} sent round again."),
+        Action::Discard => format!("{rows} given up."),
+        Action::Cancel => format!("{rows} called off."),
+        Action::Resend => format!("{rows} sent once more, as new ones."),
     };
     if missed > 0 {
+        let were = counted(missed, "was", "were");
         text.push_str(&format!(
-            " {} no longer parked and left alone.",
-            counted(missed as u64, "was", "were")
+            " {were} no longer {} and left alone.",
+            wanted(chosen.action)
         ));
     }
     let flash = if done > 0 {
@@ -230,4 +247,60 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
         Flash::bad(text)
     };
     Ok(flash.at(&chosen.back, &state.console))
+}
+
+/// All that match, as a job.
+async fn start(
+    state: &Shared,
+    signed: &Signed,
+    chosen: Chosen,
+    counted: Counted,
+    reason: Option<String>,
+) -> Result {
+    // "The last hour" is the one they were asked about.
+    let filter = match chosen.asked.bulk(chosen.action, counted.as_of) {
+        Ok(filter) => filter,
+        Err(why) => return Ok(Flash::bad(why).at(&chosen.back, &state.console)),
+    };
+    let ask = BulkAsk {
+        action: chosen.action,
+        filter,
+        counted: Some(counted),
+        reason,
+    };
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    match state.central.jobs.start(tenant, ask, actor).await {
+        Ok(job) => Ok(redirect(&format!("/jobs/{}", job.id))),
+        Err(store::Error::Conflict(why)) => {
+            let why = format!("Nothing was done: {why}.");
+            Ok(Flash::bad(why).at(&chosen.back, &state.console))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The chosen ones. Answers how many it was done to, and how many not.
+async fn act(
+    state: &Shared,
+    signed: &Signed,
+    chosen: &Chosen,
+    reason: Option<&str>,
+) -> store::Result<(u64, u64)> {
+    let (tenant, actor, ids) = (signed.caller.tenant, &signed.caller.actor, &chosen.ids);
+    let operator = &state.central.operator;
+    let acted = match chosen.action {
+        Action::Retry => operator.requeue(tenant, ids, actor).await?,
+        Action::Discard => operator.discard_noted(tenant, ids, actor, reason).await?,
+        Action::Cancel => operator.cancel_noted(tenant, ids, actor, reason).await?,
+        Action::Resend => {
+            let mut done = 0;
+            for id in ids {
+                let resent = operator.resend(tenant, *id, Repeat::default(), actor).await?;
+                done += u64::from(matches!(resent, Resent::As(_)));
+            }
+            return Ok((done, ids.len() as u64 - done));
+        }
+    };
+    let done = acted.iter().filter(|acted| **acted == Acted::Done).count() as u64;
+    Ok((done, acted.len() as u64 - done))
 }

@@ -1,18 +1,42 @@
 //! The filters of the list of notifications, from the address and back into it: a view can be shared and returned to.
 
 use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
-use central::jobs::BulkFilter;
-use domain::{Channel, Status, TextFilter, TextFilters, Timestamp};
+use central::jobs::{Action, BulkFilter};
+use domain::{Channel, Status, TextFilter, TextFilters, Timestamp, Zone};
 use std::{fmt::Write, time::Duration};
 use store::query::Filter;
 
 /// Times to choose from without typing.
-pub const RANGES: [(&str, &str, Duration); 4] = [
-    ("1h", "Last hour", Duration::from_secs(3600)),
-    ("24h", "Last 24 hours", Duration::from_secs(86_400)),
-    ("7d", "Last 7 days", Duration::from_secs(7 * 86_400)),
-    ("30d", "Last 30 days", Duration::from_secs(30 * 86_400)),
+pub const RANGES: [(&str, &str, Range); 6] = [
+    ("1h", "Last hour", Range::Last(Duration::from_secs(3600))),
+    ("24h", "Last 24 hours", Range::Last(Duration::from_secs(86_400))),
+    ("today", "Today", Range::Today),
+    ("week", "This week", Range::ThisWeek),
+    ("7d", "Last 7 days", Range::Last(Duration::from_secs(7 * 86_400))),
+    (
+        "30d",
+        "Last 30 days",
+        Range::Last(Duration::from_secs(30 * 86_400)),
+    ),
 ];
+
+/// Since when, seen from now. Days and weeks are the viewer's.
+#[derive(Debug, Clone, Copy)]
+pub enum Range {
+    Last(Duration),
+    Today,
+    ThisWeek,
+}
+
+impl Range {
+    fn start(self, now: Timestamp, zone: &Zone) -> Timestamp {
+        match self {
+            Range::Last(length) => now - length,
+            Range::Today => zone.start_of_day(now),
+            Range::ThisWeek => zone.start_of_week(now),
+        }
+    }
+}
 
 /// Filters whose values the form offers to choose from.
 const CHOSEN_FROM_A_LIST: [&str; 3] = ["site", "list", "provider"];
@@ -28,13 +52,22 @@ pub struct Asked {
     pub stuck: bool,
     pub q: Option<String>,
     pub by: TextFilters,
+    /// In which times are meant that name none: as the address says, otherwise the viewer's.
+    pub zone: Zone,
 }
 
 impl Asked {
     /// What cannot be read is named in `params`, which refuses the request when it is finished: a filter that is left
     /// out would show, and offer to act on, what nobody asked for.
-    pub fn read(params: &mut Params) -> Self {
+    pub fn read(params: &mut Params, viewers: &Zone) -> Self {
+        let zone = params.text("zone");
+        if zone.as_deref().is_some_and(|name| Zone::named(name).is_none()) {
+            params.problem("zone", "must be a time zone like Europe/Berlin");
+        }
         let asked = Self {
+            zone: zone
+                .and_then(|name| Zone::named(&name))
+                .unwrap_or_else(|| viewers.clone()),
             status: params.several("status"),
             channel: params.parsed("type"),
             range: params.text("range"),
@@ -45,11 +78,11 @@ impl Asked {
             by: TextFilters::read(|name| params.text(name)),
         };
         for (name, text) in [("from", &asked.from), ("to", &asked.to)] {
-            if text.as_deref().is_some_and(|text| moment(text).is_none()) {
+            if text.as_deref().is_some_and(|text| asked.moment(text).is_none()) {
                 params.problem(name, "must be a time like 2026-01-31T13:45");
             }
         }
-        if asked.range.as_deref().is_some_and(|name| length(name).is_none()) {
+        if asked.range.as_deref().is_some_and(|name| range(name).is_none()) {
             let known: Vec<_> = RANGES.iter().map(|(name, ..)| *name).collect();
             params.problem("range", format!("must be one of {}", known.join(", ")));
         }
@@ -57,8 +90,9 @@ impl Asked {
     }
 
     fn earliest_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let typed = self.from.as_deref().and_then(moment);
-        let chosen = self.range.as_deref().and_then(length).map(|length| now - length);
+        let typed = self.from.as_deref().and_then(|text| self.moment(text));
+        let chosen = self.range.as_deref().and_then(range);
+        let chosen = chosen.map(|range| range.start(now, &self.zone));
         let searched = self.q.as_ref().map(|_| now - SEARCH_RANGE);
         typed.or(chosen).or(searched)
     }
@@ -73,7 +107,8 @@ impl Asked {
             status: self.status.clone(),
             channel: self.channel,
             from: self.earliest_at(now),
-            to: self.to.as_deref().and_then(moment),
+            to: self.to.as_deref().and_then(|text| self.moment(text)),
+            ids: None,
             stuck_after: self.stuck.then_some(stuck_after),
             keyword: self.q.clone(),
             by: self.by.clone(),
@@ -81,17 +116,44 @@ impl Asked {
         }
     }
 
-    /// The same for a bulk action; or why there can be none.
-    pub fn bulk(&self, now: Timestamp) -> Result<BulkFilter, String> {
-        if self.stuck {
-            return Err(
-                "Stuck notifications still wait; only parked ones can be retried or discarded.".into(),
-            );
+    /// The actions that the filter leaves anything for.
+    pub fn actions(&self) -> Vec<Action> {
+        let all = [Action::Retry, Action::Discard, Action::Cancel, Action::Resend];
+        all.into_iter()
+            .filter(|action| self.leaves_for(*action))
+            .collect()
+    }
+
+    fn leaves_for(&self, action: Action) -> bool {
+        let asks = |status: Status| self.status.contains(&status);
+        let any = self.status.is_empty();
+        match action {
+            Action::Retry | Action::Discard => !self.stuck && (any || asks(Status::Parked)),
+            Action::Cancel => self.stuck || any || asks(Status::Pending) || asks(Status::Retrying),
+            // Everything that was ever delivered is never meant by saying nothing.
+            Action::Resend => {
+                let ended = [Status::Delivered, Status::Parked, Status::Discarded];
+                !self.stuck && ended.into_iter().any(asks)
+            }
         }
-        if !self.status.is_empty() && !self.status.contains(&Status::Parked) {
-            return Err(
-                "Only parked notifications can be retried or discarded; the filter leaves them out.".into(),
-            );
+    }
+
+    /// The same for a bulk action; or why there can be none.
+    pub fn bulk(&self, action: Action, now: Timestamp) -> Result<BulkFilter, String> {
+        if !self.leaves_for(action) {
+            return Err(match action {
+                Action::Retry | Action::Discard => {
+                    "Only parked notifications can be retried or discarded; the filter leaves them out."
+                }
+                Action::Cancel => "Only what still waits can be cancelled; the filter leaves it out.",
+                Action::Resend => {
+                    "Only what has ended can be sent again: choose Delivered, Parked or Discarded in the filter."
+                }
+            }
+            .into());
+        }
+        if self.stuck {
+            return Err("Stuck ones cannot be acted on as a whole; select rows instead.".into());
         }
         if let Some((one, _)) = self.by.given().find(|(one, _)| !one.bulk) {
             let by = one.label.to_lowercase();
@@ -99,10 +161,16 @@ impl Asked {
                 "A filter by {by} cannot be acted on as a whole; select rows instead."
             ));
         }
+        let ended =
+            |status: &Status| matches!(status, Status::Delivered | Status::Parked | Status::Discarded);
         Ok(BulkFilter {
+            ended_as: match action {
+                Action::Resend => self.status.iter().copied().filter(ended).collect(),
+                _ => vec![],
+            },
             channel: self.channel,
             from: self.earliest_at(now),
-            to: self.to.as_deref().and_then(moment),
+            to: self.to.as_deref().and_then(|text| self.moment(text)),
             keyword: self.q.clone(),
             by: self.by.clone(),
             as_of: None,
@@ -123,7 +191,21 @@ impl Asked {
             query.add(name, value);
         }
         query.add("stuck", self.stuck.then_some("true"));
+        // Who gets the address sees the same, wherever they are.
+        let local = [&self.from, &self.to]
+            .into_iter()
+            .flatten()
+            .any(|text| parse_timestamp(text).is_none());
+        let days = matches!(self.range.as_deref(), Some("today" | "week"));
+        if (local || days) && self.zone != Zone::default() {
+            query.add("zone", Some(self.zone.name()));
+        }
         query.0
+    }
+
+    /// A time as a form's field has it, in the zone, or as the API writes it.
+    fn moment(&self, text: &str) -> Option<Timestamp> {
+        parse_timestamp(text).or_else(|| self.zone.read(text))
     }
 
     /// Each filter in words, with the address of the view without it.
@@ -164,6 +246,13 @@ impl Asked {
             let Some(value) = value else { continue };
             let mut without = self.clone();
             without.forget(name);
+            let value = match name {
+                "range" => range_word(value).unwrap_or(value).to_owned(),
+                "from" | "to" => self
+                    .moment(value)
+                    .map_or(value.to_owned(), |at| self.zone.minute(at)),
+                _ => value.to_owned(),
+            };
             chip(format!("{label}: {value}"), without);
         }
         chips
@@ -185,7 +274,7 @@ impl Asked {
             ("range", "Within", self.range.as_deref()),
             ("from", "From", self.from.as_deref()),
             ("to", "To", self.to.as_deref()),
-            ("q", "Subject", self.q.as_deref()),
+            ("q", "Search", self.q.as_deref()),
         ]
     }
 
@@ -204,11 +293,14 @@ impl Asked {
     }
 }
 
-fn length(range: &str) -> Option<Duration> {
-    RANGES
-        .iter()
-        .find(|(name, ..)| *name == range)
-        .map(|(.., length)| *length)
+fn range(asked: &str) -> Option<Range> {
+    let found = RANGES.iter().find(|(name, ..)| *name == asked);
+    found.map(|(.., range)| *range)
+}
+
+fn range_word(asked: &str) -> Option<&'static str> {
+    let found = RANGES.iter().find(|(name, ..)| *name == asked);
+    found.map(|(_, word, _)| *word)
 }
 
 /// The view of the list that a page was opened from, so that its way back leads there.
@@ -221,7 +313,7 @@ impl Back {
         let query = params.text("back").unwrap_or_default();
         let asked = format!("/?{query}").parse().ok().and_then(|uri| {
             let mut params = Params::read(&uri).ok()?;
-            let asked = Asked::read(&mut params);
+            let asked = Asked::read(&mut params, &Zone::default());
             params.finish().ok().map(|()| asked)
         });
         Self(asked.unwrap_or_default())
@@ -249,15 +341,6 @@ pub fn back_suffix(query: &str) -> String {
     }
 }
 
-/// A time as a form's field has it (UTC) or as the API writes it.
-fn moment(text: &str) -> Option<Timestamp> {
-    parse_timestamp(text).or_else(|| match text.len() {
-        10 => parse_timestamp(&format!("{text}T00:00:00Z")),
-        16 => parse_timestamp(&format!("{text}:00Z")),
-        _ => parse_timestamp(&format!("{text}Z")),
-    })
-}
-
 /// The end of an address under construction.
 #[derive(Debug, Default)]
 pub struct Query(pub String);
@@ -282,7 +365,7 @@ mod tests {
 
     fn asked(uri: &str) -> Asked {
         let mut params = Params::for_test(uri);
-        let asked = Asked::read(&mut params);
+        let asked = Asked::read(&mut params, &Zone::default());
         params.finish().unwrap();
         asked
     }
@@ -302,7 +385,7 @@ mod tests {
     fn what_cannot_be_read_and_what_is_unknown_is_refused_by_name() {
         let uri = "/?status=Parkd&type=Pigeon&from=yesterday&to=2026-01-01&range=2w&stuck=perhaps&errocode=X";
         let mut params = Params::for_test(uri);
-        Asked::read(&mut params);
+        Asked::read(&mut params, &Zone::default());
         let problem = params.finish().unwrap_err();
         let named: Vec<_> = problem.errors.iter().map(|p| p.field.as_str()).collect();
         assert_eq!(named, ["status", "type", "stuck", "from", "range", "errocode"]);
@@ -340,17 +423,48 @@ mod tests {
     }
 
     #[test]
+    fn times_are_meant_in_the_viewers_zone_and_the_address_says_which() {
+        let tokyo = Zone::named("Asia/Tokyo").unwrap();
+        let mut params = Params::for_test("/?from=2026-01-01T09:00&range=today");
+        let asked = Asked::read(&mut params, &tokyo);
+        let from = asked.filter(NOW, Duration::ZERO).from.unwrap();
+        assert_eq!(from.to_string(), "2026-01-01T00:00:00.000Z");
+        assert!(asked.query().ends_with("zone=Asia%2FTokyo"), "{}", asked.query());
+        // Somebody elsewhere opens the same address.
+        let mut params = Params::for_test(&format!("/?{}", asked.query()));
+        assert_eq!(Asked::read(&mut params, &Zone::default()), asked);
+        let mut params = Params::for_test("/?range=today&zone=Nowhere");
+        Asked::read(&mut params, &tokyo);
+        assert_eq!(params.finish().unwrap_err().errors[0].field, "zone");
+    }
+
+    #[test]
+    fn an_action_is_offered_where_the_filter_leaves_something_for_it() {
+        assert_eq!(
+            asked("/").actions(),
+            [Action::Retry, Action::Discard, Action::Cancel]
+        );
+        assert_eq!(asked("/?status=Delivered").actions(), [Action::Resend]);
+        assert_eq!(asked("/?status=Retrying").actions(), [Action::Cancel]);
+        let ended = asked("/?status=Delivered").bulk(Action::Resend, NOW).unwrap();
+        assert_eq!(ended.ended_as, [Status::Delivered]);
+        assert!(asked("/").bulk(Action::Resend, NOW).is_err());
+    }
+
+    #[test]
     fn a_bulk_action_takes_the_filter_or_says_why_not() {
         assert!(
             asked("/?stuck=true")
-                .bulk(NOW)
+                .bulk(Action::Retry, NOW)
                 .unwrap_err()
-                .contains("still wait")
+                .contains("Only parked")
         );
-        assert!(asked("/?status=Pending").bulk(NOW).is_err());
-        let why = asked("/?executionId=run-1").bulk(NOW).unwrap_err();
+        assert!(asked("/?status=Pending").bulk(Action::Discard, NOW).is_err());
+        let why = asked("/?executionId=run-1").bulk(Action::Retry, NOW).unwrap_err();
         assert!(why.contains("by execution"), "{why}");
-        let bulk = asked("/?status=Parked&range=1h&provider=mail").bulk(NOW).unwrap();
+        let bulk = asked("/?status=Parked&range=1h&provider=mail")
+            .bulk(Action::Retry, NOW)
+            .unwrap();
         assert_eq!(
             (bulk.by.provider.as_deref(), bulk.from),
             (Some("mail"), Some(NOW - Duration::from_secs(3600)))

@@ -17,7 +17,7 @@ use axum::{
     http::StatusCode,
     response::{Html, IntoResponse, Response},
 };
-use domain::{TenantId, Timestamp};
+use domain::{TenantId, Timestamp, Zone};
 use store::directory::Role;
 
 /// Which entry of the navigation a page belongs to.
@@ -30,6 +30,7 @@ pub enum Nav {
     Providers,
     Lists,
     Audit,
+    Jobs,
     Loops,
     Keys,
     Users,
@@ -59,6 +60,7 @@ const ENTRIES: [(&str, &[Entry]); 3] = [
                 Access::Read,
             ),
             entry(Nav::Sites, "/sites", "Sites", Access::Read),
+            entry(Nav::Jobs, "/jobs", "Bulk actions", Access::Read),
             entry(Nav::Audit, "/audit", "Audit log", Access::Read),
         ],
     ),
@@ -104,6 +106,10 @@ pub struct Frame {
     pub tenants: Vec<(TenantId, String)>,
     pub csrf: String,
     pub theme: Theme,
+    /// The viewer's.
+    pub zone: Zone,
+    /// How many are parked, where the page knows; the title tells it.
+    pub parked: Option<u64>,
     pub flash: Option<Flash>,
     /// The page itself, to come back to.
     pub place: String,
@@ -139,6 +145,8 @@ impl Frame {
             tenants,
             csrf: signed.session.csrf.clone(),
             theme: signed.theme,
+            zone: signed.zone.clone(),
+            parked: None,
             flash: signed.flash.clone(),
             place: signed.place.clone(),
             now: state.central.clock.now(),
@@ -182,10 +190,11 @@ impl Frame {
     }
 
     /// "5 min ago", with the exact time beside it.
-    pub fn when(&self, at: &Timestamp) -> When {
+    pub fn when(&self, at: &Timestamp) -> When<'_> {
         When {
             at: *at,
             now: self.now,
+            zone: &self.zone,
         }
     }
 }

@@ -8,6 +8,7 @@ use super::{
     flash::{Flash, redirect},
     form::{self, Form},
     theme::Theme,
+    zone,
 };
 use crate::{
     access::Access,
@@ -21,6 +22,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use domain::Zone;
 use ipnet::IpNet;
 use std::{
     net::{IpAddr, SocketAddr},
@@ -38,6 +40,7 @@ pub struct Signed {
     pub session: Arc<Session>,
     pub token: Arc<str>,
     pub theme: Theme,
+    pub zone: Zone,
     pub flash: Option<Flash>,
     /// The page they are on, to come back to.
     pub place: String,
@@ -196,6 +199,7 @@ async fn signed(
         },
         token: token.into(),
         theme: Theme::read(headers),
+        zone: zone::read(headers),
         flash: Flash::read(headers, &state.console),
         place: place(uri),
         address: address(state, headers, peer.as_ref()),

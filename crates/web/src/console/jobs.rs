@@ -1,7 +1,9 @@
-//! How far a bulk action is. Loads itself again until it is done.
+//! Bulk actions: all of them, how far one is, and stopping it. A page of one loads itself again until it is done.
 
 use super::{
+    bulk::doing,
     failure::Result,
+    flash::Flash,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, exact, number},
@@ -13,7 +15,7 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::jobs::COUNT_BOUND;
+use central::jobs::{Action, COUNT_BOUND};
 use store::jobs::Job;
 use uuid::Uuid;
 
@@ -41,12 +43,8 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         None => None,
     };
     let job = job.ok_or_else(|| Problem::not_found("job"))?;
-    let verb = if job.action == "discard" {
-        "Discard"
-    } else {
-        "Retry"
-    };
-    let mut frame = Frame::new(&state, &signed, format!("{verb} in bulk"), Nav::Notifications)
+    let verb = verb(&job);
+    let mut frame = Frame::new(&state, &signed, format!("{verb} in bulk"), Nav::Jobs)
         .await?
         .live();
     frame.refresh = (!job.progress.finished).then_some(2);
@@ -67,6 +65,69 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         job,
     };
     Ok(page.show(&state))
+}
+
+#[derive(Template)]
+#[template(path = "jobs/list.html")]
+struct All {
+    frame: Frame,
+    jobs: Vec<(Job, Vec<(String, String)>)>,
+}
+framed!(All);
+
+pub async fn list(State(state): State<Shared>, signed: Signed) -> Result {
+    let jobs = state.central.jobs.newest(signed.caller.tenant).await?;
+    let mut frame = Frame::new(&state, &signed, "Bulk actions", Nav::Jobs)
+        .await?
+        .live();
+    frame.refresh = jobs.iter().any(|job| !job.progress.finished).then_some(2);
+    let page = All {
+        jobs: jobs
+            .into_iter()
+            .map(|job| (filter_of(&job), job))
+            .map(|(f, j)| (j, f))
+            .collect(),
+        frame,
+    };
+    Ok(page.show(&state))
+}
+
+/// Ends it where it is.
+pub async fn stop(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let jobs = &state.central.jobs;
+    let stopped = match Uuid::try_parse(&id) {
+        Ok(id) => jobs.stop(signed.caller.tenant, id, &signed.caller.actor).await?,
+        Err(_) => None,
+    };
+    let (job, ended) = stopped.ok_or_else(|| Problem::not_found("job"))?;
+    let flash = match ended {
+        true => Flash::good("It is stopped. What was done stays done."),
+        false => Flash::bad("It had ended before it could be stopped."),
+    };
+    Ok(flash.at(&format!("/jobs/{}", job.id), &state.console))
+}
+
+fn verb(job: &Job) -> &'static str {
+    Action::named(&job.action).map_or("Retry", |action| doing(&action))
+}
+
+/// What has become of each row.
+fn done_word(job: &Job) -> &'static str {
+    match job.action.as_str() {
+        "discard" => "discarded",
+        "cancel" => "called off",
+        "resend" => "sent once more",
+        _ => "sent round again",
+    }
+}
+
+fn state_badge(job: &Job) -> Badge {
+    match (&job.stopped_by, &job.progress.error, job.progress.finished) {
+        (Some(_), _, _) => Badge::STOPPED,
+        (None, Some(_), _) => Badge::FAILED,
+        (None, None, true) => Badge::DONE,
+        (None, None, false) => Badge::WORKING,
+    }
 }
 
 type JsonFields = serde_json::Map<String, serde_json::Value>;
@@ -98,7 +159,9 @@ fn label(name: &str) -> &str {
         "type" => "Type",
         "from" => "Created after",
         "to" => "Created before",
-        "q" => "Words in the subject",
+        "q" => "Search",
+        "status" => "Status",
+        "asOf" => "As of",
         "atSite" => "Parked at the site",
         "target" => "Goes to",
         "category" => "Category",
@@ -110,7 +173,7 @@ fn label(name: &str) -> &str {
 /// Moments as everywhere else, the rest as it is.
 fn readable(name: &str, text: String) -> String {
     match text.parse() {
-        Ok(at) if matches!(name, "from" | "to") => exact(at),
+        Ok(at) if matches!(name, "from" | "to" | "asOf") => exact(at),
         _ => text,
     }
 }

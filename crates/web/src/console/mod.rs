@@ -41,6 +41,7 @@ mod provider_test;
 mod providers;
 mod recipients;
 mod routes;
+mod saved;
 mod send;
 mod settings;
 mod show;
@@ -50,6 +51,7 @@ mod tenants;
 pub(crate) mod theme;
 mod timeline;
 mod users;
+mod zone;
 
 pub use failure::{no_such_method, no_such_page};
 pub use guard::{SESSION_COOKIE, Signed};

@@ -4,6 +4,7 @@ use super::{
     failure::{Result, Trouble},
     filter::Back,
     flash::Flash,
+    form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, hold_in_words, status_badge},
@@ -13,11 +14,15 @@ use crate::{
     api::{PathId, lists::encode},
     problem::Problem,
     query::Params,
+    reason,
     state::Shared,
 };
 use askama::Template;
 use axum::extract::State;
-use central::{operator::Resent, waiting};
+use central::{
+    operator::{Repeat, Resent},
+    waiting,
+};
 use domain::{
     FieldError, NotificationId, RecipientState, Status, Target, Waiting, kpi::is_stuck, status::Change,
 };
@@ -39,6 +44,7 @@ struct Page {
     can_decide: bool,
     can_cancel: bool,
     can_resend: bool,
+    needs_reason: bool,
     why_not: String,
 }
 framed!(Page);
@@ -80,6 +86,7 @@ pub async fn page(
         can_decide: row.status.allows(Change::Requeue),
         can_cancel: row.status.allows(Change::Cancel),
         can_resend: row.status.is_terminal(),
+        needs_reason: state.central.settings.discard_needs_reason,
         why_not: why_not(row.status).into(),
         back,
         frame,
@@ -95,7 +102,7 @@ fn why_not(status: Status) -> &'static str {
             "Retry goes to those it has not reached; Send again is a new notification to everybody. Cancel is for what still waits."
         }
         Status::Pending | Status::Retrying | Status::Forwarding => {
-            "It still waits, so it cannot be retried or discarded: it goes out by itself, or is parked. Cancel calls it off."
+            "It still waits, so it cannot be retried or discarded: it goes out by itself, or is parked. Try now does not wait for the next attempt; Cancel calls it off."
         }
         Status::Delivered => "It was delivered, so there is nothing to retry, discard or cancel.",
         Status::Discarded => {
@@ -141,26 +148,51 @@ pub async fn retry(
     )
 }
 
+/// What was said why; or the sentence that demands it.
+fn reason(state: &Shared, form: &Form) -> std::result::Result<Option<String>, Flash> {
+    reason::checked(state, form.get("reason"))
+        .map_err(|bad| Flash::bad(format!("Nothing was done: a reason {}.", bad.problem)))
+}
+
 pub async fn discard(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathId(id): PathId,
+    mut params: Params,
+    form: Form,
+) -> Result {
+    let back = Back::read(&mut params);
+    let reason = match reason(&state, &form) {
+        Ok(reason) => reason,
+        Err(flash) => return Ok(flash.at(&place(id, &back), &state.console)),
+    };
+    let acted = state
+        .central
+        .operator
+        .discard_noted(
+            signed.caller.tenant,
+            &[id],
+            &signed.caller.actor,
+            reason.as_deref(),
+        )
+        .await?;
+    let acted = acted.first().copied();
+    told(&state, (id, &back), acted, "It is discarded.", "discarded")
+}
+
+pub async fn try_now(
     State(state): State<Shared>,
     signed: Signed,
     PathId(id): PathId,
     mut params: Params,
 ) -> Result {
     let back = Back::read(&mut params);
-    let ids = [id];
-    let acted = state
-        .central
-        .operator
-        .discard(signed.caller.tenant, &ids, &signed.caller.actor)
+    let operator = &state.central.operator;
+    let acted = operator
+        .try_now(signed.caller.tenant, id, &signed.caller.actor)
         .await?;
-    told(
-        &state,
-        (id, &back),
-        acted.first().copied(),
-        "It is discarded.",
-        "discarded",
-    )
+    let done = "It is tried now, as soon as its provider lets it.";
+    told(&state, (id, &back), Some(acted), done, "tried")
 }
 
 pub async fn cancel(
@@ -168,14 +200,25 @@ pub async fn cancel(
     signed: Signed,
     PathId(id): PathId,
     mut params: Params,
+    form: Form,
 ) -> Result {
     let back = Back::read(&mut params);
+    let reason = match reason(&state, &form) {
+        Ok(reason) => reason,
+        Err(flash) => return Ok(flash.at(&place(id, &back), &state.console)),
+    };
     let acted = state
         .central
         .operator
-        .cancel(signed.caller.tenant, id, &signed.caller.actor)
+        .cancel_noted(
+            signed.caller.tenant,
+            &[id],
+            &signed.caller.actor,
+            reason.as_deref(),
+        )
         .await?;
-    told(&state, (id, &back), Some(acted), "It is called off.", "cancelled")
+    let acted = acted.first().copied();
+    told(&state, (id, &back), acted, "It is called off.", "cancelled")
 }
 
 pub async fn resend(
@@ -183,12 +226,23 @@ pub async fn resend(
     signed: Signed,
     PathId(id): PathId,
     mut params: Params,
+    form: Form,
 ) -> Result {
     let back = Back::read(&mut params);
+    let until = form.text("expiresAt");
+    let expires_at = until.as_deref().and_then(|text| signed.zone.read(text));
+    if until.is_some() && expires_at.is_none_or(|at| at <= state.central.clock.now()) {
+        let why = "Nothing was sent: the time by which it is to be delivered must be in the future.";
+        return Ok(Flash::bad(why).at(&place(id, &back), &state.console));
+    }
+    let repeat = Repeat {
+        key: None,
+        expires_at,
+    };
     let resent = state
         .central
         .operator
-        .resend(signed.caller.tenant, id, &signed.caller.actor)
+        .resend(signed.caller.tenant, id, repeat, &signed.caller.actor)
         .await?;
     let old = place(id, &back);
     Ok(match resent {

@@ -1,21 +1,28 @@
 //! The list of notifications: filters in the address, pages by key, rows to act on.
 
 use super::{
+    bulk::doing,
     failure::Result,
     filter::{Asked, Back, RANGES, back_suffix},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, cut, number, status_badge},
 };
-use crate::{paging, query::Params, state::Shared};
+use crate::{api::export, paging, query::Params, search, state::Shared};
 use askama::Template;
 use axum::{
     extract::State,
     response::{Html, IntoResponse},
 };
-use central::waiting;
-use domain::{Channel, NotificationId, Status, Target, Timestamp, WaitReason, Waiting, kpi::is_stuck};
-use store::query::{Notification, Page as Asking};
+use central::{jobs::Action, waiting};
+use domain::{
+    Channel, NotificationId, Status, Target, TextFilters, Timestamp, WaitReason, Waiting,
+    kpi::{Kpis, is_stuck},
+};
+use store::{
+    query::{Notification, Page as Asking},
+    users::SavedFilter,
+};
 
 /// Rows of a page.
 const LIMIT: u32 = 50;
@@ -55,8 +62,12 @@ struct Page {
     query: String,
     /// What the address of a row carries, so that its page leads back to this view.
     back: String,
-    /// Why there is no acting on all that match.
-    no_bulk: Option<String>,
+    /// How many there are in all, in words.
+    total: String,
+    /// What can be done to all that match.
+    actions: Vec<Action>,
+    /// Views that the viewer keeps.
+    saved: Vec<SavedFilter>,
     providers: Vec<String>,
     lists: Vec<String>,
     sites: Vec<String>,
@@ -117,19 +128,18 @@ pub fn to(target: &Target) -> String {
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params);
+    let asked = Asked::read(&mut params, &signed.zone);
     let after = paging::cursor(&mut params);
     params.finish()?;
     let tenant = signed.caller.tenant;
-    let frame = Frame::new(&state, &signed, "Notifications", Nav::Notifications)
+    let mut frame = Frame::new(&state, &signed, "Notifications", Nav::Notifications)
         .await?
         .live();
     let store = &state.central.store;
     let filter = asked.filter(frame.now, state.central.settings.kpi.stuck_after);
     let paged = after.is_some();
-    let found = store
-        .list(tenant, &filter, Asking { limit: LIMIT, after })
-        .await?;
+    let asking = Asking { limit: LIMIT, after };
+    let found = search::list(&**store, tenant, &filter, asking).await?;
     let query = asked.query();
     let older = found.next.map(|next| {
         let and = if query.is_empty() { "" } else { "&" };
@@ -143,9 +153,13 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     for row in found.rows {
         rows.push(Row::of(row, &state, frame.now).await?);
     }
+    frame.parked = Some(sites.iter().map(|(_, kpis)| kpis.parked_count).sum());
+    let complete = !paged && older.is_none();
     let page = Page {
+        total: total(&asked, &sites, complete.then_some(rows.len())),
         rows,
-        no_bulk: asked.bulk(frame.now).err(),
+        actions: asked.actions(),
+        saved: store.saved_filters(signed.user.id, tenant).await?,
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),
         lists: lists.into_iter().map(|list| list.name).collect(),
         sites: sites
@@ -162,6 +176,48 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         query,
     };
     Ok(page.show(&state))
+}
+
+/// "1,204 parked" where that costs nothing to know: the figures have it, or the page is all there is.
+fn total(asked: &Asked, sites: &[(String, Kpis)], complete: Option<usize>) -> String {
+    if let Some(all) = complete {
+        return format!("{} in all", number(all as u64));
+    }
+    let only_status = Asked {
+        status: asked.status.clone(),
+        stuck: asked.stuck,
+        zone: asked.zone.clone(),
+        by: TextFilters {
+            site: asked.by.site.clone(),
+            ..TextFilters::default()
+        },
+        ..Asked::default()
+    };
+    let known = only_status == *asked;
+    let here = sites
+        .iter()
+        .filter(|(name, _)| asked.by.site.as_ref().is_none_or(|site| site == name));
+    let sum = |figure: fn(&Kpis) -> u64| number(here.clone().map(|(_, kpis)| figure(kpis)).sum::<u64>());
+    let waiting = [Status::Pending, Status::Retrying]
+        .iter()
+        .all(|one| asked.status.contains(one));
+    match asked.status.len() {
+        0 if known && asked.stuck => format!("{} stuck", sum(|kpis| kpis.stuck_count)),
+        1 if known && !asked.stuck && asked.status.contains(&Status::Parked) => {
+            format!("{} parked", sum(|kpis| kpis.parked_count))
+        }
+        2 if known && !asked.stuck && waiting => format!("{} waiting", sum(|kpis| kpis.queue_depth)),
+        _ => format!("more than {LIMIT}"),
+    }
+}
+
+/// Everything that matches, as a file.
+pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let asked = Asked::read(&mut params, &signed.zone);
+    params.finish()?;
+    let now = state.central.clock.now();
+    let filter = asked.filter(now, state.central.settings.kpi.stuck_after);
+    Ok(export::csv(state, signed.caller.tenant, filter, None, None).await?)
 }
 
 /// The rows of these ids as they are now.

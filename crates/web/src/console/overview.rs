@@ -14,7 +14,7 @@ use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
 use central::directory::Directory;
-use domain::{Status, Timestamp, kpi::Kpis};
+use domain::{Status, Timestamp, Zone, kpi::Kpis};
 use std::time::Duration;
 use store::{
     directory::Provider,
@@ -60,10 +60,11 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let tenant = signed.caller.tenant;
     let central = &state.central;
     let store = &central.store;
-    let frame = Frame::new(&state, &signed, "Overview", Nav::Overview)
+    let mut frame = Frame::new(&state, &signed, "Overview", Nav::Overview)
         .await?
         .live();
     let kpis = store.kpis(Some(tenant), central.settings.kpi).await?;
+    frame.parked = Some(kpis.parked_count);
     let hour = store.series(tenant, Span::Hour).await?;
     let series = match span {
         Span::Hour => hour.clone(),
@@ -84,7 +85,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             central.settings.kpi.delivered_window,
             central.settings.kpi.stuck_after,
         ),
-        charts: charts(&series),
+        charts: charts(&series, &frame.zone),
         lanes: shown_lanes(&central.directory, lanes, &providers, frame.now).await?,
         loops: central.loops.reports().into_iter().collect(),
         spans: Span::ALL
@@ -234,18 +235,20 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
     ]
 }
 
-fn charts(series: &Series) -> Vec<Chart> {
-    let chart = |name, tone, figure: fn(&Point) -> u64| Chart {
+fn charts(series: &Series, zone: &Zone) -> Vec<Chart> {
+    let chart = |name, tone, filter, figure: fn(&Point) -> u64| Chart {
         name,
         tone,
         start: series.start,
         step: series.step,
         values: series.points.iter().map(figure).collect(),
+        zone: zone.clone(),
+        filter,
     };
     vec![
-        chart("Delivered", "good", |p| p.delivered),
-        chart("Failed and parked", "bad", |p| p.parked),
-        chart("Retried", "busy", |p| p.retried),
-        chart("Accepted", "quiet", |p| p.accepted),
+        chart("Delivered", "good", "status=Delivered", |p| p.delivered),
+        chart("Failed and parked", "bad", "status=Parked", |p| p.parked),
+        chart("Retried", "busy", "", |p| p.retried),
+        chart("Accepted", "quiet", "", |p| p.accepted),
     ]
 }

@@ -6,7 +6,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{LaneState, cut, number},
+    show::{LaneState, counted, cut, number},
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -242,6 +242,31 @@ pub async fn resume(State(state): State<Shared>, signed: Signed, PathText(id): P
         known,
         "The provider goes on: what waited is sent now.",
     )
+}
+
+/// Tries it at once. A hold that somebody set is for somebody to end.
+pub async fn try_now(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    let moved = state
+        .central
+        .providers
+        .try_now(tenant, &ProviderId::new(id.as_str()), actor)
+        .await;
+    let flash = match moved {
+        Ok(Some(0)) => Flash::good("It is tried now."),
+        Ok(Some(moved)) => {
+            let rows = counted(
+                moved,
+                "notification that waited is",
+                "notifications that waited are",
+            );
+            Flash::good(format!("It is tried now; {rows} due."))
+        }
+        Ok(None) => return Err(Trouble(Problem::not_found("provider"))),
+        Err(store::Error::Conflict(why)) => Flash::bad(format!("Nothing was done: {why}.")),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(flash.at(&place(&id), &state.console))
 }
 
 /// What came of holding or resuming: one that is switched off is held by that, and by nothing else.

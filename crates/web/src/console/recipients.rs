@@ -2,22 +2,27 @@
 
 use super::{
     failure::{Result, Trouble},
+    filter::Query,
     flash::Flash,
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::Badge,
+    show::{Badge, number},
 };
 use crate::{
     api::{PathText, lists::encode},
     problem::Problem,
+    query::Params,
     state::Shared,
 };
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::lists::ListError;
-use domain::{Channel, FieldError, Recipient};
-use store::directory::List;
+use domain::{Channel, FieldError, Recipient, Status, TextFilters, Timestamp};
+use store::{
+    directory::List,
+    query::{Filter, Page as Asking},
+};
 
 #[derive(Template)]
 #[template(path = "recipients/page.html")]
@@ -27,8 +32,47 @@ struct Page {
     bad: Vec<FieldError>,
     /// What was typed.
     typed: Recipient,
+    /// Who was just taken off, and can be put back.
+    removed: Option<Recipient>,
+    /// What hangs on the list.
+    usage: Usage,
 }
 framed!(Page);
+
+/// What would miss the list if it were gone.
+struct Usage {
+    waiting: u64,
+    parked: u64,
+    /// When something was last sent to it, as far as the newest rows tell.
+    last: Option<Timestamp>,
+}
+
+/// Rows counted of each; more is "more than".
+const USAGE_BOUND: u32 = 1000;
+
+async fn usage(state: &Shared, signed: &Signed, list: &str) -> store::Result<Usage> {
+    let store = &state.central.store;
+    let of = |status: Vec<Status>| Filter {
+        status,
+        by: TextFilters {
+            list: Some(list.to_owned()),
+            ..TextFilters::default()
+        },
+        ..Filter::default()
+    };
+    let ask = async |status: Vec<Status>, limit| {
+        let page = Asking { limit, after: None };
+        store.list(signed.caller.tenant, &of(status), page).await
+    };
+    let waiting = ask(vec![Status::Pending, Status::Retrying], USAGE_BOUND).await?;
+    let parked = ask(vec![Status::Parked], USAGE_BOUND).await?;
+    let newest = ask(vec![], 1).await?;
+    Ok(Usage {
+        waiting: waiting.rows.len() as u64,
+        parked: parked.rows.len() as u64,
+        last: newest.rows.first().map(|row| row.created_at),
+    })
+}
 
 fn nobody() -> Recipient {
     Recipient {
@@ -52,9 +96,28 @@ fn place(name: &str) -> String {
     format!("/lists/{}", encode(name))
 }
 
-pub async fn page(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
+pub async fn page(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(name): PathText,
+    mut params: Params,
+) -> Result {
+    let removed = params.text("removed").map(|address| Recipient {
+        address,
+        name: params.text("name"),
+        channel: params.parsed("type"),
+        enabled: true,
+    });
+    params.finish()?;
     let list = find(&state, &signed, &name).await?;
+    // Gone again, or never there: nothing to put back.
+    let still_there = |gone: &Recipient| {
+        let same = |entry: &Recipient| entry.address == gone.address && channel(entry) == channel(gone);
+        list.recipients.iter().any(same)
+    };
     let page = Page {
+        removed: removed.filter(|gone| !still_there(gone)),
+        usage: usage(&state, &signed, &name).await?,
         frame: Frame::new(&state, &signed, name, Nav::Lists).await?,
         list,
         bad: vec![],
@@ -97,6 +160,8 @@ pub async fn add(
         Err(bad) => bad,
     };
     let page = Page {
+        removed: None,
+        usage: usage(&state, &signed, &name).await?,
         list: find(&state, &signed, &name).await?,
         frame: Frame::new(&state, &signed, name, Nav::Lists).await?,
         bad,
@@ -140,11 +205,18 @@ pub async fn change(
         Ok(())
     })
     .await?;
-    let flash = match changed {
-        Ok(()) => Flash::good(said),
-        Err(bad) => Flash::bad(super::notification::in_words(&bad)),
+    let (flash, undo) = match changed {
+        Ok(()) if action == "remove" => {
+            let mut undo = Query::default();
+            undo.add("removed", Some(&address));
+            undo.add("name", form.get("name"));
+            undo.add("type", wanted.map(Channel::as_str));
+            (Flash::good(said), format!("?{}", undo.0))
+        }
+        Ok(()) => (Flash::good(said), String::new()),
+        Err(bad) => (Flash::bad(super::notification::in_words(&bad)), String::new()),
     };
-    Ok(flash.at(&place(&name), &state.console))
+    Ok(flash.at(&format!("{}{undo}", place(&name)), &state.console))
 }
 
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {

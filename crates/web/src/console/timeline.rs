@@ -125,6 +125,7 @@ fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
             *number = 0;
             (Icon::Turn, "quiet", "Sent round again".into())
         }
+        (AuditKind::NotifyTry, _) => (Icon::Turn, "quiet", "Tried at once".into()),
         (AuditKind::NotifyResend, _) => (
             Icon::Arrow,
             "quiet",

@@ -11,12 +11,16 @@ use super::{
 use crate::{
     api::PathText,
     auth::Caller,
+    origin,
     people::{self, ROLES},
     problem::{Code, Problem},
     state::Shared,
 };
 use askama::Template;
-use axum::{extract::State, http::StatusCode};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
 use central::users::password;
 use domain::FieldError;
 use store::{directory::Role, users::User};
@@ -30,7 +34,7 @@ struct Page {
     bad: Vec<FieldError>,
     name: String,
     role: Role,
-    /// Name and path of a link that is shown this once.
+    /// Name and address of a link that is shown this once.
     link: Option<(String, String)>,
     shortest: usize,
 }
@@ -69,7 +73,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
 }
 
 /// With a password, or with a link that signs in once.
-pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+pub async fn create(State(state): State<Shared>, signed: Signed, headers: HeaderMap, form: Form) -> Result {
     let name = form.text("name").unwrap_or_default();
     let role = form
         .get("role")
@@ -84,6 +88,7 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     let problem = match made {
         Ok(user) if by_link => {
             let link = people::link(&state, &signed.caller, &user).await?;
+            let link = format!("{}{link}", origin::of(&headers, &state.console));
             let page = Page {
                 link: Some((user.name, link)),
                 ..show(&state, &signed).await?
@@ -199,9 +204,15 @@ pub async fn disable(
 }
 
 /// A link that signs the user in once; shown this once.
-pub async fn link(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+pub async fn link(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Result {
     let user = people::find(&state, &signed.caller, &id).await?;
     let link = people::link(&state, &signed.caller, &user).await?;
+    let link = format!("{}{link}", origin::of(&headers, &state.console));
     let page = One {
         link: Some(link),
         ..show_one(&state, &signed, &id).await?

@@ -2,7 +2,7 @@
 
 use super::names::{StatusName, Time, TypeName};
 use crate::{fields::Fields, problem::Result, query::Params};
-use central::jobs::{BulkFilter, Counted};
+use central::jobs::{Action, BulkFilter, Counted};
 use domain::{Channel, FieldError, Status, TextFilter, TextFilters, Timestamp};
 use serde::Serialize;
 use std::{borrow::Cow, time::Duration};
@@ -34,6 +34,7 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
             .map(|_| stuck_after),
         keyword,
         by: TextFilters::read(|name| params.text(name)),
+        ids: None,
         ended_by: None,
     };
     if let (Some(from), Some(to)) = (filter.from, filter.to)
@@ -73,18 +74,23 @@ pub struct BulkRequest {
     pub filter: BulkFilterRequest,
     /// Only count what matches; change nothing.
     pub dry_run: Option<bool>,
-    /// The `asOf` of a dry run: only what was parked at that moment, and has been since, is acted on. Now if left out.
+    /// The `asOf` of a dry run: only what stood like this at that moment, and has since, is acted on. Now if left out.
     pub as_of: Option<Time>,
     /// The `total` of the same dry run: if there are more, nothing is done and the answer is a 409.
     pub total: Option<u64>,
+    /// Why; with discard and cancel in the audit log of each. `outbox.discard_needs_reason` makes it required there.
+    #[schema(max_length = 500)]
+    pub reason: Option<String>,
 }
 
-/// Which parked notifications. An empty one means all of them. With `q` and without `from`: the last 7 days.
+/// Which notifications, among those that the action is for. An empty one means all of them. With `q` and without `from`:
+/// the last 7 days.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
 pub struct BulkFilterRequest {
-    /// May be left out; only `Parked` makes sense.
+    /// Retry and discard are about `Parked`, cancel about `Pending` and `Retrying`. For resend: which of those that have
+    /// ended; `Parked` if left out.
     #[schema(value_type = Option<StatusName>)]
     status: Option<Status>,
     #[schema(value_type = Option<TypeName>)]
@@ -134,11 +140,30 @@ pub fn documented() -> Vec<(&'static str, &'static str)> {
         ("stuck", "true: only what waits longer than the threshold"),
         (
             "q",
-            "words in the subject, any case; looks back 7 days unless from is given",
+            "an id, its first 8 characters or more, or a Message-ID; otherwise words in any case and order, each in the \
+             subject, an address or the provider's id, of the last 7 days unless from is given",
         ),
     ];
     all.extend(TextFilter::ALL.iter().map(|one| (one.name, one.help)));
     all
+}
+
+/// The states an action is about, and what to say when another is asked for.
+fn only_for(action: Action) -> (&'static [Status], &'static str) {
+    match action {
+        Action::Retry | Action::Discard => (
+            &[Status::Parked],
+            "must be Parked: only parked notifications are retried or discarded",
+        ),
+        Action::Cancel => (
+            &[Status::Pending, Status::Retrying],
+            "must be Pending or Retrying: only what still waits is cancelled",
+        ),
+        Action::Resend => (
+            &[Status::Delivered, Status::Parked, Status::Discarded],
+            "must be Delivered, Parked or Discarded: only what has ended is sent again",
+        ),
+    }
 }
 
 /// A bulk request, read.
@@ -148,10 +173,13 @@ pub struct Bulk {
     pub dry_run: bool,
     /// What a dry run said.
     pub counted: Option<Counted>,
+    /// Why, as it was said.
+    pub reason: Option<String>,
 }
 
 impl Bulk {
-    pub fn read(mut fields: Fields, now: Timestamp) -> Result<Self, Vec<FieldError>> {
+    pub fn read(mut fields: Fields, action: Action, now: Timestamp) -> Result<Self, Vec<FieldError>> {
+        let reason = fields.text("reason");
         let dry_run = fields.boolean("dryRun").unwrap_or(false);
         let as_of = fields.timestamp("asOf");
         let total = fields.integer::<u64>("total");
@@ -167,17 +195,14 @@ impl Bulk {
         let map = fields.object("filter");
         let map = fields.require("filter", map);
         let mut inner = Fields::nested(map.unwrap_or_default(), "filter.");
-        if inner
-            .parsed::<Status>("status")
-            .is_some_and(|status| status != Status::Parked)
-        {
-            inner.problem(
-                "status",
-                "must be Parked: only parked notifications are retried or discarded",
-            );
+        let status = inner.parsed::<Status>("status");
+        let (allowed, why) = only_for(action);
+        if status.is_some_and(|status| !allowed.contains(&status)) {
+            inner.problem("status", why);
         }
         let keyword = inner.text("q");
         let filter = BulkFilter {
+            ended_as: status.filter(|_| action == Action::Resend).into_iter().collect(),
             channel: inner.parsed::<Channel>("type"),
             from: inner
                 .timestamp("from")
@@ -194,6 +219,7 @@ impl Bulk {
                 filter,
                 dry_run,
                 counted,
+                reason,
             })
         } else {
             Err(problems)
@@ -212,6 +238,7 @@ mod tests {
         };
         Bulk::read(
             Fields::new(map),
+            Action::Retry,
             Timestamp::from_millis(SEARCH_RANGE.as_millis() as i64),
         )
         .map_err(|problems| problems.into_iter().map(|p| p.field).collect())

@@ -23,10 +23,15 @@ pub struct JobView {
     #[serde(flatten)]
     pub count: CountAnswer,
     pub done: u64,
-    /// Rows that were no longer parked when their turn came.
+    /// Rows whose state no longer allowed it when their turn came.
     pub skipped: u64,
     pub finished: bool,
     pub error: Option<String>,
+    /// Who asked for it.
+    pub actor: String,
+    pub reason: Option<String>,
+    /// Who ended it before it was done.
+    pub stopped_by: Option<String>,
     #[schema(value_type = Time)]
     pub created_at: Timestamp,
 }
@@ -79,6 +84,9 @@ impl From<Job> for JobView {
             skipped: job.progress.skipped,
             finished: job.progress.finished,
             error: job.progress.error,
+            actor: job.actor.to_string(),
+            reason: job.reason,
+            stopped_by: job.stopped_by.map(|actor| actor.to_string()),
             created_at: job.created_at,
         }
     }

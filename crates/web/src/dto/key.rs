@@ -19,6 +19,9 @@ pub struct KeyView {
     pub created_at: Timestamp,
     #[schema(value_type = Option<Time>)]
     pub revoked_at: Option<Timestamp>,
+    /// To the minute or so.
+    #[schema(value_type = Option<Time>)]
+    pub last_used_at: Option<Timestamp>,
 }
 
 /// A key that was just made.
@@ -50,6 +53,7 @@ impl From<ApiKey> for KeyView {
             role: key.role,
             created_at: key.created_at,
             revoked_at: key.revoked_at,
+            last_used_at: key.last_used_at,
         }
     }
 }

@@ -54,7 +54,7 @@ words! {
     DateAsName("DateAs") = ["date", "instant"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
-    ActionName("BulkAction") = ["retry", "discard"];
+    ActionName("BulkAction") = ["retry", "discard", "cancel", "resend"];
     CodeName("ProblemCode") = crate::problem::Code::ALL.iter().map(|c| c.as_str());
 }
 

@@ -162,12 +162,16 @@ pub struct RecipientView {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusAnswer {
+    #[schema(value_type = Id)]
+    pub notification_id: NotificationId,
     #[schema(value_type = StatusName)]
     pub status: Status,
     /// The same in the words of other outboxes.
     #[schema(value_type = DeliveryStateName)]
     pub delivery_state: DeliveryState,
     pub retry_count: u32,
+    /// Of the last failure, like `SMTP_550_5.1.1`.
+    pub error_code: Option<String>,
     pub last_error: Option<String>,
     #[schema(value_type = Time)]
     pub enqueued_at: Timestamp,
@@ -177,6 +181,27 @@ pub struct StatusAnswer {
     /// Why it waits and until when, while it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingView>,
+    /// Why its provider lets nothing out, while it waits for one that is held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<HoldView>,
+}
+
+/// Why a notification is given up.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct ReasonRequest {
+    /// Kept in the audit log. `outbox.discard_needs_reason` makes it required.
+    #[schema(max_length = 500)]
+    pub reason: Option<String>,
+}
+
+/// What is different about a repeat.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "read by the derive only")]
+pub struct ResendRequest {
+    /// Not after; in the future. The end of the one that is repeated does not count any more.
+    pub expires_at: Option<Time>,
 }
 
 /// What an action left behind.
@@ -257,6 +282,9 @@ impl Notification {
 impl StatusAnswer {
     pub fn of(row: store::query::Notification, waiting: Option<Waiting>) -> Self {
         Self {
+            notification_id: row.submission.id,
+            error_code: row.last_code,
+            hold: row.held.map(HoldView::from),
             status: row.status,
             delivery_state: state(row.status, waiting.as_ref()),
             retry_count: row.retry_count,

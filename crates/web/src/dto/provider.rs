@@ -123,6 +123,13 @@ pub struct TestRequest {
     pub data: Option<Value>,
 }
 
+/// What trying a provider at once has come to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TriedAnswer {
+    /// Notifications that waited for another attempt and are due now.
+    pub moved: u64,
+}
+
 /// Why an operator stops a provider.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "read by the derive only")]

@@ -35,12 +35,13 @@ async fn what_the_state_does_not_allow_is_a_409_with_the_state() {
         (&waiting, "discard", "Pending"),
         (&waiting, "resend", "Pending"),
         (&parked, "cancel", "Parked"),
+        (&parked, "try", "Parked"),
     ] {
         let answer = world.act(&format!("/api/notifications/{id}/{action}")).await;
         assert_eq!(answer.problem(409), "wrong_state", "{action} of {found}");
         assert_eq!(answer.json()["notificationStatus"], found);
     }
-    for action in ["retry", "discard", "cancel", "resend"] {
+    for action in ["retry", "discard", "cancel", "resend", "try"] {
         let answer = world
             .act(&format!(
                 "/api/notifications/0197f6f0-0000-7000-8000-000000000001/{action}"
@@ -115,4 +116,84 @@ async fn a_delivered_notification_is_sent_once_more_as_a_new_one() {
     let row = world.get(&format!("/api/notifications/{new}")).await.expect(200);
     assert_eq!((&row["subject"], &row["resendOf"]), (&json!("a"), &json!(id)));
     assert!(row["idempotencyKey"].as_str().unwrap().starts_with("manual:"));
+}
+
+#[tokio::test]
+async fn a_waiting_notification_is_tried_now_and_its_attempt_counts() {
+    let mut world = World::new().await;
+    let failure = domain::Failure::transient(domain::Scope::Message, "SMTP_451", "later");
+    world.mail.answers(domain::Outcome::Failed(failure));
+    let id = world.submitted("Tank 4").await;
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Retrying");
+    world.mail.accepts();
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Retrying", "it is not due");
+    let answer = world
+        .act(&format!("/api/notifications/{id}/try"))
+        .await
+        .expect(200);
+    assert_eq!(answer, json!({"notificationId": id, "status": "Retrying"}));
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Delivered");
+    let tried = world.act("/api/providers/mail/try").await.expect(200);
+    assert_eq!(tried, json!({"moved": 0}));
+    world.act("/api/providers/mail/hold").await.expect(200);
+    assert_eq!(
+        world.act("/api/providers/mail/try").await.problem(409),
+        "conflict"
+    );
+}
+
+#[tokio::test]
+async fn a_reason_is_kept_and_where_it_is_demanded_nothing_is_given_up_without() {
+    let mut world = World::new().await;
+    let parked = world.parked("a").await;
+    let settings = central::Settings {
+        discard_needs_reason: true,
+        ..central::Settings::named("node-2")
+    };
+    let mut strict = world.central.clone();
+    strict.settings = std::sync::Arc::new(settings);
+    world.router = web::router(web::WebState::new(strict));
+    let place = format!("/api/notifications/{parked}/discard");
+    assert_eq!(world.act(&place).await.bad_fields(), ["reason"]);
+    let bulk = world
+        .post("/api/notifications/discard", json!({"filter": {}}))
+        .await;
+    assert_eq!(bulk.bad_fields(), ["reason"]);
+    let long = "x".repeat(501);
+    assert_eq!(
+        world.post(&place, json!({"reason": long})).await.bad_fields(),
+        ["reason"]
+    );
+    world
+        .post(&place, json!({"reason": " emptied by hand "}))
+        .await
+        .expect(200);
+    let log = world
+        .get(&format!("/api/notifications/{parked}/attempts"))
+        .await
+        .expect(200);
+    let last = log["items"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&last["status"], &last["detail"]),
+        (&json!("Discarded"), &json!("emptied by hand"))
+    );
+}
+
+#[tokio::test]
+async fn what_expired_goes_out_after_all_with_a_new_end() {
+    let mut world = World::new().await;
+    let parked = world.parked("a").await;
+    let place = format!("/api/notifications/{parked}/resend");
+    let late = world
+        .post(&place, json!({"expiresAt": "2020-01-01T00:00:00Z"}))
+        .await;
+    assert_eq!(late.bad_fields(), ["expiresAt"]);
+    let end = "2099-12-31T00:00:00.000Z";
+    let repeat = world.post(&place, json!({"expiresAt": end})).await.expect(202);
+    let id = repeat["notificationId"].as_str().unwrap();
+    let row = world.get(&format!("/api/notifications/{id}")).await.expect(200);
+    assert_eq!(row["expiresAt"], end);
 }

@@ -147,3 +147,86 @@ async fn a_job_that_would_take_more_than_was_counted_is_a_conflict() {
     let refused = world.post("/api/notifications/discard", body).await;
     assert_eq!(refused.bad_fields(), ["total"]);
 }
+
+#[tokio::test]
+async fn jobs_are_listed_with_who_asked_and_one_can_be_stopped() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    let body = json!({"filter": {}, "reason": "spring cleaning"});
+    let job = world.post("/api/notifications/discard", body).await.expect(202);
+    let all = world.get("/api/jobs").await.expect(200);
+    let first = &all["items"][0];
+    assert_eq!(first["id"], job["id"]);
+    assert_eq!(
+        (&first["actor"], &first["reason"]),
+        (&json!("key:admin"), &json!("spring cleaning"))
+    );
+    let place = format!("/api/jobs/{}/stop", job["id"].as_str().unwrap());
+    let stopped = world.act(&place).await.expect(200);
+    assert_eq!(
+        (&stopped["finished"], &stopped["stoppedBy"]),
+        (&json!(true), &json!("key:operator"))
+    );
+    assert_eq!(
+        world.central.jobs.sweep().await.unwrap(),
+        0,
+        "nothing is done any more"
+    );
+    assert_eq!(
+        world.act("/api/jobs/nothing/stop").await.problem(404),
+        "not_found"
+    );
+    let elsewhere = world.key_of(crate::world::OTHER, Role::Admin);
+    assert_eq!(
+        world.ask("POST", &place, &elsewhere, None).await.problem(404),
+        "not_found"
+    );
+}
+
+#[tokio::test]
+async fn cancel_and_resend_go_over_a_filter_of_the_states_they_are_for() {
+    let mut world = World::new().await;
+    let delivered = world.delivered("a").await;
+    let parked = world.parked("b").await;
+    let waiting = world.submitted("c").await;
+    let count = async |action: &str, filter: serde_json::Value| {
+        let body = json!({"filter": filter, "dryRun": true});
+        world.post(&format!("/api/notifications/{action}"), body).await
+    };
+    assert_eq!(count("cancel", json!({})).await.expect(200)["total"], 1);
+    assert_eq!(count("resend", json!({})).await.expect(200)["total"], 1);
+    assert_eq!(
+        count("resend", json!({"status": "Delivered"})).await.expect(200)["total"],
+        1
+    );
+    assert_eq!(
+        count("cancel", json!({"status": "Parked"})).await.bad_fields(),
+        ["filter.status"]
+    );
+    assert_eq!(
+        count("resend", json!({"status": "Pending"})).await.bad_fields(),
+        ["filter.status"]
+    );
+    world
+        .post("/api/notifications/cancel", json!({"filter": {}}))
+        .await
+        .expect(202);
+    world
+        .post(
+            "/api/notifications/resend",
+            json!({"filter": {"status": "Delivered"}}),
+        )
+        .await
+        .expect(202);
+    world.central.jobs.sweep().await.unwrap();
+    assert_eq!(world.status(&waiting).await, "Discarded");
+    assert_eq!(world.status(&parked).await, "Parked");
+    let log = world
+        .get(&format!("/api/notifications/{delivered}/attempts"))
+        .await
+        .expect(200);
+    assert_eq!(
+        log["items"].as_array().unwrap().last().unwrap()["kind"],
+        "NotifyResend"
+    );
+}

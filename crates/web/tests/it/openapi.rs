@@ -31,7 +31,7 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!([{"to": ["a@example.com"], "body": "x"}]),
         "BulkRequest" | "SiteBulkRequest" => json!({"filter": {}, "dryRun": true}),
-        "ListRequest" | "HoldRequest" => json!({}),
+        "ListRequest" | "HoldRequest" | "ReasonRequest" | "ResendRequest" => json!({}),
         "EntryRequest" => json!({"address": "b@example.com"}),
         "ProviderRequest" => json!({"kind": "test-hook"}),
         "TestRequest" => json!({"to": "a@example.com"}),

@@ -97,7 +97,7 @@ async fn a_row_of_a_list_has_no_content_and_the_whole_one_has() {
 }
 
 #[tokio::test]
-async fn the_status_of_what_ended_has_exactly_its_seven_fields() {
+async fn the_status_of_what_ended_has_exactly_its_nine_fields() {
     let mut world = World::new().await;
     let id = world.delivered("Pump").await;
     let status = world
@@ -112,7 +112,9 @@ async fn the_status_of_what_ended_has_exactly_its_seven_fields() {
             "deliveredAt",
             "deliveryState",
             "enqueuedAt",
+            "errorCode",
             "lastError",
+            "notificationId",
             "receipt",
             "retryCount",
             "status"
@@ -252,4 +254,31 @@ async fn a_row_that_waits_says_why_and_until_when_wherever_it_is_shown() {
         (&held["waiting"]["until"], &held["nextAttemptAt"]),
         (&json!(null), &json!(null))
     );
+}
+
+#[tokio::test]
+async fn a_search_finds_ids_message_ids_addresses_and_words() {
+    let world = World::new().await;
+    let pump = json!({"to": ["ann@example.com"], "subject": "Pump 12345678 is empty", "body": "x"});
+    let pump = world.post("/api/notifications", pump).await.expect(202);
+    let pump = pump["notificationId"].as_str().unwrap().to_owned();
+    world.submitted("something else").await;
+    for q in [
+        pump.clone(),
+        pump[..13].to_owned(),
+        format!("<{pump}@example.com>"),
+        "ann@example.com".into(),
+        "empty pump".into(),
+        "12345678".into(),
+    ] {
+        let place = format!("/api/notifications?q={}", web::api::lists::encode(&q));
+        let found = world.get(&place).await.expect(200);
+        let ids: Vec<_> = found["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| &row["notificationId"])
+            .collect();
+        assert_eq!(ids, [&json!(pump)], "{q}");
+    }
 }

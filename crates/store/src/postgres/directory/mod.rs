@@ -96,6 +96,12 @@ impl Directory for PgStore {
         found.as_ref().map(api_key).transpose()
     }
 
+    async fn key_used(&self, id: i64) -> Result<()> {
+        let session = self.db.general().await?;
+        session.exec(sql::key_used, &[&self.db.now(), &id]).await?;
+        Ok(())
+    }
+
     async fn lists(&self, tenant: TenantId) -> Result<Vec<List>> {
         let session = self.db.general().await?;
         session
@@ -323,5 +329,6 @@ fn api_key(row: &Row) -> Result<ApiKey> {
         role: rows::parsed("api_keys", row.get("role"))?,
         created_at: rows::time(row, "created_at"),
         revoked_at: rows::time_opt(row, "revoked_at"),
+        last_used_at: rows::time_opt(row, "last_used_at"),
     })
 }

@@ -6,10 +6,10 @@ use crate::{
     Jobs, Result,
     jobs::{Job, NewJob, Progress},
     postgres::{
-        PgStore,
+        PgStore, audit,
         failed::Failed,
         rows,
-        session::Session,
+        session::{Db, Session},
         types::{count, millis},
     },
 };
@@ -34,6 +34,7 @@ impl Jobs for PgStore {
                     &new.filter,
                     &new.actor.as_str(),
                     &signed(new.total),
+                    &new.reason,
                 ],
             )
             .await
@@ -46,6 +47,20 @@ impl Jobs for PgStore {
         Ok(session.opt(sql::job, &[&tenant.0, &id]).await?.as_ref().map(job))
     }
 
+    async fn jobs(&self, tenant: TenantId, limit: u32) -> Result<Vec<Job>> {
+        let session = self.db.general().await?;
+        let found = session
+            .rows(sql::jobs_of, &[&tenant.0, &i64::from(limit)])
+            .await?;
+        Ok(found.iter().map(job).collect())
+    }
+
+    async fn stop_job(&self, tenant: TenantId, id: Uuid, actor: &Actor) -> Result<Option<(Job, bool)>> {
+        stop(&self.db, tenant, id, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
     async fn claim_job(&self, node: &str, ttl: Duration) -> Result<Option<Job>> {
         let session = self.db.general().await?;
         let claimed = session
@@ -56,8 +71,8 @@ impl Jobs for PgStore {
 
     async fn job_progress(&self, id: Uuid, node: &str, progress: &Progress, ttl: Duration) -> Result<bool> {
         let session = self.db.general().await?;
-        let ours = session
-            .exec(
+        let goes_on = session
+            .opt(
                 sql::job_progress,
                 &[
                     &self.db.now(),
@@ -73,8 +88,21 @@ impl Jobs for PgStore {
             )
             .await
             .map_err(Failed::while_committing)?;
-        Ok(ours > 0)
+        Ok(goes_on.is_some_and(|row| row.get(0)))
     }
+}
+
+async fn stop(db: &Db, tenant: TenantId, id: Uuid, actor: &Actor) -> Result<Option<(Job, bool)>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(row) = tx.opt(sql::job_stop, &[&tenant.0, &id, &actor.as_str()]).await? else {
+        let found = tx.opt(sql::job, &[&tenant.0, &id]).await?;
+        return Ok(found.as_ref().map(|row| (job(row), false)));
+    };
+    let (stopped, id) = (job(&row), id.to_string());
+    audit::insert(db, &tx, [stopped.stopped_entry(&id, actor)]).await?;
+    tx.commit().await?;
+    Ok(Some((stopped, true)))
 }
 
 fn signed(n: u64) -> i64 {
@@ -90,6 +118,8 @@ fn job(row: &Row) -> Job {
         actor: Actor::new(row.get::<_, &str>("actor")),
         total: count(row.get("total")),
         created_at: rows::time(row, "created_at"),
+        reason: row.get("reason"),
+        stopped_by: row.get::<_, Option<&str>>("stopped_by").map(Actor::new),
         progress: Progress {
             done: count(row.get("done")),
             skipped: count(row.get("skipped")),

@@ -45,24 +45,45 @@ impl Operator for PgStore {
             .map_err(Failed::while_committing)
     }
 
-    async fn discard(&self, tenant: TenantId, ids: &[NotificationId], actor: &Actor) -> Result<Vec<Acted>> {
-        let asked: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-        let mut once = asked.clone();
-        once.sort_unstable();
-        once.dedup();
+    async fn discard_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> Result<Vec<Acted>> {
+        let (asked, once) = asked_once(ids);
         let now = self.db.now();
-        let params: Params<'_> = &[&now, &self.db.node, &tenant.0, &actor.as_str(), &once];
+        let params: Params<'_> = &[&now, &self.db.node, &tenant.0, &actor.as_str(), &once, &note];
         act(&self.db, sql::discard_parked, params, tenant, &asked)
             .await
             .map_err(Failed::while_committing)
     }
 
-    async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+    async fn cancel_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> Result<Vec<Acted>> {
+        let (asked, once) = asked_once(ids);
         let now = self.db.now();
-        let params: Params<'_> = &[&now, &self.db.node, &tenant.0, &actor.as_str(), &id.0];
-        let acted = act(&self.db, sql::cancel_waiting, params, tenant, &[id.0]).await;
-        let acted = acted.map_err(Failed::while_committing)?;
-        Ok(acted.first().copied().unwrap_or(Acted::NotFound))
+        let params: Params<'_> = &[&now, &self.db.node, &tenant.0, &actor.as_str(), &once, &note];
+        act(&self.db, sql::cancel_waiting, params, tenant, &asked)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn try_now(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        actor: &Actor,
+    ) -> Result<(Acted, Option<LaneId>)> {
+        try_now(&self.db, tenant, id, actor)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn resend(
@@ -76,6 +97,36 @@ impl Operator for PgStore {
             .await
             .map_err(Failed::while_committing)
     }
+}
+
+/// The ids as they were asked for, and each once in the order in which everybody takes locks.
+fn asked_once(ids: &[NotificationId]) -> (Vec<Uuid>, Vec<Uuid>) {
+    let asked: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let mut once = asked.clone();
+    once.sort_unstable();
+    once.dedup();
+    (asked, once)
+}
+
+async fn try_now(
+    db: &Db,
+    tenant: TenantId,
+    id: NotificationId,
+    actor: &Actor,
+) -> Result<(Acted, Option<LaneId>), Failed> {
+    let session = db.general().await?;
+    let params: Params<'_> = &[&db.now(), &tenant.0, &actor.as_str(), &id.0];
+    let moved = session.opt(sql::try_now, params).await?;
+    let waits = match moved {
+        None => session.opt(sql::lane_of, &[&tenant.0, &id.0]).await?,
+        moved => moved,
+    };
+    if let Some(row) = waits {
+        return Ok((Acted::Done, Some(LaneId(row.get(0)))));
+    }
+    let standing = session.opt(sql::status_of, &[&tenant.0, &vec![id.0]]).await?;
+    let status = standing.map(|row| rows::status(row.get("status"))).transpose()?;
+    Ok((status.flatten().map_or(Acted::NotFound, Acted::WrongState), None))
 }
 
 /// Apart from the group commit of ingest: the repeat and what is written on the one repeated are one transaction.

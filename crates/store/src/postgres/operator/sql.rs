@@ -4,6 +4,8 @@ statements!(
     cancel_waiting,
     discard_parked,
     ended_seq,
+    lane_of,
     requeue_parked,
     status_of,
+    try_now,
 );

@@ -3,7 +3,7 @@
 use super::sql;
 use crate::{
     holds::{FoundLane, Holding},
-    outbox::{HoldLane, expired_in_words},
+    outbox::{HoldLane, MAX_TRIED_ROWS, expired_in_words},
     postgres::{
         audit,
         failed::Failed,
@@ -74,6 +74,21 @@ pub(super) async fn resume(
     audit::insert(db, &tx, [lane.resumed_entry(held, actor)]).await?;
     tx.commit().await?;
     Ok(true)
+}
+
+pub(super) async fn try_now(db: &Db, of: LaneId, actor: &Actor) -> Result<Option<u64>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(lane) = find(&tx, of).await? else {
+        return Ok(None);
+    };
+    lane.check_tried()?;
+    tx.exec(sql::lane_try, &[&db.now(), &of.0]).await?;
+    let most = i64::from(MAX_TRIED_ROWS);
+    let moved = tx.exec(sql::lane_try_rows, &[&db.now(), &of.0, &most]).await?;
+    audit::insert(db, &tx, [lane.tried_entry(actor)]).await?;
+    tx.commit().await?;
+    Ok(Some(moved))
 }
 
 /// Parks what waits past its time, whatever it waits for.

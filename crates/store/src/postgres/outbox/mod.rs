@@ -69,6 +69,12 @@ impl Outbox for PgStore {
             .map_err(Failed::while_committing)
     }
 
+    async fn try_lane(&self, lane: LaneId, actor: &Actor) -> Result<Option<u64>> {
+        lanes::try_now(&self.db, lane, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
     async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()> {
         Ok(lanes::pause(&self.db, lane, wait).await?)
     }

@@ -17,6 +17,8 @@ statements!(
     ingest_supersede_lock,
     lane,
     lane_exists,
+    lane_try,
+    lane_try_rows,
     lanes_waiting,
     late_delivered,
     late_ended,

@@ -4,14 +4,14 @@
 use super::{notification, sql};
 use crate::{
     Result,
-    list_index::{Keyword, ListIndex},
+    list_index::{Keywords, ListIndex},
     paging::Paging,
     postgres::{
         failed::Failed,
-        session::{Db, Session, Tx},
+        session::{Db, Params, Session, Tx},
         types::{At, millis},
     },
-    query::{Cursor, Filter, Listed, Notification, Page},
+    query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
 };
 use domain::{TenantId, TextFilter, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -49,7 +49,7 @@ struct Walk<'a> {
     tenant: TenantId,
     filter: &'a Filter,
     index: ListIndex<'a>,
-    keyword: Keyword,
+    keywords: Keywords,
 }
 
 impl<'a> Walk<'a> {
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
             tenant,
             filter,
             index: ListIndex::serving(filter),
-            keyword: Keyword::of(filter),
+            keywords: Keywords::of(filter),
         }
     }
 
@@ -88,6 +88,12 @@ impl<'a> Walk<'a> {
                 few.sort_unstable_by_key(|c| std::cmp::Reverse(c.seq));
                 few.truncate(wanted);
                 Ok(few)
+            }
+            ListIndex::Ids(ids) => {
+                let (first, last, bound) = (&ids.first.0, &ids.last.0, &i64::from(SCAN_BOUND));
+                let params: Params<'_> = &[tenant, first, last, seq, wanted_rows, bound];
+                let found = self.tx.rows(sql::list_by_id, params).await?;
+                Ok(found.iter().map(numbered).collect())
             }
             ListIndex::Entity { kind, id } => {
                 let found = self
@@ -146,7 +152,10 @@ impl<'a> Walk<'a> {
         let texts = TextFilter::ALL.iter().map(|one| f.by.get(one));
         params.extend(texts.map(|text| text as &(dyn ToSql + Sync)));
         let found = self.tx.rows(sql::list_match, &params).await?;
-        let matching = found.iter().filter(|row| self.keyword.is_in(row.get("subject")));
+        let texts = ["subject", "recipients", "resolved_targets", "provider_message_id"];
+        let matching = found
+            .iter()
+            .filter(|row| self.keywords.are_in(texts.map(|name| row.get(name))));
         Ok(matching.map(|row| row.get("seq")).collect())
     }
 

@@ -14,6 +14,7 @@ statements!(
     lanes_of,
     list_by_entity,
     list_by_execution,
+    list_by_id,
     list_by_time,
     list_match,
     list_parked,

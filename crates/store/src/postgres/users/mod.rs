@@ -14,7 +14,10 @@ use crate::{
         session::{Db, Params, Session as _, Tx},
         types::millis,
     },
-    users::{LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key, role_in_words},
+    users::{
+        LINK_MADE, MAX_SAVED_FILTERS, NewSession, NewUser, PasswordHash, SavedFilter, Session, User,
+        name_key, role_in_words, too_many_filters,
+    },
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -115,6 +118,32 @@ impl Users for PgStore {
         create_link(&self.db, hash, user, ttl, actor)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn saved_filters(&self, user: UserId, tenant: TenantId) -> Result<Vec<SavedFilter>> {
+        let session = self.db.general().await?;
+        let found = session.rows(sql::filters_of, &[&user.0, &tenant.0]).await?;
+        let filter = |row: &Row| SavedFilter {
+            name: row.get("name"),
+            query: row.get("query"),
+        };
+        Ok(found.iter().map(filter).collect())
+    }
+
+    async fn save_filter(&self, user: UserId, tenant: TenantId, filter: SavedFilter) -> Result<()> {
+        let session = self.db.general().await?;
+        let most = i64::from(MAX_SAVED_FILTERS);
+        let params: Params<'_> = &[&user.0, &tenant.0, &filter.name, &filter.query, &most];
+        match session.exec(sql::filter_put, params).await? {
+            0 => Err(too_many_filters()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn forget_filter(&self, user: UserId, tenant: TenantId, name: &str) -> Result<bool> {
+        let session = self.db.general().await?;
+        let params: Params<'_> = &[&user.0, &tenant.0, &name];
+        Ok(session.exec(sql::filter_delete, params).await? > 0)
     }
 
     async fn use_link(&self, hash: &[u8; 32]) -> Result<Option<UserId>> {

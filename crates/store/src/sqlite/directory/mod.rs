@@ -91,6 +91,15 @@ impl Directory for SqliteStore {
             .await
     }
 
+    async fn key_used(&self, id: i64) -> Result<()> {
+        self.write(1, move |s| {
+            let mut used = s.conn.prepare_cached(sql::key_used)?;
+            used.execute(params![id, s.now.as_millis()])?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn lists(&self, tenant: TenantId) -> Result<Vec<List>> {
         self.read(move |conn| lists::all_of(conn, tenant)).await
     }
@@ -308,5 +317,6 @@ fn api_key(row: &Row<'_>) -> Result<ApiKey> {
         role: rows::parse("api_keys", &row.get::<_, String>("role")?)?,
         created_at: rows::time(row, "created_at")?,
         revoked_at: rows::optional_time(row, "revoked_at")?,
+        last_used_at: rows::optional_time(row, "last_used_at")?,
     })
 }

@@ -7,6 +7,7 @@ statements!(
     key_by_hash,
     key_create,
     key_revoke,
+    key_used,
     keys,
     lane_configured,
     lane_find,

@@ -6,13 +6,13 @@ use crate::{
     Error, Jobs, Result,
     jobs::{Job, NewJob, Progress},
     sqlite::{
-        SqliteStore,
+        SqliteStore, audit,
         rows::{self, all},
     },
 };
 use async_trait::async_trait;
 use domain::{Actor, TenantId};
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -29,6 +29,7 @@ impl Jobs for SqliteStore {
                 new.actor.as_str(),
                 new.total as i64,
                 s.now.as_millis(),
+                new.reason,
             ];
             let made = all(s.conn, sql::job_create, params, job)?.pop();
             made.ok_or_else(|| Error::corrupt("jobs", "a row just written is gone"))
@@ -39,6 +40,26 @@ impl Jobs for SqliteStore {
     async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>> {
         self.read(move |conn| Ok(all(conn, sql::job, params![tenant.0, id.as_bytes()], job)?.pop()))
             .await
+    }
+
+    async fn jobs(&self, tenant: TenantId, limit: u32) -> Result<Vec<Job>> {
+        self.read(move |conn| all(conn, sql::jobs_of, params![tenant.0, limit], job))
+            .await
+    }
+
+    async fn stop_job(&self, tenant: TenantId, id: Uuid, actor: &Actor) -> Result<Option<(Job, bool)>> {
+        let actor = actor.clone();
+        self.write(1, move |s| {
+            let params = params![tenant.0, id.as_bytes(), actor.as_str()];
+            if let Some(stopped) = all(s.conn, sql::job_stop, params, job)?.pop() {
+                let id = id.to_string();
+                audit::insert(s, &stopped.stopped_entry(&id, &actor))?;
+                return Ok(Some((stopped, true)));
+            }
+            let found = all(s.conn, sql::job, params![tenant.0, id.as_bytes()], job)?.pop();
+            Ok(found.map(|job| (job, false)))
+        })
+        .await
     }
 
     async fn claim_job(&self, node: &str, ttl: Duration) -> Result<Option<Job>> {
@@ -53,7 +74,7 @@ impl Jobs for SqliteStore {
     async fn job_progress(&self, id: Uuid, node: &str, progress: &Progress, ttl: Duration) -> Result<bool> {
         let (node, progress) = (node.to_owned(), progress.clone());
         self.write(1, move |s| {
-            let ours = s.conn.prepare_cached(sql::job_progress)?.execute(params![
+            let params = params![
                 id.as_bytes(),
                 node,
                 progress.done as i64,
@@ -62,8 +83,13 @@ impl Jobs for SqliteStore {
                 progress.finished,
                 progress.error,
                 (s.now + ttl).as_millis()
-            ])?;
-            Ok(ours > 0)
+            ];
+            let goes_on: Option<bool> = s
+                .conn
+                .prepare_cached(sql::job_progress)?
+                .query_row(params, |row| row.get(0))
+                .optional()?;
+            Ok(goes_on.unwrap_or(false))
         })
         .await
     }
@@ -78,6 +104,8 @@ fn job(row: &Row<'_>) -> Result<Job> {
         actor: Actor::new(row.get::<_, String>("actor")?),
         total: rows::count(row, "total")?,
         created_at: rows::time(row, "created_at")?,
+        reason: row.get("reason")?,
+        stopped_by: row.get::<_, Option<String>>("stopped_by")?.map(Actor::new),
         progress: Progress {
             done: rows::count(row, "done")?,
             skipped: rows::count(row, "skipped")?,

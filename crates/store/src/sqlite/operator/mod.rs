@@ -42,17 +42,46 @@ impl Operator for SqliteStore {
         .await
     }
 
-    async fn discard(&self, tenant: TenantId, ids: &[NotificationId], actor: &Actor) -> Result<Vec<Acted>> {
-        let (ids, actor) = (ids.to_vec(), actor.clone());
+    async fn discard_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> Result<Vec<Acted>> {
+        let (ids, actor, note) = (ids.to_vec(), actor.clone(), note.map(str::to_owned));
         self.write(ids.len(), move |s| {
-            ids.iter().map(|id| discard(s, tenant, *id, &actor)).collect()
+            ids.iter()
+                .map(|id| discard(s, tenant, *id, &actor, note.as_deref()))
+                .collect()
         })
         .await
     }
 
-    async fn cancel(&self, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+    async fn cancel_noted(
+        &self,
+        tenant: TenantId,
+        ids: &[NotificationId],
+        actor: &Actor,
+        note: Option<&str>,
+    ) -> Result<Vec<Acted>> {
+        let (ids, actor, note) = (ids.to_vec(), actor.clone(), note.map(str::to_owned));
+        self.write(ids.len(), move |s| {
+            ids.iter()
+                .map(|id| cancel(s, tenant, *id, &actor, note.as_deref()))
+                .collect()
+        })
+        .await
+    }
+
+    async fn try_now(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        actor: &Actor,
+    ) -> Result<(Acted, Option<LaneId>)> {
         let actor = actor.clone();
-        self.write(1, move |s| cancel(s, tenant, id, &actor)).await
+        self.write(1, move |s| try_now(s, tenant, id, &actor)).await
     }
 
     async fn resend(
@@ -104,7 +133,46 @@ fn requeue(
     Ok(Acted::Done)
 }
 
-fn discard(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+fn try_now(
+    s: &WriteSession<'_>,
+    tenant: TenantId,
+    id: NotificationId,
+    actor: &Actor,
+) -> Result<(Acted, Option<LaneId>)> {
+    let moved = s
+        .conn
+        .prepare_cached(sql::try_now)?
+        .query_row(params![tenant.0, id.0.as_bytes(), s.now.as_millis()], |row| {
+            Ok((Seq(row.get("seq")?), LaneId(row.get("lane")?)))
+        })
+        .optional()?;
+    if let Some((seq, lane)) = moved {
+        let entry = Entry {
+            seq: Some(seq),
+            status: AuditStatus::Pending,
+            ..Entry::new(tenant, AuditKind::NotifyTry, actor)
+        };
+        audit::insert(s, &entry)?;
+        return Ok((Acted::Done, Some(lane)));
+    }
+    let waits = s
+        .conn
+        .prepare_cached(sql::lane_of)?
+        .query_row(params![tenant.0, id.0.as_bytes()], |row| row.get(0).map(LaneId))
+        .optional()?;
+    match waits {
+        Some(lane) => Ok((Acted::Done, Some(lane))),
+        None => Ok((lost(s, tenant, id)?, None)),
+    }
+}
+
+fn discard(
+    s: &mut WriteSession<'_>,
+    tenant: TenantId,
+    id: NotificationId,
+    actor: &Actor,
+    note: Option<&str>,
+) -> Result<Acted> {
     let parked = s
         .conn
         .prepare_cached(sql::discard_parked)?
@@ -119,13 +187,20 @@ fn discard(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor
     let entry = Entry {
         seq: Some(seq),
         status: AuditStatus::Discarded,
+        detail: note,
         ..Entry::new(tenant, AuditKind::NotifyDeliver, actor)
     };
     audit::insert(s, &entry)?;
     Ok(Acted::Done)
 }
 
-fn cancel(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor: &Actor) -> Result<Acted> {
+fn cancel(
+    s: &mut WriteSession<'_>,
+    tenant: TenantId,
+    id: NotificationId,
+    actor: &Actor,
+    note: Option<&str>,
+) -> Result<Acted> {
     let waiting = s
         .conn
         .prepare_cached(sql::cancel_waiting)?
@@ -145,6 +220,7 @@ fn cancel(s: &mut WriteSession<'_>, tenant: TenantId, id: NotificationId, actor:
         seq: Some(left.seq),
         status: AuditStatus::Discarded,
         code: Some(CANCELLED),
+        detail: note,
         ..Entry::new(tenant, AuditKind::NotifyDeliver, actor)
     };
     audit::insert(s, &entry)?;

@@ -4,7 +4,9 @@ statements!(
     cancel_waiting,
     discard_parked,
     ended_seq,
+    lane_of,
     requeue_due,
     requeue_parked,
     status_of,
+    try_now,
 );

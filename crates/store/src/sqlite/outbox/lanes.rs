@@ -4,7 +4,7 @@ use super::sql;
 use crate::{
     Result,
     holds::{FoundLane, Holding},
-    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease},
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, MAX_TRIED_ROWS},
     sqlite::{audit, directory, rows, writer::WriteSession},
 };
 use domain::{Actor, HoldReason, LaneId, TenantId, Timestamp};
@@ -117,6 +117,21 @@ pub(super) fn resume(
     s.conn.prepare_cached(sql::hold_end)?.execute([of.0])?;
     audit::insert(s, &lane.resumed_entry(held, actor))?;
     Ok(true)
+}
+
+pub(super) fn try_now(s: &WriteSession<'_>, of: LaneId, actor: &Actor) -> Result<Option<u64>> {
+    let Some(lane) = find(s, of)? else { return Ok(None) };
+    lane.check_tried()?;
+    let now = s.now.as_millis();
+    s.conn
+        .prepare_cached(sql::lane_try)?
+        .execute(params![of.0, now])?;
+    let moved = s
+        .conn
+        .prepare_cached(sql::lane_try_rows)?
+        .execute(params![of.0, now, MAX_TRIED_ROWS])?;
+    audit::insert(s, &lane.tried_entry(actor))?;
+    Ok(Some(moved as u64))
 }
 
 pub(super) fn pause(s: &WriteSession<'_>, lane: LaneId, wait: Duration) -> Result<()> {

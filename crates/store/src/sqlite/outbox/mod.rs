@@ -75,6 +75,11 @@ impl Outbox for SqliteStore {
         self.write(1, move |s| lanes::resume(s, lane, only, &actor)).await
     }
 
+    async fn try_lane(&self, lane: LaneId, actor: &Actor) -> Result<Option<u64>> {
+        let actor = actor.clone();
+        self.write(1, move |s| lanes::try_now(s, lane, &actor)).await
+    }
+
     async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()> {
         self.write(1, move |s| lanes::pause(s, lane, wait)).await
     }

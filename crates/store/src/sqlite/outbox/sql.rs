@@ -17,6 +17,8 @@ statements!(
     lane_exists,
     lane_probe,
     lane_probe_taken,
+    lane_try,
+    lane_try_rows,
     lanes_waiting,
     late_delivered,
     late_ended,

@@ -4,7 +4,7 @@
 use super::{notification, sql};
 use crate::{
     Result,
-    list_index::{Keyword, ListIndex},
+    list_index::{Keywords, ListIndex},
     paging::Paging,
     query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
     sqlite::rows::all,
@@ -36,6 +36,11 @@ pub(super) fn list(
             }
             seqs.sort_unstable_by_key(|seq| std::cmp::Reverse(*seq));
             look.at(numbered(seqs), &mut paging)?;
+        }
+        ListIndex::Ids(ids) => {
+            let (first, newest) = (ids.first.0, ids.last.0);
+            let params = params![tenant, first.as_bytes(), newest.as_bytes(), last, bound];
+            look.at(numbered(numbers(conn, sql::list_by_id, params)?), &mut paging)?;
         }
         ListIndex::Entity { kind, id } => {
             let seqs = numbers(conn, sql::list_by_entity, params![tenant, kind, id, last, bound])?;
@@ -108,7 +113,7 @@ struct Look<'a> {
     tenant: TenantId,
     filter: &'a Filter,
     statuses: Option<String>,
-    keyword: Keyword,
+    keywords: Keywords,
     stuck_before: Option<i64>,
 }
 
@@ -125,7 +130,7 @@ impl<'a> Look<'a> {
             tenant,
             filter,
             statuses: (!names.is_empty()).then(|| format!(",{},", names.join(","))),
-            keyword: Keyword::of(filter),
+            keywords: Keywords::of(filter),
             stuck_before,
         })
     }
@@ -160,10 +165,11 @@ impl<'a> Look<'a> {
             &ended_by,
         ];
         params.extend(TextFilter::ALL.iter().map(|one| f.by.get(one) as &dyn ToSql));
-        let subject: Option<String> = self
-            .statement
-            .query_row(params.as_slice(), |row| row.get("subject"))
-            .optional()?;
-        Ok(subject.is_some_and(|subject| self.keyword.is_in(&subject)))
+        let keywords = &self.keywords;
+        let found = self.statement.query_row(params.as_slice(), |row| {
+            let text = |place: usize| row.get_ref(place).ok()?.as_str_or_null().ok()?;
+            Ok(keywords.are_in([text(0), text(1), text(2), text(3)]))
+        });
+        Ok(found.optional()?.unwrap_or(false))
     }
 }

@@ -15,6 +15,7 @@ statements!(
     list_backlog,
     list_by_entity,
     list_by_execution,
+    list_by_id,
     list_by_time,
     list_match,
     list_parked,

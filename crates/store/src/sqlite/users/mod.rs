@@ -12,7 +12,10 @@ use crate::{
         rows::{self, all},
         writer::WriteSession as Writing,
     },
-    users::{LINK_MADE, NewSession, NewUser, PasswordHash, Session, User, name_key, role_in_words},
+    users::{
+        LINK_MADE, MAX_SAVED_FILTERS, NewSession, NewUser, PasswordHash, SavedFilter, Session, User,
+        name_key, role_in_words, too_many_filters,
+    },
 };
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, UserId};
@@ -156,6 +159,38 @@ impl Users for SqliteStore {
             let params = params![hash, user.0, (s.now + ttl).as_millis()];
             s.conn.prepare_cached(sql::link_create)?.execute(params)?;
             changed(s, user, &actor, LINK_MADE)
+        })
+        .await
+    }
+
+    async fn saved_filters(&self, user: UserId, tenant: TenantId) -> Result<Vec<SavedFilter>> {
+        self.read(move |conn| {
+            all(conn, sql::filters_of, params![user.0, tenant.0], |row| {
+                Ok(SavedFilter {
+                    name: row.get("name")?,
+                    query: row.get("query")?,
+                })
+            })
+        })
+        .await
+    }
+
+    async fn save_filter(&self, user: UserId, tenant: TenantId, filter: SavedFilter) -> Result<()> {
+        self.write(1, move |s| {
+            let params = params![user.0, tenant.0, filter.name, filter.query, MAX_SAVED_FILTERS];
+            match s.conn.prepare_cached(sql::filter_put)?.execute(params)? {
+                0 => Err(too_many_filters()),
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+
+    async fn forget_filter(&self, user: UserId, tenant: TenantId, name: &str) -> Result<bool> {
+        let name = name.to_owned();
+        self.write(1, move |s| {
+            let mut delete = s.conn.prepare_cached(sql::filter_delete)?;
+            Ok(delete.execute(params![user.0, tenant.0, name])? > 0)
         })
         .await
     }

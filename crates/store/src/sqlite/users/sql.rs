@@ -1,6 +1,9 @@
 //! The statements of this job, named like their files.
 
 statements!(
+    filter_delete,
+    filter_put,
+    filters_of,
     link_create,
     link_use,
     links_end_of,

@@ -291,3 +291,17 @@ pub async fn every_change_is_seen_by_the_next_claim(t: &TestStore) {
     t.tenant("elsewhere").await;
     went_up("a tenant made").await;
 }
+
+pub async fn when_a_key_was_used_is_remembered(t: &TestStore) {
+    let new = NewKey {
+        tenant: TENANT,
+        name: "line 4".into(),
+        role: Role::Producer,
+        hash: [7; 32],
+    };
+    let made = t.store.create_key(new, &admin()).await.unwrap();
+    assert_eq!(made.last_used_at, None);
+    t.store.key_used(made.id).await.unwrap();
+    let read = t.store.key_by_hash(&[7; 32]).await.unwrap().unwrap();
+    assert_eq!(read.last_used_at, Some(t.clock.now()));
+}

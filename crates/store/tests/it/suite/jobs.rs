@@ -11,6 +11,7 @@ fn job() -> NewJob {
         filter: r#"{"status":["Parked"]}"#.into(),
         actor: admin(),
         total: 12,
+        reason: Some("the pump is gone".into()),
     }
 }
 
@@ -129,4 +130,66 @@ pub async fn a_look_at_the_lanes_tells_of_a_job_that_nobody_works_on(t: &TestSto
     t.store.job_progress(made.id, "n2", &done, MINUTE).await.unwrap();
     t.clock.advance(MINUTE);
     assert!(!told().await);
+}
+
+pub async fn a_stopped_job_ends_and_keeps_the_counts_of_what_was_under_way(t: &TestStore) {
+    let made = t.store.create_job(job()).await.unwrap();
+    t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();
+    let (stopped, ended) = t
+        .store
+        .stop_job(TENANT, made.id, &admin())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(ended && stopped.progress.finished);
+    assert_eq!(stopped.stopped_by, Some(admin()));
+    let page = Progress {
+        done: 5,
+        skipped: 1,
+        ..Progress::default()
+    };
+    let goes_on = t.store.job_progress(made.id, "n1", &page, MINUTE).await.unwrap();
+    assert!(!goes_on, "the worker finds out");
+    let read = t.store.job(TENANT, made.id).await.unwrap().unwrap();
+    assert_eq!(
+        (read.progress.done, read.progress.skipped, read.progress.finished),
+        (5, 1, true)
+    );
+    t.clock.advance(HOUR);
+    assert_eq!(t.store.claim_job("n2", MINUTE).await.unwrap(), None);
+    let (_, ended) = t
+        .store
+        .stop_job(TENANT, made.id, &admin())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!ended, "it had ended");
+    assert_eq!(
+        t.store
+            .stop_job(TENANT, uuid::Uuid::new_v4(), &admin())
+            .await
+            .unwrap(),
+        None
+    );
+}
+
+pub async fn jobs_are_listed_newest_first_and_only_the_tenants(t: &TestStore) {
+    let first = t.store.create_job(job()).await.unwrap();
+    t.clock.advance(SECOND);
+    let second = t.store.create_job(job()).await.unwrap();
+    let other = t.tenant("other").await;
+    t.store
+        .create_job(NewJob {
+            tenant: other,
+            ..job()
+        })
+        .await
+        .unwrap();
+    let all = t.store.jobs(TENANT, 10).await.unwrap();
+    assert_eq!(
+        all.iter().map(|job| job.id).collect::<Vec<_>>(),
+        [second.id, first.id]
+    );
+    assert_eq!(all[0].reason.as_deref(), Some("the pump is gone"));
+    assert_eq!(t.store.jobs(TENANT, 1).await.unwrap().len(), 1);
 }

@@ -197,3 +197,32 @@ pub async fn a_lane_that_does_not_exist_cannot_be_held(t: &TestStore) {
     assert!(!t.store.hold_lane(hold(nowhere, HoldReason::Auth)).await.unwrap());
     assert!(!t.store.resume_lane(nowhere, None, &admin()).await.unwrap());
 }
+
+pub async fn a_lane_is_tried_at_once_when_somebody_asks(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let claimed = t.claim_one(lane).await;
+    t.record(retry(&claimed, HOUR)).await;
+    t.store.pause_lane(lane, HOUR).await.unwrap();
+    assert_eq!(t.store.try_lane(lane, &admin()).await.unwrap(), Some(1));
+    assert_eq!(t.claim_one(lane).await.id, id);
+    assert_eq!(t.store.try_lane(LaneId(i64::MAX), &admin()).await.unwrap(), None);
+}
+
+pub async fn trying_a_held_lane_makes_its_probe_due_and_ends_no_hold_of_a_person(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.store.hold_lane(hold(lane, HoldReason::Down)).await.unwrap();
+    t.store.try_lane(lane, &admin()).await.unwrap().unwrap();
+    let held = hold_of(t, lane).await.unwrap();
+    assert_eq!(
+        (held.reason, held.next_probe),
+        (HoldReason::Down, Some(t.clock.now()))
+    );
+    let other = t.lane("other").await;
+    t.store
+        .hold_lane(hold(other, HoldReason::Operator))
+        .await
+        .unwrap();
+    let refused = t.store.try_lane(other, &admin()).await.unwrap_err();
+    assert!(matches!(refused, store::Error::Conflict(_)), "{refused}");
+}

@@ -278,3 +278,56 @@ pub async fn a_repeat_that_is_not_taken_leaves_no_trace(t: &TestStore) {
     assert_eq!(strange.unwrap(), Acted::NotFound);
     assert_eq!(t.store.get(TENANT, new).await.unwrap(), None);
 }
+
+pub async fn a_reason_stands_in_the_log_of_what_was_given_up(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let (parked, waiting) = (t.parked(lane).await, t.send(lane).await);
+    let why = Some("the pump is gone");
+    let acted = t.store.discard_noted(TENANT, &[parked], &admin(), why).await;
+    assert_eq!(acted.unwrap(), [Acted::Done]);
+    let unknown = NotificationId::mint();
+    let acted = t
+        .store
+        .cancel_noted(TENANT, &[waiting, unknown, parked], &admin(), why)
+        .await;
+    let expected = [Acted::Done, Acted::NotFound, Acted::WrongState(Status::Discarded)];
+    assert_eq!(acted.unwrap(), expected);
+    for id in [parked, waiting] {
+        let log = t.store.attempts(TENANT, id).await.unwrap().unwrap();
+        let last = log.last().unwrap();
+        assert_eq!(
+            (last.status, last.detail.as_deref()),
+            (AuditStatus::Discarded, why)
+        );
+    }
+}
+
+pub async fn a_waiting_row_is_due_at_once_when_somebody_asks(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let claimed = t.claim_one(lane).await;
+    t.record(retry(&claimed, HOUR)).await;
+    assert_eq!(t.claim(lane, 1).await, []);
+    let acted = t.store.try_now(TENANT, id, &admin()).await.unwrap();
+    assert_eq!(acted, (Acted::Done, Some(lane)));
+    let log = t.store.attempts(TENANT, id).await.unwrap().unwrap();
+    assert_eq!(log.last().unwrap().kind, AuditKind::NotifyTry);
+    let again = t.claim_one(lane).await;
+    assert_eq!((again.id, again.attempts), (id, 1), "counted as usual");
+    // Under way: nothing to do, and nothing is written down.
+    let acted = t.store.try_now(TENANT, id, &admin()).await.unwrap();
+    assert_eq!(acted, (Acted::Done, Some(lane)));
+    assert_eq!(
+        t.store.attempts(TENANT, id).await.unwrap().unwrap().len(),
+        log.len()
+    );
+    t.record(delivered(&again)).await;
+    let (acted, _) = t.store.try_now(TENANT, id, &admin()).await.unwrap();
+    assert_eq!(acted, Acted::WrongState(Status::Delivered));
+    let (acted, _) = t
+        .store
+        .try_now(TENANT, NotificationId::mint(), &admin())
+        .await
+        .unwrap();
+    assert_eq!(acted, Acted::NotFound);
+}

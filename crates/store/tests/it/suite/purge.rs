@@ -205,6 +205,7 @@ pub async fn bulk_actions_that_ended_go_after_their_time_and_no_others(t: &TestS
         filter: "{}".into(),
         actor: admin(),
         total: 1,
+        reason: None,
     };
     let done = t.store.create_job(new()).await.unwrap();
     t.store.claim_job("n1", MINUTE).await.unwrap().unwrap();

@@ -401,3 +401,52 @@ pub async fn what_was_parked_later_is_not_among_what_had_ended_by_then(t: &TestS
     t.record(park(&t.claim_one(lane).await)).await;
     assert_eq!(ids(t, filter()).await, [early]);
 }
+
+pub async fn words_are_found_in_any_order_in_subject_address_and_providers_id(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let sent = saying(mail(), |c| {
+        c.subject = "Pump 7 is empty".into();
+        c.target = domain::Target::Recipients(vec!["ann@example.com".into()]);
+    });
+    let id = t.accept(lane, sent).await;
+    let claimed = t.claim_one(lane).await;
+    t.record(delivered(&claimed)).await;
+    let other = t
+        .accept(lane, saying(mail(), |c| c.subject = "Pump 8 is full".into()))
+        .await;
+    let asked = |words: &str| Filter {
+        keyword: Some(words.into()),
+        ..Filter::default()
+    };
+    for words in ["empty pump", "ANN@example.com", "ann@ 7"] {
+        assert_eq!(ids(t, asked(words)).await, [id], "{words}");
+    }
+    assert_eq!(ids(t, asked("pump is")).await, [other, id]);
+    assert_eq!(ids(t, asked("pump empty bob@example.com")).await, []);
+}
+
+pub async fn ids_that_begin_alike_are_found_by_their_beginning(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let numbered = |n: u128| domain::Submission {
+        id: NotificationId(uuid::Uuid::from_u128((0xabcd_ef01 << 96) + n)),
+        ..mail()
+    };
+    let (one, two) = (
+        t.accept(lane, numbered(1)).await,
+        t.accept(lane, numbered(2)).await,
+    );
+    t.send_many(lane, 3).await;
+    let within = |text: &str| Filter {
+        ids: domain::IdRange::of(text),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, within("abcdef01")).await, [two, one]);
+    assert_eq!(ids(t, within(&one.to_string())).await, [one]);
+    assert_eq!(walk(t, &within("ABCDEF01"), 1).await, [two, one]);
+    assert_eq!(ids(t, within("abcdef02")).await, []);
+    let parked = Filter {
+        status: vec![Status::Parked],
+        ..within("abcdef01")
+    };
+    assert_eq!(ids(t, parked).await, [], "the other filters hold");
+}

@@ -6,7 +6,7 @@ use store::{
     Error,
     directory::Role,
     query::{AuditFilter, Page},
-    users::{NewSession, NewUser, PasswordHash, User},
+    users::{MAX_SAVED_FILTERS, NewSession, NewUser, PasswordHash, SavedFilter, User},
 };
 
 fn ann(tenant: TenantId) -> NewUser {
@@ -329,4 +329,45 @@ pub async fn a_refused_sign_in_is_on_record(t: &TestStore) {
         (AuditKind::SignInRefused, "Ann", "from 192.0.2.1")
     );
     assert_eq!(user.actor(), Actor::new("user:Ann"));
+}
+
+pub async fn views_are_kept_per_user_and_tenant_up_to_a_bound(t: &TestStore) {
+    let ann = made(t).await.id;
+    let view = |name: &str, query: &str| SavedFilter {
+        name: name.into(),
+        query: query.into(),
+    };
+    t.store
+        .save_filter(ann, TENANT, view("night", "status=Parked"))
+        .await
+        .unwrap();
+    t.store
+        .save_filter(ann, TENANT, view("night", "status=Pending"))
+        .await
+        .unwrap();
+    let other = t.tenant("other").await;
+    assert_eq!(
+        t.store.saved_filters(ann, TENANT).await.unwrap(),
+        [view("night", "status=Pending")]
+    );
+    assert_eq!(t.store.saved_filters(ann, other).await.unwrap(), []);
+    for n in 1..MAX_SAVED_FILTERS {
+        t.store
+            .save_filter(ann, TENANT, view(&format!("view {n}"), ""))
+            .await
+            .unwrap();
+    }
+    let refused = t
+        .store
+        .save_filter(ann, TENANT, view("one more", ""))
+        .await
+        .unwrap_err();
+    assert!(matches!(refused, Error::Conflict(_)), "{refused}");
+    t.store.save_filter(ann, TENANT, view("night", "")).await.unwrap();
+    assert!(t.store.forget_filter(ann, TENANT, "night").await.unwrap());
+    assert!(!t.store.forget_filter(ann, TENANT, "night").await.unwrap());
+    t.store
+        .save_filter(ann, TENANT, view("one more", ""))
+        .await
+        .unwrap();
 }

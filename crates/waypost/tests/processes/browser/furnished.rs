@@ -104,6 +104,7 @@ impl Furnished {
             shown("sites", "/sites"),
             shown("site", "/sites/plant-north"),
             shown("audit", "/audit"),
+            shown("jobs", "/jobs"),
             shown("send", "/send?list=ops"),
             shown("providers", "/providers"),
             shown("provider", "/providers/pager"),

@@ -4,6 +4,7 @@
 //! Needs Chromium, its driver, and axe-core's file in `WAYPOST_TEST_AXE`; `scripts/test` installs them.
 //! With `WAYPOST_SCREENSHOTS=FOLDER` (as seen from the top of the repository) every page is also pictured there.
 
+mod acting;
 mod axe;
 mod bulk;
 mod camera;

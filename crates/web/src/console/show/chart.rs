@@ -1,8 +1,9 @@
-//! Charts as SVG, drawn on the server. Every bar says its figure on hover; the same figures are in a table beside it.
+//! Charts as SVG, drawn on the server. Every step says its figure under pointer and finger, also when it is zero, and leads
+//! to the list of its time.
 
 use super::number;
 use askama::filters::HtmlSafe;
-use domain::Timestamp;
+use domain::{Timestamp, Zone};
 use std::{
     fmt::{self, Write},
     time::Duration,
@@ -22,6 +23,10 @@ pub struct Chart {
     pub start: Timestamp,
     pub step: Duration,
     pub values: Vec<u64>,
+    /// The viewer's, for the axis.
+    pub zone: Zone,
+    /// The list's filter besides the time; of our own words.
+    pub filter: &'static str,
 }
 
 impl Chart {
@@ -35,6 +40,46 @@ impl Chart {
 
     fn at(&self, place: usize) -> Timestamp {
         self.start + self.step * u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    /// 13:45, or with longer steps 31 Jan.
+    fn label(&self, at: Timestamp) -> String {
+        match self.step >= Duration::from_secs(3600) {
+            true => self.zone.day(at),
+            false => self.zone.clock(at),
+        }
+    }
+
+    /// One step: its bar, and over its whole height what says the figure and leads to the list. Not a stop for the
+    /// keyboard: there are hundreds, and the list has a filter for the time.
+    fn step(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        (place, value): (usize, u64),
+        (left, right): (usize, usize),
+        (most, plot): (u64, usize),
+    ) -> fmt::Result {
+        let (from, to) = (self.at(place), self.at(place + 1));
+        let said = format!("{}: {}", self.zone.minute(from), number(value));
+        let and = if self.filter.is_empty() { "" } else { "&amp;" };
+        write!(
+            f,
+            "<a href=\"/notifications?{}{and}from={from}&amp;to={to}\" tabindex=\"-1\" aria-label=\"{said}\" data-value=\"{said}\">\
+             <rect class=\"step\" x=\"{left}\" y=\"{TOP}\" width=\"{}\" height=\"{plot}\"><title>{said}</title></rect>",
+            self.filter,
+            (right - left).max(1),
+        )?;
+        if value > 0 {
+            let height = scale(value, most, plot).max(1);
+            let gap = usize::from(right - left > 2);
+            write!(
+                f,
+                "<rect class=\"bar-value\" x=\"{left}\" y=\"{}\" width=\"{}\" height=\"{height}\"/>",
+                TOP + plot - height,
+                (right - left - gap).max(1),
+            )?;
+        }
+        f.write_str("</a>")
     }
 
     /// What is said of it to those who do not see it.
@@ -63,16 +108,6 @@ fn nice(n: u64) -> u64 {
     }
 }
 
-/// 13:45, or with longer steps 31 Jan.
-fn label(at: Timestamp, step: Duration) -> String {
-    let text = at.to_string();
-    if step >= Duration::from_secs(3600) {
-        text.get(5..10).unwrap_or_default().to_owned()
-    } else {
-        text.get(11..16).unwrap_or_default().to_owned()
-    }
-}
-
 impl HtmlSafe for Chart {}
 
 impl fmt::Display for Chart {
@@ -80,7 +115,7 @@ impl fmt::Display for Chart {
         let (most, plot) = (self.most(), HEIGHT - TOP - BOTTOM);
         write!(
             f,
-            "<svg class=\"chart chart-{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+            "<svg class=\"chart chart-{}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"group\" aria-label=\"{}\">",
             self.tone,
             self.summary()
         )?;
@@ -99,19 +134,10 @@ impl fmt::Display for Chart {
         }
         let count = self.values.len().max(1);
         let room = WIDTH - 36;
-        for (i, value) in self.values.iter().enumerate().filter(|(_, value)| **value > 0) {
+        for (i, value) in self.values.iter().enumerate() {
             let left = 36 + room * i / count;
             let right = 36 + room * (i + 1) / count;
-            let height = scale(*value, most, plot).max(1);
-            let gap = usize::from(right - left > 2);
-            write!(
-                f,
-                "<rect x=\"{left}\" y=\"{}\" width=\"{}\" height=\"{height}\"><title>{} UTC: {}</title></rect>",
-                TOP + plot - height,
-                (right - left - gap).max(1),
-                moment(self.at(i)),
-                number(*value)
-            )?;
+            self.step(f, (i, *value), (left, right), (most, plot))?;
         }
         let marks = 5;
         for mark in 0..marks {
@@ -121,20 +147,11 @@ impl fmt::Display for Chart {
                 f,
                 "<text class=\"axis\" x=\"{x}\" y=\"{}\">{}</text>",
                 HEIGHT - 5,
-                label(self.at(place), self.step)
+                self.label(self.at(place))
             )?;
         }
         f.write_str("</svg>")
     }
-}
-
-/// 2026-01-31 13:45
-fn moment(at: Timestamp) -> String {
-    at.to_string()
-        .chars()
-        .take(16)
-        .collect::<String>()
-        .replacen('T', " ", 1)
 }
 
 fn short(n: u64) -> String {
@@ -190,17 +207,25 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_its_figure_and_nothing_is_drawn_for_nothing() {
+    fn a_step_says_its_figure_and_leads_to_its_list_and_no_bar_is_drawn_for_nothing() {
         let chart = Chart {
             name: "Delivered",
             tone: "good",
             start: Timestamp::EPOCH,
             step: Duration::from_secs(60),
             values: vec![0, 12, 0],
+            zone: Zone::default(),
+            filter: "status=Delivered",
         };
         let svg = chart.to_string();
-        assert_eq!(svg.matches("<rect").count(), 1);
+        assert_eq!(svg.matches("bar-value").count(), 1);
         assert!(svg.contains("<title>1970-01-01 00:01 UTC: 12</title>"), "{svg}");
+        assert!(
+            svg.contains("<title>1970-01-01 00:02 UTC: 0</title>"),
+            "an empty step says so too"
+        );
+        let place = "/notifications?status=Delivered&amp;from=1970-01-01T00:01:00.000Z&amp;to=1970-01-01T00:02:00.000Z";
+        assert!(svg.contains(place), "{svg}");
         assert!(svg.contains("Delivered: 12 in all"));
         assert!(!svg.contains("style="));
     }

@@ -1,34 +1,34 @@
 //! Times as people read them: how long ago, with the exact moment beside it.
 
 use askama::filters::HtmlSafe;
-use domain::Timestamp;
+use domain::{Timestamp, Zone};
 use std::{fmt, time::Duration};
 
-/// A moment, seen from now. The script turns the title into the viewer's own zone and keeps the words fresh.
+/// A moment, seen from now, with the exact one in the viewer's zone on hover. The script keeps the words fresh.
 #[derive(Debug, Clone, Copy)]
-pub struct When {
+pub struct When<'a> {
     pub at: Timestamp,
     pub now: Timestamp,
+    pub zone: &'a Zone,
 }
 
-impl HtmlSafe for When {}
+impl HtmlSafe for When<'_> {}
 
-impl fmt::Display for When {
+impl fmt::Display for When<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "<time datetime=\"{}\" title=\"{}\">{}</time>",
             self.at,
-            exact(self.at),
+            self.zone.exact(self.at),
             relative(self.at, self.now)
         )
     }
 }
 
-/// 2026-01-31 13:45:00.123 UTC
+/// 2026-01-31 13:45:00.123 UTC, where nobody's zone is known.
 pub fn exact(at: Timestamp) -> String {
-    let text = at.to_string().replacen('T', " ", 1);
-    text.replacen('Z', " UTC", 1)
+    Zone::default().exact(at)
 }
 
 fn relative(at: Timestamp, now: Timestamp) -> String {
@@ -91,7 +91,13 @@ mod tests {
     #[test]
     fn the_exact_moment_is_beside_it() {
         let at = Timestamp::from_millis(1_767_225_600_123);
-        let html = When { at, now: at }.to_string();
+        let zone = Zone::default();
+        let html = When {
+            at,
+            now: at,
+            zone: &zone,
+        }
+        .to_string();
         assert_eq!(
             html,
             "<time datetime=\"2026-01-01T00:00:00.123Z\" title=\"2026-01-01 00:00:00.123 UTC\">just now</time>"

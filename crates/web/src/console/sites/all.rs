@@ -5,6 +5,7 @@ use super::one::in_words;
 use crate::{
     api::{PathText, lists::encode},
     console::{
+        bulk::doing,
         failure::Result,
         flash::{Flash, redirect},
         form::Form,
@@ -94,10 +95,7 @@ pub async fn confirm(
         let words = "Nothing that matches is parked at the site, so there is nothing to do.";
         return Ok(Flash::bad(words).at(&chosen.back, &state.console));
     }
-    let verb = match chosen.action {
-        Action::Retry => "Retry",
-        Action::Discard => "Discard",
-    };
+    let verb = doing(&chosen.action);
     let page = Confirm {
         frame: Frame::new(&state, &signed, format!("{verb} at {id}?"), Nav::Sites).await?,
         site: chosen.site,

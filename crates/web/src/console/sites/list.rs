@@ -11,10 +11,14 @@ use crate::{
         guard::Signed,
         show::{age, number, number_if_known},
     },
+    origin,
     state::Shared,
 };
 use askama::Template;
-use axum::{extract::State, http::StatusCode};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
 use domain::{FieldError, SiteId};
 
 #[derive(Template)]
@@ -27,6 +31,8 @@ struct Page {
     id: String,
     /// A site and its key, shown this once.
     registered: Option<(String, String)>,
+    /// Where its agent finds central, as far as this request tells.
+    link: String,
 }
 framed!(Page);
 
@@ -37,6 +43,7 @@ async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
         bad: vec![],
         id: String::new(),
         registered: None,
+        link: String::new(),
     })
 }
 
@@ -44,7 +51,21 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
     Ok(show(&state, &signed).await?.show(&state))
 }
 
-pub async fn register(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+/// The port that `server.link_listen` has unless somebody chose another.
+const LINK_PORT: u16 = 7443;
+
+/// `https://central.example:7443`
+fn link_address(headers: &HeaderMap, state: &Shared) -> String {
+    let origin = origin::of(headers, &state.console);
+    let (scheme, rest) = origin.split_once("://").unwrap_or(("https", &origin));
+    let host = match rest.rsplit_once(':') {
+        Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => host,
+        _ => rest,
+    };
+    format!("{scheme}://{host}:{LINK_PORT}")
+}
+
+pub async fn register(State(state): State<Shared>, signed: Signed, headers: HeaderMap, form: Form) -> Result {
     let text = form.text("id").unwrap_or_default();
     let made = match SiteId::parse(&text) {
         Ok(id) => {
@@ -62,6 +83,7 @@ pub async fn register(State(state): State<Shared>, signed: Signed, form: Form) -
         Ok(registered) => {
             let page = Page {
                 registered: Some(registered),
+                link: link_address(&headers, &state),
                 ..page
             };
             Ok(page.show(&state))

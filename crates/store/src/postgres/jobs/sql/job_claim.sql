@@ -10,4 +10,4 @@ where job_id = (
   limit 1
   for update skip locked
 )
-returning job_id, tenant, action, filter, actor, total, created_at, done, skipped, cursor, finished, error
+returning job_id, tenant, action, filter, actor, total, created_at, reason, stopped_by, done, skipped, cursor, finished, error

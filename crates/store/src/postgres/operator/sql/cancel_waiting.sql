@@ -1,9 +1,15 @@
--- $1 now, $2 this node, $3 tenant, $4 actor, $5 id.
+-- $1 now, $2 this node, $3 tenant, $4 actor, $5 ids, $6 note.
 -- Also a row that is being sent right now: its late success is added to the audit, the row stays Discarded.
-with cancelled as (
+with asked as materialized (
+  -- Looked up one by one: as a join it may begin with all of the tenant's notifications.
+  select (select n.seq from notifications n where n.tenant = $3::integer and n.id = given.id) as seq, given.id
+  from unnest($5::uuid[]) as given (id)
+), cancelled as (
   delete from due
-  where seq = (select n.seq from notifications n where n.tenant = $3::integer and n.id = $5::uuid)
-  returning seq, tenant, site, lane, waiting_since, generation, attempts, last_attempt_at
+  using asked
+  where due.seq = asked.seq
+  returning asked.id, due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation, due.attempts,
+    due.last_attempt_at
 ), ended as (
   insert into outcome (
     seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at, code, error
@@ -12,8 +18,9 @@ with cancelled as (
     generation, attempts, last_attempt_at, 'CANCELLED', 'cancelled by ' || $4::text
   from cancelled
 ), logged as (
-  insert into audit_log (at, tenant, seq, kind, status, actor, code)
-  select coalesce($1::timestamptz, date_trunc('milliseconds', now())), tenant, seq, 'NotifyDeliver', 'Discarded', $4::text, 'CANCELLED'
+  insert into audit_log (at, tenant, seq, kind, status, actor, code, detail)
+  select coalesce($1::timestamptz, date_trunc('milliseconds', now())), tenant, seq, 'NotifyDeliver', 'Discarded', $4::text, 'CANCELLED',
+    $6::text
   from cancelled
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)
@@ -23,4 +30,4 @@ with cancelled as (
   group by 1, 2, 3
   on conflict (bucket, tenant, site, what, writer) do update set n = stats.n + excluded.n
 )
-select $5::uuid as id from cancelled
+select id from cancelled

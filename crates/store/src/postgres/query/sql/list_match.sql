@@ -1,7 +1,7 @@
 -- $1 now, $2 tenant, $3 the candidates' seqs; then the filter, null for what it does not ask: $4 statuses, $5 channel,
 -- $6 from, $7 to, $8 stuck for milliseconds, $9 ended by; from $10 on the texts, in the order in which
--- `domain::TextFilter` declares them. The keyword is looked for by the caller, in any script's upper case.
-select n.seq, n.subject
+-- `domain::TextFilter` declares them. Words are looked for by the caller, in any script's upper case.
+select n.seq, n.subject, n.recipients::text as recipients, o.resolved_targets::text as resolved_targets, o.provider_message_id
 from notifications n
 left join due d on d.seq = n.seq
 left join outcome o on o.seq = n.seq

@@ -1,1 +1,1 @@
-select key_id, tenant, name, role, created_at, revoked_at from api_keys where tenant = ?1 order by key_id
+select key_id, tenant, name, role, created_at, revoked_at, last_used_at from api_keys where tenant = ?1 order by key_id

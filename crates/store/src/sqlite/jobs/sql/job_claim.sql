@@ -5,4 +5,4 @@ where job_id = (
   order by created_at
   limit 1
 )
-returning job_id, tenant, action, filter, actor, total, created_at, done, skipped, cursor, finished, error
+returning job_id, tenant, action, filter, actor, total, created_at, reason, stopped_by, done, skipped, cursor, finished, error

@@ -1,3 +1,3 @@
-insert into jobs (job_id, tenant, action, filter, actor, total, created_at)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-returning job_id, tenant, action, filter, actor, total, created_at, done, skipped, cursor, finished, error
+insert into jobs (job_id, tenant, action, filter, actor, total, created_at, reason)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+returning job_id, tenant, action, filter, actor, total, created_at, reason, stopped_by, done, skipped, cursor, finished, error

@@ -1,6 +1,6 @@
--- Whether one candidate passes the filter. The keyword is looked for by the caller, in any script's upper case. From ?9 on
+-- Whether one candidate passes the filter. Words are looked for by the caller, in any script's upper case. From ?9 on
 -- the texts, in the order in which `domain::TextFilter` declares them.
-select n.created_at, n.subject
+select n.subject, n.recipients, o.resolved_targets, o.provider_message_id
 from notifications n
 left join due d on d.seq = n.seq
 left join outcome o on o.seq = n.seq

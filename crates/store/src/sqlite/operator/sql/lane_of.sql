@@ -1,0 +1,1 @@
+select d.lane from notifications n join due d on d.seq = n.seq where n.tenant = ?1 and n.id = ?2

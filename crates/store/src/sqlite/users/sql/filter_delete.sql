@@ -1,0 +1,1 @@
+delete from saved_filters where user_id = ?1 and tenant = ?2 and name = ?3
