@@ -12,22 +12,39 @@ use simulator::{
     HttpOptions, HttpReceiver, ReceiptPlan,
     receipts::{CallbackPlace, ReceiptCounts},
 };
-use std::{net::TcpListener, path::Path, time::Duration};
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    time::Duration,
+};
 
 const APP_SECRET: &str = "meta-app-secret-0123456789";
 const AUTH_TOKEN: &str = "twilio-auth-token-01234567";
 
-/// A node that knows where the outside reaches it: the port has to be known before it starts.
-async fn node(folder: &Path) -> Node {
+/// A port that nobody listens on: it has to be known before the node starts.
+fn free_address() -> SocketAddr {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    free.local_addr().unwrap()
+}
+
+/// A node that knows where the outside reaches it.
+async fn node(folder: &Path, address: SocketAddr) -> Node {
     let mut setup = Setup::sqlite(folder);
     setup.env = vec![
         ("WAYPOST_SERVER__LISTEN".into(), address.to_string()),
         ("WAYPOST_SERVER__PUBLIC_URL".into(), format!("http://{address}")),
     ];
     Node::start(&setup).await
+}
+
+async fn until_told(far_end: &HttpReceiver, taken: u64) {
+    let all = ReceiptCounts { taken, refused: 0 };
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while far_end.receipts().counts() != all {
+        let counts = far_end.receipts().counts();
+        assert!(tokio::time::Instant::now() < deadline, "{counts:?}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 async fn provider(client: &Client, id: &str, kind: &str, settings: Value) -> String {
@@ -94,7 +111,7 @@ async fn until_each(client: &Client, ids: &[NotificationId], status: Status, rec
 #[tokio::test(flavor = "multi_thread")]
 async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
     let folder = tempfile::tempdir().unwrap();
-    let node = node(folder.path()).await;
+    let node = node(folder.path(), free_address()).await;
     let far_end = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     let addresses = services(&node.client, &far_end).await;
     let receipts = far_end.receipts();
@@ -116,15 +133,7 @@ async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
     }));
     let failed = send(&node.client, n).await;
     until_each(&node.client, &failed, Status::Parked, "failed").await;
-    let all = ReceiptCounts {
-        taken: 9 * n,
-        refused: 0,
-    };
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    while receipts.counts() != all {
-        assert!(tokio::time::Instant::now() < deadline, "{:?}", receipts.counts());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until_told(&far_end, 9 * n).await;
     assert_eq!(
         far_end.counts().taken,
         2 * n,
@@ -138,4 +147,27 @@ async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
         assert!(!shown.contains(secret) && !log.contains(secret));
     }
     assert_eq!(node.stop().await, 0);
+}
+
+/// A receipt that was answered is on disk. It also proves what the killed process had sent and not recorded: parked as
+/// ambiguous by the next one, and completed by the receipt instead of by a second message that costs money.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_answered_survives_a_kill_and_proves_what_nobody_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_address();
+    let first = node(folder.path(), address).await;
+    let far_end = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    services(&first.client, &far_end).await;
+    far_end.receipts().tell(Some(ReceiptPlan {
+        states: vec!["delivered".into()],
+        ..ReceiptPlan::default()
+    }));
+    let n = size::pick(40, 1_000);
+    let ids = send(&first.client, n).await;
+    until_told(&far_end, n).await;
+    first.kill();
+    let second = node(folder.path(), address).await;
+    until_each(&second.client, &ids, Status::Delivered, "delivered").await;
+    assert_eq!(far_end.counts().taken, n, "nobody has it twice");
+    assert_eq!(second.stop().await, 0);
 }
