@@ -21,6 +21,7 @@ pub mod id;
 pub mod kpi;
 pub mod lock;
 pub mod outcome;
+pub mod pair;
 pub mod provider;
 pub mod receipt;
 pub mod recipient;

@@ -1,5 +1,6 @@
 //! Between a site and central: what each may ask of the other ([`uplink`]), in plain Rust ([`message`]), and one
-//! gRPC stream that carries it ([`client`], [`server`]). The site dials out; central never does.
+//! gRPC stream that carries it ([`client`], [`server`]). The site dials out; central never does. And between the two
+//! machines of a site: [`peer`].
 //!
 //! Leaves to others: what is buffered and when it is tried (`site`), what is stored and acknowledged (`central`),
 //! how long to wait before dialling again (`domain::retry`).
@@ -11,6 +12,7 @@ pub mod bulk;
 mod calls;
 pub mod client;
 pub mod message;
+pub mod peer;
 pub mod server;
 pub mod tls;
 pub mod transport;

@@ -3,6 +3,7 @@
 use crate::{
     background::{Due, Purge},
     forwarder::{Forwarder, Forwarding},
+    pair::Watch,
     site::Site,
     telemetry::Reporter,
 };
@@ -26,8 +27,15 @@ pub struct Agent {
 
 impl Agent {
     /// Takes up what the last process left, and starts the loops. Notifications are forwarded if the site is
-    /// connected ([`Site::connect`]).
+    /// connected ([`Site::connect`]). A standby only keeps its copy up to date.
     pub async fn start(site: Arc<Site>) -> Result<Self> {
+        if site.pair().is_none() {
+            site.buffer.leave_pair().await?;
+        }
+        if site.is_standby() {
+            info!(site.id = %site.settings.id, "the site agent runs as the standby: it keeps a copy and sends nothing");
+            return Ok(Self::with_loops(site, Self::start_watch));
+        }
         for damage in site.buffer.damage().await? {
             error!(
                 file = damage.file,
@@ -57,14 +65,24 @@ impl Agent {
             parked = depth.all_parked(),
             "the site agent runs"
         );
+        Ok(Self::with_loops(site, Self::start_loops))
+    }
+
+    fn with_loops(site: Arc<Site>, start: fn(&Self)) -> Self {
         let agent = Self {
             loops: Loops::new(site.clock.clone()),
             site,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         };
-        agent.start_loops();
-        Ok(agent)
+        start(&agent);
+        agent
+    }
+
+    fn start_watch(&self) {
+        if let Some(pair) = self.site.pair() {
+            self.keep(Watch::new(pair.clone(), self.stop.clone()));
+        }
     }
 
     fn start_loops(&self) {
@@ -89,18 +107,24 @@ impl Agent {
         }
         self.keep(Due::new(site.clone(), forwarder));
         self.keep(Purge { site: site.clone() });
+        self.start_watch();
     }
 
     fn keep(&self, work: impl Loop) {
         self.loops.start(&self.tasks, &self.stop, work);
     }
 
-    /// Begins nothing new, waits for attempts under way, and closes the buffer.
-    pub async fn stop(&self) {
+    /// Begins nothing new and waits for attempts under way.
+    pub async fn rest(&self) {
         self.stop.cancel();
         self.tasks.close();
         self.site.engine.stop().await;
         self.tasks.wait().await;
+    }
+
+    /// The same, and closes the buffer.
+    pub async fn stop(&self) {
+        self.rest().await;
         self.site.buffer.close().await;
         info!(site.id = %self.site.settings.id, "the site agent has stopped");
     }

@@ -1,6 +1,7 @@
 //! The figures a site is watched by. Read from counters in memory; no query runs for them.
 
 use crate::site::Site;
+use domain::pair::Role;
 use link::LinkState;
 use metrics::gauge;
 
@@ -27,6 +28,12 @@ pub fn set(site: &Site) {
     for ((category, target), down) in site.engine.targets() {
         gauge!("waypost_site_target_down", "site" => id.clone(), "category" => category.as_str(), "target" => target)
             .set(f64::from(down));
+    }
+    if let Some(pair) = site.pair() {
+        of_site("waypost_site_active", f64::from(pair.role() == Role::Active));
+        let (behind, contact) = pair.figures();
+        of_site("waypost_site_copy_behind", behind as f64);
+        of_site("waypost_site_peer_reachable", f64::from(contact));
     }
     let up = site.link().as_ref().is_some_and(LinkState::is_up);
     of_site("waypost_site_link_up", f64::from(up));

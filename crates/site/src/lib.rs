@@ -2,7 +2,8 @@
 //!
 //! In reading order: what is taken in ([`intake`]), how calls and writes are tried ([`engine`]) and by whom
 //! ([`handler`]), how notifications reach central ([`forwarder`]), what central is told besides ([`telemetry`]), what
-//! people ask ([`status`], [`parked`], [`api`]), and the loops around it all ([`agent`], `background`).
+//! people ask ([`status`], [`parked`], [`api`]), the loops around it all ([`agent`], `background`), and the other machine
+//! of the site, where there is one ([`pair`]).
 //!
 //! Leaves to others: rows (`store::buffer`), the wire (`link`), HTTP to systems (`delivery::call`), delays and
 //! budgets (`domain::retry`), configuration (`waypost`).
@@ -19,6 +20,7 @@ mod gauges;
 pub mod handler;
 pub mod handlers;
 pub mod intake;
+pub mod pair;
 pub mod parked;
 pub mod payload;
 pub mod settings;
@@ -29,6 +31,7 @@ pub mod telemetry;
 pub use agent::Agent;
 pub use handler::{Delivered, Failed, Handler, Handlers};
 pub use intake::{Outgoing, SendError, SendOptions, Sent};
+pub use pair::Pair;
 pub use parked::Commands;
 pub use settings::Settings;
 pub use site::Site;

@@ -1,7 +1,7 @@
 //! One site: its buffer, who delivers what, and the link to central once there is one.
 
-use crate::{engine::Engine, forwarder::ACK_MEMORY, handler::Handlers, settings::Settings};
-use domain::{Clock, Timestamp, site::Category};
+use crate::{engine::Engine, forwarder::ACK_MEMORY, handler::Handlers, pair::Pair, settings::Settings};
+use domain::{Clock, Timestamp, pair::Role, site::Category};
 use link::{LinkState, SiteDamage, SiteEvent, SiteReport, Uplink};
 use std::{
     collections::BTreeMap,
@@ -16,6 +16,7 @@ pub struct Site {
     pub engine: Engine,
     pub clock: Arc<dyn Clock>,
     uplink: OnceLock<Arc<dyn Uplink>>,
+    pair: OnceLock<Arc<Pair>>,
     /// The last things central said about notifications, for when it cannot be asked.
     pub(crate) heard: Mutex<crate::status::Heard>,
     pub(crate) last_steps: tokio::sync::Mutex<crate::bulk::LastSteps>,
@@ -45,6 +46,7 @@ impl Site {
             buffer,
             clock,
             uplink: OnceLock::new(),
+            pair: OnceLock::new(),
             heard: Mutex::default(),
             last_steps: tokio::sync::Mutex::default(),
         })
@@ -57,6 +59,20 @@ impl Site {
 
     pub fn uplink(&self) -> Option<&Arc<dyn Uplink>> {
         self.uplink.get()
+    }
+
+    /// The other machine of this site. Set once, before the agent starts.
+    pub fn join(&self, pair: Arc<Pair>) {
+        let _ = self.pair.set(pair);
+    }
+
+    pub fn pair(&self) -> Option<&Arc<Pair>> {
+        self.pair.get()
+    }
+
+    /// Whether this machine keeps a copy and sends nothing.
+    pub fn is_standby(&self) -> bool {
+        self.pair().is_some_and(|pair| pair.role() == Role::Standby)
     }
 
     /// Whether central can be reached, as far as the link knows; none where no central is configured.

@@ -50,6 +50,7 @@ pub(crate) static BUFFER: Schema = schema! { "buffer":
     "V2__damage",
     "V3__events_by_message",
     "V4__memory_of_news",
+    "V5__replication",
 };
 
 impl Schema {

@@ -18,10 +18,12 @@
 //! Always true: when a send answers, the message is on this machine's disk or was delivered.
 
 mod notify;
+mod pair;
 mod read;
 mod send;
 
 pub use notify::Notify;
+pub use pair::{OtherMachine, Pair};
 pub use read::{
     Damage, Health, LoopHealth, NotificationStatus, Recovered, SiteEvent, Tracking, TriedNow, WaitingMessage,
     WaitingPage,

@@ -151,6 +151,9 @@ pub struct Health {
     /// How the agent's background loops are doing.
     #[serde(default)]
     pub loops: Vec<LoopHealth>,
+    /// The two machines of the site, where it has two.
+    #[serde(default)]
+    pub pair: Option<super::Pair>,
 }
 
 /// How a background loop of the agent is doing.

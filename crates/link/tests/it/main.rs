@@ -6,6 +6,7 @@
 )]
 
 mod connecting;
+mod peer;
 mod relays;
 mod submitting;
 mod tls;

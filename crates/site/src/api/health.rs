@@ -21,6 +21,7 @@ pub async fn healthz(State(api): State<Api>) -> Response {
     let link = match site.link() {
         Some(LinkState::Up { since, .. }) => json!({"up": true, "since": since}),
         Some(LinkState::Down { since, why }) => json!({"up": false, "since": since, "why": why}),
+        None if site.is_standby() => json!({"up": false, "why": "this machine is the standby"}),
         None => json!({"up": false, "why": "no central is configured"}),
     };
     let depth = site.buffer.depth();
@@ -57,8 +58,13 @@ pub async fn healthz(State(api): State<Api>) -> Response {
             })
         })
         .collect();
+    let pair = match site.pair() {
+        Some(pair) => Some(super::pair::shown(&pair.status().await)),
+        None => None,
+    };
     let body = json!({
         "status": word,
+        "pair": pair,
         "damage": damage,
         "forgottenUntil": site.shorter_memory(),
         "refusing": refusing,

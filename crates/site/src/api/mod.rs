@@ -14,6 +14,8 @@ mod health;
 mod lists;
 mod notify;
 mod page;
+mod page_pair;
+mod pair;
 mod problem;
 mod sent;
 mod serve;
@@ -79,10 +81,17 @@ pub fn router(api: Api) -> Router {
         .route("/damage", get(damage::list))
         .route("/damage/acknowledge", post(damage::acknowledge))
         .route("/recover", post(damage::recover))
+        .route("/pair", get(pair::show))
+        .route("/pair/promote", post(pair::promote))
+        .route("/pair/demote", post(pair::demote))
         .route("/metrics", get(health::metrics))
         .route("/healthz", get(health::healthz))
         .fallback(problem::no_such_route)
         .method_not_allowed_fallback(problem::no_such_method)
+        .layer(middleware::from_fn_with_state(
+            api.clone(),
+            pair::only_look_at_a_standby,
+        ))
         .layer(middleware::from_fn_with_state(api.access.clone(), access::check))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(api)

@@ -3,6 +3,7 @@
 use super::{
     Api, Problem,
     lists::{Asked, only},
+    page_pair,
 };
 use crate::parked;
 use axum::{
@@ -46,8 +47,15 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
         escaped(site.settings.id.as_str()),
         escaped(&site.settings.node),
         env!("CARGO_PKG_VERSION"),
-        link(site.link(), now)
+        if site.is_standby() {
+            String::new()
+        } else {
+            link(site.link(), now)
+        }
     );
+    if let Some(pair) = site.pair() {
+        html.push_str(&page_pair::shown(&pair.status().await, now));
+    }
     if let Some(why) = site.buffer.refusing() {
         let _ = write!(
             html,
@@ -216,7 +224,7 @@ fn link(state: Option<LinkState>, now: Timestamp) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -29,6 +29,8 @@ pub const CODES: &[(&str, StatusCode)] = &[
     ("no_room", StatusCode::INSUFFICIENT_STORAGE),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE),
     ("central_unreachable", StatusCode::SERVICE_UNAVAILABLE),
+    ("standby", StatusCode::SERVICE_UNAVAILABLE),
+    ("handover_refused", StatusCode::CONFLICT),
 ];
 
 #[derive(Debug, Clone, PartialEq)]

@@ -10,6 +10,7 @@ mod engine;
 mod forward;
 mod lifecycle;
 mod news;
+mod pair;
 mod parked;
 mod script;
 mod status;

@@ -22,6 +22,7 @@ mod open;
 mod operator;
 mod purge;
 mod recover;
+pub mod replication;
 mod reserve;
 mod room;
 mod rows;
@@ -125,6 +126,7 @@ struct Shared {
     /// Damage nobody has acknowledged.
     damaged: AtomicU64,
     forgotten: forget::Forgotten,
+    replication: replication::Replication,
 }
 
 impl Shared {
@@ -208,7 +210,15 @@ impl Buffer {
         work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let shared = self.shared.clone();
-        self.writer.write(weight, move |s| work(s, &shared)).await
+        let unless_standby = move |s: &mut WriteSession<'_>| match shared.replication.is_standby() {
+            true => Err(replication::standby()),
+            false => work(s, &shared),
+        };
+        let done = self.writer.write(weight, unless_standby).await;
+        if done.is_ok() {
+            self.shared.wake.ring_changed();
+        }
+        done
     }
 
     /// Runs a query on a snapshot of the last commit. A page that cannot be read ends the process as a failed write

@@ -4,8 +4,8 @@
 //! with what could be read of the other.
 
 use super::{
-    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, identity, recover, reserve::Reserve,
-    room::Room, rows, sql,
+    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, identity, recover,
+    replication::Replication, reserve::Reserve, room::Room, rows, sql,
 };
 use crate::{
     Error, Result, private, schema,
@@ -59,6 +59,7 @@ impl Buffer {
             ops: AtomicI64::new(op),
             damaged: AtomicU64::new(damage::count(&conn)?),
             forgotten: forget::Forgotten::read(&conn)?,
+            replication: Replication::read(&conn)?,
         });
         drop(conn);
         let guarded = Guarded {

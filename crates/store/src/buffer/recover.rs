@@ -41,14 +41,14 @@ pub struct Recovered {
 }
 
 /// What became of one row.
-enum Took {
+pub(super) enum Took {
     New(Category, MessageStatus, i64),
     Known,
     NoMessage,
 }
 
 impl Recovered {
-    fn count(&mut self, took: &Took) {
+    pub(super) fn count(&mut self, took: &Took) {
         match took {
             Took::New(..) => self.taken += 1,
             Took::Known => self.known += 1,
@@ -133,7 +133,11 @@ fn each_chunk(file: &Path, mut take: impl FnMut(Chunk) -> bool) -> Result<Option
     Ok(trouble)
 }
 
-fn take_all(s: &mut WriteSession<'_>, shared: &Arc<Shared>, rows: &[Salvaged]) -> Result<Vec<Took>> {
+pub(super) fn take_all(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    rows: &[Salvaged],
+) -> Result<Vec<Took>> {
     let mut all = Vec::with_capacity(rows.len());
     for row in rows {
         let took = take(s.conn, s.now, &shared.node, shared.op(), row)?;

@@ -177,6 +177,10 @@ impl Buffer {
         if room.made_times.load(Ordering::SeqCst) != before {
             return true;
         }
+        if self.drop_log().await.is_ok_and(|dropped| dropped) {
+            room.made_times.fetch_add(1, Ordering::SeqCst);
+            return true;
+        }
         if self.shared.gauge.remembered() == 0 {
             return false;
         }

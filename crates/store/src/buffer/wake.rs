@@ -13,6 +13,7 @@ pub struct Wake {
     forward: Notify,
     rewind: AtomicBool,
     telemetry: Notify,
+    changed: Notify,
 }
 
 impl Wake {
@@ -43,6 +44,11 @@ impl Wake {
         self.telemetry.notified().await;
     }
 
+    /// Something was written: the other machine of the site has something to fetch.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
     /// Whether older notifications than those seen before may wait again. Asked once per time it happens.
     pub fn take_rewind(&self) -> bool {
         self.rewind.swap(false, Ordering::SeqCst)
@@ -66,6 +72,10 @@ impl Wake {
     pub(super) fn ring_rewind(&self) {
         self.rewind.store(true, Ordering::SeqCst);
         self.forward.notify_one();
+    }
+
+    pub(super) fn ring_changed(&self) {
+        self.changed.notify_one();
     }
 
     pub(super) fn ring_telemetry(&self) {

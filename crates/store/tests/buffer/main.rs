@@ -9,6 +9,7 @@ mod file;
 mod harness;
 mod model;
 mod replaced;
+mod replication;
 mod room;
 mod small_disk;
 mod statements;

@@ -54,6 +54,11 @@ const WALKS: &[(&str, &str)] = &[
     ("told_of", "what was parked before, through its own index"),
     ("interrupted", "what is under way, through its own index"),
     ("targets_due", "a step of the index per target"),
+    ("log_head", "the sequences, a row per table"),
+    ("sequence_get", "the sequences, a row per table"),
+    ("sequence_begin", "the sequences, a row per table"),
+    ("sequence_raise", "the sequences, a row per table"),
+    ("log_is_on", "the names of the schema"),
     ("pull_due_in", "at the start, and when the clock was set back"),
 ];
 

@@ -29,6 +29,7 @@ pub mod show;
 pub mod simulate;
 pub mod site;
 mod site_messages;
+mod site_pair;
 pub mod sites;
 pub mod status;
 pub mod tail;

@@ -7,10 +7,15 @@ use crate::{
     output::{self, Cells, table, time::short},
     wiring::{files, logging, metric_families, metrics, otlp, signals, site},
 };
+use ::site::pair::Turn;
 use anyhow::Context;
 use comfy_table::Cell;
 use domain::SystemClock;
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use store::buffer::replication;
 use tokio_util::sync::CancellationToken;
 
 /// Run a site agent: take messages from scripts, keep them, send them when it is possible
@@ -39,6 +44,15 @@ pub enum Command {
     /// Reads what can be read, says what cannot, and takes in only what the agent does not know by its id: nothing is sent
     /// twice. The file has to be beside the agent's buffer and stays as it is.
     Recover(Recover),
+    /// Show which of the site's two machines this is, and how far the copy is
+    Pair(super::site_pair::Show),
+    /// Make this machine the active one of the two
+    ///
+    /// The other one hands over: it begins nothing, lets attempts end, and this one fetches what it still had. Where the other
+    /// cannot be asked nothing is done, unless --force says that it is certain that it does not run.
+    Promote(super::site_pair::Promote),
+    /// Have the other machine take over from this one
+    Demote(super::site_pair::Demote),
 }
 
 #[derive(Debug, clap::Args)]
@@ -70,6 +84,9 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         Some(Command::Damage(damage)) => return show(&damage).await,
         Some(Command::Acknowledge(seen)) => return acknowledge(&seen).await,
         Some(Command::Recover(from)) => return recover(&from).await,
+        Some(Command::Pair(show)) => return super::site_pair::show(&show).await,
+        Some(Command::Promote(promote)) => return super::site_pair::promote(&promote).await,
+        Some(Command::Demote(demote)) => return super::site_pair::demote(&demote).await,
         None => {}
     }
     let loaded = Loaded::read(global.config.as_deref())?;
@@ -84,17 +101,52 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     };
     let endpoint = config.telemetry.endpoint().map_err(|p| Problems(vec![p]))?;
     let exporter = otlp::Exporter::start(endpoint.as_ref(), resource, Arc::new(SystemClock))?;
-    let running = site::start(&config.site, Some(metrics), exporter.tracer.clone(), stop).await?;
-    if let Some(file) = &args.port_file {
-        files::write_whole(file, &format!("{}\n", running.address))?;
-    }
-    output::line(format_args!(
-        "site {} is listening on http://{}",
-        running.agent.site.settings.id, running.address
-    ))?;
-    let ended = running.finished().await;
+    let (mut site_config, mut announced) = (config.site.clone(), false);
+    let ended = loop {
+        let started = site::start(
+            &site_config,
+            Some(metrics.clone()),
+            exporter.tracer.clone(),
+            stop.child_token(),
+        );
+        let running = started.await?;
+        if let Some(file) = &args.port_file {
+            files::write_whole(file, &format!("{}\n", running.address))?;
+        }
+        // Whatever it becomes, it stays where scripts have found it.
+        site_config.listen = running.address;
+        if !std::mem::replace(&mut announced, true) {
+            output::line(format_args!(
+                "site {} is listening on http://{}",
+                running.agent.site.settings.id, running.address
+            ))?;
+        }
+        match running.finished().await {
+            Ok(Some(turn)) if !stop.is_cancelled() => take_turn(turn, &site_config.database),
+            ended => break ended.map(drop),
+        }
+    };
     exporter.close().await;
     ended
+}
+
+/// What is to be done before the agent starts anew. Where a copy cannot take the buffer's place, the buffer stays, and
+/// another copy is made.
+fn take_turn(turn: Turn, buffer: &Path) {
+    let Turn::CopyIsWhole { keep } = turn else {
+        return;
+    };
+    match replication::put_in_place(buffer, keep, &SystemClock) {
+        Ok(Some(aside)) => tracing::warn!(
+            file = %aside.display(),
+            "the copy has taken the buffer's place; what was there is set aside and not deleted"
+        ),
+        Ok(None) => tracing::info!("the copy has taken the buffer's place"),
+        Err(error) => tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "the copy cannot take the buffer's place"
+        ),
+    }
 }
 
 async fn show(args: &Damage) -> anyhow::Result<()> {

@@ -73,11 +73,7 @@ impl Layer {
     }
 
     pub fn find(&self, name: &str) -> Option<&Value> {
-        let (section, key) = name.split_once('.')?;
-        match self.values.get(section)? {
-            Value::Dict(_, inner) => inner.get(key),
-            _ => None,
-        }
+        dig(&self.values, name)
     }
 
     pub fn set(&mut self, key: &Key, value: &str) {
@@ -87,15 +83,7 @@ impl Layer {
     }
 
     pub fn remove(&mut self, name: &str) {
-        let (section, key) = name.split_once('.').unwrap_or((name, ""));
-        match self.values.get_mut(section) {
-            Some(Value::Dict(_, inner)) if !key.is_empty() => {
-                inner.remove(key);
-            }
-            _ => {
-                self.values.remove(section);
-            }
-        }
+        remove_from(&mut self.values, name);
     }
 
     /// How a value of this layer is named when somebody asks where it came from.
@@ -113,8 +101,7 @@ impl Layer {
             let is_section = known.iter().any(|key| key.parts().0 == section);
             match value {
                 Value::Dict(_, inner) if is_section || !inner.is_empty() => {
-                    let names = inner.keys().map(|key| format!("{section}.{key}"));
-                    unknown.extend(names.filter(|name| known.iter().all(|k| k.name != name)));
+                    unknown.extend(unknown_in(section, inner, known));
                 }
                 _ => unknown.push(section.clone()),
             }
@@ -135,6 +122,44 @@ impl Layer {
         self.values
             .retain(|section, _| known.iter().any(|key| key.parts().0 == section));
         problems
+    }
+}
+
+/// The keys of a table that nobody knows. A table in it is looked into if keys of it are known.
+fn unknown_in(table: &str, values: &Dict, known: &[Key]) -> Vec<String> {
+    let mut unknown = vec![];
+    for (key, value) in values {
+        let name = format!("{table}.{key}");
+        let below = format!("{name}.");
+        match value {
+            Value::Dict(_, inner) if known.iter().any(|k| k.name.starts_with(&below)) => {
+                unknown.extend(unknown_in(&name, inner, known));
+            }
+            _ if known.iter().all(|k| k.name != name) => unknown.push(name),
+            _ => {}
+        }
+    }
+    unknown
+}
+
+/// The value of a key, by its name with its section and, where it has one, its table.
+pub(super) fn dig<'a>(values: &'a Dict, name: &str) -> Option<&'a Value> {
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    match (values.get(first)?, rest) {
+        (value, "") => Some(value),
+        (Value::Dict(_, inner), rest) => dig(inner, rest),
+        _ => None,
+    }
+}
+
+/// What should be a table and is none goes as a whole.
+fn remove_from(values: &mut Dict, name: &str) {
+    let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+    match values.get_mut(first) {
+        Some(Value::Dict(_, inner)) if !rest.is_empty() => remove_from(inner, rest),
+        _ => {
+            values.remove(first);
+        }
     }
 }
 

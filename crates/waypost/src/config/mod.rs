@@ -13,6 +13,7 @@ pub mod log;
 mod oidc;
 pub mod outbox;
 mod problem;
+pub mod replication;
 pub mod secret;
 pub mod secrets;
 pub mod server;

@@ -4,6 +4,7 @@ use super::{
     key::Key,
     list,
     problem::Problem,
+    replication::{self, Replication},
     secret::{Secret, Twin},
     site_targets::{Connection, System},
 };
@@ -46,6 +47,7 @@ pub struct Site {
     pub retry_timer_interval: Duration,
     #[serde(with = "seconds")]
     pub tracking_retention: Duration,
+    pub replication: Replication,
     #[serde(skip_serializing)]
     pub system: Vec<System>,
     #[serde(skip_serializing)]
@@ -76,6 +78,7 @@ impl Default for Site {
             notification_max_retries: site.notification_max_retries,
             retry_timer_interval: site.timer,
             tracking_retention: site.tracking_retention,
+            replication: Replication::default(),
             system: vec![],
             connection: vec![],
         }
@@ -223,6 +226,11 @@ pub const KEYS: &[Key] = &[
     NOTIFICATION_MAX_RETRIES,
     RETRY_TIMER_INTERVAL,
     TRACKING_RETENTION,
+    replication::LISTEN,
+    replication::PEER,
+    replication::TLS_CERT_FILE,
+    replication::TLS_KEY_FILE,
+    replication::CA_FILE,
     SYSTEM,
     CONNECTION,
 ];
@@ -287,6 +295,7 @@ impl Site {
             Err(problem) => bad.push(problem),
         }
         bad.extend(self.key().read().err());
+        bad.extend(self.replication.problems(self.insecure));
         bad.extend(super::site_targets::problems(&self.system, &self.connection));
         bad
     }
@@ -305,6 +314,12 @@ impl Site {
             bad.push(Problem::new(
                 KEY.name,
                 "is needed with site.central: the key that central gave out for this site",
+            ));
+        }
+        if self.replication.peer.is_some() && keyless {
+            bad.push(Problem::new(
+                KEY.name,
+                "is needed with site.replication.peer: the two machines prove by it that they are of one site",
             ));
         }
         bad

@@ -117,6 +117,33 @@ impl System {
         delivery::call::System::new(settings, outside).map_err(|bad| bad.to_string())
     }
 
+    /// All that decides what a call does, in one text. With its secrets: only a digest of it may leave this machine.
+    pub fn fingerprint(&self) -> Result<String, String> {
+        let secrets = [
+            one_of("password", &self.password, &self.password_file)?,
+            one_of("token", &self.token, &self.token_file)?,
+            one_of("value", &self.value, &self.value_file)?,
+        ];
+        Ok(format!(
+            "{:?}",
+            (
+                &self.base_url,
+                self.how(),
+                &self.username,
+                &self.header,
+                secrets,
+                self.timeout,
+                &self.transient,
+                &self.headers,
+            )
+        ))
+    }
+
+    /// Whether it is this very machine.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.base_url)
+    }
+
     fn credentials(&self) -> Result<Auth, String> {
         let needs = |what: &str| format!("auth = \"{}\" needs {what}", self.how());
         Ok(match self.auth {
@@ -152,10 +179,34 @@ impl System {
 }
 
 impl Connection {
+    /// As of a system.
+    pub fn fingerprint(&self) -> Result<String, String> {
+        let url = one_of("url", &self.url, &self.url_file)?;
+        Ok(format!("{:?}", (url, self.timeout)))
+    }
+
+    pub fn is_local(&self) -> Result<bool, String> {
+        let url = one_of("url", &self.url, &self.url_file)?.unwrap_or_default();
+        Ok(url.trim_start().starts_with("sqlite:") || is_loopback(&url))
+    }
+
     pub fn build(&self) -> Result<External, String> {
         let url = one_of("url", &self.url, &self.url_file)?.ok_or("url or url_file is missing")?;
         External::new(url.trim(), in_time(self.timeout)?).map_err(|why| format!("url {why}"))
     }
+}
+
+/// Whether a URL leads to the machine it is used on.
+fn is_loopback(url: &str) -> bool {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let ip = host.parse::<std::net::IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 fn in_time(timeout: Duration) -> Result<Duration, String> {

@@ -35,11 +35,7 @@ fn default_of(key: &Key, defaults: &Dict) -> Option<String> {
     if key.name == database::URL.name {
         return Some(quoted(database::DEFAULT_URL));
     }
-    let (section, name) = key.parts();
-    let Value::Dict(_, section) = defaults.get(section)? else {
-        return None;
-    };
-    Some(match section.get(name)? {
+    Some(match super::layers::dig(defaults, key.name)? {
         Value::String(_, text) => quoted(text),
         other => super::show::text(other),
     })

@@ -206,6 +206,24 @@ pub const SITE: &[Family] = &[
         Unit::Count,
         "1 while the link to central is up.",
     ),
+    labelled(
+        "waypost_site_active",
+        Kind::Gauge,
+        Unit::Count,
+        "Of a site with two machines: 1 on the active one, 0 on the standby.",
+    ),
+    labelled(
+        "waypost_site_copy_behind",
+        Kind::Gauge,
+        Unit::Count,
+        "Changes that the standby lacked when the two machines last heard of each other.",
+    ),
+    labelled(
+        "waypost_site_peer_reachable",
+        Kind::Gauge,
+        Unit::Count,
+        "1 while the other machine of the site can be asked.",
+    ),
     plain(
         "waypost_link_up",
         Kind::Gauge,

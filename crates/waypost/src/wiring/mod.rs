@@ -9,6 +9,7 @@ pub mod metric_families;
 pub mod metrics;
 pub mod node;
 pub mod otlp;
+mod pair;
 pub mod signals;
 pub mod site;
 pub mod store;

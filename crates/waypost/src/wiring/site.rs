@@ -1,5 +1,6 @@
 //! A site agent, from its configuration.
 
+use super::pair::{self, RunningPair};
 use crate::config::{Problem, Problems, site::Site as Config};
 use anyhow::Context;
 use delivery::Outside;
@@ -10,6 +11,7 @@ use site::{
     Agent, Commands, Handlers, Settings, Site,
     api::{self, Access, Api, Listening},
     handlers::{CachedDbWrites, ExternalSystems},
+    pair::Turn,
 };
 use std::{net::SocketAddr, sync::Arc};
 use store::{Buffer, buffer};
@@ -26,6 +28,7 @@ pub struct RunningSite {
     /// The link goes last: what was under way may still be answered.
     unlink: CancellationToken,
     link: Option<tokio::task::JoinHandle<()>>,
+    pair: Option<RunningPair>,
 }
 
 /// Opens the buffer, dials central, listens. Runs until `stop`; see [`RunningSite::finished`].
@@ -61,13 +64,19 @@ pub async fn start(
     let buffer = tokio::task::spawn_blocking(move || Buffer::open(&options, opening))
         .await?
         .with_context(|| format!("cannot open {} (site.database)", config.database.display()))?;
+    let buffer = Arc::new(buffer);
     let buffer_id = buffer.id();
+    let pair = pair::join(config, &settings, &buffer, &clock).await?;
     let handlers = Handlers::default()
         .register(Category::ExternalSystem, systems.clone())
         .register(Category::CachedDbWrite, connections.clone());
-    let site = Site::new(settings, Arc::new(buffer), handlers, clock);
+    let site = Site::new(settings, buffer, handlers, clock);
+    if let Some(joined) = &pair {
+        site.join(joined.pair.clone());
+    }
     let unlink = CancellationToken::new();
-    let link = link.map(|options| {
+    // A standby has nothing to hand over, and central knows one agent of a site.
+    let link = link.filter(|_| !site.is_standby()).map(|options| {
         let link = LinkClient::new(Options {
             buffer: buffer_id,
             ..options
@@ -76,6 +85,7 @@ pub async fn start(
         tokio::spawn(link.run(Arc::new(Commands(site.clone())), unlink.clone()))
     });
     let agent = Arc::new(Agent::start(site).await.context("the buffer cannot be used")?);
+    let pair = pair.map(|joined| joined.serve(&agent)).transpose()?;
     let local = Api {
         agent: agent.clone(),
         systems,
@@ -91,13 +101,16 @@ pub async fn start(
         stop,
         unlink,
         link,
+        pair,
     })
 }
 
 impl RunningSite {
-    /// Completes when the site was stopped and everything is in order, or when something broke.
-    pub async fn finished(mut self) -> anyhow::Result<()> {
+    /// Completes when the site was stopped and everything is in order, or when something broke. Says why it has to be
+    /// started anew, if it has.
+    pub async fn finished(mut self) -> anyhow::Result<Option<Turn>> {
         let mut poisoned = self.agent.site.buffer.poisoned();
+        let mut turned = None;
         let broke = tokio::select! {
             // First: once the stop is asked for, the others end as they should.
             biased;
@@ -111,6 +124,13 @@ impl RunningSite {
                 Some(Err(anyhow::anyhow!("a part that this agent cannot do without is gone ({gone}); it has to be started again")))
             }
             died = link_died(self.link.as_mut()) => Some(Err(died)),
+            turn = pair::turned(self.pair.as_mut()) => match turn {
+                Ok(turn) => {
+                    turned = Some(turn);
+                    None
+                }
+                Err(died) => Some(Err(died)),
+            },
             _ = poisoned.wait_for(|poisoned| *poisoned) => {
                 Some(Err(anyhow::anyhow!(
                     "the disk failed under the buffer; nothing was acknowledged after that, start again when it is well"
@@ -120,6 +140,9 @@ impl RunningSite {
         self.stop.cancel();
         let patience = self.agent.site.settings.shutdown_wait * 3;
         let orderly = async {
+            if let Some(pair) = self.pair.take() {
+                pair.stop().await;
+            }
             self.agent.stop().await;
             if broke.is_none() {
                 let _ = (&mut self.http).await;
@@ -132,7 +155,7 @@ impl RunningSite {
         if tokio::time::timeout(patience, orderly).await.is_err() {
             tracing::warn!("not everything ended in time; what was under way counts as interrupted");
         }
-        broke.unwrap_or(Ok(()))
+        broke.unwrap_or(Ok(())).map(|()| turned)
     }
 }
 
@@ -236,7 +259,9 @@ fn link_options(
     Ok(Some(options))
 }
 
-fn secret(read: Result<Option<crate::config::secret::Secret>, Problem>) -> Result<Option<String>, Problems> {
+pub(super) fn secret(
+    read: Result<Option<crate::config::secret::Secret>, Problem>,
+) -> Result<Option<String>, Problems> {
     read.map(|found| found.map(|secret| secret.expose().to_owned()))
         .map_err(|problem| Problems(vec![problem]))
 }

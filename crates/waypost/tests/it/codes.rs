@@ -10,7 +10,14 @@ fn a_code_means_at_a_site_what_it_means_at_central() {
             None => own.push(*code),
         }
     }
-    let documented = ["permanent_failure", "no_room", "stopping", "central_unreachable"];
+    let documented = [
+        "permanent_failure",
+        "no_room",
+        "stopping",
+        "central_unreachable",
+        "standby",
+        "handover_refused",
+    ];
     assert_eq!(own, documented);
     let docs = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sites.md"));
     for (code, _) in site::api::CODES {

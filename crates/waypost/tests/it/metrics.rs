@@ -7,6 +7,7 @@ use crate::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::{Read, Write},
     path::Path,
     process::Stdio,
 };
@@ -116,12 +117,33 @@ fn central_shows_what_the_page_says_with_its_help_texts() {
 #[test]
 fn a_site_shows_what_the_page_says_with_its_help_texts() {
     let place = Place::new();
-    let config = "[site]\nid = \"north\"\nlisten = \"127.0.0.1:0\"\n\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    let config = "[site]\nid = \"north\"\nkey = \"wps_of_north\"\nlisten = \"127.0.0.1:0\"\n\n[site.replication]\n\
+         listen = \"127.0.0.1:0\"\npeer = \"http://127.0.0.1:9\"\n\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://127.0.0.1:9\"\n";
     place.write("waypost.toml", config);
     let mut command = place.command(&["site"]);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let (_agent, url) = serving(command, "site north is listening on ");
+    let promoted = ask(&url, "POST", "/pair/promote", "", r#"{"force":true}"#);
+    assert!(promoted.starts_with("HTTP/1.0 200"), "{promoted}");
+    until_it_answers(&url, "/healthz", "\"name\":\"due\"");
     let called = ask(&url, "POST", "/calls", "", r#"{"system":"erp","path":"/orders"}"#);
     assert!(called.starts_with("HTTP/1.0 202"), "{called}");
     compare("A site's agent", &ask(&url, "GET", "/metrics", "", ""));
+}
+
+/// It starts anew, and nobody is there for a moment.
+fn until_it_answers(url: &str, path: &str, with: &str) {
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    for _ in 0..1_000 {
+        let mut answer = String::new();
+        let asked = std::net::TcpStream::connect(address).and_then(|mut stream| {
+            stream.write_all(format!("GET {path} HTTP/1.0\r\nhost: {address}\r\n\r\n").as_bytes())?;
+            stream.read_to_string(&mut answer)
+        });
+        if asked.is_ok() && answer.contains(with) {
+            return;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(20));
+    }
+    panic!("{path} never said {with}");
 }

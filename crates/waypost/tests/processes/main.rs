@@ -26,6 +26,7 @@ mod receipts;
 mod site_agent;
 mod site_calls;
 mod site_outage;
+mod site_pair;
 mod site_people;
 mod size;
 mod smtp;

@@ -110,7 +110,7 @@ impl Running {
 
     pub async fn stop(self) -> anyhow::Result<()> {
         self.stop.cancel();
-        self.site.finished().await
+        self.site.finished().await.map(drop)
     }
 }
 

@@ -1,0 +1,240 @@
+//! The end that asks.
+
+use super::{
+    About, MESSAGE_BYTES, PROTOCOL, TakenIn,
+    proof::{self, Side},
+    wire::{self, v1, v1::peer_client},
+};
+use crate::{
+    address::Address,
+    tls::ClientTls,
+    transport::{Dial, Io, Tcp},
+};
+use domain::{
+    SiteId, chain,
+    pair::{Changes, Copied, Node, Table, Value, change::Row},
+};
+use hyper_util::rt::TokioIo;
+use secrecy::SecretString;
+use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
+use tokio::time::timeout;
+use tonic::{
+    Response, Status,
+    transport::{Channel, Endpoint},
+};
+use uuid::Uuid;
+
+/// For a connection, and for both to prove themselves.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For an answer that needs no work.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+/// For an answer that carries rows.
+const ROWS_TIMEOUT: Duration = Duration::from_secs(30);
+/// For attempts under way to end at the other machine.
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(90);
+/// A ping this often; unanswered for as long again, the other is gone.
+const KEEP_ALIVE: Duration = Duration::from_secs(4);
+
+/// How the other machine is reached.
+#[derive(Clone)]
+pub struct PeerOptions {
+    pub site: SiteId,
+    pub key: SecretString,
+    pub address: Address,
+    /// Needed for an `https` address.
+    pub tls: Option<ClientTls>,
+    /// Plain text to another machine is refused unless this is set.
+    pub insecure: bool,
+    pub dial: Arc<dyn Dial>,
+}
+
+impl PeerOptions {
+    pub fn new(site: SiteId, key: SecretString, address: Address) -> Self {
+        Self {
+            site,
+            key,
+            address,
+            tls: None,
+            insecure: false,
+            dial: Arc::new(Tcp),
+        }
+    }
+}
+
+impl fmt::Debug for PeerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PeerOptions({} at {})", self.site, self.address)
+    }
+}
+
+/// The other machine, which has proved that it is one.
+#[derive(Debug, Clone)]
+pub struct PeerSession {
+    client: peer_client::PeerClient<Channel>,
+    session: Vec<u8>,
+    /// What it said when it was met.
+    pub about: About,
+    pub node: Node,
+}
+
+/// Connects, and has both prove that they hold the site's key. An error is why not, in words.
+pub async fn connect(options: &PeerOptions, about: About, node: Node) -> Result<PeerSession, String> {
+    let address = &options.address;
+    match timeout(CONNECT_TIMEOUT, open(options, about, node)).await {
+        Ok(done) => done.map_err(|why| format!("{address}: {why}")),
+        Err(_) => Err(format!(
+            "{address} did not answer within {} s",
+            CONNECT_TIMEOUT.as_secs()
+        )),
+    }
+}
+
+async fn open(options: &PeerOptions, about: About, node: Node) -> Result<PeerSession, String> {
+    let io = dial(options).await.map_err(|e| chain(&e))?;
+    let endpoint = Endpoint::from_static("http://peer")
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .keep_alive_while_idle(true);
+    let mut io = Some(TokioIo::new(io));
+    let once = tower::service_fn(move |_| {
+        let io = io
+            .take()
+            .ok_or_else(|| io::Error::other("the connection is over"));
+        async move { io }
+    });
+    let channel = endpoint
+        .connect_with_connector(once)
+        .await
+        .map_err(|e| chain(&e))?;
+    let mut client = peer_client::PeerClient::new(channel)
+        .max_decoding_message_size(MESSAGE_BYTES)
+        .max_encoding_message_size(MESSAGE_BYTES);
+
+    let (site, nonce) = (options.site.as_str(), proof::random()?);
+    let meeting = v1::Meeting {
+        protocol: PROTOCOL,
+        site: site.to_owned(),
+        nonce: nonce.clone(),
+    };
+    let met = answer(client.meet(meeting).await)?;
+    let other = Uuid::from_slice(&met.id).map_err(|_| "it has no id".to_owned())?;
+    if other == node.id {
+        return Err("it is this machine, or its buffer is a copy of this one's".into());
+    }
+    let nonces = [nonce.as_slice(), met.nonce.as_slice()];
+    if !proof::holds(&options.key, Side::Asked, site, nonces, other, &met.proof) {
+        return Err("it does not have the key of this site".into());
+    }
+    let entry = v1::Entry {
+        proof: proof::prove(&options.key, Side::Asker, site, nonces, node.id),
+        nonce: met.nonce,
+        // What it can reach is told by the one who is asked: little is read of a stranger.
+        about: Some(
+            About {
+                targets: BTreeMap::default(),
+                ..about
+            }
+            .into(),
+        ),
+        node: Some(node.into()),
+    };
+    let entered = answer(client.enter(entry).await)?;
+    Ok(PeerSession {
+        client,
+        session: entered.session,
+        about: entered.about.unwrap_or_default().into(),
+        node: entered.node.unwrap_or_default().try_into()?,
+    })
+}
+
+async fn dial(options: &PeerOptions) -> io::Result<Box<dyn Io>> {
+    let address = &options.address;
+    if !address.tls && !address.is_loopback() && !options.insecure {
+        return Err(io::Error::other(
+            "messages would be sent in the clear; use https://, or set site.insecure = true",
+        ));
+    }
+    let io = options.dial.dial(address).await?;
+    match (&options.tls, address.tls) {
+        (_, false) => Ok(io),
+        (Some(tls), true) => tls.connect(&address.host, io).await,
+        (None, true) => Err(io::Error::other("TLS is not set up")),
+    }
+}
+
+fn answer<T>(answer: Result<Response<T>, Status>) -> Result<T, String> {
+    match answer {
+        Ok(answer) => Ok(answer.into_inner()),
+        Err(status) if status.message().is_empty() => Err(status.code().to_string()),
+        Err(status) => Err(status.message().to_owned()),
+    }
+}
+
+async fn within<T>(
+    time: Duration,
+    question: impl Future<Output = Result<Response<T>, Status>>,
+) -> Result<T, String> {
+    match timeout(time, question).await {
+        Ok(said) => answer(said),
+        Err(_) => Err(format!("no answer came within {} s", time.as_secs())),
+    }
+}
+
+impl PeerSession {
+    fn asked(&self) -> v1::Asked {
+        v1::Asked {
+            session: self.session.clone(),
+        }
+    }
+
+    /// Where it stands now.
+    pub async fn look(&mut self) -> Result<Node, String> {
+        let asked = self.asked();
+        within(LOOK_TIMEOUT, self.client.look(asked)).await?.try_into()
+    }
+
+    /// What changed there after this place, which is on the disk here; none where its log does not go back so far.
+    pub async fn changes(&mut self, after: i64) -> Result<Option<Changes>, String> {
+        let from = v1::FollowFrom {
+            session: self.session.clone(),
+            after,
+        };
+        wire::changes_in(within(ROWS_TIMEOUT, self.client.follow(from)).await?)
+    }
+
+    pub async fn copy(&mut self, table: Table, after: Option<Value>) -> Result<Copied, String> {
+        let from = v1::CopyFrom {
+            session: self.session.clone(),
+            table: table.number(),
+            after: after.map(Into::into),
+        };
+        Ok(wire::copied_in(
+            within(ROWS_TIMEOUT, self.client.copy(from)).await?,
+        ))
+    }
+
+    pub async fn hand_in(&mut self, messages: Vec<Row>) -> Result<TakenIn, String> {
+        let rows = messages
+            .into_iter()
+            .map(|row| wire::row_out(Table::Messages, row));
+        let handed = v1::HandedIn {
+            session: self.session.clone(),
+            messages: rows.collect(),
+        };
+        Ok(within(ROWS_TIMEOUT, self.client.hand_in(handed)).await?.into())
+    }
+
+    pub async fn step_down(&mut self) -> Result<Node, String> {
+        let asked = self.asked();
+        within(HANDOVER_TIMEOUT, self.client.step_down(asked))
+            .await?
+            .try_into()
+    }
+
+    pub async fn take_over(&mut self) -> Result<Node, String> {
+        let asked = self.asked();
+        within(HANDOVER_TIMEOUT, self.client.take_over(asked))
+            .await?
+            .try_into()
+    }
+}

@@ -1,0 +1,70 @@
+//! Between the two machines of a site: each asks the other, and answers it.
+//!
+//! Leaves to others: who is active and what is copied (`domain::pair`), rows (`store`), when to ask (`site`).
+//! Always true: nothing is said before both have proved that they hold the site's key, and the key itself is never said;
+//! every answer has a bound in size and every question one in time.
+
+mod client;
+mod proof;
+mod server;
+mod wire;
+
+pub use client::{PeerOptions, PeerSession, connect};
+pub use proof::digest;
+pub use server::{listen, serve};
+
+use async_trait::async_trait;
+use domain::pair::{Changes, Copied, Node, Table, Value, change::Row};
+use std::{collections::BTreeMap, time::Duration};
+use uuid::Uuid;
+
+/// What these two speak; see the rules in `link.proto` for when it goes up.
+const PROTOCOL: u32 = 1;
+/// The largest answer.
+const MESSAGE_BYTES: usize = 16 << 20;
+/// How long an active waits for something to happen before it says that nothing has.
+pub const FOLLOW_WAIT: Duration = Duration::from_secs(1);
+
+/// What a machine says about itself, besides where it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    pub name: String,
+    pub version: String,
+    /// The newest rows it understands.
+    pub schema: u32,
+    /// Its systems and connections, each with a digest of its settings.
+    pub targets: BTreeMap<String, Vec<u8>>,
+}
+
+/// What became of messages that were handed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    pub taken: u64,
+    pub known: u64,
+    pub unreadable: u64,
+}
+
+/// A machine, as the other may ask it. Errors are words for the other's log.
+#[async_trait]
+pub trait PeerHost: Send + Sync + 'static {
+    fn about(&self) -> About;
+
+    async fn node(&self) -> Result<Node, String>;
+
+    /// The other has shown itself. An error refuses it.
+    async fn met(&self, about: About, other: Node) -> Result<(), String>;
+
+    /// What changed after this place, which the other has on its disk; none where the log does not go back so far.
+    async fn changes(&self, other: Uuid, after: i64) -> Result<Option<Changes>, String>;
+
+    async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String>;
+
+    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String>;
+
+    /// The other is about to take over. When this is answered, it may: nothing is sent from here any more, and that is so
+    /// after a crash as well.
+    async fn step_down(&self) -> Result<Node, String>;
+
+    /// The other asks this one to take over.
+    async fn take_over(&self) -> Result<Node, String>;
+}

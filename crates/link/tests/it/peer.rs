@@ -1,0 +1,260 @@
+//! The two machines of a site: who is let in, and that a stranger learns nothing.
+
+use async_trait::async_trait;
+use domain::{
+    SiteId,
+    lock::lock,
+    pair::{Changes, Copied, History, Node, Role, Table, Value, change::Row},
+};
+use link::{
+    Address,
+    peer::{self, About, PeerHost, PeerOptions, PeerSession, TakenIn},
+    server,
+};
+use secrecy::SecretString;
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+const KEY: &str = "wps_of_north";
+
+/// A machine that has one row, and keeps what it is told.
+struct Machine {
+    node: Node,
+    met: Mutex<Vec<About>>,
+    handed_in: Mutex<Vec<Row>>,
+}
+
+impl Machine {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            node: a_node(Role::Active),
+            met: Mutex::default(),
+            handed_in: Mutex::default(),
+        })
+    }
+}
+
+fn a_node(role: Role) -> Node {
+    Node {
+        id: Uuid::new_v4(),
+        role,
+        history: History::default().with_turn(Uuid::new_v4(), 6, 1, 1),
+        position: 9,
+        floor: 3,
+    }
+}
+
+fn a_row() -> Row {
+    vec![
+        Value::Integer(i64::MIN),
+        Value::Text(vec![0xff, 0xfe]),
+        Value::Null,
+        Value::Real(0.5),
+        Value::Blob(vec![0, 1]),
+    ]
+}
+
+fn the_changes(after: i64) -> Changes {
+    Changes {
+        from: after,
+        to: 8,
+        head: 9,
+        gone: vec![(Table::Tracking, Value::Text(b"x".to_vec()))],
+        rows: vec![(Table::Messages, a_row())],
+        sequences: vec![(Table::Messages, 77)],
+    }
+}
+
+struct Host(Arc<Machine>);
+
+#[async_trait]
+impl PeerHost for Host {
+    fn about(&self) -> About {
+        About {
+            name: "north-a".into(),
+            version: "1.0".into(),
+            schema: 5,
+            targets: BTreeMap::from([("system erp".into(), vec![1, 2])]),
+        }
+    }
+
+    async fn node(&self) -> Result<Node, String> {
+        Ok(self.0.node.clone())
+    }
+
+    async fn met(&self, about: About, _: Node) -> Result<(), String> {
+        if about.schema < 5 {
+            return Err("update the standby first".into());
+        }
+        lock(&self.0.met).push(about);
+        Ok(())
+    }
+
+    async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
+        Ok((after >= 3).then(|| the_changes(after)))
+    }
+
+    async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
+        let first = table == Table::Messages && after.is_none();
+        Ok(Copied {
+            rows: if first { vec![a_row()] } else { vec![] },
+            next: first.then_some(Value::Integer(4)),
+        })
+    }
+
+    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String> {
+        let taken = messages.len() as u64;
+        lock(&self.0.handed_in).extend(messages);
+        Ok(TakenIn {
+            taken,
+            ..TakenIn::default()
+        })
+    }
+
+    async fn step_down(&self) -> Result<Node, String> {
+        Err("attempts do not end".into())
+    }
+
+    async fn take_over(&self) -> Result<Node, String> {
+        Ok(self.0.node.clone())
+    }
+}
+
+struct World {
+    machine: Arc<Machine>,
+    address: Address,
+    stop: CancellationToken,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+fn world() -> World {
+    let machine = Machine::new();
+    let listener = peer::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false, false).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    let (stop, key) = (CancellationToken::new(), SecretString::from(KEY));
+    let incoming = server::tcp(listener, None).unwrap();
+    let host = Arc::new(Host(machine.clone()));
+    tokio::spawn(peer::serve(
+        incoming,
+        SiteId::new("north"),
+        key,
+        host,
+        stop.clone(),
+    ));
+    World {
+        machine,
+        address,
+        stop,
+    }
+}
+
+impl World {
+    async fn enter(&self, site: &str, key: &str, about: About, node: Node) -> Result<PeerSession, String> {
+        let options = PeerOptions::new(SiteId::new(site), SecretString::from(key), self.address.clone());
+        peer::connect(&options, about, node).await
+    }
+}
+
+fn about() -> About {
+    About {
+        name: "north-b".into(),
+        version: "1.0".into(),
+        schema: 5,
+        targets: BTreeMap::new(),
+    }
+}
+
+#[tokio::test]
+async fn what_one_says_is_what_the_other_hears() {
+    let world = world();
+    let mut session = world
+        .enter("north", KEY, about(), a_node(Role::Standby))
+        .await
+        .unwrap();
+    assert_eq!(session.node, world.machine.node);
+    assert_eq!(session.about, Host(world.machine.clone()).about());
+    assert_eq!(lock(&world.machine.met).as_slice(), [about()]);
+    assert_eq!(session.look().await.unwrap(), world.machine.node);
+    assert_eq!(session.changes(4).await.unwrap(), Some(the_changes(4)));
+    assert_eq!(
+        session.changes(2).await.unwrap(),
+        None,
+        "the log does not go back so far"
+    );
+    let part = session.copy(Table::Messages, None).await.unwrap();
+    assert_eq!(
+        (part.rows, part.next.clone()),
+        (vec![a_row()], Some(Value::Integer(4)))
+    );
+    let rest = session.copy(Table::Messages, part.next).await.unwrap();
+    assert_eq!(rest, Copied::default());
+    assert_eq!(session.hand_in(vec![a_row()]).await.unwrap().taken, 1);
+    assert_eq!(lock(&world.machine.handed_in).as_slice(), [a_row()]);
+    assert_eq!(session.step_down().await.unwrap_err(), "attempts do not end");
+    assert_eq!(session.take_over().await.unwrap(), world.machine.node);
+}
+
+#[tokio::test]
+async fn a_machine_with_another_key_is_not_let_in_and_not_believed() {
+    let world = world();
+    let refused = world
+        .enter("north", "wps_of_south", about(), a_node(Role::Standby))
+        .await
+        .unwrap_err();
+    assert!(
+        refused.ends_with("it does not have the key of this site"),
+        "{refused}"
+    );
+    assert!(lock(&world.machine.met).is_empty());
+}
+
+#[tokio::test]
+async fn a_machine_of_another_site_is_told_so() {
+    let world = world();
+    let refused = world
+        .enter("south", KEY, about(), a_node(Role::Standby))
+        .await
+        .unwrap_err();
+    assert!(refused.ends_with("this is site north"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_machine_does_not_take_itself_for_the_other() {
+    let world = world();
+    let refused = world
+        .enter("north", KEY, about(), world.machine.node.clone())
+        .await
+        .unwrap_err();
+    assert!(refused.contains("it is this machine"), "{refused}");
+}
+
+#[tokio::test]
+async fn an_older_machine_is_told_to_be_updated() {
+    let world = world();
+    let old = About { schema: 4, ..about() };
+    let refused = world
+        .enter("north", KEY, old, a_node(Role::Standby))
+        .await
+        .unwrap_err();
+    assert!(refused.ends_with("update the standby first"), "{refused}");
+}
+
+#[test]
+fn other_machines_are_listened_to_only_over_tls() {
+    let open = SocketAddr::from(([0, 0, 0, 0], 0));
+    let refused = peer::listen(open, false, false).unwrap_err().to_string();
+    assert!(refused.contains("site.replication.tls_cert_file"), "{refused}");
+    assert!(peer::listen(open, true, false).is_ok());
+}

@@ -1,0 +1,78 @@
+//! The two machines of a site, on its status page.
+
+use super::page::escaped;
+use crate::pair::PairStatus;
+use domain::{Timestamp, pair::Role, retry};
+use std::fmt::Write;
+
+pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
+    let ago = |at: Timestamp| retry::human(std::time::Duration::from_secs(now.since(at).as_secs()));
+    let mut html = String::from("<h2>Two machines</h2>");
+    let _ = match status.role {
+        Role::Active => write!(
+            html,
+            "<p>This machine is <span class=\"good\">active</span> (turn {}).</p>",
+            status.epoch
+        ),
+        Role::Standby => write!(
+            html,
+            "<p>This machine is the <strong>standby</strong>: it keeps a copy and sends nothing. \
+             <code>waypost site promote</code> makes it the active one.</p>"
+        ),
+    };
+    let other = &status.other;
+    let name = escaped(other.name.as_deref().unwrap_or(&other.address));
+    let _ = match (&other.trouble, other.last_contact_at) {
+        (Some(why), Some(at)) => write!(
+            html,
+            "<p class=\"bad\">{name} cannot be asked: {}. Heard last {} ago.</p>",
+            escaped(why),
+            ago(at)
+        ),
+        (Some(why), None) => write!(
+            html,
+            "<p class=\"bad\">{name} cannot be asked: {}.</p>",
+            escaped(why)
+        ),
+        (None, Some(at)) => write!(
+            html,
+            "<p>{name} is {}. Heard last {} ago.</p>",
+            match other.role {
+                Some(Role::Active) => "active",
+                Some(Role::Standby) => "the standby",
+                None => "there",
+            },
+            ago(at)
+        ),
+        (None, None) => write!(html, "<p>{name} has not been asked yet.</p>"),
+    };
+    if other.trouble.is_none() && status.role == Role::Standby && other.role == Some(Role::Standby) {
+        html.push_str(
+            "<p class=\"bad\">Neither machine is active. <code>waypost site promote</code> on one of them says which is \
+             to be.</p>",
+        );
+    }
+    html.push_str(&copy(status));
+    for words in &status.differences {
+        let _ = write!(html, "<p class=\"bad\">{}.</p>", escaped(words));
+    }
+    html
+}
+
+/// How far the copy is.
+fn copy(status: &PairStatus) -> String {
+    if let Some(rows) = status.copied {
+        return format!("<p>A whole copy is being made: {rows} rows so far.</p>");
+    }
+    match (status.behind, status.behind_for) {
+        (Some(0), _) => "<p>The copy is complete.</p>".into(),
+        (Some(n), Some(time)) => format!(
+            "<p>The copy lacks {n} changes; it was complete {} ago.</p>",
+            retry::human(std::time::Duration::from_secs(time.as_secs()))
+        ),
+        (Some(n), None) => format!("<p class=\"bad\">The copy lacks {n} changes.</p>"),
+        (None, _) => {
+            "<p class=\"bad\">How far the copy is, is not known since this agent started.</p>".into()
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Bringing the copy up to date: by what changed, or as a whole in a file beside it.
+
+use super::{Pair, Turn};
+use domain::pair::{Table, Value};
+use link::peer::PeerSession;
+use std::sync::Arc;
+use store::{
+    Buffer,
+    buffer::{Options, replication},
+};
+
+/// About what is read and sent at once.
+pub(super) const PART_BYTES: usize = 2 << 20;
+
+impl Pair {
+    /// Fetches what changed after this place and writes it down, in words what that was.
+    pub(super) async fn fetch(&self, session: &mut PeerSession, after: i64) -> Result<String, String> {
+        let Some(changes) = session.changes(after).await? else {
+            // Look again: its log has been let go of, or it is active no more.
+            session.node = session.look().await?;
+            return Ok("what changed is not in the log of the other machine any more".into());
+        };
+        let (n, to, head) = (changes.rows.len() + changes.gone.len(), changes.to, changes.head);
+        if to > after {
+            let applied = self.buffer.apply(changes).await;
+            applied.map_err(|e| domain::chain(&e))?;
+        }
+        self.copied_to(to, head);
+        session.node.position = head;
+        Ok(format!("{n} rows were copied"))
+    }
+
+    /// Makes a whole copy in a file beside the buffer. When it is complete the agent starts anew with it.
+    pub(super) async fn copy_all(&self, session: &mut PeerSession, keep: bool) -> Result<String, String> {
+        tracing::info!(
+            peer = session.about.name,
+            "a whole copy is made from the other machine"
+        );
+        let side = self.open_side().await?;
+        let copied = self.fill(session, &side).await;
+        side.close().await;
+        self.copying(None);
+        let rows = copied?;
+        tracing::info!(rows, "the copy is whole");
+        self.turn.send_replace(Some(Turn::CopyIsWhole { keep }));
+        Ok(format!("a whole copy of {rows} rows was made"))
+    }
+
+    async fn open_side(&self) -> Result<Arc<Buffer>, String> {
+        let (buffer, clock) = (self.buffer.path().to_owned(), self.clock.clone());
+        let name = self.settings.name.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            let options = Options {
+                node: name,
+                ..Options::at(replication::side_file(&buffer)?)
+            };
+            Buffer::open(&options, clock)
+        });
+        let opened = opened.await.map_err(|e| e.to_string())?;
+        opened.map(Arc::new).map_err(|e| domain::chain(&e))
+    }
+
+    /// Table by table, then what changed meanwhile; how many rows that were.
+    async fn fill(&self, session: &mut PeerSession, side: &Buffer) -> Result<u64, String> {
+        let broken = |e: store::Error| domain::chain(&e);
+        let began = session.look().await?;
+        side.copy_begins(began.position, began.history.clone())
+            .await
+            .map_err(broken)?;
+        let mut rows = 0;
+        for table in Table::ALL {
+            let mut after = None;
+            loop {
+                let part = session.copy(table, after).await?;
+                rows += part.rows.len() as u64;
+                self.copying(Some(rows));
+                side.put_part(table, part.rows).await.map_err(broken)?;
+                after = part.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        let mut position = began.position;
+        loop {
+            let gone = "what changed during the copy is not in its log any more";
+            let changes = session.changes(position).await?.ok_or(gone)?;
+            let all = changes.are_all();
+            position = changes.to;
+            side.apply(changes).await.map_err(broken)?;
+            if all {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Hands in what was accepted here from this place on; how many messages the other did not know.
+    pub(super) async fn hand_in(&self, session: &mut PeerSession, first: i64) -> Result<u64, String> {
+        let (mut after, mut taken, mut known) = (Some(Value::Integer(first.saturating_sub(1))), 0, 0);
+        while let Some(place) = after {
+            let part = self
+                .buffer
+                .copy_part(Table::Messages, Some(place), PART_BYTES)
+                .await
+                .map_err(|e| domain::chain(&e))?;
+            after = part.next;
+            if !part.rows.is_empty() {
+                let done = session.hand_in(part.rows).await?;
+                taken += done.taken;
+                known += done.known + done.unreadable;
+            }
+        }
+        if taken + known > 0 {
+            tracing::warn!(
+                n = taken,
+                known,
+                "messages that only this machine had were handed in to the active one"
+            );
+        }
+        Ok(taken + known)
+    }
+}

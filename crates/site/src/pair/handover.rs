@@ -1,0 +1,182 @@
+//! Taking over and stepping down. Nothing happens by itself: a person, or the command of one, says so.
+
+use super::{Pair, Turn};
+use domain::pair::{Meeting, Node, Plan, Role};
+use link::peer::PeerSession;
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long whoever takes over fetches what the other still has.
+const FETCH_TIME: Duration = Duration::from_secs(30);
+/// Changes a copy may lack when the other hands over: nothing is sent until it has them.
+const MOST_BEHIND: i64 = 50_000;
+/// How long somebody who wants to take over waits for a fetch that is under way.
+const BUSY_TIME: Duration = Duration::from_secs(60);
+/// How soon the other, which starts anew, is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Why a machine does not take over, or does not hand over.
+#[derive(Debug, thiserror::Error)]
+pub enum NotNow {
+    /// A person can decide otherwise.
+    #[error("{0}")]
+    Unsafe(String),
+    /// The other machine did not do its part.
+    #[error("{0}")]
+    Failed(String),
+    #[error("the buffer cannot be used")]
+    Unavailable(#[from] store::Error),
+}
+
+impl Pair {
+    /// Makes this machine the active one. The other one hands over if it is active, and nothing is sent twice or lost. Where
+    /// it cannot be asked, or has more than this one, only `force` does it: then it must be certain that it does not run.
+    /// Once begun it goes on to its end, whether or not anybody waits for it.
+    pub async fn promote(self: &Arc<Self>, force: bool) -> Result<Node, NotNow> {
+        let pair = self.clone();
+        let done = tokio::spawn(async move { pair.promote_now(force).await });
+        done.await.unwrap_or_else(|e| Err(NotNow::Failed(e.to_string())))
+    }
+
+    async fn promote_now(&self, force: bool) -> Result<Node, NotNow> {
+        let busy = timeout(BUSY_TIME, self.busy.lock()).await;
+        let _busy =
+            busy.map_err(|_| NotNow::Failed("a whole copy is being made; wait until it is".into()))?;
+        if self.role() == Role::Active {
+            return Ok(self.buffer.node().await?);
+        }
+        let known = match self.ask().await {
+            Ok(session) => self.take_from(session, force).await?,
+            Err(_) if force => 0,
+            Err(why) => {
+                return Err(NotNow::Unsafe(format!(
+                    "the other machine cannot be asked ({why}); where it is certain that it does not run, force it"
+                )));
+            }
+        };
+        let standing = self.buffer.promote(known).await?;
+        tracing::warn!(
+            epoch = standing.history.rank().0,
+            force,
+            "this machine takes over"
+        );
+        // Before the buffer is closed for the new turn.
+        let node = self.buffer.node().await?;
+        self.turn.send_replace(Some(Turn::Changed));
+        Ok(node)
+    }
+
+    /// Has the other machine hand over, or makes sure that it has nothing that this one lacks. The highest counter it knows.
+    async fn take_from(&self, mut session: PeerSession, force: bool) -> Result<u64, NotNow> {
+        let ours = self.node().await.map_err(NotNow::Failed)?;
+        let theirs = session.node.clone();
+        if theirs.role == Role::Active {
+            match ours.meets(&theirs) {
+                Meeting::Follow(Plan::Changes { after })
+                    if theirs.position.saturating_sub(after) <= MOST_BEHIND => {}
+                _ => {
+                    return Err(NotNow::Failed(
+                        "the copy of this machine is not complete; wait until it is".into(),
+                    ));
+                }
+            }
+            let stepped_down = session.step_down().await.map_err(NotNow::Failed)?;
+            self.fetch_rest(session, &stepped_down).await?;
+            return Ok(stepped_down.history.rank().0);
+        }
+        let has_more = (theirs.history.rank(), theirs.position) > (ours.history.rank(), ours.position);
+        if has_more && !force {
+            return Err(NotNow::Unsafe(
+                "neither machine is active and the other one has more than this one: promote that one".into(),
+            ));
+        }
+        Ok(theirs.history.rank().0)
+    }
+
+    /// Everything the other had when it stepped down. It starts anew meanwhile, and is asked until it is there.
+    async fn fetch_rest(&self, session: PeerSession, other: &Node) -> Result<(), NotNow> {
+        let until = Instant::now() + FETCH_TIME;
+        let mut session = Some(session);
+        loop {
+            let position = self.standing().position;
+            if position >= other.position {
+                return Ok(());
+            }
+            let fetched = match &mut session {
+                Some(session) => self.fetch(session, position).await,
+                None => self.ask().await.map(|asked| {
+                    session = Some(asked);
+                    String::new()
+                }),
+            };
+            if let Err(why) = fetched {
+                session = None;
+                if Instant::now() > until {
+                    return Err(NotNow::Failed(format!(
+                        "the other machine has stepped down, and what it still had could not be fetched ({why}); \
+                         promote that one again"
+                    )));
+                }
+                sleep(ASK_AGAIN).await;
+            }
+        }
+    }
+
+    /// Has the other machine take over from this one. When this returns, this one sends nothing any more.
+    pub async fn demote(&self) -> Result<(), NotNow> {
+        if self.role() == Role::Standby {
+            return Ok(());
+        }
+        let cannot = |why: String| NotNow::Failed(format!("the other machine cannot take over: {why}"));
+        let mut session = self.ask().await.map_err(cannot)?;
+        tokio::select! {
+            done = session.take_over() => done.map(drop).map_err(cannot),
+            // It has stepped down and starts anew, so that the other can fetch the rest: whoever asked is not kept waiting for
+            // that, because the start would wait for whoever asked.
+            _ = self.turned() => Ok(()),
+        }
+    }
+
+    /// An active one that is started looks first whether the other was made active meanwhile. Where that cannot be asked it
+    /// goes on.
+    pub async fn give_way_to_newer(&self) -> store::Result<()> {
+        if self.role() == Role::Standby {
+            return Ok(());
+        }
+        let ours = self.buffer.node().await?;
+        match self.ask().await {
+            Ok(session) if ours.meets(&session.node) == Meeting::StepDown => {
+                tracing::warn!(
+                    "the other machine was made active after this one, which is the standby from here on"
+                );
+                self.buffer.step_down().await.map(drop)
+            }
+            Ok(_) => Ok(()),
+            Err(why) => {
+                self.trouble(&why);
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins nothing, lets attempts end, and writes down that this machine is active no more.
+    pub(super) async fn step_down_now(&self) -> store::Result<Node> {
+        if self.role() == Role::Standby {
+            return self.buffer.node().await;
+        }
+        let agent = self.agent.get().and_then(std::sync::Weak::upgrade);
+        if let Some(agent) = agent {
+            agent.rest().await;
+        }
+        let done = self.buffer.step_down().await;
+        let node = self.buffer.node().await;
+        // Also where it could not be written down: then it starts anew as what it was.
+        self.turn.send_replace(Some(Turn::Changed));
+        let standing = done?;
+        tracing::warn!(
+            epoch = standing.history.rank().0,
+            "this machine is the standby from here on"
+        );
+        node
+    }
+}

@@ -1,0 +1,83 @@
+//! What the other machine may ask.
+
+use super::{Pair, copying::PART_BYTES};
+use async_trait::async_trait;
+use domain::pair::{Changes, Copied, Node, Role, Table, Value, change::Row};
+use link::peer::{About, FOLLOW_WAIT, PeerHost, TakenIn};
+use std::sync::Arc;
+use store::buffer::replication::SCHEMA;
+use uuid::Uuid;
+
+/// This machine, as the other sees it.
+#[derive(Debug)]
+pub struct Host(pub Arc<Pair>);
+
+fn words(error: store::Error) -> String {
+    domain::chain(&error)
+}
+
+#[async_trait]
+impl PeerHost for Host {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    async fn node(&self) -> Result<Node, String> {
+        self.0.node().await
+    }
+
+    async fn met(&self, about: About, other: Node) -> Result<(), String> {
+        if other.id == self.0.buffer.id() {
+            return Err("its buffer is this one, or a copy of it: give it a file of its own".into());
+        }
+        if self.0.role() == Role::Active && about.schema < SCHEMA {
+            return Err(format!(
+                "{} runs Waypost {}, which does not understand the rows of this one: update the standby first",
+                about.name, about.version
+            ));
+        }
+        self.0.heard(Some(&about), &other);
+        Ok(())
+    }
+
+    /// Waits a moment where nothing has changed. Asking for what comes after a place says that everything before is on the
+    /// disk there.
+    async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
+        if self.0.role() == Role::Active {
+            let head = self.0.buffer.head().await.map_err(words)?;
+            self.0.copied_to(after, head);
+            if after == head {
+                let _ = tokio::time::timeout(FOLLOW_WAIT, self.0.buffer.wake().changed()).await;
+            }
+        }
+        self.0.buffer.changes(after, PART_BYTES).await.map_err(words)
+    }
+
+    async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
+        let part = self.0.buffer.copy_part(table, after, PART_BYTES).await;
+        part.map_err(words)
+    }
+
+    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String> {
+        if self.0.role() != Role::Active {
+            return Err("this machine is not the active one".into());
+        }
+        let done = self.0.buffer.take_handed_in(messages).await.map_err(words)?;
+        Ok(TakenIn {
+            taken: done.taken,
+            known: done.known,
+            unreadable: done.lost,
+        })
+    }
+
+    /// To its end, also when the other is gone in between.
+    async fn step_down(&self) -> Result<Node, String> {
+        let pair = self.0.clone();
+        let done = tokio::spawn(async move { pair.step_down_now().await });
+        done.await.map_err(|e| e.to_string())?.map_err(words)
+    }
+
+    async fn take_over(&self) -> Result<Node, String> {
+        self.0.promote(false).await.map_err(|why| why.to_string())
+    }
+}

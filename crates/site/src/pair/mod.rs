@@ -1,0 +1,136 @@
+//! The two machines of a site: one is active, the other keeps a copy and can take its place when somebody says so.
+//!
+//! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
+//! ([`host`]), taking over ([`handover`]), and what is shown of it ([`seen`]).
+//!
+//! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
+//! Always true: a send never waits for the other machine; a standby sends nothing and changes nothing but its copy; which
+//! of the two a machine is stands in its file, and it is started anew to become the other.
+
+mod copying;
+mod handover;
+mod host;
+mod seen;
+mod watch;
+
+pub use handover::NotNow;
+pub use host::Host;
+pub use seen::{OtherMachine, PairStatus};
+pub(crate) use watch::Watch;
+
+use crate::Agent;
+use domain::{
+    Clock, SiteId,
+    pair::{Role, Standing},
+};
+use link::peer::{About, PeerOptions};
+use seen::Seen;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, OnceLock, Weak},
+};
+use store::{Buffer, Result, buffer::replication};
+use tokio::sync::watch as channel;
+
+/// What a machine is told about its pair.
+#[derive(Debug, Clone)]
+pub struct PairSettings {
+    pub site: SiteId,
+    /// What this machine is called.
+    pub name: String,
+    pub peer: PeerOptions,
+    /// Systems and connections, each with a digest of its settings.
+    pub targets: BTreeMap<String, Vec<u8>>,
+    /// Those of them that lead to this machine itself, which is another one after a takeover.
+    pub local_targets: Vec<String>,
+}
+
+/// Why the agent has to be started anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// It has become the active one, or the standby.
+    Changed,
+    /// A whole copy lies beside the buffer and takes its place; with `keep` the old file stays under another name.
+    CopyIsWhole { keep: bool },
+}
+
+/// This machine's part in the pair. Shared by the local API, the other machine and the loop that asks it.
+pub struct Pair {
+    pub(crate) settings: PairSettings,
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) clock: Arc<dyn Clock>,
+    agent: OnceLock<Weak<Agent>>,
+    seen: Mutex<Seen>,
+    /// Held while the copy is being changed, or whose turn it is.
+    busy: tokio::sync::Mutex<()>,
+    turn: channel::Sender<Option<Turn>>,
+}
+
+impl std::fmt::Debug for Pair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pair({} of {})", self.settings.name, self.settings.site)
+    }
+}
+
+impl Pair {
+    /// Looks up in the file what this machine is; in a file that has never been part of a pair it is written down.
+    pub async fn join(
+        settings: PairSettings,
+        buffer: Arc<Buffer>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>> {
+        let standing = buffer.join_pair().await?;
+        tracing::info!(
+            site.id = %settings.site,
+            role = standing.role.as_str(),
+            epoch = standing.history.rank().0,
+            peer = %settings.peer.address,
+            "this machine is one of two"
+        );
+        Ok(Arc::new(Self {
+            settings,
+            buffer,
+            clock,
+            agent: OnceLock::new(),
+            seen: Mutex::default(),
+            busy: tokio::sync::Mutex::default(),
+            turn: channel::Sender::new(None),
+        }))
+    }
+
+    /// Who is told to finish before this machine steps down.
+    pub fn attach(&self, agent: &Arc<Agent>) {
+        let _ = self.agent.set(Arc::downgrade(agent));
+    }
+
+    pub fn standing(&self) -> Standing {
+        self.buffer.standing().unwrap_or_else(Standing::empty)
+    }
+
+    pub fn role(&self) -> Role {
+        self.standing().role
+    }
+
+    /// Completes when the agent has to be started anew, with the reason.
+    pub async fn turned(&self) -> Turn {
+        let mut turn = self.turn.subscribe();
+        loop {
+            let now = *turn.borrow_and_update();
+            if let Some(turn) = now {
+                return turn;
+            }
+            if turn.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    fn about(&self) -> About {
+        About {
+            name: self.settings.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            schema: replication::SCHEMA,
+            targets: self.settings.targets.clone(),
+        }
+    }
+}

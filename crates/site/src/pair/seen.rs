@@ -1,0 +1,215 @@
+//! What is known of the other machine, and what is shown of the pair.
+
+use super::Pair;
+use domain::{
+    Timestamp,
+    lock::lock,
+    pair::{Node, Role},
+};
+use link::peer::About;
+use std::{collections::BTreeMap, time::Duration};
+
+/// What this machine has heard of the other.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// When it was heard last, by whichever way.
+    heard_at: Option<Timestamp>,
+    about: Option<About>,
+    node: Option<Node>,
+    /// Why it cannot be asked.
+    trouble: Option<String>,
+    /// Up to where the copy goes, and up to where it could go.
+    copy: Option<(i64, i64)>,
+    /// When nothing was missing in the copy.
+    whole_at: Option<Timestamp>,
+    /// Rows of a whole copy that have come so far.
+    copied: Option<u64>,
+}
+
+/// The pair, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairStatus {
+    pub role: Role,
+    /// How often the active one has changed.
+    pub epoch: u64,
+    /// The last change in the copy, or of the active.
+    pub position: i64,
+    /// Changes that the copy lacks; none where that is not known.
+    pub behind: Option<u64>,
+    /// How long ago the copy was known to be whole.
+    pub behind_for: Option<Duration>,
+    /// The copy was whole when it was last brought up to date.
+    pub caught_up: bool,
+    /// Rows of a whole copy that have come so far, while one is being made.
+    pub copied: Option<u64>,
+    pub other: OtherMachine,
+    /// What differs between the two, in words.
+    pub differences: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OtherMachine {
+    pub address: String,
+    pub name: Option<String>,
+    pub version: Option<String>,
+    pub role: Option<Role>,
+    pub last_contact_at: Option<Timestamp>,
+    /// Why it cannot be asked.
+    pub trouble: Option<String>,
+}
+
+impl Pair {
+    /// The other has answered, or asked.
+    pub(super) fn heard(&self, about: Option<&About>, node: &Node) {
+        let mut seen = lock(&self.seen);
+        seen.heard_at = Some(self.clock.now());
+        seen.node = Some(node.clone());
+        if let Some(about) = about {
+            // Who asks does not say what it can reach.
+            let known = seen.about.take().map(|known| known.targets).unwrap_or_default();
+            let targets = match about.targets.is_empty() {
+                true => known,
+                false => about.targets.clone(),
+            };
+            seen.about = Some(About {
+                targets,
+                ..about.clone()
+            });
+        }
+    }
+
+    pub(super) fn answered(&self, about: Option<&About>, node: &Node) {
+        self.heard(about, node);
+        lock(&self.seen).trouble = None;
+    }
+
+    /// It could not be asked. Logged once, when that begins.
+    pub(super) fn trouble(&self, why: &str) {
+        let before = lock(&self.seen).trouble.replace(why.to_owned());
+        if before.as_deref() != Some(why) {
+            tracing::warn!(reason = why, "the other machine of this site cannot be asked");
+        }
+    }
+
+    /// The copy goes up to `position`, and `head` is where the active was then.
+    pub(super) fn copied_to(&self, position: i64, head: i64) {
+        let mut seen = lock(&self.seen);
+        let now = self.clock.now();
+        (seen.heard_at, seen.copy) = (Some(now), Some((position, head)));
+        if position >= head {
+            seen.whole_at = Some(now);
+        }
+    }
+
+    pub(super) fn copying(&self, rows: Option<u64>) {
+        lock(&self.seen).copied = rows;
+    }
+
+    /// Up to where the other has everything on its disk, as far as it has said.
+    pub(super) fn standby_has(&self) -> i64 {
+        lock(&self.seen).copy.map_or(0, |(position, _)| position)
+    }
+
+    /// For the gauges, without asking the file: changes the copy lacked when it was last heard of, and whether the other can
+    /// be asked.
+    pub(crate) fn figures(&self) -> (u64, bool) {
+        let seen = lock(&self.seen);
+        let behind = seen
+            .copy
+            .map_or(0, |(position, head)| head.saturating_sub(position).max(0));
+        (
+            behind.unsigned_abs(),
+            seen.heard_at.is_some() && seen.trouble.is_none(),
+        )
+    }
+
+    pub async fn status(&self) -> PairStatus {
+        let standing = self.standing();
+        let head = match standing.role {
+            Role::Active => self.buffer.head().await.ok(),
+            Role::Standby => None,
+        };
+        let seen = lock(&self.seen);
+        let behind = seen.copy.map(|(position, then)| {
+            head.unwrap_or(then)
+                .saturating_sub(position)
+                .max(0)
+                .unsigned_abs()
+        });
+        let now = self.clock.now();
+        PairStatus {
+            role: standing.role,
+            epoch: standing.history.rank().0,
+            position: head.unwrap_or(standing.position),
+            behind,
+            behind_for: seen.whole_at.map(|at| now.since(at)),
+            caught_up: standing.caught_up,
+            copied: seen.copied,
+            other: OtherMachine {
+                address: self.settings.peer.address.to_string(),
+                name: seen.about.as_ref().map(|about| about.name.clone()),
+                version: seen.about.as_ref().map(|about| about.version.clone()),
+                role: seen.node.as_ref().map(|node| node.role),
+                last_contact_at: seen.heard_at,
+                trouble: seen.trouble.clone(),
+            },
+            differences: self.differences(&seen),
+        }
+    }
+
+    fn differences(&self, seen: &Seen) -> Vec<String> {
+        let mut all: Vec<_> = self
+            .settings
+            .local_targets
+            .iter()
+            .map(|name| format!("{name} leads to this machine itself, which is another one after a takeover"))
+            .collect();
+        if let Some(about) = seen.about.as_ref().filter(|about| !about.targets.is_empty()) {
+            all.extend(compared(&self.settings.targets, &about.targets));
+        }
+        all
+    }
+}
+
+/// How the systems and connections of the two differ.
+fn compared(here: &BTreeMap<String, Vec<u8>>, there: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    let mut all = vec![];
+    for (name, digest) in here {
+        match there.get(name) {
+            None => all.push(format!("{name} is configured here and not at the other machine")),
+            Some(other) if other != digest => {
+                all.push(format!("{name} is configured otherwise at the other machine"));
+            }
+            Some(_) => {}
+        }
+    }
+    let only_there = there.keys().filter(|name| !here.contains_key(*name));
+    all.extend(only_there.map(|name| format!("{name} is configured at the other machine and not here")));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_between_the_machines_is_said_in_words() {
+        let of = |targets: &[(&str, u8)]| {
+            let named = targets.iter().map(|(name, n)| ((*name).to_owned(), vec![*n]));
+            named.collect::<BTreeMap<_, _>>()
+        };
+        let (here, there) = (
+            of(&[("erp", 1), ("mes", 1), ("history", 1)]),
+            of(&[("erp", 1), ("mes", 2), ("lab", 1)]),
+        );
+        assert_eq!(
+            compared(&here, &there),
+            [
+                "history is configured here and not at the other machine",
+                "mes is configured otherwise at the other machine",
+                "lab is configured at the other machine and not here",
+            ]
+        );
+        assert!(compared(&here, &here).is_empty());
+    }
+}

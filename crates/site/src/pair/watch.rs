@@ -1,0 +1,159 @@
+//! The loop that asks the other machine: an active one whether it still is, a standby for what it has not got yet.
+
+use super::Pair;
+use async_trait::async_trait;
+use domain::pair::{Meeting, Node, Plan, Role};
+use link::peer::{self, PeerSession};
+use std::{sync::Arc, time::Duration};
+use store::{
+    buffer::replication::{LOG_LIMIT, SCHEMA},
+    loops::{About, Loop, Swept},
+};
+use tokio_util::sync::CancellationToken;
+
+/// How often an active one looks at the other, and how soon one that cannot be asked is asked again.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Asks the other machine again and again.
+pub(crate) struct Watch {
+    pair: Arc<Pair>,
+    stop: CancellationToken,
+    session: Option<PeerSession>,
+}
+
+/// What one look came to.
+enum Looked {
+    /// In words; look again in a while.
+    Done(String),
+    /// There may be more at once.
+    More(String),
+}
+
+#[async_trait]
+impl Loop for Watch {
+    fn about(&self) -> About {
+        About::every(
+            "pair",
+            "asks the other machine of this site, and copies from it as a standby",
+            LOOK_EVERY,
+        )
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        let (pair, stop) = (self.pair.clone(), self.stop.clone());
+        // What was fetched and not written is fetched again.
+        let looked = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Swept::did("stopped"),
+            looked = self.look() => looked,
+        };
+        match looked {
+            Ok(Looked::More(did)) => Swept::did(did).within(Duration::ZERO),
+            Ok(Looked::Done(did)) => Swept::did(did),
+            Err(why) => {
+                self.session = None;
+                pair.copying(None);
+                pair.trouble(&why);
+                Swept::failed(why)
+            }
+        }
+    }
+}
+
+impl Watch {
+    pub fn new(pair: Arc<Pair>, stop: CancellationToken) -> Self {
+        Self {
+            pair,
+            stop,
+            session: None,
+        }
+    }
+
+    async fn look(&mut self) -> Result<Looked, String> {
+        let pair = self.pair.clone();
+        let _busy = pair.busy.lock().await;
+        let ours = pair.node().await?;
+        if ours.role == Role::Active {
+            // Also while the other is away: the log has an end.
+            let trimmed = pair.buffer.trim_log(pair.standby_has(), LOG_LIMIT).await;
+            trimmed.map_err(|e| domain::chain(&e))?;
+        }
+        let session = match &mut self.session {
+            Some(session) => {
+                // A standby that follows hears of a change with what it fetches.
+                if ours.role == Role::Active || session.node.role != Role::Active {
+                    session.node = session.look().await?;
+                }
+                session
+            }
+            None => {
+                let session = pair.ask().await?;
+                self.session.insert(session)
+            }
+        };
+        pair.answered(Some(&session.about), &session.node);
+        match ours.meets(&session.node) {
+            Meeting::SameFile => Err("its buffer is a copy of this one's: give it a file of its own".into()),
+            Meeting::Lead => Ok(Looked::Done("the other machine is the standby".into())),
+            Meeting::StepDown => {
+                tracing::warn!("the other machine was made active after this one: this one steps down");
+                let pair = pair.clone();
+                // Not from here: stepping down waits for this loop to end.
+                tokio::spawn(async move {
+                    if let Err(error) = pair.step_down_now().await {
+                        tracing::error!(error = domain::chain(&error), "this machine cannot step down");
+                    }
+                });
+                Ok(Looked::Done("the other machine was made active".into()))
+            }
+            Meeting::NobodyIsActive => Ok(Looked::Done(
+                "neither machine is active: `waypost site promote` on one of them says which is to be".into(),
+            )),
+            Meeting::Follow(plan) => {
+                if session.about.schema > SCHEMA {
+                    return Err(format!(
+                        "it runs Waypost {}, whose rows this one does not understand: update the standby first",
+                        session.about.version
+                    ));
+                }
+                follow(&pair, session, &ours, plan).await
+            }
+        }
+    }
+}
+
+async fn follow(
+    pair: &Arc<Pair>,
+    session: &mut PeerSession,
+    ours: &Node,
+    plan: Plan,
+) -> Result<Looked, String> {
+    match plan {
+        Plan::Changes { after } => {
+            if ours.history != session.node.history {
+                let adopted = pair.buffer.follow(session.node.history.clone()).await;
+                adopted.map_err(|e| domain::chain(&e))?;
+            }
+            pair.fetch(session, after).await.map(Looked::More)
+        }
+        Plan::Copy => pair.copy_all(session, false).await.map(Looked::Done),
+        Plan::HandInAndCopy { first_message } => {
+            let handed_in = pair.hand_in(session, first_message).await?;
+            pair.copy_all(session, handed_in > 0).await.map(Looked::Done)
+        }
+    }
+}
+
+impl Pair {
+    pub(super) async fn node(&self) -> Result<Node, String> {
+        self.buffer.node().await.map_err(|e| domain::chain(&e))
+    }
+
+    /// The other machine, once both have proved themselves.
+    pub(super) async fn ask(&self) -> Result<PeerSession, String> {
+        let node = self.node().await?;
+        let session = peer::connect(&self.settings.peer, self.about(), node).await?;
+        self.answered(Some(&session.about), &session.node);
+        Ok(session)
+    }
+}

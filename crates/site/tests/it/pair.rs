@@ -1,0 +1,411 @@
+//! Two machines of a site, each with its own file, over a real connection: what the active has, the standby gets; who takes
+//! over has all of it; and whoever was active as well hands in what only it had.
+
+use crate::{
+    script::{Reply, Scripted},
+    world::{a_call, a_notification, secs, until},
+};
+use domain::{
+    Clock, SiteId, SystemClock, TrackedOperationId,
+    lock::lock,
+    pair::Role,
+    site::{Category, OperationStatus},
+};
+use link::{
+    Address,
+    peer::{self, PeerOptions},
+    server,
+};
+use secrecy::SecretString;
+use site::{
+    Agent, Handlers, Pair, SendError, Settings, Site,
+    pair::{Host, PairSettings, Turn},
+};
+use std::{
+    collections::BTreeMap,
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+use store::{
+    Buffer,
+    buffer::{MessageId, Options, replication},
+};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+const KEY: &str = "wps_of_north";
+
+/// One machine: its disk, and where it and the other answer.
+#[derive(Clone)]
+struct Machine {
+    name: &'static str,
+    file: PathBuf,
+    listen: SocketAddr,
+    other: Address,
+    key: &'static str,
+    systems: Scripted,
+}
+
+/// A machine that runs, and starts anew when it has to.
+struct Live {
+    machine: Machine,
+    now: Arc<Mutex<Option<Arc<Agent>>>>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Machine {
+    async fn start(&self) -> (Arc<Agent>, CancellationToken, JoinHandle<std::io::Result<()>>) {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let options = Options {
+            node: self.name.into(),
+            ..Options::at(&self.file)
+        };
+        let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
+        let (id, key) = (SiteId::new("north"), SecretString::from(self.key));
+        let settings = PairSettings {
+            site: id.clone(),
+            name: self.name.into(),
+            peer: PeerOptions::new(id.clone(), key.clone(), self.other.clone()),
+            targets: BTreeMap::from([(format!("system of {}", self.name), vec![1])]),
+            local_targets: vec![],
+        };
+        let pair = Pair::join(settings, buffer.clone(), clock.clone()).await.unwrap();
+        pair.give_way_to_newer().await.unwrap();
+        let handlers = Handlers::default().register(Category::ExternalSystem, Arc::new(self.systems.clone()));
+        let site = Site::new(Settings::of(id.clone()), buffer, handlers, clock);
+        site.join(pair.clone());
+        let agent = Arc::new(Agent::start(site).await.unwrap());
+        pair.attach(&agent);
+        let incoming = server::tcp(peer::listen(self.listen, false, false).unwrap(), None).unwrap();
+        let stop = CancellationToken::new();
+        let served = peer::serve(incoming, id, key, Arc::new(Host(pair)), stop.clone());
+        (agent, stop, tokio::spawn(served))
+    }
+
+    fn run(self) -> Live {
+        let (now, stop) = (Arc::new(Mutex::new(None)), CancellationToken::new());
+        let (machine, shown, told) = (self.clone(), now.clone(), stop.clone());
+        let task = tokio::spawn(async move {
+            loop {
+                let (agent, unserve, server) = machine.start().await;
+                let pair = agent.site.pair().unwrap().clone();
+                *lock(&shown) = Some(agent.clone());
+                let turn = tokio::select! {
+                    turn = pair.turned() => Some(turn),
+                    () = told.cancelled() => None,
+                };
+                *lock(&shown) = None;
+                unserve.cancel();
+                server.await.unwrap().unwrap();
+                agent.stop().await;
+                match turn {
+                    None => return,
+                    Some(Turn::Changed) => {}
+                    Some(Turn::CopyIsWhole { keep }) => {
+                        replication::put_in_place(&machine.file, keep, &SystemClock).unwrap();
+                    }
+                }
+            }
+        });
+        Live {
+            machine: self,
+            now,
+            stop,
+            task,
+        }
+    }
+}
+
+impl Live {
+    fn agent(&self) -> Option<Arc<Agent>> {
+        lock(&self.now).clone()
+    }
+
+    fn is(&self, role: Role) -> bool {
+        let found = self.agent().and_then(|agent| Some(agent.site.pair()?.role()));
+        found == Some(role)
+    }
+
+    async fn becomes(&self, role: Role) -> Arc<Agent> {
+        until(&format!("{} is {role}", self.machine.name), || self.is(role)).await;
+        self.agent().unwrap()
+    }
+
+    fn waiting(&self) -> u64 {
+        self.agent()
+            .map_or(0, |agent| agent.site.buffer.depth().waiting())
+    }
+
+    async fn holds(&self, n: u64) {
+        until(&format!("{} holds {n}", self.machine.name), || {
+            self.waiting() == n
+        })
+        .await;
+    }
+
+    /// Ends, as a process that is told to does.
+    async fn end(self) -> Machine {
+        self.stop.cancel();
+        self.task.await.unwrap();
+        self.machine
+    }
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    systems: Scripted,
+    machines: [Machine; 2],
+}
+
+fn world() -> World {
+    let folder = tempfile::tempdir().unwrap();
+    // Held together, so that they differ; free again when the machines start.
+    let free: Vec<_> = (0..2)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let addresses: Vec<_> = free.iter().map(|l| l.local_addr().unwrap()).collect();
+    let systems = Scripted::new();
+    let machine = |name: &'static str, here: usize| Machine {
+        name,
+        file: folder.path().join(format!("{name}.db")),
+        listen: addresses[here],
+        other: format!("http://{}", addresses[1 - here]).parse().unwrap(),
+        key: KEY,
+        systems: systems.clone(),
+    };
+    World {
+        machines: [machine("north-a", 0), machine("north-b", 1)],
+        systems,
+        folder,
+    }
+}
+
+/// Two that run, the first of them active.
+async fn a_pair(world: &World) -> (Live, Live) {
+    let [a, b] = world.machines.clone();
+    let (a, b) = (a.run(), b.run());
+    a.becomes(Role::Standby).await;
+    let active = b.becomes(Role::Standby).await;
+    drop(active);
+    let agent = a.agent().unwrap();
+    let promoted = agent.site.pair().unwrap().promote(false).await;
+    promoted.unwrap();
+    drop(agent);
+    a.becomes(Role::Active).await;
+    (a, b)
+}
+
+async fn notify(live: &Live, n: u64) -> Vec<MessageId> {
+    let agent = live.becomes(Role::Active).await;
+    let mut ids = vec![];
+    for i in 0..n {
+        let sent = agent
+            .site
+            .send(a_notification(&format!("tank {i}")))
+            .await
+            .unwrap();
+        ids.push(sent.id);
+    }
+    ids
+}
+
+async fn has_all(live: &Live, ids: &[MessageId]) -> bool {
+    let buffer = live.agent().unwrap().site.buffer.clone();
+    for id in ids {
+        if buffer.message(*id).await.unwrap().is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+#[tokio::test]
+async fn a_standby_gets_what_was_there_before_it_and_what_comes() {
+    let world = world();
+    let [a, b] = world.machines.clone();
+    let a = a.run();
+    a.becomes(Role::Standby).await;
+    let agent = a.agent().unwrap();
+    let pair = agent.site.pair().unwrap().clone();
+    let refused = pair.promote(false).await.unwrap_err().to_string();
+    assert!(refused.contains("cannot be asked"), "{refused}");
+    pair.promote(true).await.unwrap();
+    drop((agent, pair));
+    let mut ids = notify(&a, 3).await;
+    let b = b.run();
+    b.holds(3).await;
+    ids.extend(notify(&a, 2).await);
+    b.holds(5).await;
+    assert!(has_all(&b, &ids).await);
+    let standby = b.becomes(Role::Standby).await;
+    until("nothing is missing", || {
+        standby.site.buffer.standing().unwrap().caught_up
+    })
+    .await;
+    let refused = standby.site.send(a_notification("no")).await;
+    assert!(matches!(refused, Err(SendError::Unavailable(_))), "{refused:?}");
+    let status = a.agent().unwrap().site.pair().unwrap().status().await;
+    assert_eq!(status.other.name.as_deref(), Some("north-b"));
+    assert_eq!(status.other.role, Some(Role::Standby));
+    let status = standby.site.pair().unwrap().status().await;
+    assert_eq!(status.differences.len(), 2, "their systems have different names");
+    drop(standby);
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_planned_handover_loses_nothing_and_goes_both_ways() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    let mut ids = notify(&a, 20).await;
+    b.holds(20).await;
+    let agent = b.agent().unwrap();
+    agent.site.pair().unwrap().promote(false).await.unwrap();
+    drop(agent);
+    b.becomes(Role::Active).await;
+    a.becomes(Role::Standby).await;
+    ids.extend(notify(&b, 5).await);
+    a.holds(25).await;
+    assert!(has_all(&a, &ids).await && has_all(&b, &ids).await);
+    assert!(
+        !world.folder.path().join("north-a.db.copy").exists(),
+        "what changed was enough"
+    );
+    let agent = b.agent().unwrap();
+    agent.site.pair().unwrap().demote().await.unwrap();
+    drop(agent);
+    a.becomes(Role::Active).await;
+    b.becomes(Role::Standby).await;
+    ids.extend(notify(&a, 1).await);
+    b.holds(26).await;
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_standby_sends_nothing_and_whoever_takes_over_sends_what_waits() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    world.systems.always(Reply::Transient);
+    let active = a.becomes(Role::Active).await;
+    let mut call = a_call("erp");
+    call.options.retry_interval = Some(secs(1));
+    let id = active.site.send(call).await.unwrap().id;
+    drop(active);
+    b.holds(1).await;
+    // The machine dies with its disk: nothing of it is ever seen again.
+    let gone = a.end().await;
+    std::fs::remove_file(&gone.file).unwrap();
+    let tried = world.systems.attempts();
+    world.systems.always(Reply::Delivered);
+    let standby = b.agent().unwrap();
+    let pair = standby.site.pair().unwrap().clone();
+    assert!(pair.promote(false).await.is_err(), "nobody knows whether it runs");
+    assert_eq!(world.systems.attempts(), tried);
+    pair.promote(true).await.unwrap();
+    drop((standby, pair));
+    let taken_over = b.becomes(Role::Active).await;
+    until("what waited is delivered", || world.systems.attempts() > tried).await;
+    b.holds(0).await;
+    let tracked = taken_over
+        .site
+        .buffer
+        .tracking(TrackedOperationId(id.0))
+        .await
+        .unwrap();
+    assert_eq!(tracked.unwrap().status, OperationStatus::Delivered);
+    drop(taken_over);
+    // It comes back empty and gets a whole copy.
+    let ids = notify(&b, 3).await;
+    let back = gone.run();
+    until("the empty disk is filled", || back.waiting() >= 3).await;
+    assert!(has_all(&back, &ids).await);
+    back.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn an_active_one_that_was_cut_off_steps_down_and_hands_in_what_only_it_has() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    let shared = notify(&a, 2).await;
+    b.holds(2).await;
+    let b_alone = b.end().await;
+    let only_here = notify(&a, 3).await;
+    let a_alone = a.end().await;
+    // Each runs without the other, and somebody makes both of them active.
+    let b = b_alone.run();
+    let agent = b.becomes(Role::Standby).await;
+    agent.site.pair().unwrap().promote(true).await.unwrap();
+    drop(agent);
+    let only_there = notify(&b, 1).await;
+    let a = a_alone.run();
+    a.becomes(Role::Standby).await;
+    b.holds(6).await;
+    a.holds(6).await;
+    assert!(b.is(Role::Active));
+    for ids in [&shared, &only_here, &only_there] {
+        assert!(has_all(&a, ids).await && has_all(&b, ids).await);
+    }
+    let kept = std::fs::read_dir(world.folder.path()).unwrap();
+    let kept: Vec<_> = kept
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        kept.iter().any(|name| name.starts_with("north-a.db.replaced-")),
+        "the file it had is kept: {kept:?}"
+    );
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_machine_with_another_key_gets_nothing_and_the_active_goes_on() {
+    let world = world();
+    let [a, mut b] = world.machines.clone();
+    b.key = "wps_of_south";
+    let (a, b) = (a.run(), b.run());
+    let agent = a.becomes(Role::Standby).await;
+    agent.site.pair().unwrap().promote(true).await.unwrap();
+    drop(agent);
+    notify(&a, 2).await;
+    let stranger = b.becomes(Role::Standby).await;
+    let pair = stranger.site.pair().unwrap();
+    let mut why = String::new();
+    for _ in 0..1_000 {
+        why = pair.status().await.other.trouble.unwrap_or_default();
+        if why.contains("key") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(why.contains("key"), "{why}");
+    assert_eq!(b.waiting(), 0);
+    assert!(a.is(Role::Active));
+    drop(stranger);
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_copy_is_not_started_as_a_site_of_one_machine() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    notify(&a, 1).await;
+    b.holds(1).await;
+    a.end().await;
+    let file = b.end().await.file;
+    let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
+    let alone = Site::new(
+        Settings::of(SiteId::new("north")),
+        Arc::new(buffer),
+        Handlers::default(),
+        Arc::new(SystemClock),
+    );
+    let refused = Agent::start(alone).await.unwrap_err();
+    let words = domain::chain(&refused);
+    assert!(words.contains("the copy of a standby"), "{words}");
+}

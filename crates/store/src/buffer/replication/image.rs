@@ -1,0 +1,182 @@
+//! Rows as they are copied: columns in a fixed order, values as they stand in the file.
+
+use crate::{
+    Result,
+    buffer::{Buffer, sql},
+};
+use domain::pair::{Copied, Table, Value, change::Row};
+use rusqlite::{
+    Connection, ToSql, params,
+    types::{ToSqlOutput, ValueRef},
+};
+
+/// The version of the file's schema whose columns these are. A newer machine takes the rows of an older one, never the
+/// other way round.
+pub const SCHEMA: u32 = 5;
+
+/// Rows of one part of a whole copy.
+const PART_ROWS: i64 = 2_000;
+/// Behind every key that is text.
+const LAST_TEXT: &str = "\u{10FFFF}";
+
+/// A value on its way into a statement.
+pub(super) struct Bound<'a>(pub &'a Value);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Integer(n) => ValueRef::Integer(*n),
+            Value::Real(n) => ValueRef::Real(*n),
+            Value::Text(text) => ValueRef::Text(text),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+pub(super) fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => Value::Integer(n),
+        ValueRef::Real(n) => Value::Real(n),
+        ValueRef::Text(text) => Value::Text(text.to_vec()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+    }
+}
+
+/// A key in one spelling, to find it again by.
+pub(super) fn key_text(key: &Value) -> Vec<u8> {
+    match key {
+        Value::Integer(n) => n.to_be_bytes().to_vec(),
+        Value::Text(bytes) | Value::Blob(bytes) => bytes.clone(),
+        Value::Null | Value::Real(_) => vec![],
+    }
+}
+
+/// The statements of a table: reading its rows, putting one in, taking one out; and how it is called.
+pub(super) struct Statements {
+    pub image: &'static str,
+    pub put: &'static str,
+    pub take_out: &'static str,
+    pub columns: usize,
+    /// Where its numbers are never given twice.
+    pub sequence: Option<&'static str>,
+}
+
+pub(super) fn statements(table: Table) -> Statements {
+    let of = |image, put, take_out, columns, sequence| Statements {
+        image,
+        put,
+        take_out,
+        columns,
+        sequence,
+    };
+    match table {
+        Table::Messages => of(
+            sql::image_message,
+            sql::put_message,
+            sql::take_out_message,
+            26,
+            Some("sf_messages"),
+        ),
+        Table::Tombstones => of(
+            sql::image_tombstone,
+            sql::put_tombstone,
+            sql::take_out_tombstone,
+            18,
+            None,
+        ),
+        Table::Tracking => of(
+            sql::image_tracking,
+            sql::put_tracking,
+            sql::take_out_tracking,
+            18,
+            None,
+        ),
+        Table::Events => of(
+            sql::image_event,
+            sql::put_event,
+            sql::take_out_event,
+            9,
+            Some("site_events"),
+        ),
+        Table::Telemetry => of(
+            sql::image_telemetry,
+            sql::put_telemetry,
+            sql::take_out_telemetry,
+            3,
+            Some("telemetry"),
+        ),
+        Table::Meta => of(sql::image_meta, sql::put_meta, sql::take_out_meta, 2, None),
+    }
+}
+
+fn cells(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    (0..row.as_ref().column_count())
+        .map(|i| row.get_ref(i).map(value))
+        .collect()
+}
+
+/// The row with this key, if it is there.
+pub(super) fn row(conn: &Connection, table: Table, key: &Value) -> Result<Option<Row>> {
+    let mut image = conn.prepare_cached(statements(table).image)?;
+    let mut found = image.query(params![Bound(key), Bound(key), 1])?;
+    Ok(found.next()?.map(cells).transpose()?)
+}
+
+/// The highest number that was ever given to a row, of each table that numbers its own.
+pub(super) fn sequences(conn: &Connection) -> Result<Vec<(Table, i64)>> {
+    let mut get = conn.prepare_cached(sql::sequence_get)?;
+    let mut all = vec![];
+    for table in Table::ALL {
+        if let Some(name) = statements(table).sequence {
+            all.push((table, get.query_row([name], |row| row.get(0))?));
+        }
+    }
+    Ok(all)
+}
+
+impl Buffer {
+    /// The rows of a table behind this key, about so many bytes at a time: reads are short, and rows that change between
+    /// two of them are in the log.
+    pub async fn copy_part(&self, table: Table, after: Option<Value>, most: usize) -> Result<Copied> {
+        self.read(move |conn| {
+            let (first, last) = range(table, after.as_ref());
+            let mut image = conn.prepare_cached(statements(table).image)?;
+            let mut found = image.query(params![Bound(&first), Bound(&last), PART_ROWS])?;
+            let (mut copied, mut bytes) = (Copied::default(), 0);
+            while let Some(row) = found.next()? {
+                let row = cells(row)?;
+                bytes += row.iter().map(Value::weight).sum::<usize>();
+                let full = copied.rows.len() + 1 >= PART_ROWS as usize || bytes >= most;
+                copied.next = full.then(|| row.first().cloned()).flatten();
+                copied.rows.push(row);
+                if full {
+                    break;
+                }
+            }
+            Ok(copied)
+        })
+        .await
+    }
+}
+
+/// From the first key behind this one to the last there can be.
+fn range(table: Table, after: Option<&Value>) -> (Value, Value) {
+    match table {
+        Table::Tracking | Table::Meta => {
+            let mut first = after.map(key_text).unwrap_or_default();
+            if after.is_some() {
+                first.push(0);
+            }
+            (Value::Text(first), Value::Text(LAST_TEXT.into()))
+        }
+        _ => {
+            let first = match after {
+                Some(Value::Integer(n)) => n.saturating_add(1),
+                _ => i64::MIN,
+            };
+            (Value::Integer(first), Value::Integer(i64::MAX))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A whole copy is made in a file beside the buffer. When it is complete it takes the buffer's place; until then the
+//! buffer stays as it was.
+
+use crate::{
+    Error, Result,
+    sqlite::{
+        file_id::with_suffix,
+        safeguard::{stamp, unused_name},
+    },
+};
+use domain::Clock;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+const SIDE: &str = ".copy";
+const REPLACED: &str = ".replaced-";
+const PARTS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Where a whole copy is made. What an earlier one left there is gone afterwards.
+pub fn side_file(buffer: &Path) -> Result<PathBuf> {
+    let side = with_suffix(buffer, SIDE);
+    for part in PARTS.into_iter().chain([".reserve"]) {
+        remove(&with_suffix(&side, part))?;
+    }
+    Ok(side)
+}
+
+/// Puts a complete copy in the place of the buffer. Nobody may have either of them open. With `keep` the file that was
+/// there stays beside it under another name, which is told. A crash in between leaves the one or the other.
+pub fn put_in_place(buffer: &Path, keep: bool, clock: &dyn Clock) -> Result<Option<PathBuf>> {
+    let side = with_suffix(buffer, SIDE);
+    for file in [buffer, &side] {
+        let log = with_suffix(file, "-wal");
+        if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(Error::unavailable(format!("{} was not closed", file.display())));
+        }
+    }
+    let aside = keep.then(|| unused_name(buffer, REPLACED, &stamp(clock.now())));
+    if let Some(aside) = &aside {
+        missing_is_fine(fs::hard_link(buffer, aside))
+            .map_err(|e| Error::unavailable(format!("{}: {e}", aside.display())))?;
+    }
+    for part in ["-wal", "-shm"] {
+        remove(&with_suffix(buffer, part))?;
+    }
+    fs::rename(&side, buffer)
+        .map_err(|e| Error::unavailable(format!("{} cannot be renamed: {e}", side.display())))?;
+    for part in ["-wal", "-shm", ".reserve", ".lock"] {
+        remove(&with_suffix(&side, part))?;
+    }
+    Ok(aside)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    missing_is_fine(fs::remove_file(path))
+        .map_err(|e| Error::unavailable(format!("{} cannot be removed: {e}", path.display())))
+}
+
+fn missing_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}

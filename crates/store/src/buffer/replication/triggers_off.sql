@@ -1,0 +1,17 @@
+drop trigger if exists log_message_new;
+drop trigger if exists log_message_changed;
+drop trigger if exists log_message_gone;
+drop trigger if exists log_tombstone_new;
+drop trigger if exists log_tombstone_changed;
+drop trigger if exists log_tombstone_gone;
+drop trigger if exists log_tracking_new;
+drop trigger if exists log_tracking_changed;
+drop trigger if exists log_tracking_gone;
+drop trigger if exists log_event_new;
+drop trigger if exists log_event_changed;
+drop trigger if exists log_event_gone;
+drop trigger if exists log_telemetry_new;
+drop trigger if exists log_telemetry_changed;
+drop trigger if exists log_telemetry_gone;
+drop trigger if exists log_meta_new;
+drop trigger if exists log_meta_changed;

@@ -1,0 +1,212 @@
+//! Whose turn it is: becoming active, stepping down, and being no pair at all.
+
+use super::{STANDING, image, log};
+use crate::{
+    Error, Result,
+    buffer::{Buffer, Shared, sql},
+    sqlite::{rows as columns, writer::WriteSession},
+};
+use domain::{
+    lock::lock,
+    pair::{History, Node, Role, Standing, Table},
+};
+use rusqlite::Connection;
+use std::sync::{Arc, atomic::Ordering};
+use uuid::Uuid;
+
+const TRIGGERS_ON: &str = include_str!("triggers_on.sql");
+const TRIGGERS_OFF: &str = include_str!("triggers_off.sql");
+/// Numbers of changes begin anew, above all others, with every turn: what central hears of a new active is newer than what
+/// it heard of the one before, also where this machine had not got all of that.
+const TURN_BITS: u32 = 40;
+
+impl Buffer {
+    /// This file is one of a pair. One that holds something goes on being active; an empty one waits for a copy, or for
+    /// somebody to say that it is to begin, and so does one that was made for a damaged one: the other may have taken over.
+    pub async fn join_pair(&self) -> Result<Standing> {
+        let whole = self.set_aside.is_none();
+        self.write_as_either(1, move |s, shared| {
+            if let Some(standing) = super::standing_of(s.conn)? {
+                return Ok(standing);
+            }
+            let used: i64 = s
+                .conn
+                .prepare_cached(sql::highest_op)?
+                .query_row([], |row| row.get(0))?;
+            if used > 0 && whole {
+                // Nothing of what happened before is in the log.
+                let head = log::head(s.conn)?.saturating_add(1);
+                s.conn.prepare_cached(sql::log_mark)?.execute([head])?;
+                let standing = Standing {
+                    position: head,
+                    ..Standing::empty()
+                };
+                return begin_turn(s, shared, standing, 0);
+            }
+            let standing = Standing::empty();
+            write(s, shared, standing.clone())?;
+            Ok(standing)
+        })
+        .await
+    }
+
+    /// This file is none of a pair (any more): no log is kept. Refused for the copy of a standby, whose messages the active
+    /// one sends.
+    pub async fn leave_pair(&self) -> Result<()> {
+        if let Some(standing) = self.standing()
+            && standing.role == Role::Standby
+            && standing.history.last().is_some()
+        {
+            return Err(Error::unavailable(
+                "the buffer is the copy of a standby, and what is in it is the active one's to send; start it with \
+                 site.replication.peer and promote it, or begin with another file (site.database)",
+            ));
+        }
+        if self.standing().is_none() && !self.read(is_logging).await? {
+            return Ok(());
+        }
+        self.write_as_either(1, |s, shared| {
+            stop_logging(s, shared)?;
+            s.conn.prepare_cached(sql::meta_set)?.execute([STANDING, ""])?;
+            let shared = shared.clone();
+            s.after_commit(move || {
+                shared.replication.is_standby.store(false, Ordering::SeqCst);
+                *lock(&shared.replication.standing) = None;
+            });
+            Ok(())
+        })
+        .await
+    }
+
+    /// Becomes the active one, with a turn above every counter that is `known`. When this returns, it is so after a crash
+    /// as well.
+    pub async fn promote(&self, known: u64) -> Result<Standing> {
+        self.write_as_either(1, move |s, shared| {
+            let standing = standing(s.conn)?;
+            match standing.role {
+                Role::Active => Ok(standing),
+                Role::Standby => begin_turn(s, shared, standing, known),
+            }
+        })
+        .await
+    }
+
+    /// Is active no more. Its log stays until it follows somebody, so that whoever takes over can get all of it.
+    pub async fn step_down(&self) -> Result<Standing> {
+        let done = self
+            .write_as_either(1, |s, shared| {
+                shared.replication.is_standby.store(true, Ordering::SeqCst);
+                let standing = Standing {
+                    role: Role::Standby,
+                    position: log::head(s.conn)?,
+                    caught_up: true,
+                    ..standing(s.conn)?
+                };
+                write(s, shared, standing.clone())?;
+                Ok(standing)
+            })
+            .await;
+        if done.is_err() {
+            self.shared.replication.is_standby.store(false, Ordering::SeqCst);
+        }
+        done
+    }
+
+    /// As the other machine sees this one.
+    pub async fn node(&self) -> Result<Node> {
+        let (id, shared) = (self.id(), self.shared.clone());
+        self.read(move |conn| {
+            let standing = standing(conn)?;
+            let head = log::head(conn)?;
+            Ok(Node {
+                id,
+                role: standing.role,
+                position: match standing.role {
+                    Role::Active => head,
+                    Role::Standby => standing.position,
+                },
+                history: standing.history,
+                floor: shared.replication.floor(),
+            })
+        })
+        .await
+    }
+}
+
+/// As the file has it, with what commands of the same transaction have made of it.
+pub(super) fn standing(conn: &Connection) -> Result<Standing> {
+    super::standing_of(conn)?.ok_or_else(|| Error::unavailable("this file is none of a pair"))
+}
+
+pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, standing: Standing) -> Result<()> {
+    s.conn
+        .prepare_cached(sql::meta_set)?
+        .execute([STANDING, &columns::json(&standing)])?;
+    let shared = shared.clone();
+    s.after_commit(move || {
+        let standby = standing.role == Role::Standby;
+        shared.replication.is_standby.store(standby, Ordering::SeqCst);
+        *lock(&shared.replication.standing) = Some(standing);
+    });
+    Ok(())
+}
+
+fn begin_turn(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    standing: Standing,
+    known: u64,
+) -> Result<Standing> {
+    let position = standing.position;
+    if !is_logging(s.conn)? {
+        if log::head(s.conn)? < position {
+            s.conn.prepare_cached(sql::log_mark)?.execute([position])?;
+        }
+        log::trim(s, shared, position)?;
+        s.conn.execute_batch(TRIGGERS_ON)?;
+    }
+    let first_message = last_message(s.conn)?.saturating_add(1);
+    let history = next(&standing.history, known, position, first_message);
+    let counter = i64::try_from(history.rank().0).unwrap_or(i64::MAX);
+    let op = counter
+        .checked_shl(TURN_BITS)
+        .filter(|op| op >> TURN_BITS == counter)
+        .unwrap_or(i64::MAX >> 1);
+    let above = op.max(shared.ops.fetch_max(op, Ordering::SeqCst));
+    s.conn
+        .prepare_cached(sql::meta_set)?
+        .execute(["op", &above.to_string()])?;
+    let standing = Standing {
+        role: Role::Active,
+        history,
+        position,
+        caught_up: true,
+    };
+    write(s, shared, standing.clone())?;
+    Ok(standing)
+}
+
+fn next(history: &History, known: u64, position: i64, first_message: i64) -> History {
+    history.with_turn(Uuid::new_v4(), known, position.saturating_add(1), first_message)
+}
+
+fn last_message(conn: &Connection) -> Result<i64> {
+    let sequences = image::sequences(conn)?;
+    let messages = sequences.iter().find(|(table, _)| *table == Table::Messages);
+    Ok(messages.map_or(0, |(_, last)| *last))
+}
+
+/// Ends the log: triggers and all lines of it.
+pub(super) fn stop_logging(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<()> {
+    if is_logging(s.conn)? {
+        s.conn.execute_batch(TRIGGERS_OFF)?;
+    }
+    let head = log::head(s.conn)?;
+    log::trim(s, shared, head)
+}
+
+fn is_logging(conn: &Connection) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(sql::log_is_on)?
+        .query_row([], |row| row.get(0))?)
+}

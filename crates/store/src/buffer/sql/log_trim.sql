@@ -1,0 +1,1 @@
+delete from replication_log where number <= ?1

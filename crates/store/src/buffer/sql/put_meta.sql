@@ -1,0 +1,3 @@
+insert or replace into meta (
+  key, value
+) values (?1, ?2)

@@ -1,0 +1,1 @@
+delete from site_events where seq = ?1

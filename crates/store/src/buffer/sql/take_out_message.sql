@@ -1,0 +1,1 @@
+delete from sf_messages where seq = ?1

@@ -1,0 +1,1 @@
+delete from telemetry where seq = ?1

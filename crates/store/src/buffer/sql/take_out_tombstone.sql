@@ -1,0 +1,1 @@
+delete from tombstones where seq = ?1

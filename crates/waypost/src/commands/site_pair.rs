@@ -1,0 +1,86 @@
+//! `waypost site pair`, `promote` and `demote`: the two machines of a site.
+
+use crate::{
+    connect::ConnectSite,
+    output::{self, time::short},
+};
+use client::site::Pair;
+
+#[derive(Debug, clap::Args)]
+pub struct Show {
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    agent: ConnectSite,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Promote {
+    /// Also where the other machine cannot be asked, or has more: it is certain that it does not run
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    agent: ConnectSite,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Demote {
+    #[command(flatten)]
+    agent: ConnectSite,
+}
+
+pub async fn show(args: &Show) -> anyhow::Result<()> {
+    let pair = args.agent.site()?.pair().await?;
+    if args.format.json {
+        return output::json(&pair);
+    }
+    for line in in_words(&pair) {
+        output::line(line)?;
+    }
+    Ok(())
+}
+
+pub async fn promote(args: &Promote) -> anyhow::Result<()> {
+    let pair = args.agent.site()?.promote(args.force).await?;
+    output::note(format_args!(
+        "this machine is the active one (turn {}); it starts anew as that",
+        pair.epoch
+    ));
+    Ok(())
+}
+
+pub async fn demote(args: &Demote) -> anyhow::Result<()> {
+    args.agent.site()?.demote().await?;
+    output::note(format_args!(
+        "this machine has handed over and is the standby; `waypost site pair` shows when the other is active"
+    ));
+    Ok(())
+}
+
+fn in_words(pair: &Pair) -> Vec<String> {
+    let other = &pair.other;
+    let name = other.name.as_deref().unwrap_or(&other.address);
+    let heard = other
+        .last_contact_at
+        .map_or_else(|| "never heard".to_owned(), |at| format!("heard {}", short(at)));
+    let mut lines = vec![format!("this machine  {} (turn {})", pair.role, pair.epoch)];
+    lines.push(match &other.trouble {
+        Some(why) => format!("the other     {name}, {heard}; it cannot be asked: {why}"),
+        None => format!(
+            "the other     {name}, {}, {heard}",
+            other.role.as_deref().unwrap_or("not asked yet")
+        ),
+    });
+    lines.push(match (pair.copied_rows, pair.behind) {
+        (Some(rows), _) => format!("the copy      is being made as a whole, {rows} rows so far"),
+        (None, Some(0)) => "the copy      is complete".into(),
+        (None, Some(n)) => format!("the copy      lacks {n} changes"),
+        (None, None) => "the copy      is not known".into(),
+    });
+    lines.extend(
+        pair.differences
+            .iter()
+            .map(|words| format!("note          {words}")),
+    );
+    lines
+}

@@ -1,0 +1,229 @@
+//! Two agents of one site in processes of their own: the active one is killed and its disk thrown away, and the other takes
+//! its place.
+
+use crate::{
+    site_agent::{AgentProcess, SiteSetup},
+    size::pick,
+};
+use client::{NotificationId, site::Notify};
+use domain::{
+    SystemClock,
+    pair::{Changes, Table, Value},
+};
+use std::{
+    net::TcpListener,
+    path::Path,
+    process::{Command, Output},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use store::{Buffer, buffer::Options};
+
+/// Sent before the active one is killed.
+const SENT: usize = 300;
+
+fn setups(folder: &Path) -> [SiteSetup; 2] {
+    let free: Vec<_> = (0..2)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let at: Vec<_> = free.iter().map(|l| l.local_addr().unwrap()).collect();
+    let setup = |name: &str, here: usize| {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        SiteSetup {
+            id: "north".into(),
+            folder,
+            // Nobody is there: what is sent stays.
+            central: "http://127.0.0.1:1".into(),
+            key: "wps_a_key_of_this_site".into(),
+            more: format!(
+                "node = {name:?}\n[site.replication]\nlisten = \"{}\"\npeer = \"http://{}\"\n",
+                at[here],
+                at[1 - here]
+            ),
+        }
+    };
+    [setup("north-a", 0), setup("north-b", 1)]
+}
+
+fn waypost(agent: &AgentProcess, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_waypost"))
+        .args(args)
+        .env("WAYPOST_SITE_URL", agent.site.url())
+        .output()
+        .unwrap()
+}
+
+fn done(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+}
+
+async fn until(what: &str, agent: &AgentProcess, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    while !is_so().await {
+        assert!(
+            tokio::time::Instant::now() < deadline,
+            "waited for: {what}; log:\n{}",
+            agent.log_tail()
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn is_a(role: &str, agent: &AgentProcess) {
+    until(role, agent, async || {
+        agent.site.pair().await.is_ok_and(|pair| pair.role == role)
+    })
+    .await;
+}
+
+/// The standby has everything that the active has.
+async fn is_whole(standby: &AgentProcess) {
+    until("the copy to be complete", standby, async || {
+        let pair = standby.site.pair().await;
+        pair.is_ok_and(|pair| pair.role == "Standby" && pair.caught_up && pair.behind == Some(0))
+    })
+    .await;
+}
+
+/// Sends until somebody stops answering; what was acknowledged.
+fn senders(agent: &AgentProcess) -> (Arc<Mutex<Vec<NotificationId>>>, tokio::task::JoinSet<()>) {
+    let acknowledged = Arc::new(Mutex::new(vec![]));
+    let mut all = tokio::task::JoinSet::new();
+    for n in 0..4 {
+        let (site, acknowledged) = (agent.site.clone(), acknowledged.clone());
+        all.spawn(async move {
+            let sent = Notify::to("ops").instance(format!("tank-{n}"));
+            while let Ok(id) = sent.clone().send(&site, "Tank is full", "Level 98 %").await {
+                acknowledged.lock().unwrap().push(id);
+            }
+        });
+    }
+    (acknowledged, all)
+}
+
+fn id_of(row: &[Value]) -> NotificationId {
+    match &row[1] {
+        Value::Text(text) => std::str::from_utf8(text).unwrap().parse().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The file of a machine that is gone: its messages, and those that were taken in after a change.
+async fn looked_into(folder: &Path, after: i64) -> (Vec<NotificationId>, Vec<NotificationId>) {
+    let file = folder.join("north.db");
+    let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
+    let all = buffer.copy_part(Table::Messages, None, usize::MAX).await.unwrap();
+    let mut changes = Changes {
+        to: after,
+        head: i64::MAX,
+        ..Changes::default()
+    };
+    let mut late = vec![];
+    while !changes.are_all() {
+        changes = buffer.changes(changes.to, usize::MAX).await.unwrap().unwrap();
+        let messages = changes.rows.iter().filter(|(table, _)| *table == Table::Messages);
+        late.extend(messages.map(|(_, row)| id_of(row)));
+    }
+    buffer.close().await;
+    (all.rows.iter().map(|row| id_of(row)).collect(), late)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_lost_machine_had_and_its_standby_lacks_was_taken_in_after_the_last_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = setups(folder.path());
+    let mut active = (AgentProcess::start(&first).await, first);
+    let mut standby = (AgentProcess::start(&second).await, second);
+    is_a("Standby", &active.0).await;
+    until("the other to be asked", &active.0, async || {
+        active
+            .0
+            .site
+            .pair()
+            .await
+            .is_ok_and(|pair| pair.other.role.is_some())
+    })
+    .await;
+    done(&waypost(&active.0, &["site", "promote"]));
+    is_a("Active", &active.0).await;
+    for _ in 0..pick(3, 100) {
+        is_whole(&standby.0).await;
+        let (acknowledged, mut sending) = senders(&active.0);
+        until("messages to be taken in", &active.0, async || {
+            acknowledged.lock().unwrap().len() >= SENT
+        })
+        .await;
+        active.0.kill();
+        while sending.join_next().await.is_some() {}
+        let refused = waypost(&standby.0, &["site", "promote"]);
+        assert!(
+            !refused.status.success(),
+            "nobody knows whether the other one runs"
+        );
+        let position = standby.0.site.pair().await.unwrap().position;
+        done(&waypost(&standby.0, &["site", "promote", "--force"]));
+        is_a("Active", &standby.0).await;
+        // Its disk is thrown away; here it is looked at before.
+        let gone = active.1.folder.with_extension("gone");
+        std::fs::rename(&active.1.folder, &gone).unwrap();
+        let (had, late) = looked_into(&gone, position).await;
+        for id in acknowledged.lock().unwrap().iter() {
+            assert!(had.contains(id), "{id} was acknowledged and is not in the file");
+        }
+        let mut missing = 0;
+        for id in &had {
+            let there = standby.0.site.status(*id).await;
+            if !there.is_ok_and(|there| there.status == "Forwarding") {
+                assert!(late.contains(id), "{id} was copied and is gone");
+                missing += 1;
+            }
+        }
+        assert!(missing < SENT, "the standby had got nothing");
+        std::fs::remove_dir_all(&gone).unwrap();
+        std::fs::create_dir_all(&active.1.folder).unwrap();
+        let back = (AgentProcess::start(&active.1).await, active.1);
+        active = std::mem::replace(&mut standby, back);
+    }
+    is_whole(&standby.0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handover_by_command_refuses_senders_for_a_moment_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = setups(folder.path());
+    let (a, b) = (
+        AgentProcess::start(&first).await,
+        AgentProcess::start(&second).await,
+    );
+    until("the other to be asked", &a, async || {
+        a.site.pair().await.is_ok_and(|pair| pair.other.role.is_some())
+    })
+    .await;
+    done(&waypost(&a, &["site", "promote"]));
+    is_a("Active", &a).await;
+    is_whole(&b).await;
+    let (acknowledged, mut sending) = senders(&a);
+    until("messages to be taken in", &a, async || {
+        acknowledged.lock().unwrap().len() >= SENT
+    })
+    .await;
+    done(&waypost(&a, &["site", "demote"]));
+    while sending.join_next().await.is_some() {}
+    is_a("Active", &b).await;
+    is_a("Standby", &a).await;
+    let all = acknowledged.lock().unwrap().clone();
+    for id in &all {
+        assert_eq!(b.site.status(*id).await.unwrap().status, "Forwarding", "{id}");
+    }
+    let refused = Notify::to("ops").send(&a.site, "no", "no").await.unwrap_err();
+    assert!(refused.to_string().contains("standby"), "{refused}");
+    is_whole(&a).await;
+    let shown = waypost(&a, &["site", "pair"]);
+    let said = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        said.contains("this machine  Standby") && said.contains("north-b, Active"),
+        "{said}"
+    );
+}
