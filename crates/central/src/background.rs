@@ -3,12 +3,19 @@
 //!
 //! Leaves to others: running them and what becomes of a panic (`store::loops`), the dispatcher and its leases.
 
-use crate::{Central, expiry, figures, purge, sites};
+use crate::{
+    Central,
+    events::{materializer::Materializer, pull::Puller},
+    expiry, figures, purge, sites,
+};
 use async_trait::async_trait;
 use domain::chain;
-use std::future::pending;
+use std::{future::pending, time::Duration};
 use store::loops::{About, Loop, Swept};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How often schedules are looked for that are due: what waits for a civil time waits to the second.
+const SCHEDULES_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Starts them all.
 pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationToken) {
@@ -86,6 +93,18 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
             .until_woken()
         },
     );
+    start_events(central, tasks, stop);
+    start.by_the_clock(
+        About::every(
+            "schedules",
+            "sends what events put off, and looks whether its time has moved",
+            SCHEDULES_INTERVAL,
+        ),
+        |central| async move {
+            let looked = central.events.sweep_schedules().await;
+            looked.map(|n| format!("looked at {n} schedules")).into()
+        },
+    );
     start.by_the_clock(
         About::every(
             "sites",
@@ -94,6 +113,68 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         ),
         |central| async move { central.sites.sweep().await.into() },
     );
+}
+
+/// Events, which keep their place from one look to the next.
+fn start_events(central: &Central, tasks: &TaskTracker, stop: &CancellationToken) {
+    let longest = central.settings.events.poll_interval;
+    let events = Materializing {
+        about: About::every(
+            "events",
+            "turns what applications tell into notifications",
+            longest,
+        ),
+        materializer: Materializer::new(central.events.clone()),
+    };
+    central.loops.start(tasks, stop, events);
+    let sources = &central.settings.events.sources;
+    if !sources.is_empty() {
+        let sources = Pulling {
+            about: About::every(
+                "event sources",
+                "brings events from applications' own databases",
+                longest,
+            ),
+            puller: Puller::new(central.events.clone(), sources),
+        };
+        central.loops.start(tasks, stop, sources);
+    }
+}
+
+struct Pulling {
+    about: About,
+    puller: Puller,
+}
+
+#[async_trait]
+impl Loop for Pulling {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        self.puller.sweep().await
+    }
+}
+
+struct Materializing {
+    about: About,
+    materializer: Materializer,
+}
+
+#[async_trait]
+impl Loop for Materializing {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    async fn woken(&mut self) {
+        self.materializer.woken().await;
+    }
+
+    async fn sweep(&mut self) -> Swept {
+        self.materializer.sweep().await
+    }
 }
 
 struct Start<'a> {

@@ -172,6 +172,21 @@ impl Ingest {
         self.wake(BTreeSet::from([lane]));
     }
 
+    /// The same for several.
+    pub(crate) fn all_taken_in(&self, taken: Vec<(TenantId, NotificationId, LaneId)>) {
+        metrics::counter!("waypost_ingested_total").increment(taken.len() as u64);
+        let lanes = taken.iter().map(|(_, _, lane)| *lane).collect();
+        for (tenant, id, _) in taken {
+            self.tell(tenant, id);
+        }
+        self.wake(lanes);
+    }
+
+    /// Something may have been taken in that nobody was told of.
+    pub(crate) fn look(&self) {
+        self.wake.look();
+    }
+
     fn tell(&self, tenant: TenantId, id: NotificationId) {
         if self.changes.is_watched() {
             self.changes.tell(Change {

@@ -10,6 +10,7 @@ mod canonical_json;
 pub mod changes;
 pub mod directory;
 pub mod dispatcher;
+pub mod events;
 pub mod expiry;
 pub mod figures;
 pub mod ingest;

@@ -6,6 +6,7 @@ use crate::{
     chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
+    events::{EventParts, EventService, EventSettings},
     ingest::Ingest,
     jobs::JobService,
     keys::Keys,
@@ -42,6 +43,7 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Whoever discards or cancels a notification has to say why.
     pub discard_needs_reason: bool,
+    pub events: EventSettings,
     /// Where the steps of a notification are told; nowhere unless the configuration says.
     pub tracer: Tracer,
 }
@@ -57,6 +59,7 @@ impl Settings {
                 audit: 365 * day,
                 spent_keys: None,
                 stats: domain::kpi::STATS_KEPT,
+                events: 365 * day,
             },
             purge_interval: day,
             kpi: KpiAsk {
@@ -66,6 +69,7 @@ impl Settings {
             missing_placeholder: MissingPlaceholder::default(),
             public_url: None,
             discard_needs_reason: false,
+            events: EventSettings::default(),
             tracer: Tracer::default(),
         }
     }
@@ -83,6 +87,7 @@ pub struct Central {
     pub providers: ProviderService,
     pub lists: ListService,
     pub templates: TemplateService,
+    pub events: EventService,
     pub keys: Keys,
     pub users: UserService,
     pub jobs: JobService,
@@ -113,7 +118,7 @@ impl Central {
     ) -> Self {
         let changes = Changes::default();
         let wake = Arc::new(Wake::default());
-        let directory = Directory::new(store.clone(), store.clone(), registry, sealer);
+        let directory = Directory::new(store.clone(), store.clone(), store.clone(), registry, sealer);
         let directory = Arc::new(directory.reached_at(settings.public_url.clone()));
         let ingest = Ingest::new(
             store.clone(),
@@ -138,6 +143,25 @@ impl Central {
             clock.clone(),
             settings.node.clone(),
         );
+        let templates = TemplateService::new(
+            store.clone(),
+            store.clone(),
+            directory.clone(),
+            ingest.clone(),
+            settings.missing_placeholder,
+        );
+        let events = EventService::new(EventParts {
+            store: store.clone(),
+            queries: store.clone(),
+            tenants: store.clone(),
+            signals: store.clone(),
+            directory: directory.clone(),
+            templates: templates.clone(),
+            ingest: ingest.clone(),
+            operator: operator.clone(),
+            settings: settings.events.clone(),
+            node: settings.node.clone(),
+        });
         Self {
             providers: ProviderService::new(
                 store.clone(),
@@ -149,13 +173,8 @@ impl Central {
                 wake.clone(),
             ),
             lists: ListService::new(store.clone(), store.clone(), directory.clone(), wake.clone()),
-            templates: TemplateService::new(
-                store.clone(),
-                store.clone(),
-                directory.clone(),
-                ingest.clone(),
-                settings.missing_placeholder,
-            ),
+            templates,
+            events,
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserService::new(store.clone(), clock.clone()),
             jobs: JobService::new(
@@ -231,6 +250,7 @@ impl Central {
             };
             match signal {
                 Ok(Signal::Lanes(lanes)) => self.wake.lanes(lanes),
+                Ok(Signal::Events) => self.events.wake(),
                 Ok(Signal::Relays) => self.sites.answer_relays().await,
                 Ok(Signal::Watching) => self.changes.watched_elsewhere(),
                 Ok(Signal::Changes { changes, missed }) => self.changes.heard(changes, missed),

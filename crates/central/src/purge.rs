@@ -23,6 +23,7 @@ pub async fn purge(
         total.stats_rows += chunk.stats_rows;
         total.site_calls += chunk.site_calls;
         total.jobs += chunk.jobs;
+        total.events += chunk.events;
         total.oldest_left = chunk.oldest_left;
         between(&total);
         let most = chunk
@@ -31,7 +32,8 @@ pub async fn purge(
             .max(chunk.spent_keys)
             .max(chunk.stats_rows)
             .max(chunk.site_calls)
-            .max(chunk.jobs);
+            .max(chunk.jobs)
+            .max(chunk.events);
         if most < u64::from(CHUNK) {
             return Ok(total);
         }
@@ -49,18 +51,20 @@ pub fn log(purged: &Purged) {
         purged.stats_rows = purged.stats_rows,
         purged.site_calls = purged.site_calls,
         purged.jobs = purged.jobs,
+        purged.events = purged.events,
         "purged what was past its time"
     );
 }
 
 pub fn in_words(purged: &Purged) -> String {
     format!(
-        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions",
+        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions, {} events",
         purged.notifications,
         purged.audit_rows,
         purged.spent_keys,
         purged.stats_rows,
         purged.site_calls,
-        purged.jobs
+        purged.jobs,
+        purged.events
     )
 }

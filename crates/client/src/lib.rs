@@ -22,6 +22,7 @@ mod act;
 mod again;
 mod build;
 mod error;
+pub mod events;
 mod filter;
 mod health;
 mod http;

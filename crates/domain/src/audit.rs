@@ -69,6 +69,9 @@ names!(
         ProviderTested,
         ListChanged,
         TemplateChanged,
+        EventTypeChanged,
+        /// An event or its schedule was sent round again.
+        EventReplayed,
         KeyChanged,
         TenantChanged,
         /// A user was made, or what they may do was changed.

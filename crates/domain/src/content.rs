@@ -3,7 +3,9 @@
 //! Leaves to others: who sent it and from where ([`crate::submission`]), columns (`store`), bytes on the wire (`link`).
 //! Always true: a field of the content stands in this struct and in no other; who carries content carries this.
 
-use crate::{Channel, FieldError, ProviderId, Timestamp, field_error::FieldChecks, submission::limit};
+use crate::{
+    Channel, EventOrigin, FieldError, ProviderId, Timestamp, field_error::FieldChecks, submission::limit,
+};
 use sha2::{Digest, Sha256};
 
 /// The part of a notification that its sender writes.
@@ -32,6 +34,8 @@ pub struct Content {
     pub send_at: Option<Timestamp>,
     /// Not after: still undelivered then, it is parked as `EXPIRED`.
     pub expires_at: Option<Timestamp>,
+    /// The event and the template it was made from; never said by a sender.
+    pub event: Option<Box<EventOrigin>>,
 }
 
 /// Where it goes.
@@ -110,6 +114,7 @@ impl Content {
             supersedes_key: from.text("supersedesKey"),
             send_at: from.time("sendAt"),
             expires_at: from.time("expiresAt"),
+            event: None,
         }
     }
 

@@ -302,6 +302,36 @@ pub fn redial(rounds: u32, refused: bool, jitter: Jitter) -> Duration {
     policy.delay(rounds, None, jitter)
 }
 
+/// How long an event waits after an error of its own, after so many tries; none once it had `retries` of them: 1, 2, 4,
+/// 8 and 16 minutes for five.
+pub fn event_retry(tries: u32, retries: u32) -> Option<Duration> {
+    let policy = RetryPolicy {
+        jitter: 0.0,
+        ..RetryPolicy::exponential()
+    };
+    (tries <= retries).then(|| policy.backoff(tries))
+}
+
+/// When an event source that cannot be reached is asked next, after so many failures in a row. What waits in it waits
+/// uncounted.
+pub fn probe_source(failures: u32) -> Duration {
+    let policy = RetryPolicy {
+        interval: Duration::from_secs(1),
+        cap: Duration::from_secs(30),
+        ..RetryPolicy::exponential()
+    };
+    policy.backoff(failures.max(1))
+}
+
+/// The pause before the next look for events: short while there is traffic, growing to the longest allowed.
+pub fn next_poll(last: Duration, found_some: bool, longest: Duration) -> Duration {
+    const SHORTEST: Duration = Duration::from_millis(20);
+    match found_some {
+        true => SHORTEST.min(longest),
+        false => last.max(SHORTEST).saturating_mul(5).div_f64(4.0).min(longest),
+    }
+}
+
 /// How many lane-scope failures in a row, over how many rows, make a lane "down".
 pub const DOWN_AFTER_FAILURES: u32 = 5;
 pub const DOWN_AFTER_ROWS: usize = 3;

@@ -190,6 +190,27 @@ fn any_policy() -> impl Strategy<Value = RetryPolicy> {
         )
 }
 
+#[test]
+fn an_event_is_tried_six_times_with_delays_that_double() {
+    let minutes: Vec<_> = (1..=6)
+        .map(|tries| event_retry(tries, 5).map(|d| d.as_secs() / 60))
+        .collect();
+    assert_eq!(minutes, [Some(1), Some(2), Some(4), Some(8), Some(16), None]);
+}
+
+#[test]
+fn looks_for_events_come_quickly_after_traffic_and_slow_down_without() {
+    let longest = Duration::from_millis(200);
+    let mut pause = next_poll(longest, true, longest);
+    assert_eq!(pause, Duration::from_millis(20));
+    let mut looks = 0;
+    while pause < longest {
+        pause = next_poll(pause, false, longest);
+        looks += 1;
+    }
+    assert!((5..20).contains(&looks), "{looks}");
+}
+
 proptest! {
     #[test]
     fn backoff_stays_below_the_cap_and_jitter_only_adds(

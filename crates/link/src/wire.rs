@@ -128,6 +128,7 @@ impl TryFrom<v1::Notification> for Forward {
             supersedes_key: n.supersedes_key,
             send_at: time(n.send_at),
             expires_at: time(n.expires_at),
+            event: None,
         };
         Ok(Self {
             id: NotificationId(uuid("notificationId", &n.id)?),

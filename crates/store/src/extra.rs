@@ -1,6 +1,6 @@
 //! The column `extra`: fields that few notifications have, and that nothing is looked for by, as one JSON object.
 
-use domain::{Content, NotificationId, Submission, TraceContext, trace};
+use domain::{Content, EventOrigin, NotificationId, Submission, TraceContext, trace};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -19,6 +19,8 @@ pub(crate) struct Extra<'a> {
     pub resend_of: Option<NotificationId>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "trace::readable")]
     pub trace: Option<TraceContext>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<Cow<'a, EventOrigin>>,
 }
 
 impl<'a> Extra<'a> {
@@ -32,6 +34,7 @@ impl<'a> Extra<'a> {
             run_id: text(&content.run_id),
             resend_of: submission.resend_of,
             trace: submission.trace,
+            event: content.event.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -46,7 +49,12 @@ impl<'a> Extra<'a> {
     pub fn has_nul(submission: &Submission) -> bool {
         let extra = Extra::of(submission);
         let texts = [extra.body_html, extra.rule_name, extra.rule_id, extra.run_id];
-        texts.iter().flatten().any(|text| text.contains('\0'))
+        let has_nul = |text: &str| text.contains('\0');
+        texts.iter().flatten().any(|text| has_nul(text))
+            || extra.event.is_some_and(|event| {
+                let short = [&event.topic, &event.correlation_id, &event.template_name];
+                has_nul(&event.event_type) || short.into_iter().flatten().any(|text| has_nul(text))
+            })
     }
 
     /// Puts what belongs to the content there.
@@ -56,5 +64,6 @@ impl<'a> Extra<'a> {
         content.rule_name = text(&mut self.rule_name);
         content.rule_id = text(&mut self.rule_id);
         content.run_id = text(&mut self.run_id);
+        content.event = self.event.take().map(|event| Box::new(event.into_owned()));
     }
 }

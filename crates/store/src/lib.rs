@@ -21,6 +21,7 @@ mod audit;
 pub mod buffer;
 pub mod directory;
 mod error;
+pub mod events;
 pub mod external;
 mod extra;
 mod holds;
@@ -40,6 +41,7 @@ mod roll_up;
 mod schema;
 pub mod signals;
 pub mod sites;
+pub mod sources;
 pub mod sqlite;
 pub mod stats;
 pub mod templates;
@@ -48,6 +50,7 @@ pub mod users;
 pub use buffer::Buffer;
 pub use directory::Directory;
 pub use error::{Error, Result, json_fault};
+pub use events::Events;
 pub use jobs::Jobs;
 pub use maintenance::Maintenance;
 pub use operator::Operator;
@@ -69,6 +72,7 @@ pub trait Store:
     + Queries
     + Receipts
     + Directory
+    + Events
     + Jobs
     + Maintenance
     + Sites
@@ -85,6 +89,7 @@ impl<T> Store for T where
         + Queries
         + Receipts
         + Directory
+        + Events
         + Jobs
         + Maintenance
         + Sites

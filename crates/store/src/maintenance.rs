@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt::Debug, path::Path, time::Duration};
 pub trait Maintenance: Debug + Send + Sync {
     /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
     /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
-    /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, and at most as many audit rows, spent keys and stats
+    /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, events past their own time, and at most as many audit rows, spent keys and stats
     /// that are past their own time.
     async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged>;
 
@@ -42,6 +42,8 @@ pub struct Retention {
     /// None: for ever.
     pub spent_keys: Option<Duration>,
     pub stats: Duration,
+    /// Of events that ended or were deferred, from when they came.
+    pub events: Duration,
 }
 
 /// What is purged besides notifications, each by an age of its own.
@@ -52,15 +54,17 @@ pub(crate) enum Aging {
     Stats,
     SiteCalls,
     Jobs,
+    Events,
 }
 
 impl Aging {
-    pub const ALL: [Aging; 5] = [
+    pub const ALL: [Aging; 6] = [
         Aging::Audit,
         Aging::SpentKeys,
         Aging::Stats,
         Aging::SiteCalls,
         Aging::Jobs,
+        Aging::Events,
     ];
 }
 
@@ -72,6 +76,7 @@ impl Retention {
             Aging::SpentKeys => self.spent_keys,
             Aging::Stats => Some(self.stats),
             Aging::SiteCalls | Aging::Jobs => Some(self.terminal),
+            Aging::Events => Some(self.events),
         }
     }
 }
@@ -84,6 +89,7 @@ impl Purged {
             Aging::Stats => &mut self.stats_rows,
             Aging::SiteCalls => &mut self.site_calls,
             Aging::Jobs => &mut self.jobs,
+            Aging::Events => &mut self.events,
         }
     }
 }
@@ -108,5 +114,7 @@ pub struct Purged {
     pub site_calls: u64,
     /// Bulk actions that ended.
     pub jobs: u64,
+    /// Events with their schedules, whose notifications are gone.
+    pub events: u64,
     pub oldest_left: Option<Timestamp>,
 }

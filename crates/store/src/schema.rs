@@ -28,6 +28,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V10__templates",
     "V11__receipts",
     "V12__console",
+    "V13__events",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -43,6 +44,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V10__templates",
     "V11__receipts",
     "V12__console",
+    "V13__events",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -18,6 +18,8 @@ pub enum Signal {
     Lanes(Vec<LaneId>),
     /// Providers, lists or keys changed.
     Directory,
+    /// Something was put into the outbox of events.
+    Events,
     /// A question to a site waits for the node that has it, or was answered.
     Relays,
     /// Somebody watches live on the node that says so, and wants to be told of changes for a while.

@@ -172,6 +172,8 @@ pub fn a_full_forward() -> Forward {
             supersedes_key: text("tank-4:level"),
             send_at: Some(Timestamp::from_millis(1_767_225_700_000)),
             expires_at: Some(Timestamp::from_millis(1_767_225_800_000)),
+            // Central alone knows of events.
+            event: None,
         },
         parent_execution: text("e0"),
         trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

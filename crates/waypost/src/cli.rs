@@ -1,9 +1,9 @@
 //! What can be asked for on the command line.
 
 use crate::commands::{
-    audit, backup, bench, cancel, completions, config, demo, discard, doctor, healthcheck, jobs, key, kpi,
-    list, lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site, sites,
-    status, tail, template, tenant, try_now, user, waiting,
+    audit, backup, bench, cancel, completions, config, demo, discard, doctor, event, healthcheck, jobs, key,
+    kpi, list, lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site,
+    sites, status, tail, template, tenant, try_now, user, waiting,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -71,6 +71,9 @@ enum Command {
     /// Keep templates in files: push, pull, list, preview
     #[command(subcommand)]
     Template(template::Command),
+    /// Tell that something happened, and see what became of it
+    #[command(subcommand)]
+    Event(event::Command),
     /// Manage API keys
     #[command(subcommand)]
     Key(key::Command),
@@ -123,6 +126,7 @@ impl Cli {
             Command::Provider(command) => Box::pin(provider::run(command, global)).await,
             Command::Lists(command) => Box::pin(lists::run(command)).await,
             Command::Template(command) => Box::pin(template::run(command)).await,
+            Command::Event(command) => Box::pin(event::run(command, global)).await,
             Command::Key(command) => Box::pin(key::run(command, global)).await,
             Command::User(command) => Box::pin(user::run(command, global)).await,
             Command::Tenant(command) => Box::pin(tenant::run(command)).await,

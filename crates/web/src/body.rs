@@ -23,6 +23,16 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct JsonObject(pub Fields);
 
+/// A body that must be a JSON object, with its text: what is in it may have to be kept as it was written.
+#[derive(Debug)]
+pub struct EventBody {
+    pub fields: Fields,
+    pub json: String,
+}
+
+/// The largest body of an event: its payload, and what is around it.
+pub const MAX_EVENT_BYTES: usize = 4 << 20;
+
 /// A body that may be left out; then it is an empty object.
 #[derive(Debug)]
 pub struct OptionalObject(pub Fields);
@@ -39,6 +49,21 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
         let bytes = whole(request, state, MAX_BODY_BYTES).await?;
         json.and_then(|()| object(parse(&bytes)?))
             .map(|map| Self(Fields::new(map)))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for EventBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let json = json_type(request.headers());
+        let bytes = whole(request, state, MAX_EVENT_BYTES).await?;
+        let map = json.and_then(|()| object(parse(&bytes)?))?;
+        Ok(Self {
+            fields: Fields::new(map),
+            // It was parsed, so it is text.
+            json: String::from_utf8_lossy(&bytes).into_owned(),
+        })
     }
 }
 

@@ -28,6 +28,7 @@ pub mod paging;
 pub mod people;
 pub mod problem;
 pub mod query;
+mod raw_json;
 pub mod reason;
 pub mod routes;
 pub mod search;

@@ -3,7 +3,7 @@
 use super::{LaneEntry, Route, versioned::Weigh};
 use domain::{Channel, LaneId, ProviderId, TenantId};
 use std::{collections::HashMap, sync::Arc};
-use store::{directory::List, templates::Template};
+use store::{directory::List, events::EventTypeRow, templates::Template};
 
 #[derive(Debug, Default)]
 pub(super) struct Cache {
@@ -17,6 +17,15 @@ pub(super) struct Cache {
 pub(super) const LISTED_RECIPIENTS: usize = 200_000;
 /// The most bytes of templates that are kept in memory.
 pub(super) const TEMPLATE_BYTES: usize = 32 << 20;
+
+/// The most types of events that are kept in memory, each counted as one.
+pub(super) const EVENT_TYPES: usize = 10_000;
+
+impl Weigh for EventTypeRow {
+    fn weight(&self) -> usize {
+        0
+    }
+}
 
 impl Weigh for List {
     fn weight(&self) -> usize {

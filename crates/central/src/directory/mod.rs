@@ -17,7 +17,7 @@ use crate::{
     providers::CALLBACK_SECRET,
     secrets::{Place, Sealer},
 };
-use cache::{Cache, LISTED_RECIPIENTS, TEMPLATE_BYTES};
+use cache::{Cache, EVENT_TYPES, LISTED_RECIPIENTS, TEMPLATE_BYTES};
 use delivery::{
     Registry,
     kind::{Owner, Settings},
@@ -27,6 +27,7 @@ use serde_json::Value;
 use std::sync::{Arc, RwLock};
 use store::{
     directory::{List, Provider},
+    events::EventTypeRow,
     templates::Template,
 };
 use versioned::Versioned;
@@ -38,6 +39,7 @@ const UNROUTED_VERSION: i64 = 1;
 pub struct Directory {
     store: Arc<dyn store::Directory>,
     templates_store: Arc<dyn store::Templates>,
+    events_store: Arc<dyn store::Events>,
     registry: Registry,
     sealer: Sealer,
     /// Where the outside reaches this installation.
@@ -46,6 +48,7 @@ pub struct Directory {
     lists: Versioned<(TenantId, String), List>,
     /// By tenant and event type.
     templates: Versioned<(TenantId, String), Vec<Template>>,
+    event_types: Versioned<(TenantId, String), EventTypeRow>,
 }
 
 /// Where a submission goes.
@@ -75,18 +78,21 @@ impl Directory {
     pub fn new(
         store: Arc<dyn store::Directory>,
         templates_store: Arc<dyn store::Templates>,
+        events_store: Arc<dyn store::Events>,
         registry: Registry,
         sealer: Sealer,
     ) -> Self {
         Self {
             store,
             templates_store,
+            events_store,
             registry,
             sealer,
             public_url: None,
             cache: RwLock::default(),
             lists: Versioned::with_room(LISTED_RECIPIENTS),
             templates: Versioned::with_room(TEMPLATE_BYTES),
+            event_types: Versioned::with_room(EVENT_TYPES),
         }
     }
 
@@ -311,6 +317,13 @@ impl Directory {
         };
         let found = self.templates.get_or_read(self.version(), key, read).await?;
         Ok(found.unwrap_or_default())
+    }
+
+    /// What the tenant says about events of this name, at the version last seen; none when nothing.
+    pub async fn event_type(&self, tenant: TenantId, name: &str) -> store::Result<Option<Arc<EventTypeRow>>> {
+        let key = (tenant, name.to_owned());
+        let read = self.events_store.event_type(tenant, name);
+        self.event_types.get_or_read(self.version(), key, read).await
     }
 
     /// The version last seen. What is read after it may be believed until it changes.

@@ -14,6 +14,7 @@ fn directory(temp: &TempStore) -> Directory {
     Directory::new(
         temp.store.clone(),
         temp.store.clone(),
+        temp.store.clone(),
         Registry::default(),
         Sealer::ephemeral(),
     )

@@ -30,7 +30,17 @@ async fn every_loop_of_a_node_is_seen_from_its_start_with_what_it_is_for() {
     assert_eq!(
         names,
         [
-            "compact", "dispatch", "expiry", "figures", "jobs", "leases", "purge", "receipts", "sites"
+            "compact",
+            "dispatch",
+            "events",
+            "expiry",
+            "figures",
+            "jobs",
+            "leases",
+            "purge",
+            "receipts",
+            "schedules",
+            "sites"
         ]
     );
     for report in reports.values() {

@@ -9,6 +9,7 @@
 mod adapters_that_misbehave;
 mod audit;
 mod bulk;
+mod events;
 mod expiry;
 mod failing;
 mod holds;

@@ -9,6 +9,7 @@ const YEAR: u64 = 365 * 86_400;
 
 fn keep() -> Retention {
     Retention {
+        events: secs(1_000_000_000),
         terminal: secs(YEAR),
         audit: secs(YEAR),
         spent_keys: None,

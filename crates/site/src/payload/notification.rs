@@ -117,6 +117,7 @@ impl<'de> Deserialize<'de> for NotificationPayload {
             supersedes_key: text(form.supersedes_key),
             send_at: form.send_at,
             expires_at: form.expires_at,
+            event: None,
         };
         Ok(Self {
             content,
@@ -210,6 +211,7 @@ mod tests {
                 supersedes_key: said("tank-4:level"),
                 send_at: Some(Timestamp::from_millis(1_767_225_700_000)),
                 expires_at: Some(Timestamp::from_millis(1_767_225_800_000)),
+                event: None,
             },
             type_as_written: Some("sms".into()),
             trace: None,

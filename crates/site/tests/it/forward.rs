@@ -63,6 +63,7 @@ async fn whatever_a_script_says_reaches_central_to_the_last_field() {
         supersedes_key: said("tank-4:level"),
         send_at: Some(Timestamp::from_millis(1_767_225_700_000)),
         expires_at: Some(Timestamp::from_millis(1_767_225_800_000)),
+        event: None,
     };
     let payload = NotificationPayload {
         content: content.clone(),

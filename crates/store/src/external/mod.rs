@@ -7,6 +7,7 @@
 mod postgres;
 mod sqlite;
 mod statement;
+pub(crate) mod text_param;
 
 pub use statement::Dialect;
 

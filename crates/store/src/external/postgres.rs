@@ -1,20 +1,18 @@
 //! A PostgreSQL that belongs to somebody else. Values travel as text and take the type the statement gives them, so
 //! that every type of the server can be written to.
 
-use super::Written;
+use super::{Written, text_param::TextParam};
 use crate::postgres::{
     tls,
     url::{self, PgUrl, UrlError},
 };
-use bytes::BytesMut;
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use domain::{Failure, Scope};
 use serde_json::Value;
-use std::{error::Error, time::Duration};
+use std::{error::Error as _, time::Duration};
 use tokio_postgres::{
     config::TargetSessionAttrs,
     error::{DbError, SqlState},
-    types::{Format, IsNull, ToSql, Type, to_sql_checked},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -114,7 +112,7 @@ async fn run(
         );
         return Err(Failure::permanent(Scope::Message, "STATEMENT", words));
     }
-    match client.execute_raw(&prepared, params.iter().map(Param)).await {
+    match client.execute_raw(&prepared, params.iter().map(TextParam)).await {
         Ok(rows) => Ok(Written {
             rows,
             already_there: false,
@@ -130,30 +128,6 @@ fn violates(error: &tokio_postgres::Error, unique: Option<&str>) -> bool {
         return false;
     };
     *said.code() == SqlState::UNIQUE_VIOLATION && unique.is_some() && said.constraint() == unique
-}
-
-#[derive(Debug)]
-struct Param<'a>(&'a Value);
-
-impl ToSql for Param<'_> {
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self.0 {
-            Value::Null => return Ok(IsNull::Yes),
-            Value::String(text) => out.extend_from_slice(text.as_bytes()),
-            other => out.extend_from_slice(other.to_string().as_bytes()),
-        }
-        Ok(IsNull::No)
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    fn encode_format(&self, _: &Type) -> Format {
-        Format::Text
-    }
-
-    to_sql_checked!();
 }
 
 fn unreachable(error: &PoolError) -> Failure {

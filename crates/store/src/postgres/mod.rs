@@ -10,6 +10,7 @@
 mod audit;
 mod commit_retry;
 mod directory;
+mod events;
 mod failed;
 mod jobs;
 mod maintenance;

@@ -55,6 +55,7 @@ struct Pending {
     lanes: BTreeSet<i64>,
     directory: bool,
     relays: bool,
+    events: bool,
     look_again: bool,
     watching: bool,
     changes: Vec<Change>,
@@ -104,6 +105,7 @@ impl SignalBus {
                 Signal::Lanes(lanes) => pending.lanes.extend(lanes.iter().map(|lane| lane.0)),
                 Signal::Directory => pending.directory = true,
                 Signal::Relays => pending.relays = true,
+                Signal::Events => pending.events = true,
                 Signal::LookAgain => pending.look_again = true,
                 Signal::Watching => pending.watching = true,
                 Signal::Changes { mut changes, missed } => {
@@ -216,7 +218,7 @@ impl Listener {
     }
 }
 
-/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER again`, `SENDER watching`, and
+/// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER events`, `SENDER again`, `SENDER watching`, and
 /// `SENDER changes MISSED TENANT,ID,STATUS,CODE;…`.
 fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     let mut payloads = vec![];
@@ -231,6 +233,9 @@ fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
     }
     if pending.relays {
         payloads.push(format!("{sender} relays"));
+    }
+    if pending.events {
+        payloads.push(format!("{sender} events"));
     }
     if pending.watching {
         payloads.push(format!("{sender} watching"));
@@ -300,6 +305,9 @@ fn read(own: &str, payload: &str) -> Option<Signal> {
     if what == "relays" {
         return Some(Signal::Relays);
     }
+    if what == "events" {
+        return Some(Signal::Events);
+    }
     if what == "watching" {
         return Some(Signal::Watching);
     }
@@ -325,6 +333,7 @@ mod tests {
             lanes: [7, 3].into(),
             directory: true,
             relays: true,
+            events: true,
             watching: true,
             ..Pending::default()
         };
@@ -336,6 +345,7 @@ mod tests {
                 Signal::Lanes(vec![LaneId(3), LaneId(7)]),
                 Signal::Directory,
                 Signal::Relays,
+                Signal::Events,
                 Signal::Watching,
             ]
         );

@@ -14,6 +14,7 @@ mod columns;
 pub(crate) mod connection;
 mod directory;
 pub(crate) mod error;
+mod events;
 pub(crate) mod file_id;
 pub(crate) mod filler;
 mod jobs;

@@ -14,6 +14,7 @@ mod harness;
 mod postgres;
 mod prepared;
 mod query_plans;
+mod sources;
 mod sqlite_file;
 mod sqlite_kill;
 mod suite;
@@ -271,6 +272,24 @@ store_suite! {
         providers_come_in_their_order,
         a_change_is_told_before_and_after_and_of_a_secret_only_that_it_is_another,
     }
+    events::{
+        an_event_is_read_back_to_the_last_field,
+        an_event_that_comes_twice_is_one_row_within_its_tenant,
+        what_is_due_comes_in_order_of_arrival_and_a_place_is_only_a_hint,
+        publishing_is_the_fence,
+        the_same_message_of_two_events_is_taken_in_once_and_found_once,
+        a_notification_that_is_refused_is_listed_and_all_the_others_go,
+        what_kept_an_event_is_written_down_and_counted_only_if_it_was_its_own,
+        an_outbox_has_one_reader_until_its_time_is_up,
+        a_schedule_is_claimed_at_its_time_and_published_by_who_holds_it,
+        a_schedule_whose_node_died_is_claimed_again,
+        a_schedule_keeps_what_was_found_out_about_it,
+        another_event_of_an_entity_has_its_schedules_looked_at,
+        cancelling_ends_what_waits_of_the_entity_and_names_its_notifications,
+        pages_of_events_and_schedules_stay_within_the_tenant,
+        only_what_failed_or_was_deferred_is_replayed,
+        an_event_type_is_its_tenants_and_every_change_is_seen,
+    }
     jobs::{
         a_job_is_kept_as_asked,
         a_job_is_worked_on_by_one_node,
@@ -291,6 +310,7 @@ store_suite! {
         bulk_actions_that_ended_go_after_their_time_and_no_others,
         what_would_go_is_counted_up_to_the_bound,
         a_purged_notification_is_gone_from_every_page,
+        an_event_goes_after_its_notifications_and_its_id_stays_spent,
     }
     users::{
         a_user_is_read_back_to_the_last_field,

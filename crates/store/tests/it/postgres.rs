@@ -6,6 +6,7 @@ mod link;
 mod long_reader;
 mod nodes;
 mod plans;
+mod producers;
 mod statements;
 mod trouble;
 mod upgrade;

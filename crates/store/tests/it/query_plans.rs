@@ -57,6 +57,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "receipt_inbox",
         "what has not been worked on, ends at its limit",
     ),
+    ("purge_events", "m", "the messages of one schedule"),
+    ("purgeable_events", "m", "the messages of one schedule"),
     ("purge_audit", "audit_log", "from the oldest, ends at its limit"),
     (
         "purgeable_audit",

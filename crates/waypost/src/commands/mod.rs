@@ -11,6 +11,7 @@ pub mod demo;
 pub mod discard;
 pub mod doctor;
 mod doctor_sites;
+pub mod event;
 pub mod healthcheck;
 pub mod jobs;
 pub mod key;

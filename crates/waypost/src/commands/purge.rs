@@ -30,7 +30,7 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     let config = Loaded::read(global.config.as_deref())?.config;
     let place = config.database.place().map_err(|p| Problems(vec![p]))?;
     let opened = store::for_command(&place, false).await?;
-    let keep = node::retention(&config.outbox);
+    let keep = node::retention(&config);
     let purgeable = opened.purgeable(&keep, BOUND).await?;
     let purged = if args.dry_run {
         purgeable
@@ -60,6 +60,7 @@ fn in_json(purged: &Purged, dry_run: bool) -> Value {
         "statsRows": purged.stats_rows,
         "siteCalls": purged.site_calls,
         "jobs": purged.jobs,
+        "events": purged.events,
         "oldestLeft": purged.oldest_left,
     })
 }

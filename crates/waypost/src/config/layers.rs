@@ -47,8 +47,15 @@ impl Layer {
         };
         let table: toml::Table = toml::from_str(&text).map_err(|e| wrong(&e))?;
         let values = Value::serialize(table).map_err(|e| wrong(&e))?;
+        let mut values = values.into_dict().unwrap_or_default();
+        // A list of tables that people write by itself belongs to its section.
+        if let Some(sources) = values.remove("event_source")
+            && let Value::Dict(_, nested) = nest("events.source", sources)
+        {
+            merge(&mut values, nested);
+        }
         Ok(Self {
-            values: values.into_dict().unwrap_or_default(),
+            values,
             metadata: Metadata::named(name),
         })
     }

@@ -6,6 +6,7 @@
 
 pub mod database;
 pub mod delivery;
+pub mod events;
 pub mod key;
 mod layers;
 mod list;
@@ -41,6 +42,7 @@ pub struct Config {
     pub secrets: secrets::Secrets,
     pub outbox: outbox::Outbox,
     pub delivery: delivery::Delivery,
+    pub events: events::Events,
     pub site: site::Site,
     pub log: log::Log,
     pub telemetry: telemetry::Telemetry,
@@ -57,6 +59,7 @@ pub fn keys() -> Vec<Key> {
         secrets::KEYS,
         outbox::KEYS,
         delivery::KEYS,
+        events::KEYS,
         site::KEYS,
         log::KEYS,
         telemetry::KEYS,
@@ -113,6 +116,7 @@ impl Config {
             self.secrets.problems(),
             self.outbox.problems(),
             self.delivery.problems(),
+            self.events.problems(),
             self.site.problems(),
             self.log.problems(),
             self.telemetry.problems(),

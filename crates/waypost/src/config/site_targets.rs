@@ -217,7 +217,11 @@ fn in_time(timeout: Duration) -> Result<Duration, String> {
 }
 
 /// A secret that is given or in a file, never both.
-fn one_of(name: &str, given: &Option<Secret>, file: &Option<PathBuf>) -> Result<Option<String>, String> {
+pub(super) fn one_of(
+    name: &str,
+    given: &Option<Secret>,
+    file: &Option<PathBuf>,
+) -> Result<Option<String>, String> {
     let secret = match (given, file) {
         (Some(_), Some(_)) => return Err(format!("{name} is set as well as {name}_file; keep one of them")),
         (None, None) => return Ok(None),

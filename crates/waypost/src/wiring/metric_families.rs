@@ -52,6 +52,18 @@ pub const CENTRAL: &[Family] = &[
         Unit::Count,
         "Submissions of an id or key that was known already.",
     ),
+    plain(
+        "waypost_events_published_total",
+        Kind::Counter,
+        Unit::Count,
+        "Events that became a schedule.",
+    ),
+    plain(
+        "waypost_events_settled_total",
+        Kind::Counter,
+        Unit::Count,
+        "Events that were failed, deferred or put off.",
+    ),
     labelled(
         "waypost_attempts_total",
         Kind::Counter,

@@ -1,6 +1,6 @@
 //! One central node, from its configuration.
 
-use crate::config::{Config, outbox::Outbox};
+use crate::config::Config;
 use central::{Central, Settings, dispatcher::DispatchSettings, secrets::Sealer};
 use delivery::{Captured, Outside, Registry};
 use domain::{Clock, SystemClock, Tracer};
@@ -34,12 +34,15 @@ pub fn central(
     let settings = Settings {
         tracer,
         public_url: config.server.public_url.clone(),
-        ..settings(&config.outbox, node)
+        events: config.events.settings(),
+        missing_placeholder: config.events.missing_placeholder,
+        ..settings(config, node)
     };
     Central::new(store, registry, sealer, clock, settings)
 }
 
-fn settings(outbox: &Outbox, node: String) -> Settings {
+fn settings(config: &Config, node: String) -> Settings {
+    let outbox = &config.outbox;
     let standard = DispatchSettings::default();
     Settings {
         dispatch: DispatchSettings {
@@ -48,7 +51,7 @@ fn settings(outbox: &Outbox, node: String) -> Settings {
             lease: outbox.lease,
             ..standard
         },
-        retention: retention(outbox),
+        retention: retention(config),
         purge_interval: outbox.purge_interval,
         kpi: KpiAsk {
             stuck_after: outbox.stuck_age_threshold,
@@ -60,12 +63,14 @@ fn settings(outbox: &Outbox, node: String) -> Settings {
 }
 
 /// What is kept for how long.
-pub fn retention(outbox: &Outbox) -> Retention {
+pub fn retention(config: &Config) -> Retention {
+    let outbox = &config.outbox;
     Retention {
         terminal: outbox.terminal_retention,
         audit: outbox.audit_retention,
         spent_keys: outbox.spent_key_retention,
         stats: domain::kpi::STATS_KEPT,
+        events: config.events.retention,
     }
 }
 

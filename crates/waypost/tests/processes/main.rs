@@ -10,6 +10,7 @@
 mod browser;
 mod crash;
 mod demo;
+mod events;
 mod far_end;
 #[cfg(feature = "postgres-tests")]
 mod idle;

@@ -6,7 +6,10 @@
 
 pub mod audit;
 pub mod captured;
+pub mod communication;
 pub mod content;
+pub mod event;
+pub mod event_type;
 pub mod filter;
 pub mod job;
 pub mod key;
@@ -18,6 +21,7 @@ pub mod notification;
 pub mod page;
 pub mod problem;
 pub mod provider;
+pub mod schedule;
 pub mod site;
 pub mod site_bulk;
 pub mod submit;

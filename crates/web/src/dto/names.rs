@@ -1,7 +1,8 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, DeliveryState, HoldReason, ReceiptState, Status, WaitReason,
+    AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, ReceiptState, ScheduleStatus,
+    Status, WaitReason,
     site::{Category, OperationStatus},
 };
 use std::borrow::Cow;
@@ -52,6 +53,10 @@ words! {
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     TranscriptSideName("TranscriptSide") = ["sent", "received"];
     DateAsName("DateAs") = ["date", "instant"];
+    EventStatusName("EventStatus") = EventStatus::ALL.iter().map(|s| s.as_str());
+    ScheduleStatusName("ScheduleStatus") = ScheduleStatus::ALL.iter().map(|s| s.as_str());
+    CameToName("CameTo") = ["created", "found", "skipped", "refused"];
+    DedupeName("Dedupe") = ["entity", "event"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
     ActionName("BulkAction") = ["retry", "discard", "cancel", "resend"];

@@ -303,12 +303,12 @@ async fn revoke_key(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result
 }
 
 /// Every change is seen by the next claim.
-pub(super) async fn bump(tx: &Tx<'_>) -> Result<(), Failed> {
+pub(in crate::postgres) async fn bump(tx: &Tx<'_>) -> Result<(), Failed> {
     tx.exec(sql::directory_bump, &[]).await?;
     Ok(())
 }
 
-pub(super) async fn log(
+pub(in crate::postgres) async fn log(
     db: &Db,
     tx: &Tx<'_>,
     tenant: TenantId,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 /// What the database made of a part.
 #[derive(Default)]
-pub(super) struct Found {
+pub(in crate::postgres) struct Found {
     pub accepted: HashMap<(i32, Uuid), i64>,
     known: HashMap<(i32, Uuid), Known>,
     /// Set after a lost answer: what is there already with the same content and is younger than this is ours.

@@ -15,7 +15,7 @@ use crate::{
         commit_retry::CommitRetry,
         failed::Failed,
         server::Use,
-        session::{Db, Session},
+        session::{Db, Session, Tx},
     },
 };
 use domain::{Status, lock::lock};
@@ -143,6 +143,43 @@ async fn commit(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
     }
 }
 
+/// Takes items in within a transaction that others have begun, all or nothing. No item may have the key of another, nor
+/// supersede anything.
+pub(in crate::postgres) async fn ingest_in(db: &Db, tx: &Tx<'_>, items: &[&Item]) -> Result<Found, Failed> {
+    let mut found = Found::default();
+    if items.is_empty() {
+        return Ok(found);
+    }
+    let columns = Columns::of(items);
+    let now = db.now();
+    let (statement, params) = columns.statement(&now, &db.node);
+    found.accept(&tx.rows(statement, &params).await?);
+    ask_about_the_rest(db, tx, items, &mut found).await?;
+    Ok(found)
+}
+
+/// What is known about the items that were not new.
+async fn ask_about_the_rest(
+    db: &Db,
+    session: &impl Session,
+    items: &[&Item],
+    found: &mut Found,
+) -> Result<(), Failed> {
+    if found.accepted.len() == items.len() {
+        return Ok(());
+    }
+    let old = items
+        .iter()
+        .map(|i| i.key())
+        .filter(|key| !found.accepted.contains_key(key));
+    let (tenants, ids): (Vec<i32>, Vec<Uuid>) = old.unzip();
+    found.know(
+        &session
+            .rows(sql::ingest_known, &[&db.now(), &tenants, &ids])
+            .await?,
+    )
+}
+
 async fn once(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
     let columns = Columns::of(items);
     let now = db.now();
@@ -170,13 +207,6 @@ async fn once(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
         tx.rows(sql::ingest_supersede, params).await?;
         tx.commit().await?;
     }
-    if found.accepted.len() < items.len() {
-        let old = items
-            .iter()
-            .map(|i| i.key())
-            .filter(|key| !found.accepted.contains_key(key));
-        let (tenants, ids): (Vec<i32>, Vec<Uuid>) = old.unzip();
-        found.know(&session.rows(sql::ingest_known, &[&now, &tenants, &ids]).await?)?;
-    }
+    ask_about_the_rest(db, &session, items, &mut found).await?;
     Ok(found)
 }

@@ -29,11 +29,7 @@ use std::collections::BTreeMap;
 #[async_trait]
 impl Directory for SqliteStore {
     async fn directory_version(&self) -> Result<i64> {
-        self.read(|conn| {
-            let mut statement = conn.prepare_cached(sql::directory_version)?;
-            Ok(statement.query_row([], |row| row.get(0))?)
-        })
-        .await
+        self.read(version).await
     }
 
     async fn create_tenant(&self, name: &str, actor: &Actor) -> Result<Tenant> {
@@ -263,8 +259,13 @@ impl Directory for SqliteStore {
     }
 }
 
+pub(in crate::sqlite) fn version(conn: &rusqlite::Connection) -> Result<i64> {
+    let mut statement = conn.prepare_cached(sql::directory_version)?;
+    Ok(statement.query_row([], |row| row.get(0))?)
+}
+
 /// Every change is seen by the next claim, and written down.
-pub(super) fn changed(
+pub(in crate::sqlite) fn changed(
     s: &WriteSession<'_>,
     tenant: TenantId,
     kind: AuditKind,

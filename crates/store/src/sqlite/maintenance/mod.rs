@@ -89,6 +89,7 @@ fn purge_statement(what: Aging) -> &'static str {
         Aging::Stats => sql::purge_stats,
         Aging::SiteCalls => sql::purge_site_calls,
         Aging::Jobs => sql::purge_jobs,
+        Aging::Events => sql::purge_events,
     }
 }
 
@@ -146,6 +147,7 @@ fn count_statement(what: Aging) -> &'static str {
         Aging::Stats => sql::purgeable_stats,
         Aging::SiteCalls => sql::purgeable_site_calls,
         Aging::Jobs => sql::purgeable_jobs,
+        Aging::Events => sql::purgeable_events,
     }
 }
 

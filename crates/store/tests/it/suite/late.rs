@@ -109,6 +109,7 @@ pub async fn a_late_result_of_a_purged_row_is_harmless(t: &TestStore) {
     t.record(delivered(&second)).await;
     t.clock.advance(DAY);
     let at_once = Retention {
+        events: 365 * DAY,
         terminal: HOUR,
         audit: 10 * DAY,
         spent_keys: None,

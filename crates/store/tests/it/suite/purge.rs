@@ -10,6 +10,7 @@ use store::{
 };
 
 const KEEP: Retention = Retention {
+    events: DAY,
     terminal: DAY,
     audit: DAY.saturating_mul(365),
     spent_keys: None,
@@ -228,4 +229,40 @@ pub async fn bulk_actions_that_ended_go_after_their_time_and_no_others(t: &TestS
         t.store.job(TENANT, open.id).await.unwrap().is_some(),
         "it has not ended"
     );
+}
+
+pub async fn an_event_goes_after_its_notifications_and_its_id_stays_spent(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let new = super::events::event("1");
+    t.store.emit(vec![new.clone()]).await.unwrap();
+    let waits = super::events::event("2");
+    t.store.emit(vec![waits.clone()]).await.unwrap();
+    let row = t.store.due_events(None, 10).await.unwrap().rows.remove(0);
+    let notification = super::events::notification(lane);
+    let id = notification.submission.id;
+    let work = super::events::publish_now(t, &row, vec![notification]);
+    t.store.publish_events(vec![work]).await.unwrap();
+    t.clock.advance(2 * DAY);
+    let keep = Retention {
+        terminal: HOUR,
+        ..KEEP
+    };
+    assert_eq!(purge(t, &keep, 10).await.events, 0, "its notification waits");
+    let claimed = t.claim_one(lane).await;
+    t.record(delivered(&claimed)).await;
+    t.clock.advance(2 * HOUR);
+    assert_eq!(t.store.purgeable(&keep, 10).await.unwrap().events, 0);
+    let purged = purge(t, &keep, 10).await;
+    assert_eq!(
+        (purged.notifications, purged.events),
+        (1, 1),
+        "it goes with the last of them"
+    );
+    assert_eq!(t.store.get(TENANT, id).await.unwrap(), None);
+    assert_eq!(t.store.schedule(TENANT, new.id).await.unwrap(), None);
+    assert!(
+        t.store.event(TENANT, waits.id).await.unwrap().is_some(),
+        "what is pending stays"
+    );
+    assert!(t.store.emit(vec![new]).await.unwrap()[0].duplicate);
 }

@@ -391,6 +391,7 @@ pub async fn a_receipt_for_what_was_purged_is_counted_and_gone(t: &TestStore) {
     let id = to_ann(t, lane).await;
     t.clock.advance(DAY);
     let keep = Retention {
+        events: 365 * DAY,
         terminal: HOUR,
         audit: DAY,
         spent_keys: None,

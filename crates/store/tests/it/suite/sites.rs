@@ -636,6 +636,7 @@ pub async fn calls_that_ended_go_after_their_time_and_no_others(t: &TestStore) {
         .await
         .unwrap();
     let keep = Retention {
+        events: DAY,
         terminal: DAY,
         audit: 365 * DAY,
         spent_keys: None,

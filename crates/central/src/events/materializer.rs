@@ -1,0 +1,292 @@
+//! Reads the outbox and publishes what is due.
+//!
+//! Always true: there is no high-water mark. Quick looks begin at a remembered place, as a hint; at least one per second
+//! begins at the start, because producers' transactions commit minutes late. One event that fails never keeps the rest.
+
+use super::{EventService, accepted, known, plan::Plan};
+use domain::{EventId, Timestamp, chain, retry};
+use futures_util::{StreamExt, stream};
+use std::time::{Duration, Instant};
+use store::{
+    events::{CancelSchedules, Event, EventPlace, NewSchedule, PublishEvent, SettleEvent},
+    loops::Swept,
+};
+
+/// So many events are planned beside each other: their lookups wait for the network.
+const PLANNED_AT_ONCE: usize = 16;
+/// Looks from the start come at least so often.
+const FROM_THE_START: Duration = Duration::from_secs(1);
+/// For so long a node is the one that reads, unless it says so again.
+const READER_LEASE: Duration = Duration::from_secs(10);
+/// What this node is called where one node reads the outbox of the store itself.
+const OWN_OUTBOX: &str = "own";
+/// A sweep ends after so many batches, so that it is seen what it does.
+const BATCHES_PER_SWEEP: usize = 200;
+
+/// What the materializer remembers from one sweep to the next. Nothing depends on it but how soon something is seen.
+#[derive(Debug)]
+pub(crate) struct Materializer {
+    events: EventService,
+    place: Option<EventPlace>,
+    from_the_start: Option<Instant>,
+    reader_since: Option<Instant>,
+    pause: Duration,
+}
+
+/// What one sweep did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Materialized {
+    pub published: usize,
+    pub settled: usize,
+    /// Somebody else had them.
+    pub lost: usize,
+}
+
+impl Materialized {
+    pub fn total(&self) -> usize {
+        self.published + self.settled + self.lost
+    }
+
+    fn add(&mut self, other: Self) {
+        self.published += other.published;
+        self.settled += other.settled;
+        self.lost += other.lost;
+    }
+}
+
+impl Materializer {
+    pub fn new(events: EventService) -> Self {
+        Self {
+            pause: events.settings.poll_interval,
+            events,
+            place: None,
+            from_the_start: None,
+            reader_since: None,
+        }
+    }
+
+    pub async fn woken(&self) {
+        self.events.woken().await;
+    }
+
+    /// Works on what is due until nothing is, and says when to look again.
+    pub async fn sweep(&mut self) -> Swept {
+        match self.run().await {
+            Ok(done) => {
+                let longest = self.events.settings.poll_interval;
+                self.pause = retry::next_poll(self.pause, done.total() > 0, longest);
+                let Materialized {
+                    published, settled, ..
+                } = done;
+                Swept::did(format!("published {published} events, settled {settled}")).within(self.pause)
+            }
+            Err(error) => Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
+        }
+    }
+
+    async fn run(&mut self) -> store::Result<Materialized> {
+        let mut done = Materialized::default();
+        for _ in 0..BATCHES_PER_SWEEP {
+            let start = Instant::now();
+            let whole = self
+                .from_the_start
+                .is_none_or(|at| start.duration_since(at) >= FROM_THE_START);
+            let after = self.place.filter(|_| !whole);
+            let limit = self.events.settings.batch_size;
+            let due = self.events.store.due_events(after, limit).await?;
+            if whole {
+                self.from_the_start = Some(start);
+            }
+            if due.rows.is_empty() {
+                break;
+            }
+            if !self.may_read(start).await? {
+                break;
+            }
+            self.events.directory.saw_version(due.directory_version);
+            // What is tried again stands behind all that is new: its place says nothing about the next new one.
+            let new = due.rows.iter().filter(|event| event.last_error.is_none());
+            self.place = self.place.max(new.map(Event::place).max());
+            let full = due.rows.len() >= limit as usize;
+            done.add(self.events.work(due.rows, due.now).await?);
+            if !full && after.is_some() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// One node reads at a time; a second reader would cost work, never a message.
+    async fn may_read(&mut self, now: Instant) -> store::Result<bool> {
+        if self
+            .reader_since
+            .is_some_and(|since| now.duration_since(since) < READER_LEASE / 3)
+        {
+            return Ok(true);
+        }
+        let (store, node) = (&self.events.store, &self.events.node);
+        let ours = store.own_reader(OWN_OUTBOX, node, READER_LEASE).await?;
+        self.reader_since = ours.then_some(now);
+        Ok(ours)
+    }
+}
+
+impl EventService {
+    /// Plans and publishes what is due now, whoever else reads. For tests and commands.
+    pub async fn sweep(&self) -> store::Result<Materialized> {
+        let mut done = Materialized::default();
+        loop {
+            let due = self.store.due_events(None, self.settings.batch_size).await?;
+            self.directory.saw_version(due.directory_version);
+            let found = due.rows.len();
+            done.add(self.work(due.rows, due.now).await?);
+            if found < self.settings.batch_size as usize {
+                return Ok(done);
+            }
+        }
+    }
+
+    async fn work(&self, rows: Vec<Event>, now: Timestamp) -> store::Result<Materialized> {
+        let plans = stream::iter(rows).map(async |event| {
+            let plan = self.plan(&event, now).await;
+            (event, plan)
+        });
+        let plans: Vec<_> = plans.buffered(PLANNED_AT_ONCE).collect().await;
+        let (mut publish, mut settle) = (vec![], vec![]);
+        for (event, plan) in plans {
+            match plan? {
+                Plan::Settle(to, error) => settle.push(SettleEvent {
+                    seq: event.seq,
+                    to,
+                    error,
+                }),
+                Plan::Schedule(planned) => {
+                    self.call_off(&event, &planned.entity_type, planned.tenant, &planned.cancels)
+                        .await?;
+                    publish.push((event.attempts, published(event, *planned)));
+                }
+            }
+        }
+        let mut done = self.publish(publish).await?;
+        done.settled += settle.len();
+        if !settle.is_empty() {
+            self.store.settle_events(settle).await?;
+        }
+        metrics::counter!("waypost_events_published_total").increment(done.published as u64);
+        metrics::counter!("waypost_events_settled_total").increment(done.settled as u64);
+        Ok(done)
+    }
+
+    /// Publishes a batch; where that fails, one after the other, so that one that cannot be written keeps nobody.
+    async fn publish(&self, batch: Vec<(u32, PublishEvent)>) -> store::Result<Materialized> {
+        if batch.is_empty() {
+            return Ok(Materialized::default());
+        }
+        let works: Vec<_> = batch.iter().map(|(_, work)| work.clone()).collect();
+        match self.publish_some(works).await {
+            Ok(done) => return Ok(done),
+            Err(error) if batch.len() == 1 => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "an event could not be published"
+                );
+            }
+            Err(_) => {}
+        }
+        let mut done = Materialized::default();
+        for (attempts, work) in batch {
+            let (seq, event) = (work.seq, work.schedule.event);
+            match self.publish_some(vec![work]).await {
+                Ok(one) => done.add(one),
+                Err(error) => {
+                    self.settle_again(seq, event, attempts, &error).await?;
+                    done.settled += 1;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    async fn settle_again(
+        &self,
+        seq: i64,
+        event: EventId,
+        attempts: u32,
+        error: &store::Error,
+    ) -> store::Result<()> {
+        let to = self.again(attempts);
+        tracing::warn!(event.id = %event, error = error as &dyn std::error::Error, "an event could not be published");
+        let error = chain(error);
+        self.store
+            .settle_events(vec![SettleEvent { seq, to, error }])
+            .await
+    }
+
+    async fn publish_some(&self, works: Vec<PublishEvent>) -> store::Result<Materialized> {
+        let keys: Vec<_> = works.iter().map(|work| known(&work.notifications)).collect();
+        let answers = self.store.publish_events(works).await?;
+        let mut done = Materialized::default();
+        let mut taken = vec![];
+        for (keys, answer) in keys.into_iter().zip(answers) {
+            match answer {
+                Some(answers) => {
+                    done.published += 1;
+                    taken.extend(accepted(keys, &answers));
+                }
+                None => done.lost += 1,
+            }
+        }
+        self.taken_in(taken);
+        if done.lost > 0 {
+            // Perhaps by our own commit whose answer was lost: its notifications wait.
+            self.ingest.look();
+        }
+        Ok(done)
+    }
+
+    /// Before the event is published: if that does not happen, this happens again.
+    async fn call_off(
+        &self,
+        event: &Event,
+        entity_type: &str,
+        tenant: domain::TenantId,
+        cancels: &[String],
+    ) -> store::Result<()> {
+        if cancels.is_empty() {
+            return Ok(());
+        }
+        let reason = format!("called off by {} ({})", event.event_type, event.id);
+        let cancel = CancelSchedules {
+            tenant,
+            entity_type: entity_type.to_owned(),
+            entity_id: event.entity_id.clone(),
+            event_types: cancels.to_vec(),
+            reason: reason.clone(),
+        };
+        let waiting = self.store.cancel_schedules(cancel).await?;
+        let system = domain::Actor::system();
+        self.operator
+            .cancel_noted(tenant, &waiting, &system, Some(&reason))
+            .await?;
+        Ok(())
+    }
+}
+
+fn published(event: Event, planned: super::plan::Planned) -> PublishEvent {
+    PublishEvent {
+        seq: event.seq,
+        schedule: NewSchedule {
+            tenant: planned.tenant,
+            event: event.id,
+            event_type: event.event_type,
+            entity_type: planned.entity_type,
+            entity_id: event.entity_id,
+            status: planned.status,
+            due_at: planned.due_at,
+            next_look_at: planned.next_look_at,
+            last_error: planned.error,
+            messages: planned.messages,
+        },
+        notifications: planned.notifications,
+    }
+}

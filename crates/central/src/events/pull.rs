@@ -1,0 +1,177 @@
+//! Brings events from applications' own databases to central's outbox.
+//!
+//! Always true: central commits first, then the source is marked; whatever happens in between, the event comes again
+//! under its id and is known. One node reads a source at a time. A source that cannot be reached is asked again at its
+//! next probe and keeps no other.
+
+use super::EventService;
+use domain::{chain, retry};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use store::{
+    loops::Swept,
+    signals::Signal,
+    sources::{EventSource, SourceError},
+};
+
+/// Looks from the start come at least so often.
+const FROM_THE_START: Duration = Duration::from_secs(1);
+const READER_LEASE: Duration = Duration::from_secs(10);
+/// So many rows of a source are read at a time.
+const BATCH: u32 = 200;
+/// What was taken is deleted in chunks of so many, at most once in a while.
+const FORGET_CHUNK: u32 = 1_000;
+const FORGET_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The sources of a node, and where it stands with each.
+#[derive(Debug)]
+pub(crate) struct Puller {
+    events: EventService,
+    sources: Vec<Pulled>,
+    pause: Duration,
+}
+
+#[derive(Debug)]
+struct Pulled {
+    source: Arc<EventSource>,
+    place: Option<i64>,
+    from_the_start: Option<Instant>,
+    reader_since: Option<Instant>,
+    forgot: Option<Instant>,
+    failures: u32,
+    held_until: Option<Instant>,
+    why: String,
+}
+
+impl Puller {
+    pub fn new(events: EventService, sources: &[Arc<EventSource>]) -> Self {
+        let pulled = |source: &Arc<EventSource>| Pulled {
+            source: source.clone(),
+            place: None,
+            from_the_start: None,
+            reader_since: None,
+            forgot: None,
+            failures: 0,
+            held_until: None,
+            why: String::new(),
+        };
+        Self {
+            pause: events.settings.poll_interval,
+            sources: sources.iter().map(pulled).collect(),
+            events,
+        }
+    }
+
+    pub async fn sweep(&mut self) -> Swept {
+        let (mut brought, mut held) = (0, vec![]);
+        for source in &mut self.sources {
+            match source.pull(&self.events).await {
+                Ok(n) => brought += n,
+                Err(error) => return Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
+            }
+            if source.held_until.is_some() {
+                held.push(format!("{}: {}", source.source.name(), source.why));
+            }
+        }
+        self.pause = retry::next_poll(self.pause, brought > 0, self.events.settings.poll_interval);
+        let swept = match held.is_empty() {
+            true => Swept::did(format!("brought {brought} events")),
+            false => Swept::failed(held.join("; ")),
+        };
+        swept.within(self.pause)
+    }
+}
+
+impl Pulled {
+    /// How many events were brought. An error is central's own; what the source does is kept here.
+    async fn pull(&mut self, events: &EventService) -> store::Result<usize> {
+        let now = Instant::now();
+        if self.held_until.is_some_and(|until| now < until) {
+            return Ok(0);
+        }
+        let mut brought = 0;
+        loop {
+            let whole = self
+                .from_the_start
+                .is_none_or(|at| now.duration_since(at) >= FROM_THE_START);
+            let after = self.place.filter(|_| !whole);
+            let pending = match self.source.pending(after, BATCH).await {
+                Ok(pending) => pending,
+                Err(error) => return Ok(self.hold(&error, brought)),
+            };
+            if whole {
+                self.from_the_start = Some(now);
+            }
+            if pending.events.is_empty() {
+                break;
+            }
+            if !self.may_read(events, now).await? {
+                return Ok(brought);
+            }
+            let found = pending.events.len();
+            events.store.emit(pending.events).await?;
+            events.wake();
+            events.signals.announce(Signal::Events);
+            brought += found;
+            if let Err(error) = self.source.mark(&pending.marks).await {
+                return Ok(self.hold(&error, brought));
+            }
+            self.place = self.place.max(pending.last);
+            if found < BATCH as usize {
+                break;
+            }
+        }
+        self.failures = 0;
+        self.held_until = None;
+        self.forget(now).await;
+        Ok(brought)
+    }
+
+    async fn may_read(&mut self, events: &EventService, now: Instant) -> store::Result<bool> {
+        if self
+            .reader_since
+            .is_some_and(|since| now.duration_since(since) < READER_LEASE / 3)
+        {
+            return Ok(true);
+        }
+        let name = format!("source:{}", self.source.name());
+        let ours = events.store.own_reader(&name, &events.node, READER_LEASE).await?;
+        self.reader_since = ours.then_some(now);
+        Ok(ours)
+    }
+
+    fn hold(&mut self, error: &SourceError, brought: usize) -> usize {
+        self.failures = self.failures.saturating_add(1);
+        let wait = retry::probe_source(self.failures);
+        if self.failures == 1 {
+            tracing::warn!(
+                event.source = self.source.name(),
+                error = error as &dyn std::error::Error,
+                "an event source does not answer; what waits in it waits uncounted"
+            );
+        }
+        self.held_until = Some(Instant::now() + wait);
+        self.why = error.to_string();
+        brought
+    }
+
+    /// Deletes what was taken long ago; that it fails now says nothing but that it is tried again.
+    async fn forget(&mut self, now: Instant) {
+        if self
+            .forgot
+            .is_some_and(|at| now.duration_since(at) < FORGET_INTERVAL)
+        {
+            return;
+        }
+        self.forgot = Some(now);
+        if let Err(error) = self.source.forget(FORGET_CHUNK).await {
+            tracing::debug!(
+                event.source = self.source.name(),
+                error = &error as &dyn std::error::Error,
+                "what was taken could not be deleted now"
+            );
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Working once more on what failed. What was delivered stays delivered: keys make sure of that.
+
+use super::{EventService, accepted, known, messages::Asked, plan::due, resend::ResendError};
+use domain::{
+    Actor, EventId, EventStatus, ScheduleStatus, TenantId, event::ScheduledMessage, template::choose_all,
+};
+use store::{
+    events::{Event, EventFilter, Schedule},
+    operator::Acted,
+    query::Page,
+};
+
+/// What a replay of a schedule is asked for.
+#[derive(Debug, Clone)]
+pub struct ReplayRequest {
+    pub tenant: TenantId,
+    pub schedule: EventId,
+    /// Also templates that were made after the event.
+    pub new_templates: bool,
+    pub actor: Actor,
+}
+
+/// What a replay did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// It was made due again as a whole.
+    pub due_again: bool,
+    /// Parked notifications that go round again.
+    pub requeued: usize,
+    /// Notifications that had been skipped or refused and are there now.
+    pub created: usize,
+}
+
+impl EventService {
+    /// Has a Failed or Deferred event worked on again. `Conflict` in any other state.
+    pub async fn replay_event(
+        &self,
+        tenant: Option<TenantId>,
+        id: EventId,
+        actor: &Actor,
+    ) -> Result<(), ResendError> {
+        let event = self.event_by_id(tenant, id).await?;
+        match self.store.replay_event(event.seq, actor).await? {
+            Some(status) if status.may_be_replayed() => {
+                self.wake();
+                Ok(())
+            }
+            Some(status) => Err(ResendError::Conflict(wrong_state(status))),
+            None => Err(ResendError::NotFound("event")),
+        }
+    }
+
+    /// The event of this id, of one tenant or of whichever has it.
+    pub async fn event_by_id(&self, tenant: Option<TenantId>, id: EventId) -> Result<Event, ResendError> {
+        let filter = EventFilter {
+            id: Some(id),
+            across: true,
+            ..EventFilter::default()
+        };
+        let page = Page {
+            limit: 2,
+            after: None,
+        };
+        let mut found = match tenant {
+            Some(tenant) => self.store.event(tenant, id).await?.into_iter().collect(),
+            None => self.store.events(None, &filter, page).await?.rows,
+        };
+        if found.len() > 1 {
+            let why = "several tenants have an event of that id; name one with tenantId";
+            return Err(ResendError::Conflict(why.into()));
+        }
+        found.pop().ok_or(ResendError::NotFound("event"))
+    }
+
+    /// Requeues what is parked and creates what is missing; one that was never published is due again.
+    pub async fn replay_schedule(&self, ask: &ReplayRequest) -> Result<Replayed, ResendError> {
+        let found = self.store.schedule(ask.tenant, ask.schedule).await?;
+        let schedule = found.ok_or(ResendError::NotFound("schedule"))?;
+        let nothing_made = Self::named(&schedule).is_empty();
+        match schedule.status {
+            ScheduleStatus::Pending => Err(ResendError::Conflict(
+                "the schedule is Pending; it goes out at its time".into(),
+            )),
+            ScheduleStatus::Failed | ScheduleStatus::Cancelled if nothing_made => {
+                let (tenant, id) = (ask.tenant, ask.schedule);
+                let due_again = self.store.replay_schedule(tenant, id, &ask.actor).await?;
+                Ok(Replayed {
+                    due_again,
+                    ..Replayed::default()
+                })
+            }
+            _ => self.replay_published(ask, schedule).await,
+        }
+    }
+
+    async fn replay_published(
+        &self,
+        ask: &ReplayRequest,
+        schedule: Schedule,
+    ) -> Result<Replayed, ResendError> {
+        let named = Self::named(&schedule);
+        let acted = self.operator.requeue(ask.tenant, &named, &ask.actor).await?;
+        let requeued = acted.into_iter().filter(|a| *a == Acted::Done).count();
+        let created = self.create_missing(ask, schedule).await?;
+        Ok(Replayed {
+            requeued,
+            created,
+            due_again: false,
+        })
+    }
+
+    async fn create_missing(&self, ask: &ReplayRequest, schedule: Schedule) -> Result<usize, ResendError> {
+        let wanted = |name: &str, channel| {
+            let same = |m: &&ScheduledMessage| m.template_name == name && m.channel == channel;
+            match schedule.messages.iter().find(same) {
+                Some(listed) => listed.is_missing(),
+                None => ask.new_templates,
+            }
+        };
+        if !ask.new_templates && !schedule.messages.iter().any(ScheduledMessage::is_missing) {
+            return Ok(0);
+        }
+        let event = self.store.event(ask.tenant, schedule.event).await?;
+        let event = event.ok_or(ResendError::NotFound("event"))?;
+        self.directory.refresh().await?;
+        let now = self.queries.now().await?;
+        let Ok(facts) = self.know(&event, now).await? else {
+            return Err(ResendError::Conflict(
+                "the event's values cannot be had now".into(),
+            ));
+        };
+        let due_at = due(&event, &facts, now).unwrap_or(schedule.due_at);
+        let expires_at = facts.expires_at(due_at);
+        if expires_at.is_some_and(|at| at <= now) {
+            return Err(ResendError::Conflict("what it would say has expired".into()));
+        }
+        let templates = self
+            .directory
+            .event_templates(ask.tenant, &event.event_type)
+            .await?;
+        let language = facts
+            .definition
+            .language
+            .as_deref()
+            .and_then(|name| facts.values.get(name));
+        let mut chosen = choose_all(templates.iter(), &facts.values, language);
+        chosen.retain(|t| wanted(&t.identity.name, t.identity.channel));
+        let made = self
+            .render(&event, &facts, &chosen, expires_at, Asked::ByEvent)
+            .await?;
+        if made.notifications.is_empty() {
+            return Ok(0);
+        }
+        let keys = known(&made.notifications);
+        let mut messages = made.listed;
+        let replaced = |old: &ScheduledMessage| {
+            messages
+                .iter()
+                .any(|new| (&new.template_name, new.channel) == (&old.template_name, old.channel))
+        };
+        let kept: Vec<_> = schedule
+            .messages
+            .iter()
+            .filter(|old| !replaced(old))
+            .cloned()
+            .collect();
+        messages.extend(kept);
+        let id = (ask.tenant, ask.schedule);
+        let answers = self
+            .store
+            .extend_schedule(id, messages, made.notifications, &ask.actor)
+            .await?;
+        let taken: Vec<_> = accepted(keys, &answers.unwrap_or_default()).collect();
+        let created = taken.len();
+        self.taken_in(taken);
+        Ok(created)
+    }
+}
+
+fn wrong_state(status: EventStatus) -> String {
+    format!("the event is {status}; only what is Failed or Deferred is replayed")
+}

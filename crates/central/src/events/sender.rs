@@ -1,0 +1,126 @@
+//! Schedules that wait for their time: looked at when due, every now and then, and on any event of their entity.
+
+use super::{
+    EventService, accepted, known,
+    plan::{Standing, Unknown, due, standing},
+};
+use domain::{LeaseToken, Timestamp, retry};
+use std::time::Duration;
+use store::events::{DueSchedule, EventEnd, PublishSchedule, ScheduleEnd, SettleSchedule};
+
+/// So long a claimed schedule is kept from the other nodes; longer than any lookup.
+const SCHEDULE_LEASE: Duration = Duration::from_secs(120);
+
+/// What becomes of one schedule.
+enum Turn {
+    Publish(Box<PublishSchedule>),
+    Settle(ScheduleEnd),
+}
+
+impl EventService {
+    /// Works on every schedule whose turn it is. Answers with how many there were.
+    pub async fn sweep_schedules(&self) -> store::Result<usize> {
+        let mut done = 0;
+        loop {
+            let token = LeaseToken::mint();
+            let limit = self.settings.batch_size;
+            let claimed = self.store.claim_schedules(token, SCHEDULE_LEASE, limit).await?;
+            if claimed.is_empty() {
+                return Ok(done);
+            }
+            done += claimed.len();
+            self.directory.refresh().await?;
+            let now = self.queries.now().await?;
+            let full = claimed.len() >= limit as usize;
+            self.take_turns(claimed, token, now).await?;
+            if !full {
+                return Ok(done);
+            }
+        }
+    }
+
+    async fn take_turns(
+        &self,
+        claimed: Vec<DueSchedule>,
+        token: LeaseToken,
+        now: Timestamp,
+    ) -> store::Result<()> {
+        let (mut publish, mut settle) = (vec![], vec![]);
+        for due in claimed {
+            let seq = due.schedule.seq;
+            match self.turn(&due, token, now).await? {
+                Turn::Publish(work) => publish.push(*work),
+                Turn::Settle(to) => settle.push(SettleSchedule { seq, token, to }),
+            }
+        }
+        if !settle.is_empty() {
+            self.store.settle_schedules(settle).await?;
+        }
+        if publish.is_empty() {
+            return Ok(());
+        }
+        let keys: Vec<_> = publish.iter().map(|work| known(&work.notifications)).collect();
+        let answers = self.store.publish_schedules(publish).await?;
+        let mut taken = vec![];
+        for (keys, answer) in keys.into_iter().zip(answers) {
+            taken.extend(
+                answer
+                    .into_iter()
+                    .flat_map(|answers| accepted(keys.clone(), &answers).collect::<Vec<_>>()),
+            );
+        }
+        self.taken_in(taken);
+        Ok(())
+    }
+
+    async fn turn(
+        &self,
+        due_schedule: &DueSchedule,
+        token: LeaseToken,
+        now: Timestamp,
+    ) -> store::Result<Turn> {
+        let DueSchedule { schedule, event } = due_schedule;
+        let known = match self.know(event, now).await? {
+            Ok(known) => known,
+            Err(unknown) => return Ok(Turn::Settle(self.unknown(unknown, schedule.attempts))),
+        };
+        let due_at = match due(event, &known, now) {
+            Ok(due_at) => due_at,
+            Err(why) => return Ok(Turn::Settle(ScheduleEnd::Failed(why))),
+        };
+        match standing(event, &known, due_at, now) {
+            Standing::Cancelled(why) => Ok(Turn::Settle(ScheduleEnd::Cancelled(why))),
+            Standing::Waits => Ok(Turn::Settle(ScheduleEnd::Waits {
+                due_at,
+                next_look_at: due_at.min(now + self.settings.recheck),
+            })),
+            Standing::Due => {
+                let messages = self.messages(event, &known, due_at, now).await?;
+                Ok(Turn::Publish(Box::new(PublishSchedule {
+                    seq: schedule.seq,
+                    token,
+                    status: messages.status(),
+                    last_error: messages.failed,
+                    messages: messages.listed,
+                    notifications: messages.notifications,
+                })))
+            }
+        }
+    }
+
+    fn unknown(&self, unknown: Unknown, attempts: u32) -> ScheduleEnd {
+        match unknown {
+            Unknown::Failed(why) | Unknown::Deferred(why) => ScheduleEnd::Failed(why),
+            // It was there when the event came.
+            Unknown::Gone => ScheduleEnd::Cancelled("the entity is gone: the lookup found no row".into()),
+            Unknown::Again(error) => match self.again(attempts) {
+                EventEnd::Retry(after) => ScheduleEnd::Retry { after, error },
+                _ => ScheduleEnd::Failed(error),
+            },
+            Unknown::Held(after, error) => ScheduleEnd::Held {
+                after: after.max(retry::probe_source(1)),
+                error,
+            },
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Events through the whole of central: outbox, templates, schedules, delivery.
+
+mod acceptance;
+mod poison;
+mod time;
+
+use crate::world::{TENANT, somebody};
+use central::{Central, Settings, dispatcher::Dispatcher, providers::ProviderDraft, secrets::Sealer};
+use delivery::Registry;
+use domain::{
+    Channel, Clock, EventId, EventStatus, EventType, NotificationId, ScheduleStatus, Status, TenantId,
+    event::Dedupe,
+    template::{TemplateContent, TemplateIdentity},
+};
+use std::{sync::Arc, time::Duration};
+use store::{
+    events::{Event, NewEvent},
+    query::Page,
+    templates::{NewTemplate, Template},
+};
+use testkit::{FarEnd, TempStore};
+
+pub struct EventWorld {
+    pub temp: TempStore,
+    pub central: Central,
+    pub dispatcher: Dispatcher,
+    pub mail: FarEnd,
+    pub sms: FarEnd,
+    pub whatsapp: FarEnd,
+}
+
+/// The payload of the seed.
+pub const CONFIRMED: &str = r#"{
+  "bookingId": 12345, "guestId": 678, "listingId": 10, "bookingStatus": "Confirmed",
+  "checkinDate": "2026-03-15T00:00:00Z", "checkoutDate": "2026-03-17T00:00:00Z",
+  "guestPhone": "+919876543210", "guestEmail": "guest@example.com", "occurredAtUtc": "2026-02-26T10:00:00Z"
+}"#;
+
+pub fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+/// A guest is written to at the addresses of the payload, once for each booking.
+pub fn to_the_guest() -> EventType {
+    let mut definition = EventType::new(Dedupe::Entity);
+    definition.addresses = [
+        (Channel::Email, "guest.email"),
+        (Channel::Sms, "guestPhone"),
+        (Channel::WhatsApp, "guestPhone"),
+    ]
+    .map(|(channel, name)| (channel, name.to_owned()))
+    .into();
+    definition
+}
+
+impl EventWorld {
+    /// A tenant with a provider for mail, SMS and WhatsApp, and the type `booking.confirmed`.
+    pub async fn new() -> Self {
+        let temp = TempStore::open();
+        let mail = FarEnd::new("test-mail", Channel::Email);
+        let sms = FarEnd::new("test-sms", Channel::Sms);
+        let whatsapp = FarEnd::new("test-whatsapp", Channel::WhatsApp);
+        let registry = Registry::new(vec![mail.kind(), sms.kind(), whatsapp.kind()]).unwrap();
+        let clock: Arc<dyn Clock> = temp.clock.clone();
+        let settings = Settings::named("node-1");
+        let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
+        let dispatcher = central.dispatcher();
+        let world = Self {
+            temp,
+            central,
+            dispatcher,
+            mail,
+            sms,
+            whatsapp,
+        };
+        for kind in ["test-mail", "test-sms", "test-whatsapp"] {
+            world.provider(TENANT, kind).await;
+        }
+        world
+            .event_type(TENANT, "booking.confirmed", &to_the_guest())
+            .await;
+        world
+    }
+
+    pub async fn provider(&self, tenant: TenantId, kind: &str) {
+        let draft = ProviderDraft {
+            id: Some(kind.into()),
+            kind: kind.into(),
+            ..ProviderDraft::default()
+        };
+        self.central
+            .providers
+            .create(tenant, draft, &somebody())
+            .await
+            .unwrap();
+    }
+
+    pub async fn event_type(&self, tenant: TenantId, name: &str, definition: &EventType) {
+        let put = self
+            .central
+            .events
+            .put_type(tenant, name, definition, &somebody())
+            .await;
+        put.unwrap();
+    }
+
+    pub async fn template(&self, tenant: TenantId, channel: Channel, body: &str) -> Template {
+        let new = NewTemplate {
+            tenant,
+            identity: TemplateIdentity {
+                event_type: "booking.confirmed".into(),
+                channel,
+                name: TemplateIdentity::DEFAULT_NAME.into(),
+                language: None,
+                scope: None,
+            },
+            content: TemplateContent {
+                subject: Some("Booking {{bookingId}}".into()),
+                body: body.into(),
+                active: true,
+                ..TemplateContent::default()
+            },
+        };
+        self.central
+            .templates
+            .create(&new, &somebody())
+            .await
+            .unwrap()
+            .template
+    }
+
+    pub async fn emit(&self, tenant: &str, entity: &str, payload: &str) -> EventId {
+        self.emit_as(tenant, "booking.confirmed", entity, payload).await
+    }
+
+    pub async fn emit_as(&self, tenant: &str, event_type: &str, entity: &str, payload: &str) -> EventId {
+        let event = new_event(tenant, event_type, entity, payload);
+        let id = event.id;
+        self.temp.store.emit(vec![event]).await.unwrap();
+        id
+    }
+
+    /// Events become notifications, and these go out.
+    pub async fn run(&mut self) {
+        self.central.events.sweep().await.unwrap();
+        self.central.events.sweep_schedules().await.unwrap();
+        self.dispatcher.sweep().await.unwrap();
+    }
+
+    pub async fn event(&self, id: EventId) -> Event {
+        self.temp
+            .store
+            .event(TENANT, id)
+            .await
+            .unwrap()
+            .expect("the event is there")
+    }
+
+    pub async fn event_status(&self, id: EventId) -> (EventStatus, String) {
+        let event = self.event(id).await;
+        (event.status, event.last_error.unwrap_or_default())
+    }
+
+    pub async fn schedule(&self, id: EventId) -> central::events::views::ScheduleView {
+        let schedule = self.temp.store.schedule(TENANT, id).await.unwrap();
+        let schedule = schedule.expect("the event has a schedule");
+        self.central.events.schedule_view(schedule).await.unwrap()
+    }
+
+    pub async fn schedule_status(&self, id: EventId) -> (ScheduleStatus, String) {
+        let view = self.schedule(id).await;
+        (view.status, view.schedule.last_error.unwrap_or_default())
+    }
+
+    /// Everything sent about a booking, the newest first.
+    pub async fn log(&self, tenant: TenantId, booking: &str) -> Vec<store::query::Notification> {
+        let page = Page {
+            limit: 100,
+            after: None,
+        };
+        let log = self
+            .central
+            .events
+            .communications(tenant, "booking", booking, page)
+            .await;
+        log.unwrap().sent
+    }
+
+    pub async fn status(&self, id: NotificationId) -> Status {
+        self.temp.store.get(TENANT, id).await.unwrap().unwrap().status
+    }
+
+    pub fn advance(&self, by: Duration) {
+        self.temp.clock.advance(by);
+    }
+}
+
+pub fn new_event(tenant: &str, event_type: &str, entity: &str, payload: &str) -> NewEvent {
+    NewEvent {
+        id: EventId::mint(),
+        tenant: tenant.into(),
+        topic: Some("booking.events".into()),
+        event_type: event_type.into(),
+        entity_type: None,
+        entity_id: entity.into(),
+        payload: payload.into(),
+        schema_version: 1,
+        correlation_id: Some("corr-1".into()),
+        due_at: None,
+        source: String::new(),
+    }
+}

@@ -1,0 +1,442 @@
+//! Events on their way to notifications: the outbox that applications write to, the schedules made of it, and what a
+//! tenant says about each type of event.
+//!
+//! Leaves to others: what an event becomes (`central::events`), delays (`domain::retry`), other databases
+//! ([`crate::sources`]).
+//! Always true: publishing is the fence. One statement turns what is `Pending` into `Published`; for the rows it
+//! returns, and only for those, the schedule and the notifications are written in the same transaction, by the one way
+//! there is to take notifications in. Who was slower finds out and has written nothing.
+
+use crate::{
+    Result,
+    outbox::{Ingested, NewNotification},
+    query::{Cursor, Page},
+};
+use async_trait::async_trait;
+use domain::{
+    Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, ScheduleStatus, TenantId, Timestamp,
+    event::{CameTo, ScheduledMessage},
+};
+use std::{fmt::Debug, time::Duration};
+
+#[async_trait]
+pub trait Events: Debug + Send + Sync {
+    /// Puts events into the outbox. One answer per event, in order; an id that is known, also one whose row was purged,
+    /// is a duplicate. When this returns, each of them survives a crash.
+    async fn emit(&self, batch: Vec<NewEvent>) -> Result<Vec<Emitted>>;
+
+    /// Becomes or stays the one node that reads this outbox. Answers whether it is `node`.
+    async fn own_reader(&self, name: &str, node: &str, ttl: Duration) -> Result<bool>;
+
+    /// What is due, in order of arrival; claims nothing. With `after` it begins behind that place: a hint, since
+    /// what others commit late stands before it.
+    async fn due_events(&self, after: Option<EventPlace>, limit: u32) -> Result<EventsDue>;
+
+    /// Publishes what is still `Pending`, with schedule and notifications, all of an event or nothing. One answer per
+    /// event, in order: none for one that somebody else has had.
+    async fn publish_events(&self, batch: Vec<PublishEvent>) -> Result<Vec<Option<Vec<Ingested>>>>;
+
+    /// Writes down what kept events from being published, where they are still `Pending`.
+    async fn settle_events(&self, batch: Vec<SettleEvent>) -> Result<()>;
+
+    /// Claims schedules that are due or to be looked at again, oldest first.
+    async fn claim_schedules(
+        &self,
+        token: LeaseToken,
+        lease: Duration,
+        limit: u32,
+    ) -> Result<Vec<DueSchedule>>;
+
+    /// Publishes claimed schedules with their notifications. None for one whose claim was lost.
+    async fn publish_schedules(&self, batch: Vec<PublishSchedule>) -> Result<Vec<Option<Vec<Ingested>>>>;
+
+    /// Writes down what became of claimed schedules that were not published.
+    async fn settle_schedules(&self, batch: Vec<SettleSchedule>) -> Result<()>;
+
+    /// Cancels pending schedules of an entity for these event types; answers with the notifications of these types that
+    /// still wait, for whoever calls them off.
+    async fn cancel_schedules(&self, cancel: CancelSchedules) -> Result<Vec<NotificationId>>;
+
+    /// Adds what a replay made to a published schedule, with its notifications.
+    async fn extend_schedule(
+        &self,
+        schedule: (TenantId, EventId),
+        messages: Vec<ScheduledMessage>,
+        notifications: Vec<NewNotification>,
+        actor: &Actor,
+    ) -> Result<Option<Vec<Ingested>>>;
+
+    /// A page of the outbox, newest first; of one tenant, or with none of all, also of tenants there are not.
+    async fn events(&self, tenant: Option<TenantId>, filter: &EventFilter, page: Page) -> Result<EventPage>;
+    async fn event(&self, tenant: TenantId, id: EventId) -> Result<Option<Event>>;
+
+    /// A page of schedules, newest first.
+    async fn schedules(
+        &self,
+        tenant: Option<TenantId>,
+        filter: &ScheduleFilter,
+        page: Page,
+    ) -> Result<SchedulePage>;
+    async fn schedule(&self, tenant: TenantId, id: EventId) -> Result<Option<Schedule>>;
+
+    /// Makes a Failed or Deferred event due again, its tries from zero. Audited, where its tenant exists.
+    async fn replay_event(&self, seq: i64, actor: &Actor) -> Result<Option<EventStatus>>;
+    /// Makes a Failed or Cancelled schedule that was never published due again.
+    async fn replay_schedule(&self, tenant: TenantId, id: EventId, actor: &Actor) -> Result<bool>;
+
+    /// Lets a role of the database put in events for a tenant, in its own transactions. Only where applications reach the
+    /// database (`Refused` elsewhere).
+    async fn grant_emit(&self, role: &str, tenant: &str) -> Result<()>;
+
+    async fn event_types(&self, tenant: TenantId) -> Result<Vec<EventTypeRow>>;
+    async fn event_type(&self, tenant: TenantId, name: &str) -> Result<Option<EventTypeRow>>;
+    /// Creates or replaces the type. Audited; raises the directory version.
+    async fn put_event_type(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        definition: &EventType,
+        actor: &Actor,
+    ) -> Result<EventTypeRow>;
+    /// Answers whether there was one.
+    async fn delete_event_type(&self, tenant: TenantId, name: &str, actor: &Actor) -> Result<bool>;
+}
+
+/// An event to be put into the outbox.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEvent {
+    pub id: EventId,
+    /// By its name, as applications say it; whether there is one is found out later, where nobody's transaction fails.
+    pub tenant: String,
+    pub topic: Option<String>,
+    pub event_type: String,
+    pub entity_type: Option<String>,
+    pub entity_id: String,
+    /// JSON text; looked into later.
+    pub payload: String,
+    pub schema_version: i32,
+    pub correlation_id: Option<String>,
+    pub due_at: Option<Timestamp>,
+    /// The event source it was read from; empty for what came here by itself.
+    pub source: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Emitted {
+    pub id: EventId,
+    pub duplicate: bool,
+}
+
+/// A place in the order in which events are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventPlace {
+    pub next_attempt_at: Timestamp,
+    pub seq: i64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventsDue {
+    /// The store's clock when it looked.
+    pub now: Timestamp,
+    pub directory_version: i64,
+    pub rows: Vec<Event>,
+}
+
+/// An event as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub seq: i64,
+    pub id: EventId,
+    /// None where there is no tenant of its name.
+    pub tenant: Option<TenantId>,
+    pub tenant_name: String,
+    pub topic: Option<String>,
+    pub event_type: String,
+    pub entity_type: Option<String>,
+    pub entity_id: String,
+    pub payload: String,
+    pub schema_version: i32,
+    pub correlation_id: Option<String>,
+    pub due_at: Option<Timestamp>,
+    pub source: String,
+    pub status: EventStatus,
+    pub next_attempt_at: Timestamp,
+    /// Tries that failed.
+    pub attempts: u32,
+    pub last_error: Option<String>,
+    pub created_at: Timestamp,
+    pub published_at: Option<Timestamp>,
+}
+
+impl Event {
+    pub fn place(&self) -> EventPlace {
+        EventPlace {
+            next_attempt_at: self.next_attempt_at,
+            seq: self.seq,
+        }
+    }
+}
+
+/// What an event becomes: a schedule that waits for its time, or one that is published at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishEvent {
+    pub seq: i64,
+    pub schedule: NewSchedule,
+    pub notifications: Vec<NewNotification>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewSchedule {
+    pub tenant: TenantId,
+    pub event: EventId,
+    pub event_type: String,
+    pub entity_type: String,
+    pub entity_id: String,
+    /// Pending, Published, Failed or Cancelled.
+    pub status: ScheduleStatus,
+    pub due_at: Timestamp,
+    /// While it is pending: when it is looked at next, at the latest when due.
+    pub next_look_at: Option<Timestamp>,
+    pub last_error: Option<String>,
+    /// Those with a notification come first, in the order of the notifications.
+    pub messages: Vec<ScheduledMessage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettleEvent {
+    pub seq: i64,
+    pub to: EventEnd,
+    pub error: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventEnd {
+    Failed,
+    Deferred,
+    /// One more try counts; due again after this.
+    Retry(Duration),
+    /// Due again after this, uncounted: what failed was not the event's doing.
+    Wait(Duration),
+}
+
+/// A schedule whose turn it is, with the event it was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DueSchedule {
+    pub schedule: Schedule,
+    pub event: Event,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishSchedule {
+    pub seq: i64,
+    pub token: LeaseToken,
+    /// Published or Failed.
+    pub status: ScheduleStatus,
+    pub last_error: Option<String>,
+    pub messages: Vec<ScheduledMessage>,
+    pub notifications: Vec<NewNotification>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettleSchedule {
+    pub seq: i64,
+    pub token: LeaseToken,
+    pub to: ScheduleEnd,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScheduleEnd {
+    Cancelled(String),
+    Failed(String),
+    /// Still pending; due then, and looked at again then.
+    Waits {
+        due_at: Timestamp,
+        next_look_at: Timestamp,
+    },
+    /// Its own trouble: one more try counts.
+    Retry {
+        after: Duration,
+        error: String,
+    },
+    /// Trouble of others: uncounted.
+    Held {
+        after: Duration,
+        error: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CancelSchedules {
+    pub tenant: TenantId,
+    pub entity_type: String,
+    pub entity_id: String,
+    pub event_types: Vec<String>,
+    pub reason: String,
+}
+
+/// A schedule as it stands; what it derives from its notifications is looked up by whoever shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    pub seq: i64,
+    pub tenant: TenantId,
+    pub event: EventId,
+    pub event_type: String,
+    pub entity_type: String,
+    pub entity_id: String,
+    pub status: ScheduleStatus,
+    pub due_at: Timestamp,
+    pub next_look_at: Option<Timestamp>,
+    pub attempts: u32,
+    pub last_error: Option<String>,
+    pub messages: Vec<ScheduledMessage>,
+    pub created_at: Timestamp,
+    pub published_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventFilter {
+    pub status: Option<EventStatus>,
+    pub event_type: Option<String>,
+    pub entity_id: Option<String>,
+    pub id: Option<EventId>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    /// Walks the events of all tenants, also where one is asked for: for ops, who see what the tenant itself cannot.
+    pub across: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ScheduleFilter {
+    /// Type and id.
+    pub entity: Option<(String, String)>,
+    /// As stored: Completed is among Published.
+    pub status: Option<ScheduleStatus>,
+    pub id: Option<EventId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventPage {
+    pub rows: Vec<Event>,
+    pub next: Option<Cursor>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchedulePage {
+    pub rows: Vec<Schedule>,
+    pub next: Option<Cursor>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventTypeRow {
+    pub name: String,
+    pub definition: EventType,
+    pub version: i64,
+    pub updated_at: Timestamp,
+}
+
+/// The longest error that is kept with a row, in characters.
+const LONGEST_ERROR: usize = 1_000;
+
+/// An error as it is kept: cut, and without what no text column holds.
+pub(crate) fn kept_error(text: &str) -> String {
+    text.chars().filter(|c| *c != '\0').take(LONGEST_ERROR).collect()
+}
+
+/// What the columns of an event that was not published are set to.
+pub(crate) struct EventColumns {
+    pub status: EventStatus,
+    pub due_after: Duration,
+    pub counted: i32,
+}
+
+impl EventEnd {
+    pub(crate) fn columns(self) -> EventColumns {
+        let (status, due_after, counted) = match self {
+            EventEnd::Failed => (EventStatus::Failed, Duration::ZERO, 1),
+            EventEnd::Deferred => (EventStatus::Deferred, Duration::ZERO, 0),
+            EventEnd::Retry(after) => (EventStatus::Pending, after, 1),
+            EventEnd::Wait(after) => (EventStatus::Pending, after, 0),
+        };
+        EventColumns {
+            status,
+            due_after,
+            counted,
+        }
+    }
+}
+
+/// What the columns of a schedule that was not published are set to.
+pub(crate) struct ScheduleColumns {
+    pub status: ScheduleStatus,
+    pub due_at: Option<Timestamp>,
+    pub next_look: NextLook,
+    pub counted: i32,
+    pub error: Option<String>,
+}
+
+pub(crate) enum NextLook {
+    Never,
+    At(Timestamp),
+    After(Duration),
+}
+
+impl ScheduleEnd {
+    pub(crate) fn columns(&self) -> ScheduleColumns {
+        let ended = |status, error: &str| ScheduleColumns {
+            status,
+            due_at: None,
+            next_look: NextLook::Never,
+            counted: 0,
+            error: Some(kept_error(error)),
+        };
+        let again = |after: &Duration, error: &str, counted| ScheduleColumns {
+            next_look: NextLook::After(*after),
+            counted,
+            ..ended(ScheduleStatus::Pending, error)
+        };
+        match self {
+            ScheduleEnd::Cancelled(reason) => ended(ScheduleStatus::Cancelled, reason),
+            ScheduleEnd::Failed(reason) => ended(ScheduleStatus::Failed, reason),
+            ScheduleEnd::Waits { due_at, next_look_at } => ScheduleColumns {
+                status: ScheduleStatus::Pending,
+                due_at: Some(*due_at),
+                next_look: NextLook::At(*next_look_at),
+                counted: 0,
+                error: None,
+            },
+            ScheduleEnd::Retry { after, error } => again(after, error, 1),
+            ScheduleEnd::Held { after, error } => again(after, error, 0),
+        }
+    }
+}
+
+/// What is written with a schedule once the store has said what it made of its notifications.
+pub(crate) fn as_ingested(
+    mut messages: Vec<ScheduledMessage>,
+    answers: &[Ingested],
+) -> Vec<ScheduledMessage> {
+    for (message, answer) in messages.iter_mut().zip(answers) {
+        match answer {
+            Ingested::Accepted => {}
+            Ingested::Duplicate { .. } => {
+                message.came_to = CameTo::Found;
+                let id = message.notification;
+                message.reason = id.map(|id| format!("already sent as {id}"));
+            }
+            Ingested::Refused(reason) => {
+                message.came_to = CameTo::Refused;
+                message.notification = None;
+                message.reason = Some(kept_error(reason));
+            }
+        }
+    }
+    messages
+}
+
+/// Where a page of rows that are walked by their number ends: `rows` has one more than fits where there is more.
+pub(crate) fn next_place(last: Option<i64>) -> Option<Cursor> {
+    last.map(|seq| Cursor {
+        at: Timestamp::EPOCH,
+        seq,
+    })
+}

@@ -1,0 +1,97 @@
+//! Events into the outbox, and what is due of them.
+
+use super::{rows, sql};
+use crate::{
+    Result,
+    events::{Emitted, EventPlace, EventsDue, NewEvent, SettleEvent, kept_error},
+    postgres::{
+        failed::Failed,
+        rows::time,
+        server::Use,
+        session::{Db, Session},
+        types::{At, millis},
+    },
+};
+use domain::EventId;
+use std::collections::HashSet;
+use uuid::Uuid;
+
+pub(super) async fn emit(db: &Db, batch: &[NewEvent]) -> Result<Vec<Emitted>, Failed> {
+    fn column<'a, T>(batch: &'a [NewEvent], value: impl Fn(&'a NewEvent) -> T) -> Vec<T> {
+        batch.iter().map(value).collect()
+    }
+    let session = db.general().await?;
+    let written = session
+        .rows(
+            sql::emit_event,
+            &[
+                &db.now(),
+                &column(batch, |e| e.id.0),
+                &column(batch, |e| e.tenant.as_str()),
+                &column(batch, |e| e.topic.as_deref()),
+                &column(batch, |e| e.event_type.as_str()),
+                &column(batch, |e| e.entity_type.as_deref()),
+                &column(batch, |e| e.entity_id.as_str()),
+                &column(batch, |e| e.payload.as_str()),
+                &column(batch, |e| e.schema_version),
+                &column(batch, |e| e.correlation_id.as_deref()),
+                &column(batch, |e| e.due_at.map(At)),
+                &column(batch, |e| e.source.as_str()),
+            ],
+        )
+        .await?;
+    let mut written: HashSet<(String, Uuid)> = written.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let answer = |event: &NewEvent| Emitted {
+        id: event.id,
+        duplicate: !written.remove(&(event.tenant.clone(), event.id.0)),
+    };
+    Ok(batch.iter().map(answer).collect())
+}
+
+pub(super) async fn due(db: &Db, after: Option<EventPlace>, limit: u32) -> Result<EventsDue, Failed> {
+    let session = db.session(Use::Record).await?;
+    // A place that nobody wrote is before every other.
+    let at = after.map(|place| place.next_attempt_at);
+    let at = at.filter(|at| *at > rows::BEGINNING).map(At);
+    let seq = after.map_or(i64::MIN, |place| place.seq);
+    let found = session
+        .rows(sql::due_events, &[&db.now(), &at, &seq, &i64::from(limit)])
+        .await?;
+    let Some(first) = found.first() else {
+        return Err(Failed::Server("the store did not tell the time".into()));
+    };
+    let due = found
+        .iter()
+        .filter(|row| row.get::<_, Option<i64>>("seq").is_some());
+    Ok(EventsDue {
+        now: time(first, "now"),
+        directory_version: first.get("directory_version"),
+        rows: due.map(rows::event).collect::<Result<_>>()?,
+    })
+}
+
+pub(super) async fn settle(db: &Db, batch: &[SettleEvent]) -> Result<(), Failed> {
+    let (mut seqs, mut statuses, mut waits) = (vec![], vec![], vec![]);
+    let (mut counted, mut errors) = (vec![], vec![]);
+    for event in batch {
+        let to = event.to.columns();
+        seqs.push(event.seq);
+        statuses.push(to.status.as_str());
+        waits.push(millis(to.due_after));
+        counted.push(to.counted);
+        errors.push(kept_error(&event.error));
+    }
+    let session = db.general().await?;
+    session
+        .exec(
+            sql::settle_event,
+            &[&db.now(), &seqs, &statuses, &waits, &counted, &errors],
+        )
+        .await?;
+    Ok(())
+}
+
+/// The id of an event, from a row that names it.
+pub(super) fn event_id(row: &tokio_postgres::Row) -> EventId {
+    EventId(row.get("event_id"))
+}

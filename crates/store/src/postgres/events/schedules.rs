@@ -1,0 +1,175 @@
+//! Schedules that wait for their time, and what people do to them.
+
+use super::{emit::event_id, rows, sql};
+use crate::{
+    Error, Result,
+    audit::Entry,
+    events::{CancelSchedules, DueSchedule, NextLook, SettleSchedule, as_ingested, kept_error},
+    outbox::{Ingested, NewNotification},
+    postgres::{
+        audit,
+        failed::Failed,
+        outbox::{ingest_columns::Item, ingest_write},
+        rows::{parsed, to_json},
+        session::{Db, Session},
+        types::{At, millis},
+    },
+};
+use domain::{
+    Actor, AuditKind, EventId, EventStatus, LeaseToken, NotificationId, TenantId, event::ScheduledMessage,
+};
+use std::{collections::HashMap, time::Duration};
+
+pub(super) async fn claim(
+    db: &Db,
+    token: LeaseToken,
+    lease: Duration,
+    limit: u32,
+) -> Result<Vec<DueSchedule>, Failed> {
+    let session = db.general().await?;
+    let claim = session
+        .rows(
+            sql::claim_schedules,
+            &[&db.now(), &token.0, &millis(lease), &i64::from(limit)],
+        )
+        .await?;
+    let seqs: Vec<i64> = claim.iter().map(|row| row.get(0)).collect();
+    if seqs.is_empty() {
+        return Ok(vec![]);
+    }
+    let mut events = HashMap::new();
+    for row in session.rows(sql::event_of_schedule, &[&seqs]).await? {
+        events.insert(row.get::<_, i64>("schedule_seq"), rows::event(&row)?);
+    }
+    let mut due = vec![];
+    for row in session.rows(sql::claimed_schedules, &[&seqs]).await? {
+        let schedule = rows::schedule(&row)?;
+        if let Some(event) = events.remove(&schedule.seq) {
+            due.push(DueSchedule { schedule, event });
+        }
+    }
+    Ok(due)
+}
+
+pub(super) async fn settle(db: &Db, batch: &[SettleSchedule]) -> Result<(), Failed> {
+    let columns: Vec<_> = batch.iter().map(|one| one.to.columns()).collect();
+    let look_at = |look: &NextLook| match look {
+        NextLook::At(at) => Some(At(*at)),
+        NextLook::Never | NextLook::After(_) => None,
+    };
+    let look_after = |look: &NextLook| match look {
+        NextLook::After(wait) => Some(millis(*wait)),
+        NextLook::Never | NextLook::At(_) => None,
+    };
+    let session = db.general().await?;
+    session
+        .exec(
+            sql::settle_schedule,
+            &[
+                &db.now(),
+                &batch.iter().map(|one| one.seq).collect::<Vec<_>>(),
+                &batch.iter().map(|one| one.token.0).collect::<Vec<_>>(),
+                &columns.iter().map(|to| to.status.as_str()).collect::<Vec<_>>(),
+                &columns.iter().map(|to| to.due_at.map(At)).collect::<Vec<_>>(),
+                &columns
+                    .iter()
+                    .map(|to| look_at(&to.next_look))
+                    .collect::<Vec<_>>(),
+                &columns
+                    .iter()
+                    .map(|to| look_after(&to.next_look))
+                    .collect::<Vec<_>>(),
+                &columns.iter().map(|to| to.counted).collect::<Vec<_>>(),
+                &columns.iter().map(|to| to.error.as_deref()).collect::<Vec<_>>(),
+            ],
+        )
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<NotificationId>, Failed> {
+    let CancelSchedules {
+        tenant,
+        entity_type,
+        entity_id,
+        event_types,
+        reason,
+    } = cancel;
+    let session = db.general().await?;
+    let reason = kept_error(reason);
+    session
+        .exec(
+            sql::cancel_schedules,
+            &[&tenant.0, entity_type, entity_id, event_types, &reason],
+        )
+        .await?;
+    let waiting = session
+        .rows(
+            sql::waiting_of_entity,
+            &[&tenant.0, entity_type, entity_id, event_types],
+        )
+        .await?;
+    Ok(waiting.iter().map(|row| NotificationId(row.get(0))).collect())
+}
+
+pub(super) async fn extend(
+    db: &Db,
+    (tenant, id): (TenantId, EventId),
+    messages: Vec<ScheduledMessage>,
+    notifications: Vec<NewNotification>,
+    actor: &Actor,
+) -> Result<Option<Vec<Ingested>>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(row) = tx.opt(sql::schedule, &[&tenant.0, &id.0]).await? else {
+        return Ok(None);
+    };
+    let schedule = rows::schedule(&row)?;
+    let items: Vec<_> = notifications.into_iter().map(Item::new).collect();
+    let items: Vec<_> = items.iter().collect();
+    let found = ingest_write::ingest_in(db, &tx, &items).await?;
+    let answers: Vec<_> = items.iter().map(|item| found.answer(item)).collect();
+    let messages = to_json(&as_ingested(messages, &answers))?;
+    if tx.exec(sql::extend_schedule, &[&schedule.seq, &messages]).await? == 0 {
+        return Err(Error::Conflict("the schedule was never published".into()).into());
+    }
+    audit::insert(db, &tx, [replayed(tenant, actor, &id.to_string())]).await?;
+    tx.commit().await?;
+    Ok(Some(answers))
+}
+
+pub(super) async fn replay(db: &Db, tenant: TenantId, id: EventId, actor: &Actor) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let params: crate::postgres::session::Params<'_> = &[&db.now(), &tenant.0, &id.0];
+    let done = tx.exec(sql::replay_schedule, params).await? > 0;
+    if done {
+        audit::insert(db, &tx, [replayed(tenant, actor, &id.to_string())]).await?;
+        tx.commit().await?;
+    }
+    Ok(done)
+}
+
+pub(super) async fn replay_event(db: &Db, seq: i64, actor: &Actor) -> Result<Option<EventStatus>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(standing) = tx.opt(sql::event_standing, &[&seq]).await? else {
+        return Ok(None);
+    };
+    let status: EventStatus = parsed("outbox_messages", standing.get("status"))?;
+    let tenant: Option<i32> = standing.get("tenant");
+    if tx.exec(sql::replay_event, &[&seq]).await? > 0 {
+        let id = event_id(&standing).to_string();
+        let entry = tenant.map(|tenant| replayed(TenantId(tenant), actor, &id));
+        audit::insert(db, &tx, entry).await?;
+        tx.commit().await?;
+    }
+    Ok(Some(status))
+}
+
+fn replayed<'a>(tenant: TenantId, actor: &'a Actor, id: &'a str) -> Entry<'a> {
+    Entry {
+        target: Some(id),
+        ..Entry::new(tenant, AuditKind::EventReplayed, actor)
+    }
+}

@@ -1,0 +1,19 @@
+-- $1 now, $2 and $3 the place to begin behind, $4 how many. Asked several times a second while nothing happens: the time and
+-- the version come along, also where nothing is due.
+select moment.now, moment.directory_version, due.*
+from (
+  select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
+    (select value::bigint from meta where key = 'directory_version') as directory_version
+) moment
+left join lateral (
+  select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, coalesce(o.event_type, '') as event_type, o.entity_type,
+  coalesce(o.entity_id, '') as entity_id, coalesce(o.payload, '') as payload,
+    coalesce(o.schema_version, 1) as schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
+    o.created_at, o.published_at
+  from outbox_messages o
+  left join tenants t on t.name = o.tenant and t.deleted_at is null
+  where o.status = 'Pending' and o.next_attempt_at <= moment.now
+    and (o.next_attempt_at, o.seq) > (coalesce($2::timestamptz, '-infinity'), $3::bigint)
+  order by o.next_attempt_at, o.seq
+  limit $4::bigint
+) due on true

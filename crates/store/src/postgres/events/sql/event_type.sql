@@ -1,0 +1,1 @@
+select name, definition, version, updated_at from event_types where tenant = $1::integer and name = $2::text

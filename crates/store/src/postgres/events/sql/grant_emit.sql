@@ -1,0 +1,1 @@
+select grant_emit($1::text, $2::text)

@@ -1,0 +1,299 @@
+//! Event sources: an outbox in the application's own database, so that its database and Waypost's need not be one.
+//!
+//! Leaves to others: when to look (`central::events`), making the outbox (`emit`, which has the statements).
+//! Always true: a source is only marked, after its events are at central; no lease is written into it. A source that
+//! cannot be reached is told from a row that cannot be read; a password is in neither.
+
+mod postgres;
+mod sql;
+mod sqlite;
+
+use crate::events::NewEvent;
+use domain::{EventId, Timestamp};
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+/// One source, connected when it is needed.
+pub struct EventSource {
+    name: String,
+    tenants: SourceTenants,
+    keep: Duration,
+    lookups: BTreeMap<String, String>,
+    outbox: Engine,
+    reads: Engine,
+}
+
+enum Engine {
+    Postgres(postgres::Postgres),
+    Sqlite(sqlite::Sqlite),
+}
+
+/// What a source is told by the configuration.
+#[derive(Debug, Clone)]
+pub struct SourceSettings {
+    pub name: String,
+    pub url: String,
+    /// For lookups: a role that may only read. The same as `url` if left out.
+    pub lookup_url: Option<String>,
+    pub tenants: SourceTenants,
+    /// How long what was taken stays in the source.
+    pub keep: Duration,
+    /// Queries by name; `:tenant` and `:entity` are bound.
+    pub lookups: BTreeMap<String, String>,
+}
+
+/// Whose events a source has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceTenants {
+    /// All are one tenant's.
+    One(String),
+    /// The application's ids, and the tenants they mean.
+    Map(BTreeMap<String, String>),
+}
+
+/// What kept a source from answering.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// Everybody's trouble, and nobody's fault.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The statement fails for this one.
+    #[error("{0}")]
+    Row(String),
+}
+
+/// An event as the source has it.
+#[derive(Debug, Clone, PartialEq)]
+struct SourceRow {
+    seq: i64,
+    id: String,
+    tenant: Option<String>,
+    topic: Option<String>,
+    event_type: Option<String>,
+    entity_type: Option<String>,
+    entity_id: Option<String>,
+    payload: Option<String>,
+    schema_version: Option<i32>,
+    correlation_id: Option<String>,
+    due_at: Option<i64>,
+}
+
+/// What was found in a source: the events, and the last place that was looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pending {
+    pub events: Vec<NewEvent>,
+    /// What each of them is called in the source, to be marked by.
+    pub marks: Vec<String>,
+    pub last: Option<i64>,
+}
+
+/// The longest a lookup may take.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest names that central's unique index can hold.
+const LONGEST_TENANT: usize = 300;
+
+impl fmt::Debug for EventSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EventSource({})", self.name)
+    }
+}
+
+impl EventSource {
+    /// Says what is wrong with the settings; reaches nobody yet.
+    pub fn new(settings: SourceSettings) -> Result<Self, String> {
+        let outbox = Engine::new(&settings.url, false)?;
+        let reads = Engine::new(settings.lookup_url.as_deref().unwrap_or(&settings.url), true)?;
+        let mut lookups = BTreeMap::new();
+        for (name, query) in settings.lookups {
+            let query = query.trim().trim_end_matches(';').to_owned();
+            let first = query.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
+            if !matches!(first.as_str(), "select" | "with") {
+                return Err(format!("lookup {name:?} must be a query that begins with select"));
+            }
+            lookups.insert(name, query);
+        }
+        Ok(Self {
+            name: settings.name,
+            tenants: settings.tenants,
+            keep: settings.keep,
+            lookups,
+            outbox,
+            reads,
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of its lookups.
+    pub fn lookups(&self) -> impl Iterator<Item = &str> {
+        self.lookups.keys().map(String::as_str)
+    }
+
+    /// Makes the outbox in the application's database; harmless where it is there.
+    pub async fn install(&self) -> Result<(), SourceError> {
+        match &self.outbox {
+            Engine::Postgres(db) => db.install().await,
+            Engine::Sqlite(db) => db.install().await,
+        }
+    }
+
+    /// What was not taken yet, oldest first. With `after` it begins behind that place: a hint, since what others commit
+    /// late stands before it.
+    pub async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Pending, SourceError> {
+        let rows = match &self.outbox {
+            Engine::Postgres(db) => db.pending(after, limit).await?,
+            Engine::Sqlite(db) => db.pending(after, limit).await?,
+        };
+        let last = rows.last().map(|row| row.seq);
+        let marks = rows.iter().map(|row| row.id.clone()).collect();
+        let events = rows.into_iter().map(|row| self.event(row)).collect();
+        Ok(Pending { events, marks, last })
+    }
+
+    /// Marks what is at central.
+    pub async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
+        match &self.outbox {
+            Engine::Postgres(db) => db.mark(marks).await,
+            Engine::Sqlite(db) => db.mark(marks).await,
+        }
+    }
+
+    /// Deletes some of what was taken longer ago than it is kept. Answers with how many.
+    pub async fn forget(&self, chunk: u32) -> Result<u64, SourceError> {
+        match &self.outbox {
+            Engine::Postgres(db) => db.forget(self.keep, chunk).await,
+            Engine::Sqlite(db) => db.forget(self.keep, chunk).await,
+        }
+    }
+
+    /// The one row of a lookup as a JSON object; none if there is none.
+    pub async fn look_up(
+        &self,
+        name: &str,
+        tenant: &str,
+        entity: &str,
+    ) -> Result<Option<String>, SourceError> {
+        let Some(query) = self.lookups.get(name) else {
+            return Err(SourceError::Row(format!("there is no lookup {name:?}")));
+        };
+        let tenant = self.tenants.back(tenant);
+        let rows = match &self.reads {
+            Engine::Postgres(db) => db.look_up(query, tenant, entity).await?,
+            Engine::Sqlite(db) => db.look_up(query, tenant, entity).await?,
+        };
+        match rows.len() {
+            0 | 1 => Ok(rows.into_iter().next()),
+            _ => Err(SourceError::Row(format!(
+                "lookup {name:?} found more than one row"
+            ))),
+        }
+    }
+
+    /// A row as an event of central.
+    fn event(&self, row: SourceRow) -> NewEvent {
+        let sound = |text: Option<String>| text.map(|text| text.replace('\0', "\u{fffd}"));
+        NewEvent {
+            id: EventId::of_text(&self.name, &row.id),
+            tenant: self.tenants.of(&self.name, sound(row.tenant).unwrap_or_default()),
+            topic: sound(row.topic),
+            event_type: sound(row.event_type).unwrap_or_default(),
+            entity_type: sound(row.entity_type),
+            entity_id: sound(row.entity_id).unwrap_or_default(),
+            payload: sound(row.payload).unwrap_or_default(),
+            schema_version: row.schema_version.unwrap_or(1),
+            correlation_id: sound(row.correlation_id),
+            due_at: row.due_at.map(Timestamp::from_millis),
+            source: self.name.clone(),
+        }
+    }
+}
+
+impl SourceTenants {
+    /// The tenant of an event. One that is not named becomes a name that no tenant can have: there is a space in it.
+    fn of(&self, source: &str, given: String) -> String {
+        match self {
+            Self::One(tenant) => tenant.clone(),
+            Self::Map(map) => map.get(&given).cloned().unwrap_or_else(|| {
+                let given: String = given.chars().take(LONGEST_TENANT).collect();
+                format!("{given} of {source}")
+            }),
+        }
+    }
+
+    /// The application's own id of a tenant.
+    fn back<'a>(&'a self, tenant: &'a str) -> &'a str {
+        match self {
+            Self::One(_) => tenant,
+            Self::Map(map) => map
+                .iter()
+                .find(|(_, name)| *name == tenant)
+                .map_or(tenant, |(id, _)| id),
+        }
+    }
+}
+
+impl Engine {
+    fn new(url: &str, read_only: bool) -> Result<Self, String> {
+        if let Some(path) = url.strip_prefix("sqlite://") {
+            Ok(Self::Sqlite(sqlite::Sqlite::new(path, read_only)?))
+        } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Ok(Self::Postgres(postgres::Postgres::new(url, read_only)?))
+        } else {
+            Err("url takes postgres://… or sqlite://path".into())
+        }
+    }
+}
+
+/// A lookup with its names as numbers, and which value each of them is: 0 the tenant, 1 the entity. Casts (`::`) stay.
+fn numbered(query: &str, number: impl Fn(usize) -> String) -> (String, Vec<usize>) {
+    let (mut text, mut order): (String, Vec<usize>) = (String::new(), vec![]);
+    let mut rest = query;
+    while let Some(at) = rest.find(':') {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let name: String = from[1..]
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        let meant = ["tenant", "entity"].iter().position(|known| *known == name);
+        match meant {
+            Some(meant) if !text.ends_with(':') => {
+                let place = order.iter().position(|known| *known == meant).unwrap_or_else(|| {
+                    order.push(meant);
+                    order.len() - 1
+                });
+                text.push_str(&number(place + 1));
+                rest = &from[1 + name.len()..];
+            }
+            _ => {
+                text.push(':');
+                rest = &from[1..];
+            }
+        }
+    }
+    text.push_str(rest);
+    (text, order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookups_names_become_numbers_and_casts_stay() {
+        let query = "select :entity::text as id, x::tenant from b where id = :entity and t = :tenant and at > '12:30'";
+        let (text, order) = numbered(query, |n| format!("${n}"));
+        let expected = "select $1::text as id, x::tenant from b where id = $1 and t = $2 and at > '12:30'";
+        assert_eq!((text.as_str(), order.as_slice()), (expected, &[1, 0][..]));
+    }
+
+    #[test]
+    fn who_is_not_named_becomes_a_tenant_that_there_cannot_be() {
+        let map = SourceTenants::Map(BTreeMap::from([("42".into(), "acme".into())]));
+        assert_eq!(map.of("shop", "42".into()), "acme");
+        assert_eq!(map.of("shop", "43".into()), "43 of shop");
+        assert_eq!(map.back("acme"), "42");
+        assert_eq!(SourceTenants::One("acme".into()).of("shop", "43".into()), "acme");
+    }
+}

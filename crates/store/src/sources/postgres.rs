@@ -1,0 +1,198 @@
+//! An application's PostgreSQL.
+
+use super::{LOOKUP_TIMEOUT, SourceError, SourceRow, numbered, sql};
+use crate::{
+    external::text_param::TextParam,
+    postgres::{
+        tls,
+        url::{self, PgUrl, UrlError},
+    },
+};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use serde_json::Value;
+use std::time::Duration;
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres_rustls::MakeRustlsConnect;
+use uuid::Uuid;
+
+/// At most so many at once: it is somebody else's server.
+const CONNECTIONS: usize = 4;
+const CONNECT: Duration = Duration::from_secs(5);
+/// The longest a look at the outbox may take.
+const OUTBOX_TIMEOUT: Duration = Duration::from_secs(15);
+
+pub(super) struct Postgres {
+    pool: Pool,
+}
+
+impl Postgres {
+    pub(super) fn new(url: &str, read_only: bool) -> Result<Self, String> {
+        let PgUrl {
+            mut config, trust, ..
+        } = url::parse(url).map_err(|e| match e {
+            // The parser's own words may hold the password.
+            UrlError::Driver(_) => {
+                "url is not a PostgreSQL URL like postgres://user:password@host/database".to_owned()
+            }
+            UrlError::Contradiction(what) => format!("url has {what}"),
+        })?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("waypost events");
+        }
+        if config.get_hosts().len() > 1 && !read_only {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let timeout = if read_only { LOOKUP_TIMEOUT } else { OUTBOX_TIMEOUT };
+        let mut options = format!("-c statement_timeout={}", timeout.as_millis());
+        if read_only {
+            options.push_str(" -c default_transaction_read_only=on");
+        }
+        if let Some(given) = config.get_options() {
+            options = format!("{options} {given}");
+        }
+        config.options(options);
+        let tls = MakeRustlsConnect::new(tls::client(&trust).map_err(|e| e.to_string())?);
+        let fast = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let pool = Pool::builder(Manager::from_config(config, tls, fast))
+            .max_size(CONNECTIONS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(timeout))
+            .create_timeout(Some(CONNECT * 2))
+            .build()
+            .map_err(|e| e.to_string())?;
+        Ok(Self { pool })
+    }
+
+    pub(super) async fn install(&self) -> Result<(), SourceError> {
+        self.with(async |client| client.batch_execute(emit::postgres::INSTALL).await)
+            .await
+    }
+
+    pub(super) async fn pending(
+        &self,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<SourceRow>, SourceError> {
+        let (after, limit) = (after.unwrap_or(i64::MIN), i64::from(limit));
+        let found = self
+            .with(async |client| {
+                let statement = client.prepare_cached(sql::pending_postgres).await?;
+                client.query(&statement, &[&after, &limit]).await
+            })
+            .await?;
+        let row = |row: &tokio_postgres::Row| SourceRow {
+            seq: row.get(0),
+            id: row.get(1),
+            tenant: row.get(2),
+            topic: row.get(3),
+            event_type: row.get(4),
+            entity_type: row.get(5),
+            entity_id: row.get(6),
+            payload: row.get(7),
+            schema_version: row.get(8),
+            correlation_id: row.get(9),
+            due_at: row.get(10),
+        };
+        Ok(found.iter().map(row).collect())
+    }
+
+    pub(super) async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
+        let ids: Vec<Uuid> = marks.iter().filter_map(|id| id.parse().ok()).collect();
+        self.with(async |client| {
+            let statement = client.prepare_cached(sql::mark_postgres).await?;
+            client.execute(&statement, &[&ids]).await
+        })
+        .await?;
+        Ok(())
+    }
+
+    pub(super) async fn forget(&self, keep: Duration, chunk: u32) -> Result<u64, SourceError> {
+        let (keep, chunk) = (keep.as_secs_f64() * 1000.0, i64::from(chunk));
+        self.with(async |client| {
+            let statement = client.prepare_cached(sql::forget_postgres).await?;
+            client.execute(&statement, &[&keep, &chunk]).await
+        })
+        .await
+    }
+
+    /// At most two rows, each as JSON: a second one is one too many.
+    pub(super) async fn look_up(
+        &self,
+        query: &str,
+        tenant: &str,
+        entity: &str,
+    ) -> Result<Vec<String>, SourceError> {
+        let (query, order) = numbered(query, |n| format!("${n}"));
+        let wrapped = [
+            "select row_to_json(found)::text from (",
+            &query,
+            ") found limit 2",
+        ]
+        .concat();
+        let values: Vec<Value> = order.iter().map(|i| [tenant, entity][*i].into()).collect();
+        let values: Vec<_> = values.iter().map(TextParam).collect();
+        let found = self
+            .with(async |client| {
+                let statement = client.prepare_cached(&wrapped).await?;
+                let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
+                    values.iter().map(|value| value as _).collect();
+                client.query(&statement, &params).await
+            })
+            .await?;
+        Ok(found.iter().filter_map(|row| row.get(0)).collect())
+    }
+
+    async fn with<T>(
+        &self,
+        work: impl AsyncFnOnce(&Object) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<T, SourceError> {
+        let client = self
+            .pool
+            .get()
+            .await
+            .map_err(|e| SourceError::Unreachable(pool_words(&e)))?;
+        let timeout = OUTBOX_TIMEOUT + CONNECT;
+        match tokio::time::timeout(timeout, work(&client)).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(error)) => Err(classify(&error)),
+            Err(_) => {
+                drop(Object::take(client));
+                Err(SourceError::Unreachable("the database does not answer".into()))
+            }
+        }
+    }
+}
+
+fn pool_words(error: &deadpool_postgres::PoolError) -> String {
+    match error {
+        deadpool_postgres::PoolError::Backend(cause) => said(cause),
+        deadpool_postgres::PoolError::Timeout(_) => "no connection to the database came free in time".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The server's words, without the line that quotes rows.
+fn said(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => format!("{} ({})", said.message(), said.code().code()),
+        None => match std::error::Error::source(error) {
+            Some(cause) => format!("{error}: {cause}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+/// A statement that fails for its values is that row's; everything else is the source's.
+fn classify(error: &tokio_postgres::Error) -> SourceError {
+    let words = said(error);
+    let class = error.as_db_error().and_then(|said| said.code().code().get(..2));
+    match class {
+        Some("22" | "23" | "21") => SourceError::Row(words),
+        _ => SourceError::Unreachable(words),
+    }
+}

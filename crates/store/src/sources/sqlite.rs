@@ -1,0 +1,211 @@
+//! An application's SQLite file. The application is its owner: whoever waits is us, and briefly.
+
+use super::{LOOKUP_TIMEOUT, SourceError, SourceRow, numbered, sql};
+use domain::lock::lock;
+use rusqlite::{Connection, OpenFlags, params, params_from_iter, types::ValueRef};
+use serde_json::{Map, Value};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// How long a mark waits for the application's own write; after that it is tried again later.
+const BUSY: Duration = Duration::from_millis(50);
+
+#[derive(Clone)]
+pub(super) struct Sqlite {
+    path: PathBuf,
+    read_only: bool,
+    open: Arc<Mutex<Option<Open>>>,
+}
+
+struct Open {
+    conn: Connection,
+    /// What the file's counter said when nothing was pending; while it says the same, nothing is.
+    quiet_at: Option<i64>,
+}
+
+impl Sqlite {
+    pub(super) fn new(path: &str, read_only: bool) -> Result<Self, String> {
+        if path.is_empty() {
+            return Err("url takes a path after sqlite://".into());
+        }
+        Ok(Self {
+            path: path.into(),
+            read_only,
+            open: Arc::default(),
+        })
+    }
+
+    pub(super) async fn install(&self) -> Result<(), SourceError> {
+        self.with(|open| open.conn.execute_batch(emit::sqlite::INSTALL))
+            .await
+    }
+
+    pub(super) async fn pending(
+        &self,
+        after: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<SourceRow>, SourceError> {
+        self.with(move |open| {
+            let counter: i64 = open
+                .conn
+                .pragma_query_value(None, "data_version", |row| row.get(0))?;
+            if open.quiet_at == Some(counter) {
+                return Ok(vec![]);
+            }
+            let rows = read(&open.conn, after.unwrap_or(i64::MIN), limit)?;
+            // Only a look from the start says that there is nothing.
+            open.quiet_at = (rows.is_empty() && after.is_none()).then_some(counter);
+            Ok(rows)
+        })
+        .await
+    }
+
+    pub(super) async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
+        let ids = marks.to_vec();
+        self.with(move |open| {
+            let tx = open.conn.transaction()?;
+            {
+                let mut mark = tx.prepare_cached(sql::mark_sqlite)?;
+                for id in &ids {
+                    mark.execute([id])?;
+                }
+            }
+            tx.commit()
+        })
+        .await
+    }
+
+    pub(super) async fn forget(&self, keep: Duration, chunk: u32) -> Result<u64, SourceError> {
+        let keep = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
+        self.with(move |open| {
+            let mut forget = open.conn.prepare_cached(sql::forget_sqlite)?;
+            Ok(forget.execute(params![keep, chunk])? as u64)
+        })
+        .await
+    }
+
+    /// At most two rows, each as JSON: a second one is one too many.
+    pub(super) async fn look_up(
+        &self,
+        query: &str,
+        tenant: &str,
+        entity: &str,
+    ) -> Result<Vec<String>, SourceError> {
+        let (query, order) = numbered(query, |n| format!("?{n}"));
+        let values: Vec<String> = order.iter().map(|i| [tenant, entity][*i].to_owned()).collect();
+        let work = self.with(move |open| {
+            let mut statement = open.conn.prepare_cached(&query)?;
+            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let mut rows = statement.query(params_from_iter(values))?;
+            let mut found = vec![];
+            while let Some(row) = rows.next()? {
+                let mut object = Map::new();
+                for (i, name) in names.iter().enumerate() {
+                    object.insert(name.clone(), value(row.get_ref(i)?));
+                }
+                found.push(Value::Object(object).to_string());
+                if found.len() == 2 {
+                    break;
+                }
+            }
+            Ok(found)
+        });
+        match tokio::time::timeout(LOOKUP_TIMEOUT, work).await {
+            Ok(found) => found,
+            Err(_) => Err(SourceError::Row("the lookup takes too long".into())),
+        }
+    }
+
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Open) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let this = self.clone();
+        let run = move || {
+            let mut slot = lock(&this.open);
+            let mut open = match slot.take() {
+                Some(open) => open,
+                None => this
+                    .connect()
+                    .map_err(|e| SourceError::Unreachable(e.to_string()))?,
+            };
+            let done = work(&mut open).map_err(|e| classify(&e));
+            // After trouble the next look opens the file afresh: it may have been replaced.
+            if !matches!(done, Err(SourceError::Unreachable(_))) {
+                *slot = Some(open);
+            }
+            done
+        };
+        let done = tokio::task::spawn_blocking(run).await;
+        done.unwrap_or_else(|_| Err(SourceError::Unreachable("a look at the file broke off".into())))
+    }
+
+    fn connect(&self) -> rusqlite::Result<Open> {
+        let access = match self.read_only {
+            true => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            // It has to be there: a mistyped path makes no empty database.
+            false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
+        let conn = Connection::open_with_flags(&self.path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        conn.busy_timeout(BUSY)?;
+        Ok(Open { conn, quiet_at: None })
+    }
+}
+
+fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<SourceRow>> {
+    let mut statement = conn.prepare_cached(sql::pending_sqlite)?;
+    // SQLite's columns hold whatever was put there: text is asked for, and anything else is taken as its text.
+    let text = |row: &rusqlite::Row<'_>, i: usize| -> rusqlite::Result<Option<String>> {
+        Ok(match row.get_ref(i)? {
+            ValueRef::Null => None,
+            ValueRef::Integer(n) => Some(n.to_string()),
+            ValueRef::Real(n) => Some(n.to_string()),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                Some(String::from_utf8_lossy(bytes).into_owned())
+            }
+        })
+    };
+    let number = |row: &rusqlite::Row<'_>, i: usize| -> rusqlite::Result<Option<i64>> {
+        Ok(match row.get_ref(i)? {
+            ValueRef::Integer(n) => Some(n),
+            _ => None,
+        })
+    };
+    let rows = statement.query_map(params![after, limit], |row| {
+        Ok(SourceRow {
+            seq: row.get(0)?,
+            id: text(row, 1)?.unwrap_or_default(),
+            tenant: text(row, 2)?,
+            topic: text(row, 3)?,
+            event_type: text(row, 4)?,
+            entity_type: text(row, 5)?,
+            entity_id: text(row, 6)?,
+            payload: text(row, 7)?,
+            schema_version: number(row, 8)?.and_then(|n| i32::try_from(n).ok()),
+            correlation_id: text(row, 9)?,
+            due_at: number(row, 10)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn value(column: ValueRef<'_>) -> Value {
+    match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => n.into(),
+        ValueRef::Real(n) => n.into(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+    }
+}
+
+fn classify(error: &rusqlite::Error) -> SourceError {
+    use rusqlite::ErrorCode::{ConstraintViolation, TypeMismatch};
+    let words = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ConstraintViolation | TypeMismatch) => SourceError::Row(words),
+        _ => SourceError::Unreachable(words),
+    }
+}

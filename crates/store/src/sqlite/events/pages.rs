@@ -1,0 +1,91 @@
+//! Pages of events and schedules: a bounded walk, newest first.
+
+use super::{rows, sql};
+use crate::{
+    Result,
+    events::{EventFilter, EventPage, ScheduleFilter, SchedulePage, next_place},
+    query::{Page, SCAN_BOUND},
+    sqlite::rows::all,
+};
+use domain::{TenantId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, params};
+
+pub(super) fn events(
+    conn: &Connection,
+    tenant: Option<TenantId>,
+    filter: &EventFilter,
+    page: &Page,
+) -> Result<EventPage> {
+    let start = page.after.map_or(i64::MAX, |place| place.seq);
+    let limit = page.limit.max(1);
+    let walk = match (tenant, filter.across) {
+        (Some(_), false) => sql::events_of_tenant,
+        _ => sql::events_of_all,
+    };
+    let params = params![
+        tenant.map(|t| t.0),
+        start,
+        filter.status.map(|s| s.as_str()),
+        filter.event_type,
+        filter.entity_id,
+        filter.from.map(Timestamp::as_millis),
+        filter.to.map(Timestamp::as_millis),
+        filter.id.map(|id| *id.0.as_bytes()),
+        SCAN_BOUND,
+        limit + 1,
+    ];
+    let mut found = all(conn, walk, params, rows::event)?;
+    let full = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = match full {
+        true => found.last().map(|event| event.seq),
+        false => {
+            let of = tenant.filter(|_| !filter.across).map(|t| t.0);
+            let mut walked = conn.prepare_cached(sql::events_walked)?;
+            let params = params![of, start, SCAN_BOUND - 1];
+            walked.query_row(params, |row| row.get(0)).optional()?
+        }
+    };
+    Ok(EventPage {
+        rows: found,
+        next: next_place(next),
+    })
+}
+
+pub(super) fn schedules(
+    conn: &Connection,
+    tenant: Option<TenantId>,
+    filter: &ScheduleFilter,
+    page: &Page,
+) -> Result<SchedulePage> {
+    let start = page.after.map_or(i64::MAX, |place| place.seq);
+    let limit = page.limit.max(1);
+    let tenant = tenant.map(|t| t.0);
+    let status = filter.status.map(|s| s.as_str());
+    let id = filter.id.map(|id| *id.0.as_bytes());
+    let mut found = match (&filter.entity, tenant) {
+        (Some((kind, entity)), Some(_)) => all(
+            conn,
+            sql::schedules_of_entity,
+            params![tenant, start, status, id, SCAN_BOUND, limit + 1, kind, entity],
+            rows::schedule,
+        )?,
+        (_, of) => all(
+            conn,
+            if of.is_some() {
+                sql::schedules_of_tenant
+            } else {
+                sql::schedules_of_all
+            },
+            params![tenant, start, status, id, SCAN_BOUND, limit + 1],
+            rows::schedule,
+        )?,
+    };
+    let full = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = full.then(|| found.last().map(|s| s.seq)).flatten();
+    Ok(SchedulePage {
+        rows: found,
+        next: next_place(next),
+    })
+}

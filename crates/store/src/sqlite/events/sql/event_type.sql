@@ -1,0 +1,1 @@
+select name, definition, version, updated_at from event_types where tenant = ?1 and name = ?2

@@ -1,0 +1,113 @@
+//! Producers on PostgreSQL, who write the outbox themselves, in their own transactions.
+
+use super::Schema;
+use domain::{Clock, EventStatus, ManualClock};
+use std::sync::Arc;
+use store::Events;
+use tokio_postgres::Client;
+
+const EMIT: &str =
+    "select emit_event('default', 'booking.events', 'booking.confirmed', '1', '{\"price\": 1.10}')";
+const INSERT: &str = "insert into outbox_messages (event_type, entity_id, payload) values ('booking.confirmed', '2', 'no json')";
+/// Everything an application can leave out or get wrong.
+const EMPTY: &str = "insert into outbox_messages (tenant, event_type, entity_id, payload, schema_version) values ('nobody', null, null, null, null)";
+
+async fn world() -> (Schema, Arc<ManualClock>, store::postgres::PgStore, Client) {
+    let schema = Schema::fresh();
+    let clock = Arc::new(ManualClock::default());
+    let store = schema.open(&clock, "one").await;
+    let producer = schema.admin().await;
+    (schema, clock, store, producer)
+}
+
+#[tokio::test]
+async fn an_event_is_there_when_its_transaction_commits_and_never_was_when_it_rolls_back() {
+    let (_, clock, store, producer) = world().await;
+    producer
+        .batch_execute(&format!("begin; {EMIT}; rollback"))
+        .await
+        .unwrap();
+    assert!(store.due_events(None, 10).await.unwrap().rows.is_empty());
+    producer.batch_execute("begin").await.unwrap();
+    producer.batch_execute(EMIT).await.unwrap();
+    assert!(
+        store.due_events(None, 10).await.unwrap().rows.is_empty(),
+        "not before the commit"
+    );
+    producer.batch_execute("commit").await.unwrap();
+    producer.batch_execute(INSERT).await.unwrap();
+    producer.batch_execute(EMPTY).await.unwrap();
+    let due = store.due_events(None, 10).await.unwrap();
+    let found: Vec<_> = due
+        .rows
+        .iter()
+        .map(|e| (e.entity_id.as_str(), e.payload.as_str()))
+        .collect();
+    assert_eq!(found, [("1", "{\"price\": 1.10}"), ("2", "no json"), ("", "")]);
+    assert!(due.rows.iter().all(|e| e.status == EventStatus::Pending));
+    assert_eq!(due.now, clock.now());
+    assert_eq!(due.rows[2].tenant, None);
+}
+
+#[tokio::test]
+async fn a_transaction_that_commits_after_later_ones_is_found_from_the_start() {
+    let (schema, _, store, slow) = world().await;
+    let quick = schema.admin().await;
+    slow.batch_execute("begin").await.unwrap();
+    slow.batch_execute(EMIT).await.unwrap();
+    quick.batch_execute(INSERT).await.unwrap();
+    let seen = store.due_events(None, 10).await.unwrap().rows;
+    assert_eq!(seen.len(), 1);
+    slow.batch_execute("commit").await.unwrap();
+    let hinted = store.due_events(Some(seen[0].place()), 10).await.unwrap().rows;
+    assert!(hinted.is_empty(), "the place is behind it");
+    let whole = store.due_events(None, 10).await.unwrap().rows;
+    assert_eq!(whole.len(), 2);
+}
+
+#[tokio::test]
+async fn an_event_emitted_twice_under_one_id_is_one_and_fails_nobody() {
+    let (_, _, store, producer) = world().await;
+    let twice = "select emit_event('default', null, 'a', '1', '{}', event_id => '0197c0de-0000-7000-8000-000000000001')";
+    for _ in 0..2 {
+        producer.batch_execute(twice).await.unwrap();
+    }
+    assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 1);
+}
+
+#[tokio::test]
+async fn a_role_emits_only_for_the_tenants_granted_to_it() {
+    let (schema, _, store, owner) = world().await;
+    let role = format!("app_{}", schema.name());
+    owner.batch_execute(&format!("create role {role}")).await.unwrap();
+    store.grant_emit(&role, "default").await.unwrap();
+    let application = schema.admin().await;
+    // The test's own login may do everything; the application's may not.
+    application
+        .batch_execute(&format!("set session authorization {role}"))
+        .await
+        .unwrap();
+    application.batch_execute(EMIT).await.unwrap();
+    application.batch_execute(INSERT).await.unwrap();
+    let other = EMIT.replace("'default'", "'other'");
+    assert!(application.batch_execute(&other).await.is_err());
+    assert!(
+        application
+            .batch_execute("update outbox_messages set status = 'Published'")
+            .await
+            .is_err()
+    );
+    assert!(
+        application
+            .batch_execute("insert into outbox_messages (status) values ('Published')")
+            .await
+            .is_err()
+    );
+    assert!(
+        application
+            .batch_execute(&format!("select grant_emit('{role}', 'other')"))
+            .await
+            .is_err()
+    );
+    assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 2);
+}

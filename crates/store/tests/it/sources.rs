@@ -1,0 +1,198 @@
+//! Outboxes in applications' own databases.
+
+use domain::EventId;
+use rusqlite::{Connection, params};
+use std::{collections::BTreeMap, path::Path, time::Duration};
+use store::sources::{EventSource, SourceError, SourceSettings, SourceTenants};
+
+fn settings(url: String) -> SourceSettings {
+    SourceSettings {
+        name: "shop".into(),
+        url,
+        lookup_url: None,
+        tenants: SourceTenants::Map(BTreeMap::from([("42".into(), "acme".into())])),
+        keep: Duration::ZERO,
+        lookups: BTreeMap::from([
+            (
+                "booking".into(),
+                "select name as guest_name, cancelled from bookings where id = :entity;".into(),
+            ),
+            (
+                "all".into(),
+                "select name from bookings where :tenant = '42'".into(),
+            ),
+        ]),
+    }
+}
+
+const BOOKINGS: &str = "create table bookings (id integer primary key, name text, cancelled boolean);
+    insert into bookings values (1, 'Ada', false), (2, 'Bob', true)";
+
+/// Everything a source does, whatever it is.
+async fn a_source_gives_its_events_once_and_looks_up(source: &EventSource) {
+    let look_up = async |name: &str, entity: &str| source.look_up(name, "acme", entity).await;
+    let found = look_up("booking", "2").await.unwrap().unwrap();
+    assert!(found.contains(r#""guest_name":"Bob""#), "{found}");
+    assert!(
+        found.contains(r#""cancelled":1"#) || found.contains(r#""cancelled":true"#),
+        "{found}"
+    );
+    assert_eq!(look_up("booking", "3").await.unwrap(), None);
+    assert!(
+        matches!(look_up("all", "1").await, Err(SourceError::Row(_))),
+        "two rows are one too many"
+    );
+    let pending = source.pending(None, 10).await.unwrap();
+    let seen: Vec<_> = pending
+        .events
+        .iter()
+        .map(|e| (e.tenant.as_str(), e.entity_id.as_str()))
+        .collect();
+    assert_eq!(seen, [("acme", "1"), ("43 of shop", "2")]);
+    assert!(pending.events.iter().all(|e| e.source == "shop"));
+    assert_eq!(source.pending(pending.last, 10).await.unwrap().events.len(), 0);
+    let again = source.pending(None, 10).await.unwrap();
+    assert_eq!(
+        again, pending,
+        "what is not marked comes again, under the same id"
+    );
+    source.mark(&pending.marks).await.unwrap();
+    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(source.forget(10).await.unwrap(), 2);
+}
+
+fn sqlite_application(path: &Path) -> Connection {
+    let conn = Connection::open(path).unwrap();
+    conn.execute_batch(BOOKINGS).unwrap();
+    conn
+}
+
+fn emit(conn: &Connection, tenant: &str, entity: &str) {
+    let none: Option<String> = None;
+    let insert = params![
+        none,
+        tenant,
+        none,
+        "booking.confirmed",
+        none,
+        entity,
+        "{}",
+        1,
+        none,
+        1_000_i64
+    ];
+    conn.query_row(emit::sqlite::INSERT, insert, |_| Ok(())).unwrap();
+}
+
+#[tokio::test]
+async fn a_sqlite_file_is_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let mut conn = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    source.install().await.unwrap();
+    source.install().await.unwrap();
+    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
+    let tx = conn.transaction().unwrap();
+    emit(&tx, "42", "9");
+    tx.rollback().unwrap();
+    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
+    emit(&conn, "42", "1");
+    emit(&conn, "43", "2");
+    a_source_gives_its_events_once_and_looks_up(&source).await;
+}
+
+#[tokio::test]
+async fn an_id_that_is_no_uuid_means_the_same_event_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let conn = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    source.install().await.unwrap();
+    let odd = "insert into waypost_outbox (event_id, event_type, entity_id, payload) values ('order-7', 'a', 7, x'00ff')";
+    conn.execute(odd, []).unwrap();
+    let pending = source.pending(None, 10).await.unwrap();
+    assert_eq!(pending.events[0].id, EventId::of_text("shop", "order-7"));
+    assert_eq!(
+        (pending.events[0].entity_id.as_str(), pending.events[0].due_at),
+        ("7", None)
+    );
+    source.mark(&pending.marks).await.unwrap();
+    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
+}
+
+#[tokio::test]
+async fn a_source_that_is_not_there_says_so_and_is_no_rows_fault() {
+    let gone = EventSource::new(settings("sqlite:///nowhere/shop.db".into())).unwrap();
+    assert!(matches!(
+        gone.pending(None, 10).await,
+        Err(SourceError::Unreachable(_))
+    ));
+    assert!(matches!(
+        gone.look_up("booking", "acme", "1").await,
+        Err(SourceError::Unreachable(_))
+    ));
+    let away = EventSource::new(settings("postgres://u:hunter2@127.0.0.1:1/shop".into())).unwrap();
+    let Err(SourceError::Unreachable(why)) = away.pending(None, 10).await else {
+        panic!("nobody is there");
+    };
+    assert!(!why.contains("hunter2"), "{why}");
+    let writes = SourceSettings {
+        lookups: BTreeMap::from([("x".into(), "delete from bookings".into())]),
+        ..settings("sqlite://shop.db".into())
+    };
+    assert!(EventSource::new(writes).is_err());
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_postgres_database_is_a_source() {
+    let server = std::env::var("WAYPOST_TEST_POSTGRES").expect("WAYPOST_TEST_POSTGRES names a server");
+    let (admin, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let name = format!("shop_{}", uuid::Uuid::new_v4().simple());
+    admin
+        .batch_execute(&format!("create database {name}"))
+        .await
+        .unwrap();
+    let base = server.rsplit_once('/').expect("a database in the URL").0;
+    let url = format!("{base}/{name}");
+    let (application, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    application.batch_execute(BOOKINGS).await.unwrap();
+    let source = EventSource::new(settings(url)).unwrap();
+    source.install().await.unwrap();
+    source.install().await.unwrap();
+    let by_function = "select waypost.emit_event('42', null, 'booking.confirmed', '1', '{}')";
+    application
+        .batch_execute(&format!("begin; {by_function}; rollback"))
+        .await
+        .unwrap();
+    application.batch_execute(by_function).await.unwrap();
+    let none: Option<&str> = None;
+    let (id, version, due): (Option<&str>, Option<i32>, Option<i64>) = (None, None, None);
+    application
+        .query_one(
+            emit::postgres::INSERT,
+            &[
+                &id,
+                &"43",
+                &none,
+                &"booking.confirmed",
+                &none,
+                &"2",
+                &"not json",
+                &version,
+                &none,
+                &due,
+            ],
+        )
+        .await
+        .unwrap();
+    a_source_gives_its_events_once_and_looks_up(&source).await;
+}

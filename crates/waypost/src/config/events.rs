@@ -1,0 +1,206 @@
+//! `[events]`: how events become notifications, and how long they are kept.
+
+use super::{key::Key, problem::Problem, secret::Secret, site_targets::one_of};
+use central::events::EventSettings;
+use domain::{
+    retry::{human, seconds},
+    template::MissingPlaceholder,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+use store::sources::{EventSource, SourceSettings, SourceTenants};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Events {
+    #[serde(with = "seconds")]
+    pub poll_interval: Duration,
+    pub batch_size: u32,
+    pub max_attempts: u32,
+    #[serde(with = "seconds")]
+    pub recheck: Duration,
+    pub max_payload: u64,
+    #[serde(with = "seconds")]
+    pub retention: Duration,
+    pub missing_placeholder: MissingPlaceholder,
+    /// Written as `[[event_source]]`.
+    #[serde(skip_serializing)]
+    pub source: Vec<Source>,
+}
+
+impl Default for Events {
+    /// What a node does when it is told nothing.
+    fn default() -> Self {
+        let node = EventSettings::default();
+        Self {
+            poll_interval: node.poll_interval,
+            batch_size: node.batch_size,
+            max_attempts: node.max_attempts,
+            recheck: node.recheck,
+            max_payload: node.max_payload as u64,
+            retention: central::Settings::named("").retention.events,
+            missing_placeholder: MissingPlaceholder::default(),
+            source: vec![],
+        }
+    }
+}
+
+pub const POLL_INTERVAL: Key = Key::new(
+    "events.poll_interval",
+    "a duration from \"20ms\" to \"1h\", like \"200ms\"",
+    "The longest pause between two looks for new events. While there is traffic they come every 20 ms.",
+);
+pub const BATCH_SIZE: Key = Key::new(
+    "events.batch_size",
+    "a number from 1 to 1000",
+    "How many events are published in one transaction.",
+);
+pub const MAX_ATTEMPTS: Key = Key::new(
+    "events.max_attempts",
+    "a number from 0 to 20",
+    "How often an event is tried again after an error of its own (after 1, 2, 4, 8, 16 minutes), before it is Failed.",
+);
+pub const RECHECK: Key = Key::new(
+    "events.recheck",
+    "a duration from \"1m\" to \"30d\", like \"1h\"",
+    "How often what waits for its time is computed again, because the date it hangs on may have moved.",
+);
+pub const MAX_PAYLOAD: Key = Key::new(
+    "events.max_payload",
+    "a number of bytes from 1024 to 3145728",
+    "The longest payload of an event. A longer one is Failed without being looked at.",
+);
+pub const RETENTION: Key = Key::new(
+    "events.retention",
+    "a duration from \"1h\" to \"36600d\", like \"365d\"",
+    "How long events are kept that ended or were deferred, with their schedules; never before the notifications they \
+     caused are gone. Their ids stay spent.",
+);
+pub const MISSING_PLACEHOLDER: Key = Key::new(
+    "events.missing_placeholder",
+    "\"empty\" or \"keep\"",
+    "What stands in a message where its template names a value that the event does not have: nothing, or the placeholder.",
+);
+
+pub const SOURCE: Key = Key::new(
+    "events.source",
+    "tables [[event_source]] with name, url (postgres://… or sqlite://path) or url_file, tenant or tenants, and if need be keep \
+     (\"7d\"), lookup_url and lookups",
+    "Outboxes in applications' own databases; `waypost event install` makes one. lookups are queries by name that add values \
+     to an event, with :tenant and :entity.",
+);
+
+pub const KEYS: &[Key] = &[
+    POLL_INTERVAL,
+    BATCH_SIZE,
+    MAX_ATTEMPTS,
+    RECHECK,
+    MAX_PAYLOAD,
+    RETENTION,
+    MISSING_PLACEHOLDER,
+    SOURCE,
+];
+
+impl Events {
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut bad = vec![];
+        let hour = Duration::from_secs(3600);
+        if !(Duration::from_millis(20)..=hour).contains(&self.poll_interval) {
+            bad.push(Problem::takes(
+                &POLL_INTERVAL,
+                format!("{:?}", human(self.poll_interval)),
+            ));
+        }
+        if !(Duration::from_secs(60)..=30 * 24 * hour).contains(&self.recheck) {
+            bad.push(Problem::takes(&RECHECK, format!("{:?}", human(self.recheck))));
+        }
+        if !(hour..=domain::retry::LONGEST_DURATION).contains(&self.retention) {
+            bad.push(Problem::takes(&RETENTION, format!("{:?}", human(self.retention))));
+        }
+        if !(1..=1_000).contains(&self.batch_size) {
+            bad.push(Problem::takes(&BATCH_SIZE, self.batch_size));
+        }
+        if self.max_attempts > 20 {
+            bad.push(Problem::takes(&MAX_ATTEMPTS, self.max_attempts));
+        }
+        if !(1024..=3 << 20).contains(&self.max_payload) {
+            bad.push(Problem::takes(&MAX_PAYLOAD, self.max_payload));
+        }
+        let mut seen = HashSet::new();
+        for source in &self.source {
+            let named = |why: String| Problem::new(SOURCE.name, format!("{:?}: {why}", source.name));
+            if source.name.trim().is_empty() || source.name.len() > 100 || !seen.insert(&source.name) {
+                bad.push(named(
+                    "the name must not be blank, at most 100 bytes, and used once".into(),
+                ));
+            }
+            bad.extend(source.build().err().map(named));
+        }
+        bad
+    }
+
+    pub fn settings(&self) -> EventSettings {
+        EventSettings {
+            poll_interval: self.poll_interval,
+            batch_size: self.batch_size,
+            max_attempts: self.max_attempts,
+            recheck: self.recheck,
+            max_payload: usize::try_from(self.max_payload).unwrap_or(usize::MAX),
+            // Those that could not be built were told when the configuration was read.
+            sources: self
+                .source
+                .iter()
+                .filter_map(|s| s.build().ok())
+                .map(Arc::new)
+                .collect(),
+        }
+    }
+}
+
+/// One `[[event_source]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pub name: String,
+    pub url: Option<Secret>,
+    pub url_file: Option<PathBuf>,
+    /// All its events are this tenant's.
+    pub tenant: Option<String>,
+    /// The application's ids, and the tenants they mean.
+    #[serde(default)]
+    pub tenants: BTreeMap<String, String>,
+    #[serde(default = "seven_days", with = "seconds")]
+    pub keep: Duration,
+    pub lookup_url: Option<Secret>,
+    #[serde(default)]
+    pub lookups: BTreeMap<String, String>,
+}
+
+fn seven_days() -> Duration {
+    Duration::from_secs(7 * 86_400)
+}
+
+impl Source {
+    pub fn build(&self) -> Result<EventSource, String> {
+        let url = one_of("url", &self.url, &self.url_file)?.ok_or("url or url_file is missing")?;
+        let tenants = match (&self.tenant, self.tenants.is_empty()) {
+            (Some(_), false) => return Err("tenant is set as well as tenants; keep one of them".into()),
+            (Some(tenant), true) => SourceTenants::One(tenant.clone()),
+            (None, false) => SourceTenants::Map(self.tenants.clone()),
+            (None, true) => SourceTenants::One("default".into()),
+        };
+        EventSource::new(SourceSettings {
+            name: self.name.clone(),
+            url: url.trim().to_owned(),
+            lookup_url: self.lookup_url.as_ref().map(|url| url.expose().trim().to_owned()),
+            tenants,
+            keep: self.keep,
+            lookups: self.lookups.clone(),
+        })
+    }
+}
