@@ -1,14 +1,25 @@
 //! The messages of one event: each active template filled in and addressed.
 
 use super::{EventService, plan::Known};
-use crate::ingest::Listener;
+use crate::{directory::versioned::Weigh, ingest::Listener};
 use domain::{
-    Actor, Channel, EventOrigin, ScheduleStatus, Submission, Timestamp, address,
+    Actor, Channel, EventOrigin, ScheduleStatus, Submission, TenantId, Timestamp, address,
     event::{CameTo, ScheduledMessage, key::MessageOf},
     field_error::in_words,
     template::{RenderStyle, Rendered, choose_all},
 };
+use std::sync::Arc;
 use store::{events::Event, outbox::NewNotification, templates::Template};
+
+/// A tenant's words about dates and about what is missing.
+#[derive(Debug, Default)]
+pub(super) struct TenantStyle(RenderStyle);
+
+impl Weigh for TenantStyle {
+    fn weight(&self) -> usize {
+        0
+    }
+}
 
 /// What is said of a schedule without a message.
 pub(super) const NO_TEMPLATE: &str = "Template not found";
@@ -89,12 +100,12 @@ impl EventService {
         expires_at: Option<Timestamp>,
         asked: Asked<'_>,
     ) -> store::Result<Messages> {
-        let style = self.templates.style(known.tenant).await?;
+        let style = self.style(known.tenant).await?;
         let mut messages = Messages::default();
         let mut without = vec![];
         for template in chosen {
             match self
-                .message(event, known, template, &style, expires_at, asked)
+                .message(event, known, template, &style.0, expires_at, asked)
                 .await?
             {
                 Ok(new) => {
@@ -117,6 +128,14 @@ impl EventService {
             };
         }
         Ok(messages)
+    }
+
+    /// How the tenant's templates are filled in, read once for each version of the directory.
+    async fn style(&self, tenant: TenantId) -> store::Result<Arc<TenantStyle>> {
+        let read = async { Ok(Some(TenantStyle(self.templates.style(tenant).await?))) };
+        let version = self.directory.version();
+        let found = self.styles.get_or_read(version, tenant, read).await?;
+        Ok(found.unwrap_or_default())
     }
 
     async fn message(

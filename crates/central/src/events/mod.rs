@@ -22,10 +22,16 @@ mod sender;
 pub mod views;
 
 use lookup::Lookups;
+use messages::TenantStyle;
 pub use replay::{ReplayRequest, Replayed};
 pub use resend::{Resend, ResendError, Resent};
 
-use crate::{directory::Directory, ingest::Ingest, operator::OperatorService, templates::TemplateService};
+use crate::{
+    directory::{Directory, versioned::Versioned},
+    ingest::Ingest,
+    operator::OperatorService,
+    templates::TemplateService,
+};
 use domain::{
     Actor, EventType, FieldError, LaneId, NotificationId, TenantId,
     event::{event_type, limit},
@@ -69,6 +75,9 @@ impl Default for EventSettings {
     }
 }
 
+/// So many tenants' styles are kept in memory.
+const TENANT_STYLES: usize = 10_000;
+
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     #[error("some fields are wrong")]
@@ -89,6 +98,7 @@ pub struct EventService {
     ingest: Ingest,
     operator: OperatorService,
     lookups: Lookups,
+    styles: Arc<Versioned<TenantId, TenantStyle>>,
     settings: EventSettings,
     node: Arc<str>,
     woken: Arc<Notify>,
@@ -121,6 +131,7 @@ impl EventService {
             ingest: parts.ingest,
             operator: parts.operator,
             lookups: Lookups::of(&parts.settings.sources),
+            styles: Arc::new(Versioned::with_room(TENANT_STYLES)),
             settings: parts.settings,
             node: parts.node.into(),
             woken: Arc::default(),

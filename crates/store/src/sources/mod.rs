@@ -282,9 +282,10 @@ mod tests {
 
     #[test]
     fn a_lookups_names_become_numbers_and_casts_stay() {
-        let query = "select :entity::text as id, x::tenant from b where id = :entity and t = :tenant and at > '12:30'";
+        let query =
+            "choose :entity::text as id, x::tenant where id = :entity and t = :tenant and at > '12:30'";
         let (text, order) = numbered(query, |n| format!("${n}"));
-        let expected = "select $1::text as id, x::tenant from b where id = $1 and t = $2 and at > '12:30'";
+        let expected = "choose $1::text as id, x::tenant where id = $1 and t = $2 and at > '12:30'";
         assert_eq!((text.as_str(), order.as_slice()), (expected, &[1, 0][..]));
     }
 

@@ -128,12 +128,7 @@ impl Postgres {
         entity: &str,
     ) -> Result<Vec<String>, SourceError> {
         let (query, order) = numbered(query, |n| format!("${n}"));
-        let wrapped = [
-            "select row_to_json(found)::text from (",
-            &query,
-            ") found limit 2",
-        ]
-        .concat();
+        let wrapped = sql::look_up_postgres.replace("/* query */", &query);
         let values: Vec<Value> = order.iter().map(|i| [tenant, entity][*i].into()).collect();
         let values: Vec<_> = values.iter().map(TextParam).collect();
         let found = self

@@ -3,6 +3,7 @@
 statements!(
     forget_postgres,
     forget_sqlite,
+    look_up_postgres,
     mark_postgres,
     mark_sqlite,
     pending_postgres,

@@ -93,7 +93,8 @@ pub const SOURCE: Key = Key::new(
      (\"7d\"), lookup_url and lookups",
     "Outboxes in applications' own databases; `waypost event install` makes one. lookups are queries by name that add values \
      to an event, with :tenant and :entity.",
-);
+)
+.example("[{ name = \"shop\", url = \"postgres://waypost@db.example/shop\", tenant = \"default\" }]");
 
 pub const KEYS: &[Key] = &[
     POLL_INTERVAL,

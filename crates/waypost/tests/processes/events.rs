@@ -136,12 +136,17 @@ mod on_postgres {
         client
     }
 
-    /// Emits so many in one statement; the notifications they become.
-    async fn emit_many(producer: &Producer, n: i32) -> Vec<NotificationId> {
-        let many = "select waypost.emit_event('default', null, 'alarm.raised', n::text, '{\"tank\": 7}'), n::text from generate_series(1, $1::integer) n";
-        let rows = producer.query(many, &[&n]).await.unwrap();
-        let message = |row: &tokio_postgres::Row| message_of(EventId(row.get::<_, Uuid>(0)), row.get(1));
-        rows.iter().map(message).collect()
+    /// Emits so many; the notifications they become.
+    async fn emit_many(producer: &Producer, n: usize) -> Vec<NotificationId> {
+        let one = "select waypost.emit_event('default', null, 'alarm.raised', $1::text, '{\"tank\": 7}')";
+        let emit = producer.prepare(one).await.unwrap();
+        let mut messages = vec![];
+        for n in 0..n {
+            let entity = n.to_string();
+            let row = producer.query_one(&emit, &[&entity]).await.unwrap();
+            messages.push(message_of(EventId(row.get::<_, Uuid>(0)), &entity));
+        }
+        messages
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
