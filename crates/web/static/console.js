@@ -271,6 +271,24 @@ function selection() {
   show();
 }
 
+// What a message of the template would say, while it is being written.
+function previews(editor) {
+  let asked = 0, timer;
+  const show = async () => {
+    const mine = ++asked;
+    try {
+      const body = new URLSearchParams(new FormData(editor));
+      const answer = await fetch(editor.dataset.preview, { method: "POST", body, redirect: "manual" });
+      if (!answer.ok || mine !== asked) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("preview");
+      if (fresh) document.getElementById("preview")?.replaceWith(document.importNode(fresh, true));
+    } catch { /* The next letter tries again. */ }
+  };
+  editor.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 250); });
+}
+const editor = document.getElementById("template-form");
+if (editor) previews(editor);
+
 // Addresses stay short: empty filters are not sent.
 document.getElementById("filters")?.addEventListener("submit", (event) => {
   for (const field of event.target.elements) if (field.name && !field.value) field.disabled = true;

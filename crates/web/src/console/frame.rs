@@ -29,6 +29,7 @@ pub enum Nav {
     Sites,
     Providers,
     Lists,
+    Templates,
     Audit,
     Jobs,
     Loops,
@@ -70,6 +71,7 @@ const ENTRIES: [(&str, &[Entry]); 3] = [
             entry(Nav::Send, "/send", "Send a message", Access::Submit),
             entry(Nav::Providers, "/providers", "Providers", Access::Read),
             entry(Nav::Lists, "/lists", "Lists", Access::Read),
+            entry(Nav::Templates, "/templates", "Templates", Access::Read),
         ],
     ),
     (

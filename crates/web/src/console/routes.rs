@@ -4,7 +4,7 @@ use super::{
     account, audit, bulk, captured,
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
-    provider_test, providers, recipients, saved, send, sign_in, sites, tenants, theme, users,
+    provider_test, providers, recipients, saved, send, sign_in, sites, templates, tenants, theme, users,
 };
 use crate::{
     access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
@@ -124,6 +124,19 @@ fn setting_up() -> Vec<Route> {
         post("/lists/{name}/add", Administer, recipients::add),
         post("/lists/{name}/change", Administer, recipients::change),
         post("/lists/{name}/delete", Administer, recipients::delete),
+        get("/templates", Read, templates::list::page),
+        get("/templates/new", Administer, templates::editor::new),
+        post("/templates/new", Administer, templates::editor::create),
+        post("/templates/preview", Read, templates::editor::preview),
+        get("/templates/{id}", Read, templates::editor::page),
+        post("/templates/{id}", Administer, templates::editor::save),
+        post("/templates/{id}/test", Operate, templates::editor::test),
+        post("/templates/{id}/delete", Administer, templates::editor::delete),
+        get(
+            "/templates/{id}/versions/{version}",
+            Read,
+            templates::version::page,
+        ),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Browser, Scripts, World, past, until};
 use crate::site_agent::{AgentProcess, SiteSetup};
-use client::{List, Notification, NotificationId, ProviderDraft, Recipient};
+use client::{List, Notification, NotificationId, ProviderDraft, Recipient, TemplateDraft};
 use domain::Status;
 use serde_json::{Value, json};
 use simulator::{
@@ -20,6 +20,8 @@ pub struct Furnished {
     pub parked: NotificationId,
     /// Delivered at the second attempt.
     pub delivered: NotificationId,
+    /// A template with two versions.
+    pub template: i64,
     _mail: SmtpServer,
     _erp: HttpReceiver,
     _agent: AgentProcess,
@@ -69,6 +71,7 @@ impl Furnished {
         world.comes_to_be(trial, Status::Delivered).await;
         world.comes_to_be(parked, Status::Parked).await;
         people(&world);
+        let template = templates(&world).await;
         until("the pager to be held", async || {
             let lanes = world.node.client.lanes().await.unwrap();
             lanes
@@ -80,6 +83,7 @@ impl Furnished {
             world,
             parked,
             delivered,
+            template,
             _mail: mail,
             _erp: erp,
             _agent: agent,
@@ -114,6 +118,13 @@ impl Furnished {
             shown("provider-form-webhook", "/providers/hook/edit"),
             shown("lists", "/lists"),
             shown("list", "/lists/crew"),
+            shown("templates", "/templates"),
+            shown("template-new", "/templates/new"),
+            shown("template", &format!("/templates/{}", self.template)),
+            shown(
+                "template-version",
+                &format!("/templates/{}/versions/2", self.template),
+            ),
             shown("keys", "/keys"),
             shown("users", "/users"),
             shown("user", "/users/2"),
@@ -249,6 +260,29 @@ async fn wait_for_two_attempts(world: &World) -> NotificationId {
     let id = world.submit(notification).await;
     world.comes_to_be(id, Status::Delivered).await;
     id
+}
+
+/// A confirmation by mail and by WhatsApp; the one by mail was changed once.
+async fn templates(world: &World) -> i64 {
+    let client = &world.node.client;
+    let draft = |channel: &str, body: &str| -> TemplateDraft {
+        let draft = json!({"eventType": "booking.confirmed", "channel": channel, "subject": "Booking {{bookingId}}",
+            "language": "en", "to": "guest.email", "body": body});
+        serde_json::from_value(draft).unwrap()
+    };
+    client
+        .create_template(&draft("WhatsApp", "See you on {{checkinDate}}."))
+        .await
+        .unwrap();
+    let first = draft("Email", "Dear {{guestName}},\n\nsee you on {{checkinDate}}.\n");
+    let made = client.create_template(&first).await.unwrap();
+    let second = TemplateDraft {
+        body: "Dear {{guestName}},\n\nwe look forward to {{checkinDate}}.\n".into(),
+        body_html: Some("<p>Dear <b>{{guestName}}</b></p>".into()),
+        ..made.draft
+    };
+    client.save_template(made.id, &second).await.unwrap();
+    made.id
 }
 
 fn people(world: &World) {

@@ -24,6 +24,7 @@ mod phone;
 mod providers;
 mod sign_in;
 mod sites;
+mod templates;
 mod times;
 mod world;
 

@@ -116,6 +116,7 @@ async fn empty_pages_are_accessible_and_say_what_to_do_next() {
         ("/sites", "Add a site"),
         ("/providers", "Add"),
         ("/lists", "Make the first one"),
+        ("/templates", "Make the first one"),
     ] {
         browser.open(path).await;
         browser.shows("#main", next).await;

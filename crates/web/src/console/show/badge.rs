@@ -53,6 +53,7 @@ impl Badge {
     pub const NEVER_SEEN: Badge = Badge::new(Icon::Circle, "Never connected", Tone::Quiet);
     pub const DISABLED: Badge = Badge::new(Icon::Cross, "Disabled", Tone::Quiet);
     pub const ENABLED: Badge = Badge::new(Icon::Tick, "Active", Tone::Good);
+    pub const GONE: Badge = Badge::new(Icon::Cross, "Deleted", Tone::Quiet);
     pub const REVOKED: Badge = Badge::new(Icon::Cross, "Revoked", Tone::Quiet);
     pub const ACCEPTED: Badge = Badge::new(Icon::Tick, "Accepted", Tone::Good);
     pub const OPEN: Badge = Badge::new(Icon::Circle, "Open", Tone::Quiet);

@@ -144,4 +144,5 @@ pub fn filled(route: &Route, id: &str) -> String {
         .replace("{name}", "ops")
         .replace("{token}", "none")
         .replace("{test}", "none")
+        .replace("{version}", "1")
 }
