@@ -23,6 +23,7 @@ pub mod purge;
 pub mod receipts;
 pub mod secrets;
 pub mod sites;
+pub mod suppressions;
 pub mod templates;
 pub mod users;
 pub mod waiting;

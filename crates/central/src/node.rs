@@ -16,6 +16,7 @@ use crate::{
     receipts::ReceiptService,
     secrets::Sealer,
     sites::{SiteService, SiteStore},
+    suppressions::SuppressionService,
     templates::TemplateService,
     users::UserService,
     wake::Wake,
@@ -88,6 +89,7 @@ pub struct Central {
     pub lists: ListService,
     pub templates: TemplateService,
     pub events: EventService,
+    pub suppressions: SuppressionService,
     pub keys: Keys,
     pub users: UserService,
     pub jobs: JobService,
@@ -175,6 +177,7 @@ impl Central {
             lists: ListService::new(store.clone(), store.clone(), directory.clone(), wake.clone()),
             templates,
             events,
+            suppressions: SuppressionService::new(store.clone(), store.clone(), directory.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserService::new(store.clone(), clock.clone()),
             jobs: JobService::new(

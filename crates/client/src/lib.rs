@@ -36,6 +36,7 @@ pub mod site;
 pub mod sites;
 mod stream;
 mod submit;
+mod suppressions;
 mod templates;
 
 pub use act::{Acted, Job, Matching};
@@ -60,6 +61,7 @@ pub use sites::{
 };
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};
+pub use suppressions::Suppression;
 pub use templates::{
     ProviderTemplate, Template, TemplateDraft, TemplatePreview, TemplateRow, TestedTemplate,
 };

@@ -72,6 +72,8 @@ names!(
         EventTypeChanged,
         /// An event or its schedule was sent round again.
         EventReplayed,
+        /// Somebody was put on, or taken off, the list of who must not be written to.
+        SuppressionChanged,
         KeyChanged,
         TenantChanged,
         /// A user was made, or what they may do was changed.

@@ -33,6 +33,7 @@ pub mod settle;
 pub mod site;
 pub mod status;
 pub mod submission;
+pub mod suppression;
 pub mod template;
 pub mod trace;
 pub mod waiting;

@@ -37,13 +37,16 @@ pub enum RecipientState {
     Accepted,
     /// Failed for good in its generation; a requeue opens it again.
     Failed,
+    /// Asked not to be written to; looked at again with every attempt.
+    Suppressed,
 }
 
 impl RecipientState {
-    pub const ALL: [RecipientState; 3] = [
+    pub const ALL: [RecipientState; 4] = [
         RecipientState::Open,
         RecipientState::Accepted,
         RecipientState::Failed,
+        RecipientState::Suppressed,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -51,6 +54,7 @@ impl RecipientState {
             RecipientState::Open => "Open",
             RecipientState::Accepted => "Accepted",
             RecipientState::Failed => "Failed",
+            RecipientState::Suppressed => "Suppressed",
         }
     }
 }

@@ -76,6 +76,10 @@ pub enum Ended {
     Park {
         cause: Cause,
     },
+    /// Nobody is left to whom it may go.
+    Discard {
+        cause: Cause,
+    },
 }
 
 impl Ended {
@@ -84,6 +88,7 @@ impl Ended {
         match self {
             Self::Delivered { .. } => Some(Status::Delivered),
             Self::Park { .. } => Some(Status::Parked),
+            Self::Discard { .. } => Some(Status::Discarded),
             Self::Retry { .. } | Self::Wait { .. } => None,
         }
     }
@@ -114,6 +119,8 @@ pub struct Targets<'a> {
     /// What earlier attempts taught.
     pub known: &'a [RecipientResult],
     pub generation: i32,
+    /// How many were left out, because they asked not to be written to.
+    pub suppressed: usize,
 }
 
 impl Targets<'_> {
@@ -129,7 +136,7 @@ impl Targets<'_> {
 
     /// Results are kept per recipient only where there is more than one.
     fn tracked(&self) -> bool {
-        self.open.len() + self.known.len() > 1
+        self.open.len() + self.known.len() + self.suppressed > 1
     }
 }
 
@@ -311,12 +318,18 @@ fn explain(reason: ParkReason, facts: AttemptFacts, failure: &Failure) -> String
     }
 }
 
-/// Where nobody is left to send to: everybody on the list now has accepted, or some have failed for good.
-pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> Ended {
+/// Where nobody is left to send to: everybody on the list now has accepted, or some have failed for good, or were left
+/// out because they asked for that (`suppressed`: the first of them).
+pub fn settle_without_targets(
+    known: &[RecipientResult],
+    generation: i32,
+    suppressed: Option<&RecipientUpdate>,
+) -> Ended {
     let targets = Targets {
         open: &[],
         known,
         generation,
+        suppressed: usize::from(suppressed.is_some()),
     };
     match targets.failed_before() {
         Some(_) => Tally::default().conclude(
@@ -328,8 +341,11 @@ pub fn settle_without_targets(known: &[RecipientResult], generation: i32) -> End
             },
             targets,
         ),
-        None => Ended::Delivered {
-            provider_message_id: None,
+        None => match suppressed.and_then(|update| update.cause.clone()) {
+            Some(cause) if !targets.any_accepted_before() => Ended::Discard { cause },
+            _ => Ended::Delivered {
+                provider_message_id: None,
+            },
         },
     }
 }

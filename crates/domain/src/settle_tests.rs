@@ -19,6 +19,7 @@ fn run(number: u32, open: &[&str], known: &[RecipientResult], outcome: Outcome) 
         open: &open,
         known,
         generation: 0,
+        suppressed: 0,
     };
     settle(
         &RetryPolicy::email(),
@@ -142,7 +143,7 @@ proptest! {
     fn terminal_exactly_when_nobody_is_open(results in prop::collection::vec(any_result(), 1..6), number in 1u32..12) {
         let names: Vec<String> = (0..results.len()).map(|i| format!("r{i}")).collect();
         let reports = names.iter().zip(results).map(|(n, r)| report(n, r)).collect();
-        let targets = Targets { open: &names, known: &[], generation: 0 };
+        let targets = Targets { open: &names, known: &[], generation: 0, suppressed: 0 };
         let settled = settle(&RetryPolicy::email(), facts(number), targets, Outcome::Mixed(reports), Jitter::NONE);
         let terminal = matches!(settled.ended, Ended::Delivered { .. } | Ended::Park { .. });
         if names.len() > 1 {
@@ -151,5 +152,39 @@ proptest! {
             let delivered = matches!(settled.ended, Ended::Delivered { .. });
             prop_assert_eq!(delivered, all_accepted);
         }
+    }
+}
+
+#[test]
+fn where_everybody_asked_not_to_be_written_to_it_is_given_up_with_that_reason() {
+    let cause = Cause::new(crate::suppression::SUPPRESSED, "unsubscribed");
+    let left_out = RecipientUpdate {
+        address: "ann".into(),
+        state: RecipientState::Suppressed,
+        provider_message_id: None,
+        cause: Some(cause.clone()),
+    };
+    let known = |state: RecipientState| {
+        vec![RecipientResult {
+            address: "bob".into(),
+            state,
+            generation: 0,
+            provider_message_id: None,
+            code: None,
+            provider_code: None,
+            error: None,
+            receipt: None,
+            at: crate::Timestamp::EPOCH,
+        }]
+    };
+    let ended = settle_without_targets(&[], 0, Some(&left_out));
+    assert_eq!(ended, Ended::Discard { cause });
+    assert_eq!(ended.status(), Some(Status::Discarded));
+    for (state, status) in [
+        (RecipientState::Accepted, Status::Delivered),
+        (RecipientState::Failed, Status::Parked),
+    ] {
+        let ended = settle_without_targets(&known(state), 0, Some(&left_out));
+        assert_eq!(ended.status(), Some(status), "{state:?}");
     }
 }

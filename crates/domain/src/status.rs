@@ -33,6 +33,8 @@ pub enum Change {
     Discard,
     /// A person cancels, or a newer notification supersedes, one that still waits.
     Cancel,
+    /// Everybody it was for has asked not to be written to.
+    Suppress,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +65,7 @@ impl Status {
             (Pending | Retrying, Change::Deliver | Change::DeliverLate) => Ok(Delivered),
             (Pending | Retrying, Change::Retry) => Ok(Retrying),
             (Pending | Retrying, Change::Park) => Ok(Parked),
-            (Pending | Retrying, Change::Cancel) => Ok(Discarded),
+            (Pending | Retrying, Change::Cancel | Change::Suppress) => Ok(Discarded),
             (Parked, Change::DeliverLate) => Ok(Delivered),
             (Delivered, Change::FailLate) => Ok(Parked),
             (Parked, Change::Requeue) => Ok(Pending),
@@ -128,6 +130,7 @@ mod tests {
         Change::Requeue,
         Change::Discard,
         Change::Cancel,
+        Change::Suppress,
     ];
 
     #[test]

@@ -44,6 +44,7 @@ pub mod sites;
 pub mod sources;
 pub mod sqlite;
 pub mod stats;
+pub mod suppressions;
 pub mod templates;
 pub mod users;
 
@@ -60,6 +61,7 @@ pub use receipts::Receipts;
 pub use signals::Signals;
 pub use sites::Sites;
 pub use stats::Stats;
+pub use suppressions::Suppressions;
 pub use templates::Templates;
 pub use users::Users;
 
@@ -79,6 +81,7 @@ pub trait Store:
     + Users
     + Stats
     + Templates
+    + Suppressions
 {
 }
 
@@ -96,5 +99,6 @@ impl<T> Store for T where
         + Users
         + Stats
         + Templates
+        + Suppressions
 {
 }

@@ -29,6 +29,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V11__receipts",
     "V12__console",
     "V13__events",
+    "V14__suppressions",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -45,6 +46,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V11__receipts",
     "V12__console",
     "V13__events",
+    "V14__suppressions",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -3,7 +3,7 @@
 use crate::commands::{
     audit, backup, bench, cancel, completions, config, demo, discard, doctor, event, healthcheck, jobs, key,
     kpi, list, lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site,
-    sites, status, tail, template, tenant, try_now, user, waiting,
+    sites, status, suppression, tail, template, tenant, try_now, user, waiting,
 };
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -74,6 +74,9 @@ enum Command {
     /// Tell that something happened, and see what became of it
     #[command(subcommand)]
     Event(event::Command),
+    /// Manage who must not be written to
+    #[command(subcommand)]
+    Suppression(suppression::Command),
     /// Manage API keys
     #[command(subcommand)]
     Key(key::Command),
@@ -127,6 +130,7 @@ impl Cli {
             Command::Lists(command) => Box::pin(lists::run(command)).await,
             Command::Template(command) => Box::pin(template::run(command)).await,
             Command::Event(command) => Box::pin(event::run(command, global)).await,
+            Command::Suppression(command) => Box::pin(suppression::run(command)).await,
             Command::Key(command) => Box::pin(key::run(command, global)).await,
             Command::User(command) => Box::pin(user::run(command, global)).await,
             Command::Tenant(command) => Box::pin(tenant::run(command)).await,

@@ -52,6 +52,9 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
         }),
         "PreviewRequest" => json!({"payload": {"guestName": "Asha", "checkinDate": "2026-03-15T00:00:00Z"}}),
         "TemplateTestRequest" => json!({"to": "ann@example.com", "payload": {"guestName": "Asha"}}),
+        "SuppressionRequest" => {
+            json!({"address": "ann@example.com", "channel": "Email", "reason": "asked by phone"})
+        }
         "TemplateSettingsView" => json!({"dateFormat": "%d-%b-%Y", "zone": "Asia/Kolkata"}),
         _ => return None,
     })
@@ -68,7 +71,7 @@ pub fn in_path(path: &str, name: &str) -> &'static str {
         ("tenants", _) => "harbour",
         ("keys" | "users", _) => "2",
         ("message-templates", "version") => "1",
-        ("message-templates", _) => "7",
+        ("message-templates" | "suppressions", _) => "7",
         (_, "name") => "ops",
         (_, "n") => "1",
         _ => NOTIFICATION,

@@ -5,8 +5,8 @@ use crate::{
     access::Access::{Administer, Open, Operate, Read, Replay, Status, Submit, Tenants},
     api::{
         actions, audit, batch, callbacks, events, health, jobs, keys, kpis, lanes, lists, metrics,
-        notifications, providers, recipients, schedules, sites, stream, submit, template_previews, templates,
-        tenants, users,
+        notifications, providers, recipients, schedules, sites, stream, submit, suppressions,
+        template_previews, templates, tenants, users,
     },
     docs,
     dto::{
@@ -30,6 +30,7 @@ use crate::{
         site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteRequest, SiteView},
         site_bulk::{SiteBulkRequest, SiteCountAnswer},
         submit::{BatchAnswer, BatchRequest, ResendAnswer, SubmitAnswer, SubmitRequest},
+        suppression::{SuppressionRequest, SuppressionView},
         template::{
             TemplateRequest, TemplateRowView, TemplateSettingsView, TemplateVersionView, TemplateView,
         },
@@ -55,6 +56,7 @@ pub fn all() -> Vec<Endpoint> {
         template_routes(),
         event_routes(),
         ops_routes(),
+        suppression_routes(),
         site_routes(),
         admin_routes(),
         system_routes(),
@@ -655,6 +657,39 @@ fn ops_routes() -> Vec<Endpoint> {
         .optional_body::<ReplayBody>()
         .answers::<ReplayAnswer>(200, "What was done")
         .refuses(&[Conflict]),
+    ]
+}
+
+fn suppression_routes() -> Vec<Endpoint> {
+    vec![
+        get(
+            "/api/suppressions",
+            Read,
+            "Who must not be written to, newest first",
+            suppressions::list,
+        )
+        .params(&[
+            ("address", "entries of this address, in any spelling"),
+            ("channel", "entries for this channel alone"),
+        ])
+        .params(&PAGING)
+        .pages::<SuppressionView>("A page"),
+        post(
+            "/api/suppressions",
+            Operate,
+            "Send nothing to an address any more",
+            suppressions::add,
+        )
+        .body::<SuppressionRequest>()
+        .answers::<SuppressionView>(201, "The entry")
+        .answers::<SuppressionView>(200, "There was such an entry already"),
+        delete(
+            "/api/suppressions/{id}",
+            Operate,
+            "Let an address be written to again",
+            suppressions::remove,
+        )
+        .empty("It is gone"),
     ]
 }
 

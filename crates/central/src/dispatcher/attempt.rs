@@ -1,15 +1,19 @@
 //! One attempt: from a claimed row to what came of it. Knows nothing of other rows.
 
-use super::fault::internal_fault;
+use super::{
+    fault::internal_fault,
+    suppressed::{Standing, Suppressed, SuppressionCheck},
+};
 use crate::directory::{Directory, LaneAdapter, LaneEntry};
 use delivery::{Adapter, Attempt, Deadline, Message};
 use domain::{
     Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
     code::{AMBIGUOUS, EXPIRED, TIMEOUT, UNKNOWN},
     field_error::in_words,
-    recipient::open_targets,
+    recipient::{RecipientState, open_targets},
     retry::INTERRUPTIONS_BEFORE_PARK,
-    settle::{Cause, EXPIRED_IN_WORDS, Ended, settle_without_targets},
+    settle::{Cause, EXPIRED_IN_WORDS, Ended, RecipientUpdate, settle_without_targets},
+    suppression::SUPPRESSED,
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
@@ -31,11 +35,23 @@ pub(super) struct Row {
     pub interruptions: u32,
     pub waiting_since: Timestamp,
     pub known: Vec<RecipientResult>,
+    /// Who is left out of this attempt, because they asked not to be written to.
+    pub left_out: Vec<RecipientUpdate>,
     /// The hold that this row was let through to see whether the lane is well again.
     pub probe: Option<domain::Hold>,
     /// The claim's step of a trace, and the attempt's below it.
     pub claim_step: Option<TraceContext>,
     pub attempt_step: Option<TraceContext>,
+}
+
+impl Row {
+    /// Results are kept per recipient only where there is more than one.
+    pub fn left_out_if_tracked(&self) -> Vec<RecipientUpdate> {
+        match self.left_out.len() + self.known.len() > 1 {
+            true => self.left_out.clone(),
+            false => vec![],
+        }
+    }
 }
 
 /// An attempt that is over, one way or another.
@@ -96,6 +112,7 @@ pub(super) enum AttemptResult {
 #[derive(Debug)]
 pub(super) struct AttemptContext {
     pub directory: Arc<Directory>,
+    pub suppressions: SuppressionCheck,
     pub timeout: Duration,
     /// Cancelled when the grace period of a shutdown is over.
     pub abandon: CancellationToken,
@@ -110,6 +127,7 @@ impl AttemptContext {
         probe: Option<domain::Hold>,
         now: Timestamp,
         start_by: Instant,
+        suppressed: &Suppressed,
     ) -> Finished {
         let start = Instant::now();
         let (mut row, outgoing) = split(claimed, probe);
@@ -117,7 +135,7 @@ impl AttemptContext {
         let making = async {
             match self.before_sending(&row, &outgoing.content, &entry, now) {
                 Some(over) => over,
-                None => self.send(&row, outgoing, &entry, start_by).await,
+                None => self.send(&mut row, outgoing, &entry, start_by, suppressed).await,
             }
         };
         // A fault of ours costs this attempt alone: its place is freed and its row ends where a person sees it.
@@ -193,10 +211,11 @@ impl AttemptContext {
 
     async fn send(
         &self,
-        row: &Row,
+        row: &mut Row,
         mut outgoing: Outgoing,
         entry: &LaneEntry,
         start_by: Instant,
+        suppressed: &Suppressed,
     ) -> AttemptResult {
         let adapter = match &entry.adapter {
             LaneAdapter::Ready(adapter) => adapter.clone(),
@@ -216,7 +235,7 @@ impl AttemptContext {
             LaneAdapter::Gone => return park("NO_PROVIDER", "its provider was removed"),
             LaneAdapter::Sealed(_) => return AttemptResult::Release,
         };
-        let targets = match self.targets(row, &mut outgoing.content).await {
+        let targets = match self.targets(row, &mut outgoing.content, suppressed).await {
             Ok(targets) => targets,
             Err(over) => return over,
         };
@@ -241,7 +260,12 @@ impl AttemptContext {
     }
 
     /// Whom this attempt is for, in place of whom the content names.
-    async fn targets(&self, row: &Row, content: &mut Content) -> Result<Vec<String>, AttemptResult> {
+    async fn targets(
+        &self,
+        row: &mut Row,
+        content: &mut Content,
+        suppressed: &Suppressed,
+    ) -> Result<Vec<String>, AttemptResult> {
         let (channel, target) = (content.channel(), std::mem::take(&mut content.target));
         if !channel.takes_recipients() {
             // Taken in when nobody served its type, or by an older version: it goes where the settings say, and is not
@@ -273,11 +297,19 @@ impl AttemptContext {
                 }
             },
         };
-        let open = open_targets(named, &row.known, row.generation);
+        let mut open = vec![];
+        for address in open_targets(named, &row.known, row.generation) {
+            match suppressed.standing(row.tenant, channel, content, &address) {
+                Standing::MayBeSentTo => open.push(address),
+                Standing::Suppressed(why) => row.left_out.push(left_out(address, why)),
+                Standing::NotAskedAbout => return Err(AttemptResult::Release),
+            }
+        }
         if open.is_empty() {
             return Err(AttemptResult::Concluded(settle_without_targets(
                 &row.known,
                 row.generation,
+                row.left_out.first(),
             )));
         }
         Ok(open)
@@ -325,6 +357,16 @@ fn park(code: &str, error: impl Into<String>) -> AttemptResult {
     })
 }
 
+/// A recipient who asked not to be written to.
+fn left_out(address: String, why: String) -> RecipientUpdate {
+    RecipientUpdate {
+        address,
+        state: RecipientState::Suppressed,
+        provider_message_id: None,
+        cause: Some(Cause::new(SUPPRESSED, why)),
+    }
+}
+
 /// A claimed row taken apart: what is remembered of it, and what goes out.
 fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
     let row = Row {
@@ -338,6 +380,7 @@ fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
         interruptions: claimed.interruptions,
         waiting_since: claimed.waiting_since,
         known: claimed.known,
+        left_out: vec![],
         probe,
         claim_step: claimed.trace,
         attempt_step: None,

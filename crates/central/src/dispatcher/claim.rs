@@ -9,7 +9,7 @@ use domain::{
     retry::slower,
     trace::{Span, SpanKind},
 };
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 use store::outbox::{Claimed, Claims, Lease};
 use tokio::time::Instant;
 
@@ -150,6 +150,24 @@ impl Dispatcher {
         let start_by = since + self.settings.lease / 2;
         self.unrecorded += claimed as u64;
         self.leases.held(rows.iter().map(|row| row.lease), since);
+        let suppressed = match self
+            .context
+            .suppressions
+            .ask(&self.context.directory, &rows)
+            .await
+        {
+            Ok(suppressed) => Arc::new(suppressed),
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "who must not be written to could not be read; nothing is sent"
+                );
+                for row in rows {
+                    self.give_back(row.lease, row.lane).await;
+                }
+                return claimed;
+            }
+        };
         for mut row in rows {
             self.tell_claim(&mut row, since);
             let known = self.context.directory.known_lane(row.lane, row.config_version);
@@ -183,11 +201,12 @@ impl Dispatcher {
                 self.give_back(row.lease, row.lane).await;
                 continue;
             }
-            let (context, finished, probe, now) = (
+            let (context, finished, probe, now, suppressed) = (
                 self.context.clone(),
                 self.finished.clone(),
                 probing.clone(),
                 self.clock.now(),
+                suppressed.clone(),
             );
             let gate = self.lanes.gate(row.lane);
             gate.open();
@@ -195,7 +214,9 @@ impl Dispatcher {
                 let over = match gate.enter().await {
                     None => Finished::let_go(row, entry, probe),
                     Some(_place) => {
-                        let over = context.attempt(row, entry, probe, now, start_by).await;
+                        let over = context
+                            .attempt(row, entry, probe, now, start_by, &suppressed)
+                            .await;
                         // Before the place is free.
                         if over.is_trouble_of_the_lane() {
                             gate.shut();

@@ -91,7 +91,7 @@ impl Judge {
                 let settlement = Settlement {
                     ended,
                     hold: None,
-                    recipients: vec![],
+                    recipients: row.left_out_if_tracked(),
                 };
                 conclusion.record = Some(record(&row, settlement, &[], None));
             }
@@ -124,8 +124,10 @@ impl Judge {
             open: &targets,
             known: &row.known,
             generation: row.generation,
+            suppressed: row.left_out.len(),
         };
         let mut settlement = settle(&entry.retry, facts, aims, outcome, Jitter::random());
+        settlement.recipients.extend(row.left_out.iter().cloned());
         conclusion.behaviour = if failure.is_some() {
             Behaviour::Silent
         } else {
@@ -210,7 +212,7 @@ fn record(
     } = settlement;
     let resolved_targets = match ended {
         Ended::Delivered { .. } => reached(row, &recipients, targets, true),
-        Ended::Park { .. } => reached(row, &recipients, targets, false),
+        Ended::Park { .. } | Ended::Discard { .. } => reached(row, &recipients, targets, false),
         Ended::Retry { .. } | Ended::Wait { .. } => vec![],
     };
     AttemptRecord {
@@ -228,7 +230,11 @@ fn record(
 
 /// With an error of the length that is kept.
 fn shortened(mut ended: Ended) -> Ended {
-    if let Ended::Retry { cause, .. } | Ended::Wait { cause } | Ended::Park { cause } = &mut ended {
+    if let Ended::Retry { cause, .. }
+    | Ended::Wait { cause }
+    | Ended::Park { cause }
+    | Ended::Discard { cause } = &mut ended
+    {
         cause.error = cut(std::mem::take(&mut cause.error));
     }
     ended

@@ -20,6 +20,7 @@ mod lanes;
 mod leases;
 mod recorder;
 mod sent;
+mod suppressed;
 mod tally;
 mod tenants;
 
@@ -38,6 +39,7 @@ use store::{
     Outbox,
     loops::{About, Loops, Swept},
 };
+use suppressed::SuppressionCheck;
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior},
@@ -152,6 +154,7 @@ impl Dispatcher {
             loops: loops.clone(),
             context: Arc::new(AttemptContext {
                 directory: central.directory.clone(),
+                suppressions: SuppressionCheck::new(central.store.clone()),
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
                 tracer: central.settings.tracer.clone(),

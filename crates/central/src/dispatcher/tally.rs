@@ -6,6 +6,8 @@ pub struct Tally {
     pub delivered: u64,
     pub retried: u64,
     pub parked: u64,
+    /// Everybody they were for asked not to be written to.
+    pub discarded: u64,
     /// Went back into a lane that is held.
     pub waiting: u64,
     pub released: u64,
@@ -15,13 +17,20 @@ pub struct Tally {
 
 impl Tally {
     pub fn rows(&self) -> u64 {
-        self.delivered + self.retried + self.parked + self.waiting + self.released + self.lost
+        self.delivered
+            + self.retried
+            + self.parked
+            + self.discarded
+            + self.waiting
+            + self.released
+            + self.lost
     }
 
     pub fn add(&mut self, other: &Tally) {
         self.delivered += other.delivered;
         self.retried += other.retried;
         self.parked += other.parked;
+        self.discarded += other.discarded;
         self.waiting += other.waiting;
         self.released += other.released;
         self.lost += other.lost;
@@ -33,6 +42,7 @@ impl Tally {
             delivered: self.delivered - before.delivered,
             retried: self.retried - before.retried,
             parked: self.parked - before.parked,
+            discarded: self.discarded - before.discarded,
             waiting: self.waiting - before.waiting,
             released: self.released - before.released,
             lost: self.lost - before.lost,

@@ -25,6 +25,7 @@ mod secrets;
 mod sending_by_provider;
 mod shutdown;
 mod sites;
+mod suppressions;
 mod traces;
 mod waiting;
 mod world;

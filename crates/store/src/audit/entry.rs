@@ -116,7 +116,9 @@ pub(crate) fn of_attempt(
         }),
         (None, Some(status)) => {
             let (code, detail) = match &record.ended {
-                Ended::Park { cause } => (Some(cause.code.as_str()), Some(cause.error.as_str())),
+                Ended::Park { cause } | Ended::Discard { cause } => {
+                    (Some(cause.code.as_str()), Some(cause.error.as_str()))
+                }
                 _ => (None, None),
             };
             Some(Entry {

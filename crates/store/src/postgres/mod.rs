@@ -26,6 +26,7 @@ mod signals;
 mod sites;
 mod sql;
 mod stats;
+mod suppressions;
 mod templates;
 pub(crate) mod tls;
 mod types;

@@ -30,6 +30,7 @@ pub(crate) mod safeguard;
 mod sites;
 mod sql;
 mod stats;
+mod suppressions;
 mod templates;
 mod transaction;
 #[cfg(test)]

@@ -63,6 +63,13 @@ store_suite! {
         an_empty_batch_is_no_error,
         many_callers_at_once_each_get_their_own_answers,
     }
+    suppressions::{
+        an_entry_is_read_back_to_the_last_field_and_made_only_once,
+        everybody_of_a_claim_is_asked_about_at_once_and_within_the_tenant,
+        only_a_tenants_first_entry_raises_the_directory_version,
+        a_list_of_many_is_paged_newest_first_and_searched_by_address,
+        who_is_put_on_and_taken_off_is_in_the_audit_log,
+    }
     templates::{
         a_template_is_read_back_to_the_last_field,
         a_template_is_one_of_its_event_channel_name_language_and_scope,
@@ -108,6 +115,7 @@ store_suite! {
         an_unknown_answer_is_counted_as_such,
         a_wait_is_uncounted_due_at_once_and_shows_the_reason,
         parked_ends_the_row_with_code_and_words,
+        what_may_go_to_nobody_ends_discarded_with_the_reason_and_is_counted_as_such,
         nothing_sent_counts_no_attempt,
         several_records_in_one_call_are_answered_in_order,
         recording_twice_changes_nothing_the_second_time,

@@ -33,6 +33,7 @@ mod site_messages;
 mod site_pair;
 pub mod sites;
 pub mod status;
+pub mod suppression;
 pub mod tail;
 pub mod template;
 pub mod tenant;

@@ -22,6 +22,7 @@ pub mod schedules;
 pub mod sites;
 pub mod stream;
 pub mod submit;
+pub mod suppressions;
 pub mod template_previews;
 pub mod templates;
 pub mod tenants;

@@ -30,6 +30,7 @@ pub enum Nav {
     Providers,
     Lists,
     Templates,
+    Suppressions,
     Audit,
     Jobs,
     Loops,
@@ -72,6 +73,7 @@ const ENTRIES: [(&str, &[Entry]); 3] = [
             entry(Nav::Providers, "/providers", "Providers", Access::Read),
             entry(Nav::Lists, "/lists", "Lists", Access::Read),
             entry(Nav::Templates, "/templates", "Templates", Access::Read),
+            entry(Nav::Suppressions, "/suppressions", "Suppressions", Access::Read),
         ],
     ),
     (

@@ -47,6 +47,7 @@ mod settings;
 mod show;
 mod sign_in;
 mod sites;
+mod suppressions;
 mod templates;
 mod tenants;
 pub(crate) mod theme;

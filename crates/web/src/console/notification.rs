@@ -123,6 +123,7 @@ fn state_badge(state: &RecipientState) -> Badge {
         RecipientState::Open => Badge::OPEN,
         RecipientState::Accepted => Badge::ACCEPTED,
         RecipientState::Failed => Badge::FAILED,
+        RecipientState::Suppressed => Badge::SUPPRESSED,
     }
 }
 

@@ -4,7 +4,8 @@ use super::{
     account, audit, bulk, captured,
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
-    provider_test, providers, recipients, saved, send, sign_in, sites, templates, tenants, theme, users,
+    provider_test, providers, recipients, saved, send, sign_in, sites, suppressions, templates, tenants,
+    theme, users,
 };
 use crate::{
     access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
@@ -124,6 +125,9 @@ fn setting_up() -> Vec<Route> {
         post("/lists/{name}/add", Administer, recipients::add),
         post("/lists/{name}/change", Administer, recipients::change),
         post("/lists/{name}/delete", Administer, recipients::delete),
+        get("/suppressions", Read, suppressions::page),
+        post("/suppressions", Operate, suppressions::add),
+        post("/suppressions/{id}/remove", Operate, suppressions::remove),
         get("/templates", Read, templates::list::page),
         get("/templates/new", Administer, templates::editor::new),
         post("/templates/new", Administer, templates::editor::create),

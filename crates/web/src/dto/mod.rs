@@ -25,6 +25,7 @@ pub mod schedule;
 pub mod site;
 pub mod site_bulk;
 pub mod submit;
+pub mod suppression;
 pub mod template;
 pub mod template_preview;
 pub mod tenant;

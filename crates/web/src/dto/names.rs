@@ -47,11 +47,12 @@ words! {
     CategoryName("Category") = Category::ALL.iter().map(|c| c.as_str());
     OperationStatusName("OperationStatus") = OperationStatus::ALL.iter().map(|s| s.as_str());
     PresenceName("Presence") = ["NeverSeen", "Online", "Offline"];
-    RecipientStateName("RecipientState") = ["Open", "Accepted", "Failed"];
+    RecipientStateName("RecipientState") = RecipientState::ALL.iter().map(|s| s.as_str());
     ReceiptStateName("ReceiptState") = ReceiptState::ALL.iter().map(|s| s.as_str());
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     TranscriptSideName("TranscriptSide") = ["sent", "received"];
+    SuppressionSourceName("SuppressionSource") = SuppressionSource::ALL.iter().map(|s| s.as_str());
     DateAsName("DateAs") = ["date", "instant"];
     EventStatusName("EventStatus") = EventStatus::ALL.iter().map(|s| s.as_str());
     ScheduleStatusName("ScheduleStatus") = ScheduleStatus::ALL.iter().map(|s| s.as_str());

@@ -24,6 +24,7 @@ mod serving;
 mod sites;
 mod stream;
 mod submit;
+mod suppressions;
 mod system;
 mod templates;
 mod tenants;

@@ -43,6 +43,7 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "TemplateRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x", "version": 1}),
         "UnsavedPreviewRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x"}),
         "PreviewRequest" | "TemplateTestRequest" => json!({"payload": {}}),
+        "SuppressionRequest" => json!({"address": "sample@example.com"}),
         "TemplateSettingsView" => json!({}),
         other => panic!("no sample for {other}"),
     })

@@ -57,6 +57,7 @@ struct Furnished {
     key: String,
     user: String,
     template: String,
+    suppression: String,
 }
 
 #[test]
@@ -120,6 +121,8 @@ impl Furnished {
         let user = made("/api/users", json!({"name": "ann", "role": "viewer"})).await["id"].to_string();
         let template = json!({"eventType": "booking.confirmed", "channel": "Email", "body": "{{guestName}}"});
         let template = made("/api/message-templates", template).await["id"].to_string();
+        let suppression = json!({"address": "gone@example.com"});
+        let suppression = made("/api/suppressions", suppression).await["id"].to_string();
         let job = made("/api/notifications/retry", json!({"filter": {"q": "x"}})).await;
         let notifications = vec![
             world.parked("parked").await,
@@ -132,6 +135,7 @@ impl Furnished {
             key,
             user,
             template,
+            suppression,
             world,
         }
     }
@@ -185,6 +189,7 @@ impl Furnished {
             ("users", _) => vec![self.user.clone()],
             ("message-templates", "id") => vec![self.template.clone()],
             ("message-templates", "version") => known(&["1"]),
+            ("suppressions", _) => vec![self.suppression.clone()],
             ("sites", "id") => known(&["north"]),
             ("providers", _) => known(&["hook", "mail", "trap"]),
             ("tenants", _) => known(&["spare"]),
@@ -373,6 +378,7 @@ fn good_body(name: &str, path: &str) -> Value {
         }
         "PreviewRequest" => json!({"payload": {"guestName": "Asha"}}),
         "TemplateTestRequest" => json!({"to": "a@example.com", "payload": {"guestName": "Asha"}}),
+        "SuppressionRequest" => json!({"address": "fresh@example.com"}),
         "TemplateSettingsView" => json!({"dateFormat": "%d.%m.%Y"}),
         other => panic!("no good body of {other}"),
     }

@@ -15,6 +15,7 @@ struct Owned {
     job: String,
     key: String,
     template: String,
+    suppression: String,
 }
 
 /// Fills the first tenant with one of everything.
@@ -39,6 +40,8 @@ async fn fill(world: &mut World) -> Owned {
         .expect(201);
     let template = json!({"eventType": "zebra.seen", "channel": "Email", "body": "zebra {{name}}"});
     let template = world.post("/api/message-templates", template).await.expect(201);
+    let suppression = json!({"address": "zebra@example.com", "channel": "Sms"});
+    let suppression = world.post("/api/suppressions", suppression).await.expect(201);
     let notifications = vec![
         world.parked("zebra parked").await,
         world.delivered("zebra delivered").await,
@@ -53,6 +56,7 @@ async fn fill(world: &mut World) -> Owned {
         job: job["id"].as_str().unwrap().to_owned(),
         key: key["id"].to_string(),
         template: template["id"].to_string(),
+        suppression: suppression["id"].to_string(),
     }
 }
 
@@ -64,6 +68,7 @@ async fn snapshot(world: &World, owned: &Owned) -> Vec<Value> {
         "/api/providers".into(),
         "/api/keys".into(),
         "/api/message-templates".into(),
+        "/api/suppressions".into(),
         format!("/api/message-templates/{}", owned.template),
         "/api/notifications".into(),
     ];
@@ -99,6 +104,7 @@ fn filled_in(path: &str, owned: &Owned) -> Vec<String> {
         _ if path.starts_with("/api/jobs/") => &owned.job,
         _ if path.starts_with("/api/keys/") => &owned.key,
         _ if path.starts_with("/api/message-templates/") => &owned.template,
+        _ if path.starts_with("/api/suppressions/") => &owned.suppression,
         _ => MARK,
     };
     vec![named.replace("{id}", id)]

@@ -115,6 +115,10 @@ impl Recorder {
                     tally.parked += 1;
                     (Status::Parked, Some(cause))
                 }
+                Ended::Discard { cause } => {
+                    tally.discarded += 1;
+                    (Status::Discarded, Some(cause))
+                }
                 Ended::Retry { after, cause, .. } => {
                     tally.retried += 1;
                     again.push((*lane, now + *after));

@@ -186,7 +186,10 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     let mut bare = record.clone();
     match &mut bare.ended {
         Ended::Delivered { provider_message_id } => *provider_message_id = None,
-        Ended::Retry { cause, .. } | Ended::Wait { cause } | Ended::Park { cause } => {
+        Ended::Retry { cause, .. }
+        | Ended::Wait { cause }
+        | Ended::Park { cause }
+        | Ended::Discard { cause } => {
             (cause.error, cause.provider_code) = (refused(), None);
         }
     }

@@ -53,6 +53,7 @@ impl<'a> Ends<'a> {
                     ("Delivered", None, provider_message_id.as_deref())
                 }
                 Ended::Park { cause } => ("Parked", Some(cause), None),
+                Ended::Discard { cause } => ("Discarded", Some(cause), None),
                 Ended::Retry { .. } | Ended::Wait { .. } => continue,
             };
             these.leases.add(record);

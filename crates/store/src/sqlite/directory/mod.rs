@@ -277,7 +277,7 @@ pub(in crate::sqlite) fn changed(
     audit::insert(s, &Entry::of_change(tenant, kind, actor, target, detail))
 }
 
-fn bump(s: &WriteSession<'_>) -> Result<()> {
+pub(super) fn bump(s: &WriteSession<'_>) -> Result<()> {
     s.conn.prepare_cached(sql::directory_bump)?.execute([])?;
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(in crate::sqlite) fn record(s: &mut WriteSession<'_>, batch: &[AttemptRecord
 
 fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     let fenced = match &attempt.ended {
-        Ended::Delivered { .. } | Ended::Park { .. } => ended(s, attempt)?,
+        Ended::Delivered { .. } | Ended::Park { .. } | Ended::Discard { .. } => ended(s, attempt)?,
         Ended::Retry { .. } => retried(s, attempt)?,
         Ended::Wait { .. } => waits(s, attempt)?,
     };
@@ -103,12 +103,12 @@ impl<'a> Outcome<'a> {
                 provider_message_id: provider_message_id.as_deref(),
                 ..Self::new(Status::Delivered)
             }),
-            Ended::Park { cause } => Some(Self {
+            Ended::Park { cause } | Ended::Discard { cause } => Some(Self {
                 code: Some(&cause.code),
                 provider_code: cause.provider_code.as_deref(),
                 error: Some(&cause.error),
                 resolved_targets,
-                ..Self::new(Status::Parked)
+                ..Self::new(attempt.ended.status()?)
             }),
             Ended::Retry { .. } | Ended::Wait { .. } => None,
         }

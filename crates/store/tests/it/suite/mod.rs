@@ -24,5 +24,6 @@ pub mod schema;
 pub mod sites;
 pub mod stats;
 pub mod supersede;
+pub mod suppressions;
 pub mod templates;
 pub mod users;

@@ -1,7 +1,7 @@
 //! Writing down what attempts came to.
 
 use crate::harness::*;
-use domain::{Clock, Status};
+use domain::{Clock, RecipientState, Status, settle::RecipientUpdate};
 use store::{
     operator::Acted,
     outbox::{Cause, Claimed, Ended, Recorded},
@@ -84,6 +84,29 @@ pub async fn parked_ends_the_row_with_code_and_words(t: &TestStore) {
     assert_eq!(row.last_provider_code.as_deref(), Some("5.1.1"));
     assert_eq!(row.last_error.as_deref(), Some("no such user"));
     assert_eq!(row.resolved_targets, ["gone@example.com"]);
+}
+
+pub async fn what_may_go_to_nobody_ends_discarded_with_the_reason_and_is_counted_as_such(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let id = t.send(lane).await;
+    let mut record = park(&t.claim_one(lane).await);
+    record.attempt = None;
+    record.ended = Ended::Discard {
+        cause: Cause::new("SUPPRESSED", "unsubscribed"),
+    };
+    record.recipients = vec![RecipientUpdate {
+        address: "ann@example.com".into(),
+        state: RecipientState::Suppressed,
+        provider_message_id: None,
+        cause: Some(Cause::new("SUPPRESSED", "unsubscribed")),
+    }];
+    assert_eq!(t.record(record.clone()).await, Recorded::Done);
+    let row = t.get(id).await;
+    assert_eq!((row.status, row.retry_count), (Status::Discarded, 0));
+    assert_eq!(row.last_code.as_deref(), Some("SUPPRESSED"));
+    assert_eq!(row.last_error.as_deref(), Some("unsubscribed"));
+    assert_eq!(row.recipients[0].state, RecipientState::Suppressed);
+    assert_eq!(t.record(record).await, Recorded::AlreadyRecorded);
 }
 
 pub async fn nothing_sent_counts_no_attempt(t: &TestStore) {

@@ -125,6 +125,7 @@ impl Furnished {
                 "template-version",
                 &format!("/templates/{}/versions/2", self.template),
             ),
+            shown("suppressions", "/suppressions"),
             shown("keys", "/keys"),
             shown("users", "/users"),
             shown("user", "/users/2"),
@@ -282,6 +283,15 @@ async fn templates(world: &World) -> i64 {
         ..made.draft
     };
     client.save_template(made.id, &second).await.unwrap();
+    let reason = "asked by phone";
+    client
+        .suppress("dora@plant.example", None, Some("marketing"), reason)
+        .await
+        .unwrap();
+    client
+        .suppress("+919876543210", Some(client::Channel::Sms), None, "")
+        .await
+        .unwrap();
     made.id
 }
 

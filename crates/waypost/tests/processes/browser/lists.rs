@@ -42,4 +42,21 @@ async fn a_list_is_made_filled_and_thinned_out(scripts: Scripts) {
     assert_eq!(members(&world).await, both(false)[1..]);
 }
 
-with_and_without_script!(a_list_is_made_filled_and_thinned_out);
+async fn somebody_is_put_on_the_list_of_who_is_not_written_to_and_taken_off(scripts: Scripts) {
+    let world = World::start().await;
+    let browser = world.signed_in(scripts).await;
+    browser.open("/suppressions").await;
+    browser.fill("#address", "ann@plant.example").await;
+    browser.click("#new-suppression button").await;
+    browser.shows("#suppressions", "ann@plant.example").await;
+    let entries = world.node.client.suppressions(None).await.unwrap();
+    assert_eq!(entries[0].address, "ann@plant.example");
+    browser.click("[data-address='ann@plant.example'] button").await;
+    browser.shows("#flash", "is written to again").await;
+    assert!(world.node.client.suppressions(None).await.unwrap().is_empty());
+}
+
+with_and_without_script!(
+    a_list_is_made_filled_and_thinned_out,
+    somebody_is_put_on_the_list_of_who_is_not_written_to_and_taken_off,
+);

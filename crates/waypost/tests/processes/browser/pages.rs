@@ -117,6 +117,7 @@ async fn empty_pages_are_accessible_and_say_what_to_do_next() {
         ("/providers", "Add"),
         ("/lists", "Make the first one"),
         ("/templates", "Make the first one"),
+        ("/suppressions", "Everybody may be written to"),
     ] {
         browser.open(path).await;
         browser.shows("#main", next).await;

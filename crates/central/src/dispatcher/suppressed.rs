@@ -1,0 +1,123 @@
+//! Who of a claim's recipients asked not to be written to.
+//!
+//! Always true: entries are read at the claim, never from memory; a tenant that has none costs no question.
+
+use crate::directory::{
+    Directory,
+    versioned::{Versioned, Weigh},
+};
+use domain::{
+    Channel, Content, Target, TenantId,
+    suppression::{NewSuppression, compared},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+use store::{Suppressions, outbox::Claimed};
+
+/// The tenants that have entries, as of one version of the directory: the first entry of a tenant raises it.
+#[derive(Debug)]
+struct Suppressing(HashSet<TenantId>);
+
+impl Weigh for Suppressing {
+    fn weight(&self) -> usize {
+        self.0.len()
+    }
+}
+
+const MOST_TENANTS: usize = 1_000_000;
+
+#[derive(Debug)]
+pub(super) struct SuppressionCheck {
+    store: Arc<dyn Suppressions>,
+    tenants: Versioned<(), Suppressing>,
+}
+
+/// What one claim found.
+#[derive(Debug, Default)]
+pub(super) struct Suppressed {
+    tenants: HashSet<TenantId>,
+    asked: HashSet<(TenantId, String)>,
+    entries: HashMap<(TenantId, String), Vec<NewSuppression>>,
+}
+
+/// How an address stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    MayBeSentTo,
+    /// And why.
+    Suppressed(String),
+    /// It came onto its list after the claim had asked.
+    NotAskedAbout,
+}
+
+impl SuppressionCheck {
+    pub fn new(store: Arc<dyn Suppressions>) -> Self {
+        Self {
+            store,
+            tenants: Versioned::with_room(MOST_TENANTS),
+        }
+    }
+
+    /// Asks about everybody the rows are for, all at once.
+    pub async fn ask(&self, directory: &Directory, rows: &[Claimed]) -> store::Result<Suppressed> {
+        let read = async {
+            let tenants = self.store.suppressing_tenants().await?;
+            Ok(Some(Suppressing(tenants.into_iter().collect())))
+        };
+        let suppressing = self.tenants.get_or_read(directory.version(), (), read).await?;
+        let Some(suppressing) = suppressing.filter(|s| rows.iter().any(|row| s.0.contains(&row.tenant)))
+        else {
+            return Ok(Suppressed::default());
+        };
+        let mut asked = HashSet::new();
+        for row in rows.iter().filter(|row| suppressing.0.contains(&row.tenant)) {
+            match &row.content.target {
+                _ if about(&row.content).is_none() => {}
+                Target::Provider => {}
+                Target::Recipients(to) => asked.extend(to.iter().map(|to| (row.tenant, compared(to)))),
+                Target::List(name) => {
+                    let list = directory.list(row.tenant, name).await?;
+                    let members = list.iter().flat_map(|list| &list.recipients);
+                    asked.extend(members.map(|member| (row.tenant, compared(&member.address))));
+                }
+            }
+        }
+        let mut entries: HashMap<_, Vec<NewSuppression>> = HashMap::new();
+        if !asked.is_empty() {
+            let pairs: Vec<_> = asked.iter().cloned().collect();
+            for (tenant, found) in self.store.suppressed(&pairs).await? {
+                let key = (tenant, compared(&found.entry.address));
+                entries.entry(key).or_default().push(found.entry);
+            }
+        }
+        Ok(Suppressed {
+            tenants: suppressing.0.clone(),
+            asked,
+            entries,
+        })
+    }
+}
+
+impl Suppressed {
+    pub fn standing(&self, tenant: TenantId, channel: Channel, content: &Content, address: &str) -> Standing {
+        let (true, Some(topics)) = (self.tenants.contains(&tenant), about(content)) else {
+            return Standing::MayBeSentTo;
+        };
+        let key = (tenant, compared(address));
+        if !self.asked.contains(&key) {
+            return Standing::NotAskedAbout;
+        }
+        let mut entries = self.entries.get(&key).into_iter().flatten();
+        let covering = entries.find(|entry| entry.covers(channel, &topics));
+        covering.map_or(Standing::MayBeSentTo, |entry| {
+            Standing::Suppressed(entry.in_words())
+        })
+    }
+}
+
+/// What a message is about, for entries that name a topic. None: it goes out in any case.
+fn about(_content: &Content) -> Option<Vec<&str>> {
+    Some(vec![])
+}

@@ -1,0 +1,168 @@
+//! The [`Suppressions`] trait on PostgreSQL.
+
+mod sql;
+
+use super::{
+    PgStore, audit,
+    directory::{bump, must_be_live},
+    failed::Failed,
+    rows,
+    session::{Db, Session},
+};
+use crate::{
+    Error, Result,
+    audit::Entry,
+    query::Page,
+    suppressions::{SuppressionFilter, SuppressionPage, Suppressions, columns},
+};
+use async_trait::async_trait;
+use domain::{
+    Actor, AuditKind, TenantId,
+    suppression::{NewSuppression, Suppression, compared},
+};
+use tokio_postgres::Row;
+
+const TABLE: &str = "suppressions";
+
+#[async_trait]
+impl Suppressions for PgStore {
+    async fn suppressions(
+        &self,
+        tenant: TenantId,
+        filter: &SuppressionFilter,
+        page: Page,
+    ) -> Result<SuppressionPage> {
+        let (address, channel) = (
+            filter.address.as_deref().map(compared),
+            filter.channel.map(|c| c.as_str()),
+        );
+        let (before, limit) = (page.after.map(|after| after.seq), i64::from(page.limit) + 1);
+        let session = self.db.general().await?;
+        let found = session
+            .rows(
+                sql::suppressions,
+                &[&tenant.0, &address, &channel, &before, &limit],
+            )
+            .await?;
+        let rows: Result<Vec<_>> = found.iter().map(entry).collect();
+        Ok(SuppressionPage::of(rows?, page.limit))
+    }
+
+    async fn suppress(
+        &self,
+        tenant: TenantId,
+        entry: &NewSuppression,
+        actor: &Actor,
+    ) -> Result<(Suppression, bool)> {
+        suppress(&self.db, tenant, entry, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
+        unsuppress(&self.db, tenant, id, actor)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn suppressing_tenants(&self) -> Result<Vec<TenantId>> {
+        let session = self.db.general().await?;
+        let found = session.rows(sql::suppressing_tenants, &[]).await?;
+        Ok(found.iter().map(|row| TenantId(row.get(0))).collect())
+    }
+
+    async fn suppressed(&self, asked: &[(TenantId, String)]) -> Result<Vec<(TenantId, Suppression)>> {
+        let tenants: Vec<i32> = asked.iter().map(|(tenant, _)| tenant.0).collect();
+        let addresses: Vec<&str> = asked.iter().map(|(_, address)| address.as_str()).collect();
+        let session = self.db.general().await?;
+        let found = session.rows(sql::suppressed, &[&tenants, &addresses]).await?;
+        let with_tenant = |row: &Row| Ok((TenantId(row.get("tenant")), entry(row)?));
+        found.iter().map(with_tenant).collect()
+    }
+}
+
+async fn suppress(
+    db: &Db,
+    tenant: TenantId,
+    new: &NewSuppression,
+    actor: &Actor,
+) -> Result<(Suppression, bool), Failed> {
+    let (channel, topic) = columns(new);
+    let key = compared(&new.address);
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    must_be_live(&tx, tenant).await?;
+    if tx.one(sql::suppression_is_first, &[&tenant.0]).await?.get(0) {
+        bump(&tx).await?;
+    }
+    let (source, by) = (new.source.as_str(), actor.as_str());
+    let made = tx
+        .exec(
+            sql::suppress,
+            &[
+                &db.now(),
+                &tenant.0,
+                &key,
+                &new.address,
+                &channel,
+                &topic,
+                &new.reason,
+                &source,
+                &by,
+            ],
+        )
+        .await?;
+    if made > 0 {
+        let put_on = Entry::of_change(
+            tenant,
+            AuditKind::SuppressionChanged,
+            actor,
+            &new.address,
+            "put on",
+        );
+        audit::insert(db, &tx, [put_on]).await?;
+    }
+    let found = tx
+        .opt(sql::suppression_find, &[&tenant.0, &key, &channel, &topic])
+        .await?;
+    let found = found.ok_or_else(|| Error::corrupt(TABLE, "a row just written is gone"))?;
+    let found = entry(&found)?;
+    tx.commit().await?;
+    Ok((found, made > 0))
+}
+
+async fn unsuppress(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let Some(row) = tx.opt(sql::unsuppress, &[&tenant.0, &id]).await? else {
+        return Ok(false);
+    };
+    let taken_off = Entry::of_change(
+        tenant,
+        AuditKind::SuppressionChanged,
+        actor,
+        row.get("address"),
+        "taken off",
+    );
+    audit::insert(db, &tx, [taken_off]).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+fn entry(row: &Row) -> Result<Suppression> {
+    let channel = Some(row.get::<_, &str>("channel")).filter(|channel| !channel.is_empty());
+    let channel = channel.map(|channel| rows::parsed(TABLE, channel)).transpose()?;
+    let source = rows::parsed(TABLE, row.get("source"))?;
+    Ok(Suppression {
+        id: row.get("suppression_id"),
+        created_at: rows::time(row, "created_at"),
+        created_by: Actor::new(row.get::<_, &str>("created_by")),
+        entry: NewSuppression {
+            source,
+            channel,
+            address: row.get("address"),
+            topic: Some(row.get("topic")).filter(|topic: &String| !topic.is_empty()),
+            reason: row.get("reason"),
+        },
+    })
+}

@@ -1,0 +1,2 @@
+-- One look into the index for each tenant, however long the list is.
+select t.tenant from tenants t where exists (select from suppressions s where s.tenant = t.tenant)

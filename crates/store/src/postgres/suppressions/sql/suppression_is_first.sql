@@ -1,0 +1,1 @@
+select not exists (select from suppressions where tenant = $1::integer)

@@ -1,0 +1,6 @@
+-- $2 address as it is compared, $3 channel, $4 before this id; null means all.
+select suppression_id, tenant, address, channel, topic, reason, source, created_at, created_by
+from suppressions
+where tenant = $1::integer and ($2::text is null or address_key = $2::text) and ($3::text is null or channel = $3::text)
+  and suppression_id < coalesce($4::bigint, 9223372036854775807)
+order by suppression_id desc limit $5::bigint

@@ -1,0 +1,11 @@
+//! The statements of this job, named like their files.
+
+statements!(
+    suppress,
+    suppressed,
+    suppressing_tenants,
+    suppression_find,
+    suppression_is_first,
+    suppressions,
+    unsuppress,
+);

@@ -1,0 +1,1 @@
+select not exists (select 1 from suppressions where tenant = ?1)

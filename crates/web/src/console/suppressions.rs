@@ -1,0 +1,120 @@
+//! Who must not be written to: found, put on, taken off.
+
+use super::{
+    failure::Result,
+    flash::Flash,
+    form::Form,
+    frame::{Frame, Framed, Nav, framed},
+    guard::Signed,
+};
+use crate::{
+    api::{PathText, lists::encode},
+    paging::{self, print_cursor},
+    query::Params,
+    state::Shared,
+};
+use askama::Template;
+use axum::{extract::State, http::StatusCode};
+use central::suppressions::SuppressionError;
+use domain::{
+    Channel, FieldError,
+    suppression::{NewSuppression, Suppression, SuppressionSource},
+};
+use store::{query::Page as Asked, suppressions::SuppressionFilter};
+
+#[derive(Template)]
+#[template(path = "suppressions/page.html")]
+struct Page {
+    frame: Frame,
+    rows: Vec<Suppression>,
+    /// The address that was looked for.
+    sought: String,
+    older: Option<String>,
+    bad: Vec<FieldError>,
+    typed: NewSuppression,
+}
+framed!(Page);
+
+const ROWS: u32 = 100;
+
+fn nobody() -> NewSuppression {
+    NewSuppression {
+        address: String::new(),
+        channel: None,
+        topic: None,
+        reason: String::new(),
+        source: SuppressionSource::Operator,
+    }
+}
+
+async fn show(state: &Shared, signed: &Signed, mut params: Params) -> Result<Page> {
+    let address = params.text("address");
+    let page = Asked {
+        limit: ROWS,
+        after: paging::cursor(&mut params),
+    };
+    let filter = SuppressionFilter {
+        address: address.clone(),
+        channel: None,
+    };
+    let found = state
+        .central
+        .store
+        .suppressions(signed.caller.tenant, &filter, page)
+        .await?;
+    let sought = address.unwrap_or_default();
+    let older = found.next.map(|next| {
+        let cursor = print_cursor(next);
+        format!("/suppressions?address={}&cursor={cursor}", encode(&sought))
+    });
+    Ok(Page {
+        frame: Frame::new(state, signed, "Suppressions", Nav::Suppressions).await?,
+        rows: found.rows,
+        sought,
+        older,
+        bad: vec![],
+        typed: nobody(),
+    })
+}
+
+pub async fn page(State(state): State<Shared>, signed: Signed, params: Params) -> Result {
+    Ok(show(&state, &signed, params).await?.show(&state))
+}
+
+pub async fn add(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+    let typed = NewSuppression {
+        address: form.text("address").unwrap_or_default(),
+        channel: form.get("channel").and_then(|text| text.parse().ok()),
+        topic: form.text("topic"),
+        reason: form.text("reason").unwrap_or_default(),
+        ..nobody()
+    };
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    let bad = match state.central.suppressions.add(tenant, &typed, actor).await {
+        Ok(_) => {
+            let said = Flash::good(format!("{} is not written to any more.", typed.address));
+            return Ok(said.at("/suppressions", &state.console));
+        }
+        Err(SuppressionError::Fields(bad)) => bad,
+        Err(SuppressionError::Store(error)) => return Err(error.into()),
+    };
+    let page = Page {
+        bad,
+        typed,
+        ..show(&state, &signed, Params::default()).await?
+    };
+    Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
+}
+
+pub async fn remove(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    let gone = match id.parse() {
+        Ok(id) => state.central.suppressions.remove(tenant, id, actor).await?,
+        Err(_) => false,
+    };
+    let flash = match gone {
+        true => Flash::good("The address is written to again."),
+        false => Flash::bad("There is no such entry any more."),
+    };
+    Ok(flash.at("/suppressions", &state.console))
+}
