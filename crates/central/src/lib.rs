@@ -25,6 +25,7 @@ pub mod secrets;
 pub mod sites;
 pub mod suppressions;
 pub mod templates;
+pub mod unsubscribe;
 pub mod users;
 pub mod waiting;
 pub mod wake;

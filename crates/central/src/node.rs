@@ -18,6 +18,7 @@ use crate::{
     sites::{SiteService, SiteStore},
     suppressions::SuppressionService,
     templates::TemplateService,
+    unsubscribe::Unsubscribing,
     users::UserService,
     wake::Wake,
     watched_kpis::WatchedKpis,
@@ -40,7 +41,8 @@ pub struct Settings {
     pub kpi: KpiAsk,
     /// What stands in a message where its template names a value that there is not.
     pub missing_placeholder: MissingPlaceholder,
-    /// Where the outside reaches this installation (`server.public_url`): what callback addresses begin with.
+    /// Where the outside reaches this installation (`server.public_url`): what callback addresses and unsubscribe links begin
+    /// with.
     pub public_url: Option<String>,
     /// Whoever discards or cancels a notification has to say why.
     pub discard_needs_reason: bool,
@@ -90,6 +92,7 @@ pub struct Central {
     pub templates: TemplateService,
     pub events: EventService,
     pub suppressions: SuppressionService,
+    pub unsubscribing: Unsubscribing,
     pub keys: Keys,
     pub users: UserService,
     pub jobs: JobService,
@@ -177,6 +180,7 @@ impl Central {
             lists: ListService::new(store.clone(), store.clone(), directory.clone(), wake.clone()),
             templates,
             events,
+            unsubscribing: Unsubscribing::new(directory.sealer().clone(), settings.public_url.as_deref()),
             suppressions: SuppressionService::new(store.clone(), store.clone(), directory.clone()),
             keys: Keys::new(store.clone(), clock.clone()),
             users: UserService::new(store.clone(), clock.clone()),

@@ -39,6 +39,8 @@ pub struct Message {
     pub created_at: Timestamp,
     /// This attempt's step of a trace; for far ends that go on with it.
     pub trace: Option<TraceContext>,
+    /// Where its one recipient says that they want no more of it; for mail.
+    pub unsubscribe: Option<String>,
 }
 
 impl Message {
@@ -153,6 +155,7 @@ mod tests {
                 site: None,
                 created_at: Timestamp::EPOCH,
                 trace: None,
+                unsubscribe: None,
             };
             message.data::<Data>()
         };

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CHANGES: [Change; 8] = [
+    const CHANGES: [Change; 9] = [
         Change::Deliver,
         Change::Retry,
         Change::Park,

@@ -6,7 +6,7 @@ use crate::{
     api::{
         actions, audit, batch, callbacks, events, health, jobs, keys, kpis, lanes, lists, metrics,
         notifications, providers, recipients, schedules, sites, stream, submit, suppressions,
-        template_previews, templates, tenants, users,
+        template_previews, templates, tenants, unsubscribe, users,
     },
     docs,
     dto::{
@@ -42,7 +42,9 @@ use crate::{
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
     openapi,
-    problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, TooMany, ValidationFailed, WrongState},
+    problem::Code::{
+        Conflict, SiteFailed, SiteNoAnswer, SiteOffline, TooMany, Unavailable, ValidationFailed, WrongState,
+    },
 };
 
 /// Every route there is.
@@ -869,6 +871,23 @@ fn system_routes() -> Vec<Endpoint> {
             "text/plain",
             "Prometheus text",
         ),
+        get(
+            "/unsubscribe/{token}",
+            Open,
+            "The page behind a mail's unsubscribe link; it only asks",
+            unsubscribe::page,
+        )
+        .answers_as(200, "text/html", "A page")
+        .answers_as(404, "text/html", "The link is none of ours"),
+        post(
+            "/unsubscribe/{token}",
+            Open,
+            "Send no more mail to the address of the link (RFC 8058)",
+            unsubscribe::act,
+        )
+        .answers_as(200, "text/html", "A page")
+        .answers_as(404, "text/html", "The link is none of ours")
+        .refuses(&[Unavailable]),
         get("/openapi.json", Open, "This document", openapi::serve).answers_as(
             200,
             "application/json",

@@ -4,10 +4,14 @@ use super::{
     fault::internal_fault,
     suppressed::{Standing, Suppressed, SuppressionCheck},
 };
-use crate::directory::{Directory, LaneAdapter, LaneEntry};
+use crate::{
+    directory::{Directory, LaneAdapter, LaneEntry},
+    unsubscribe::Unsubscribing,
+};
 use delivery::{Adapter, Attempt, Deadline, Message};
 use domain::{
-    Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext, Tracer,
+    Channel, Content, Failure, OnAmbiguous, Outcome, RecipientResult, Scope, Target, Timestamp, TraceContext,
+    Tracer,
     code::{AMBIGUOUS, EXPIRED, TIMEOUT, UNKNOWN},
     field_error::in_words,
     recipient::{RecipientState, open_targets},
@@ -37,6 +41,8 @@ pub(super) struct Row {
     pub known: Vec<RecipientResult>,
     /// Who is left out of this attempt, because they asked not to be written to.
     pub left_out: Vec<RecipientUpdate>,
+    /// The way out for the one recipient of a mail.
+    pub unsubscribe: Option<String>,
     /// The hold that this row was let through to see whether the lane is well again.
     pub probe: Option<domain::Hold>,
     /// The claim's step of a trace, and the attempt's below it.
@@ -113,6 +119,7 @@ pub(super) enum AttemptResult {
 pub(super) struct AttemptContext {
     pub directory: Arc<Directory>,
     pub suppressions: SuppressionCheck,
+    pub unsubscribing: Unsubscribing,
     pub timeout: Duration,
     /// Cancelled when the grace period of a shutdown is over.
     pub abandon: CancellationToken,
@@ -259,6 +266,16 @@ impl AttemptContext {
         }
     }
 
+    /// The link for a mail's one recipient; none for what goes out in any case. Of an event only its topic is ended.
+    fn way_out(&self, tenant: domain::TenantId, content: &Content, address: &str) -> Option<String> {
+        let topic = match content.event.as_deref() {
+            Some(event) if event.critical => return None,
+            Some(event) => Some(event.topic.as_deref().unwrap_or(&event.event_type)),
+            None => None,
+        };
+        self.unsubscribing.link(tenant, address, topic)
+    }
+
     /// Whom this attempt is for, in place of whom the content names.
     async fn targets(
         &self,
@@ -275,7 +292,12 @@ impl AttemptContext {
         let named = match target {
             Target::Provider => return Ok(vec![]),
             Target::Recipients(to) if to.is_empty() => return Err(park("EMPTY_LIST", "nobody to send to")),
-            Target::Recipients(to) => to,
+            Target::Recipients(to) => {
+                if let ([only], Channel::Email) = (to.as_slice(), channel) {
+                    row.unsubscribe = self.way_out(row.tenant, content, only);
+                }
+                to
+            }
             Target::List(name) => match self.directory.list(row.tenant, &name).await {
                 Err(error) => {
                     tracing::warn!(
@@ -381,6 +403,7 @@ fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
         waiting_since: claimed.waiting_since,
         known: claimed.known,
         left_out: vec![],
+        unsubscribe: None,
         probe,
         claim_step: claimed.trace,
         attempt_step: None,
@@ -409,6 +432,7 @@ impl Outgoing {
             site: self.site,
             created_at: self.created_at,
             trace: row.attempt_step,
+            unsubscribe: row.unsubscribe.clone(),
         }
     }
 }

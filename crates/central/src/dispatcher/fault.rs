@@ -88,6 +88,8 @@ mod tests {
                 interruptions: 0,
                 waiting_since: Timestamp::EPOCH,
                 known: vec![],
+                left_out: vec![],
+                unsubscribe: None,
                 probe: None,
                 claim_step: None,
                 attempt_step: None,

@@ -155,6 +155,7 @@ impl Dispatcher {
             context: Arc::new(AttemptContext {
                 directory: central.directory.clone(),
                 suppressions: SuppressionCheck::new(central.store.clone()),
+                unsubscribing: central.unsubscribing.clone(),
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
                 tracer: central.settings.tracer.clone(),

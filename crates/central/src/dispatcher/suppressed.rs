@@ -118,6 +118,17 @@ impl Suppressed {
 }
 
 /// What a message is about, for entries that name a topic. None: it goes out in any case.
-fn about(_content: &Content) -> Option<Vec<&str>> {
-    Some(vec![])
+fn about(content: &Content) -> Option<Vec<&str>> {
+    match content.event.as_deref() {
+        None => Some(vec![]),
+        Some(event) if event.critical => None,
+        Some(event) => Some(
+            event
+                .topic
+                .as_deref()
+                .into_iter()
+                .chain([event.event_type.as_str()])
+                .collect(),
+        ),
+    }
 }

@@ -207,6 +207,7 @@ impl ProviderService {
             site: None,
             created_at: self.clock.now(),
             trace: None,
+            unsubscribe: None,
         };
         if message.targets.is_empty() && provider.channel.needs_recipients() {
             return Err(TestError::NotUsable(

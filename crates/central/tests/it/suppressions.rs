@@ -1,6 +1,7 @@
 //! Who asked not to be written to is not, and the message says so.
 
 use crate::world::{TENANT, World, secs, somebody};
+use central::Settings;
 use domain::{
     Channel, Failure, Outcome, RecipientState, Scope, Status,
     suppression::{NewSuppression, SUPPRESSED, SuppressionSource},
@@ -105,6 +106,34 @@ async fn an_entry_for_another_channel_or_tenant_keeps_nobody_back() {
     let id = world.send(a_notification().to(&["ann@example.com"])).await;
     assert_eq!(world.sweep().await.delivered, 1);
     assert_eq!(world.get(id).await.status, Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_mail_to_one_address_has_a_way_out_and_one_to_several_or_a_list_has_none() {
+    let settings = Settings {
+        public_url: Some("https://waypost.example.com".into()),
+        ..Settings::named("node-1")
+    };
+    let mut world = World::with(settings).await;
+    world.send(a_notification().to(&["ann@example.com"])).await;
+    world
+        .send(a_notification().to(&["ann@example.com", "bob@example.com"]))
+        .await;
+    world.send(a_notification().to_list("ops")).await;
+    assert_eq!(world.sweep().await.delivered, 3);
+    let sent = world.mail.received();
+    let links: Vec<_> = sent
+        .iter()
+        .filter_map(|message| message.unsubscribe.clone())
+        .collect();
+    assert_eq!(links.len(), 1);
+    let token = links[0]
+        .strip_prefix("https://waypost.example.com/unsubscribe/")
+        .unwrap();
+    assert_eq!(
+        world.central.unsubscribing.read(token).unwrap().address,
+        "ann@example.com"
+    );
 }
 
 #[tokio::test]

@@ -202,6 +202,7 @@ mod tests {
             targets: vec![],
             site: None,
             trace: None,
+            unsubscribe: None,
             created_at: Timestamp::from_millis(0),
         }
     }

@@ -27,6 +27,11 @@ pub(super) fn compose(message: &Message, settings: &SmtpSettings) -> Vec<u8> {
     if let Some(reply_to) = &settings.reply_to {
         builder = builder.reply_to(header_address(reply_to));
     }
+    if let Some(link) = &message.unsubscribe {
+        builder = builder
+            .header("List-Unsubscribe", Raw::new(format!("<{}>", one_line(link))))
+            .header("List-Unsubscribe-Post", Raw::new("List-Unsubscribe=One-Click"));
+    }
     if let Some(html) = &message.content.body_html {
         builder = builder.html_body(unix_lines(html));
     }
@@ -97,6 +102,7 @@ mod tests {
             site: None,
             created_at: Timestamp::from_millis(1_767_225_600_000),
             trace: None,
+            unsubscribe: None,
         };
         change(&mut message);
         String::from_utf8(compose(&message, &settings)).unwrap()
@@ -150,5 +156,20 @@ mod tests {
                 && mail.contains("text/plain")
                 && mail.contains("<p>hot</p>")
         );
+    }
+
+    #[test]
+    fn a_mail_with_a_way_out_says_so_as_mail_programs_want_it() {
+        let link = "https://waypost.example.com/unsubscribe/abc";
+        let mail = composed(|message| message.unsubscribe = Some(link.into()));
+        assert!(
+            mail.contains(&format!("List-Unsubscribe: <{link}>\r\n")),
+            "{mail}"
+        );
+        assert!(
+            mail.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"),
+            "{mail}"
+        );
+        assert!(!composed(|_| ()).contains("List-Unsubscribe"));
     }
 }

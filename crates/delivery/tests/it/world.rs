@@ -38,6 +38,7 @@ pub fn message(channel: Channel, targets: &[&str]) -> Message {
         site: Some("plant-7".into()),
         created_at: Timestamp::from_millis(1_767_225_600_000),
         trace: None,
+        unsubscribe: None,
     }
 }
 

@@ -217,7 +217,7 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
         resolved_targets: match ended {
             Ended::Delivered { .. } => vec!["ops@example.com".into()],
             Ended::Park { .. } => vec!["gone@example.com".into()],
-            Ended::Retry { .. } | Ended::Wait { .. } => vec![],
+            Ended::Retry { .. } | Ended::Wait { .. } | Ended::Discard { .. } => vec![],
         },
         ended,
         recipients: vec![],

@@ -50,6 +50,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "only the parked ones, once a minute: the index is partial",
     ),
     ("list_backlog", "due", "ends at its limit"),
+    ("suppressed", "asked", "the addresses of one claim, no table"),
     ("purge_candidates", "o", "what its limits let through"),
     ("purge_oldest_left", "o", "ends at the first"),
     (

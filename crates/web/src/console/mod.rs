@@ -12,6 +12,7 @@
 mod account;
 pub(crate) mod assets;
 mod audit;
+pub mod bare;
 mod bulk;
 mod captured;
 mod cookies;

@@ -1,9 +1,10 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, ReceiptState, ScheduleStatus,
-    Status, WaitReason,
+    AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, ReceiptState, RecipientState,
+    ScheduleStatus, Status, WaitReason,
     site::{Category, OperationStatus},
+    suppression::SuppressionSource,
 };
 use std::borrow::Cow;
 use store::directory::Role;

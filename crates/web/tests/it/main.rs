@@ -28,4 +28,5 @@ mod suppressions;
 mod system;
 mod templates;
 mod tenants;
+mod unsubscribe;
 mod world;

@@ -144,6 +144,7 @@ async fn every_documented_route_is_served_and_every_documented_parameter_is_read
             .replace("{address}", "x")
             .replace("{messageId}", "x")
             .replace("{version}", "1")
+            .replace("{token}", "x")
             .replace("{id}", "x");
         let body = || sample_body(&document, operation);
         let bare = world.ask(&method, &filled, &key, body()).await;
@@ -201,6 +202,7 @@ async fn every_documented_field_of_a_body_is_read() {
             .replace("{address}", "ops@example.com")
             .replace("{messageId}", "x")
             .replace("{version}", "1")
+            .replace("{token}", "x")
             .replace("{id}", "mail");
         let answer = world
             .ask(&method, &target, &key, Some(Value::Object(nulls)))

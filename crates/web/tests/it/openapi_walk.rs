@@ -178,6 +178,16 @@ impl Furnished {
         }
     }
 
+    /// Of a link that this world made.
+    fn unsubscribe_token(&self) -> String {
+        let sealer = self.world.central.directory.sealer().clone();
+        let unsubscribing = central::unsubscribe::Unsubscribing::new(sealer, Some("http://x"));
+        let link = unsubscribing
+            .link(domain::TenantId::DEFAULT, "ann@example.com", None)
+            .unwrap();
+        link.rsplit('/').next().unwrap_or_default().to_owned()
+    }
+
     /// Values of a path parameter, the useful ones first.
     fn in_path(&self, path: &str, name: &str) -> Vec<String> {
         let known = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
@@ -189,6 +199,7 @@ impl Furnished {
             ("users", _) => vec![self.user.clone()],
             ("message-templates", "id") => vec![self.template.clone()],
             ("message-templates", "version") => known(&["1"]),
+            (_, "token") => vec![self.unsubscribe_token()],
             ("suppressions", _) => vec![self.suppression.clone()],
             ("sites", "id") => known(&["north"]),
             ("providers", _) => known(&["hook", "mail", "trap"]),
