@@ -17,6 +17,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 use url::Url;
 
@@ -34,6 +35,9 @@ const ARGUMENTS: [&str; 12] = [
     "--lang=en-GB",
     "--window-size=1280,900",
 ];
+
+/// How long test code in a page may take.
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What is over by itself when the page has settled.
 const PASSING: [ErrorStatus; 4] = [
@@ -125,7 +129,11 @@ impl Browser {
         let profile = tempfile::tempdir_in(folder).unwrap().keep();
         let profile = format!("--user-data-dir={}", profile.display());
         let arguments: Vec<_> = ARGUMENTS.into_iter().chain([profile.as_str()]).collect();
-        let wanted = json!({ "browserName": "chrome", "goog:chromeOptions": { "args": arguments } });
+        let wanted = json!({
+            "browserName": "chrome", "goog:chromeOptions": { "args": arguments },
+            // The longest page is looked through on a machine that does other things as well.
+            "timeouts": { "script": SCRIPT_TIMEOUT.as_millis() as u64 },
+        });
         let driver = ClientBuilder::new(HttpConnector::new())
             .capabilities(wanted.as_object().cloned().unwrap())
             .connect(&address)

@@ -57,8 +57,9 @@ async fn the_first_screen_of_the_list_says_what_failed_why_and_when() {
     browser.open("/notifications?status=Parked").await;
     for part in [".state", ".subject", ".reason", ".when"] {
         let script = format!(
-            "const at = document.querySelector('#notifications tbody tr {part}').getBoundingClientRect();\
-             return at.height > 0 && at.bottom <= window.innerHeight && at.right <= window.innerWidth;"
+            "const one = document.querySelector('#notifications tbody tr {part}'), at = one.getBoundingClientRect();\
+             const seen = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);\
+             return at.height > 0 && at.bottom <= window.innerHeight && at.right <= window.innerWidth && one.contains(seen);"
         );
         assert_eq!(browser.run(&script).await, true, "{part} is on the first screen");
     }
