@@ -52,10 +52,11 @@ impl Again {
             unknowns: 0,
             age: Duration::ZERO,
             on_ambiguous: OnAmbiguous::Resend,
+            throttles: 0,
         };
         let failure = Failure::transient(Scope::Lane, "UNREACHABLE", "").after(asked);
         match self.policy.decide(facts, &failure, Jitter::random()) {
-            Verdict::Retry { after } => Some(after),
+            Verdict::Retry { after } | Verdict::Postpone { after } => Some(after),
             Verdict::Wait { .. } | Verdict::Park(_) => None,
         }
     }

@@ -14,6 +14,16 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
     /// not an outcome.
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome;
 
+    /// Whether each recipient is a request of its own. Rates and deadlines count requests.
+    fn asks_one_by_one(&self) -> bool {
+        false
+    }
+
+    /// When the message may go out, if not now: some services take some messages at certain hours only. Does no IO.
+    fn not_before(&self, _message: &Message, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     /// Asks the far end about a receipt that nobody signed. Answers with what it says itself; none where it knows of no
     /// such thing.
     async fn ask_receipt(
@@ -49,6 +59,12 @@ impl Message {
     pub fn type_data(&self) -> Result<Option<serde_json::Value>, Failure> {
         let text = self.content.type_data.as_deref();
         text.map(serde_json::from_str).transpose().map_err(unreadable)
+    }
+
+    /// The template it is made of, for kinds that have any.
+    pub fn template_name(&self) -> Option<String> {
+        let data = self.type_data().ok()??;
+        Some(data.get("template")?.get("name")?.as_str()?.to_owned())
     }
 
     /// The type data as a kind knows it, which is an object; the default where there is none.

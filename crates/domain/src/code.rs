@@ -25,6 +25,8 @@ pub const INVALID_CONFIG: &str = "INVALID_CONFIG";
 pub const VALIDATION: &str = "VALIDATION";
 /// This address cannot be served.
 pub const RECIPIENT: &str = "RECIPIENT";
+/// Such messages go out at certain hours only.
+pub const OUTSIDE_HOURS: &str = "OUTSIDE_HOURS";
 /// The service refuses the template.
 pub const TEMPLATE: &str = "TEMPLATE";
 /// It was not out by the time its sender set.

@@ -18,6 +18,7 @@ pub mod event;
 pub mod field_error;
 pub mod filter;
 pub mod hold;
+pub mod hours;
 pub mod id;
 pub mod kpi;
 pub mod lock;

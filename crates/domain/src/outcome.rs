@@ -1,8 +1,12 @@
 //! What one attempt taught us. Adapters produce it; [`crate::settle`] and [`crate::retry`] draw the conclusions.
 
-use crate::hold::HoldReason;
+use crate::{code, hold::HoldReason};
 use serde::{Deserialize, Serialize};
-use std::{borrow::Cow, time::Duration};
+use std::{
+    borrow::Cow,
+    num::{NonZeroU8, NonZeroU32},
+    time::Duration,
+};
 
 /// The result of one attempt over all its targets.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +15,7 @@ pub enum Outcome {
     Delivered(Accepted),
     /// No target accepted, all for the same reason.
     Failed(Failure),
-    /// Targets fared differently: a report for each.
+    /// Targets fared differently: a report for each who was asked for. Who has none was not, and stays as he was.
     Mixed(Vec<RecipientReport>),
 }
 
@@ -44,6 +48,10 @@ pub struct Failure {
     pub detail: String,
     /// The far end asked us to wait this long.
     pub retry_after: Option<Duration>,
+    /// Worth so many tries in all, whatever the policy grants.
+    pub tries: Option<NonZeroU8>,
+    /// And none once the message is so many seconds old.
+    pub at_most_seconds: Option<NonZeroU32>,
     /// The whole lane must stop: trying other messages cannot help until somebody acts.
     pub hold: Option<HoldReason>,
 }
@@ -60,8 +68,7 @@ pub enum FailureKind {
     Ambiguous,
 }
 
-/// What is blocked by the failure. Only `Lane` has a reader so far: it counts for the lane's breaker. The others tell
-/// whose fault it was, and are there for pauses that are narrower than a lane.
+/// What is blocked by the failure: a lane's counts for its breaker, and what throttles pauses just that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
     /// This message alone.
@@ -70,6 +77,8 @@ pub enum Scope {
     Recipient,
     /// Messages to this URL, channel or chat of a provider that has several.
     Destination,
+    /// Messages made of this template.
+    Template,
     /// Everything that goes out through this provider.
     Lane,
 }
@@ -88,6 +97,8 @@ impl Failure {
             provider_code: None,
             detail: detail.into(),
             retry_after: None,
+            tries: None,
+            at_most_seconds: None,
             hold: None,
         }
     }
@@ -126,9 +137,28 @@ impl Failure {
         self
     }
 
-    /// The far end as a whole does not answer, as opposed to refusing this message.
+    /// The far end as a whole does not answer, as opposed to refusing this message, or to wanting less just now.
     pub fn is_lane_down(&self) -> bool {
-        self.scope == Scope::Lane && matches!(self.kind, FailureKind::Transient | FailureKind::Ambiguous)
+        self.scope == Scope::Lane
+            && matches!(self.kind, FailureKind::Transient | FailureKind::Ambiguous)
+            && !self.is_throttled()
+    }
+
+    /// The tries it is worth in all, where that is not the policy's affair.
+    pub fn tries(&self) -> Option<u32> {
+        self.tries.map(|tries| tries.get().into())
+    }
+
+    /// The age from which on the message is not worth another try.
+    pub fn at_most(&self) -> Option<Duration> {
+        self.at_most_seconds
+            .map(|seconds| Duration::from_secs(seconds.get().into()))
+    }
+
+    /// It was not refused: it came too soon after others, or at the wrong hour.
+    pub fn is_throttled(&self) -> bool {
+        self.kind == FailureKind::Transient
+            && matches!(self.code.as_ref(), code::RATE_LIMITED | code::OUTSIDE_HOURS)
     }
 }
 

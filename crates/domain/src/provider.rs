@@ -7,7 +7,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limits {
-    /// Attempts under way at once, over one node.
+    /// Attempts under way at once: on each node, or below [`Limits::PER_NODE_FROM`] over all of them.
     #[serde(default = "Limits::default_concurrency")]
     pub concurrency: u32,
     /// Attempts per second over all nodes; none means no limit.
@@ -21,8 +21,16 @@ impl Limits {
     /// More a second than any far end takes.
     const PER_SECOND_CEILING: f64 = 1e6;
 
+    /// A concurrency from here on is what one node does; a smaller one is what the far end takes, whoever asks.
+    pub const PER_NODE_FROM: u32 = 16;
+
     fn default_concurrency() -> u32 {
         32
+    }
+
+    /// Whether they hold over all nodes together: a rate does, and a small concurrency. Such a lane has one owner at a time.
+    pub fn are_over_all_nodes(&self) -> bool {
+        self.per_second.is_some() || self.concurrency < Self::PER_NODE_FROM
     }
 
     /// What is wrong with the limits, as (key, what it takes).

@@ -14,6 +14,9 @@ fn result(state: RecipientState, generation: i32, receipt: Option<ReceiptState>)
         error: None,
         at: Timestamp::EPOCH,
         receipt,
+        provider: None,
+        tries: 0,
+        not_before: None,
     }
 }
 

@@ -39,14 +39,17 @@ pub enum RecipientState {
     Failed,
     /// Asked not to be written to; looked at again with every attempt.
     Suppressed,
+    /// Was asked for and nobody knows whether it was taken, where a duplicate costs money; a requeue opens it again.
+    Ambiguous,
 }
 
 impl RecipientState {
-    pub const ALL: [RecipientState; 4] = [
+    pub const ALL: [RecipientState; 5] = [
         RecipientState::Open,
         RecipientState::Accepted,
         RecipientState::Failed,
         RecipientState::Suppressed,
+        RecipientState::Ambiguous,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -55,6 +58,7 @@ impl RecipientState {
             RecipientState::Accepted => "Accepted",
             RecipientState::Failed => "Failed",
             RecipientState::Suppressed => "Suppressed",
+            RecipientState::Ambiguous => "Ambiguous",
         }
     }
 }
@@ -84,7 +88,29 @@ pub struct RecipientResult {
     pub error: Option<String>,
     pub at: Timestamp,
     /// What the provider told later about the message to this recipient.
+    #[serde(default)]
     pub receipt: Option<ReceiptState>,
+    /// Who was asked.
+    #[serde(default)]
+    pub provider: Option<String>,
+    /// Tries in its generation.
+    #[serde(default)]
+    pub tries: u32,
+    /// While it is open: not asked for before this.
+    #[serde(default)]
+    pub not_before: Option<Timestamp>,
+}
+
+impl RecipientResult {
+    /// Nothing more is done for it: it has it, or it failed for good (or perhaps not at all) in this generation.
+    fn is_settled(&self, generation: i32) -> bool {
+        match self.state {
+            // Who is suppressed is looked at again with every attempt.
+            RecipientState::Open | RecipientState::Suppressed => false,
+            RecipientState::Accepted => true,
+            RecipientState::Failed | RecipientState::Ambiguous => self.generation == generation,
+        }
+    }
 }
 
 /// The targets of the next attempt: the list as it is now, less those who accepted at any time and those who
@@ -93,11 +119,9 @@ pub fn open_targets(list: Vec<String>, known: &[RecipientResult], generation: i3
     let mut seen = std::collections::HashSet::new();
     list.into_iter()
         .filter(|address| {
-            !known.iter().any(|r| {
-                r.address == *address
-                    && (r.state == RecipientState::Accepted
-                        || (r.state == RecipientState::Failed && r.generation == generation))
-            })
+            !known
+                .iter()
+                .any(|r| r.address == *address && r.is_settled(generation))
         })
         .filter(|address| seen.insert(address.clone()))
         .collect()
@@ -118,19 +142,23 @@ mod tests {
             error: None,
             at: Timestamp::EPOCH,
             receipt: None,
+            provider: None,
+            tries: 0,
+            not_before: None,
         }
     }
 
     #[test]
     fn who_accepted_is_never_a_target_again_and_who_failed_only_after_a_requeue() {
-        let list = || ["a", "b", "c", "a"].map(String::from).to_vec();
+        let list = || ["a", "b", "c", "d", "a"].map(String::from).to_vec();
         let known = [
             result("a", RecipientState::Accepted, 0),
             result("b", RecipientState::Failed, 0),
             result("c", RecipientState::Open, 0),
+            result("d", RecipientState::Ambiguous, 0),
         ];
         assert_eq!(open_targets(list(), &known, 0), ["c"]);
-        assert_eq!(open_targets(list(), &known, 1), ["b", "c"]);
-        assert_eq!(open_targets(list(), &[], 0), ["a", "b", "c"]);
+        assert_eq!(open_targets(list(), &known, 1), ["b", "c", "d"]);
+        assert_eq!(open_targets(list(), &[], 0), ["a", "b", "c", "d"]);
     }
 }

@@ -3,6 +3,7 @@
 //! Pure: the attempt number, the age and the randomness are arguments, so a test is a table of inputs and answers.
 
 use crate::{
+    code,
     hold::HoldReason,
     outcome::{Failure, FailureKind, Scope},
     provider::OnAmbiguous,
@@ -110,6 +111,8 @@ pub struct AttemptFacts {
     /// Since the message was due for the first time.
     pub age: Duration,
     pub on_ambiguous: OnAmbiguous,
+    /// How often in a row the lane was throttled before this.
+    pub throttles: u32,
 }
 
 /// Randomness as an argument: a number in [0, 1).
@@ -128,6 +131,10 @@ impl Jitter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Retry {
+        after: Duration,
+    },
+    /// Not now, and not its fault: it comes again then, uncounted.
+    Postpone {
         after: Duration,
     },
     /// The lane is held; the row waits in it, uncounted.
@@ -152,9 +159,12 @@ impl RetryPolicy {
         if let Some(reason) = failure.hold {
             return Verdict::Wait { reason };
         }
+        if let Some(after) = self.postponed(facts, failure, jitter) {
+            return Verdict::Postpone { after };
+        }
         match failure.kind {
             FailureKind::Permanent => return Verdict::Park(ParkReason::Permanent),
-            FailureKind::Unknown if facts.unknowns >= self.unknown_retries => {
+            FailureKind::Unknown if facts.unknowns >= self.unknown_retries_after(failure) => {
                 return Verdict::Park(ParkReason::UnknownAnswer);
             }
             FailureKind::Ambiguous if facts.on_ambiguous == OnAmbiguous::Park => {
@@ -162,15 +172,53 @@ impl RetryPolicy {
             }
             FailureKind::Transient | FailureKind::Unknown | FailureKind::Ambiguous => {}
         }
-        if self.max_attempts > 0 && facts.number >= self.max_attempts {
+        let most = [Some(self.max_attempts).filter(|most| *most > 0), failure.tries()];
+        if most.into_iter().flatten().any(|most| facts.number >= most) {
             return Verdict::Park(ParkReason::AttemptsExhausted);
         }
-        if self.max_age.is_some_and(|limit| facts.age >= limit) {
+        let oldest = [self.max_age, failure.at_most()];
+        if oldest.into_iter().flatten().any(|limit| facts.age >= limit) {
             return Verdict::Park(ParkReason::TooOld);
         }
         Verdict::Retry {
             after: self.delay(facts.number, failure.retry_after, jitter),
         }
+    }
+
+    /// A lane that wants less just now, or a message at the wrong hour: nobody failed, so nothing is counted.
+    fn postponed(&self, facts: AttemptFacts, failure: &Failure, jitter: Jitter) -> Option<Duration> {
+        let of_lane = failure.scope == Scope::Lane || failure.code == code::OUTSIDE_HOURS;
+        (failure.is_throttled() && of_lane).then(|| {
+            let number = facts.throttles.saturating_add(1);
+            self.delay(number, failure.retry_after, jitter)
+        })
+    }
+
+    fn unknown_retries_after(&self, failure: &Failure) -> u32 {
+        failure
+            .tries()
+            .map_or(self.unknown_retries, |tries| tries.saturating_sub(1))
+    }
+
+    /// How long the failure keeps everything else in its scope from being tried: as long as the far end asked for, or where
+    /// it only wants less, by backoff. None where others may try.
+    pub fn pause(&self, failure: &Failure, throttles: u32) -> Option<Duration> {
+        if failure.hold.is_some() || failure.scope == Scope::Message {
+            return None;
+        }
+        let asked = failure.retry_after.map(|wait| wait.min(RETRY_AFTER_CEILING));
+        let paused = match failure.scope {
+            Scope::Lane => failure.is_lane_down() || failure.is_throttled(),
+            _ => failure.is_throttled() || failure.scope == Scope::Template,
+        };
+        if !paused || failure.kind == FailureKind::Permanent {
+            return None;
+        }
+        asked.or_else(|| {
+            failure
+                .is_throttled()
+                .then(|| self.backoff(throttles.saturating_add(1)))
+        })
     }
 
     /// The delay of our own making after the attempt of this number. Never above the cap.
@@ -344,12 +392,14 @@ pub fn probe_target(interval: Duration, retry_after: Option<Duration>) -> Durati
     interval.max(retry_after.unwrap_or_default().min(RETRY_AFTER_CEILING))
 }
 
-/// A far end that throttles everybody, not only this message: the whole lane waits this long.
-pub fn lane_pause(failure: &Failure) -> Option<Duration> {
-    (failure.scope == Scope::Lane && failure.hold.is_none())
-        .then_some(failure.retry_after)
-        .flatten()
-        .map(|wait| wait.min(RETRY_AFTER_CEILING))
+/// How much later than the first the row of this number goes out, of rows that were postponed to one moment: at the lane's
+/// rate, so that they do not all come due at once.
+pub fn spread(number: u64, per_second: Option<f64>) -> Duration {
+    let seconds = per_second.map_or(0.0, |rate| number as f64 / rate);
+    // A rate that is none spreads nothing.
+    Duration::try_from_secs_f64(seconds)
+        .unwrap_or_default()
+        .min(RETRY_AFTER_CEILING)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::num::{NonZeroU8, NonZeroU32};
 
 fn secs(n: u64) -> Duration {
     Duration::from_secs(n)
@@ -13,6 +14,7 @@ fn facts(number: u32) -> AttemptFacts {
         unknowns: 0,
         age: Duration::ZERO,
         on_ambiguous: OnAmbiguous::Resend,
+        throttles: 0,
     }
 }
 
@@ -93,6 +95,88 @@ fn each_kind_of_failure_leads_to_its_own_verdict() {
             reason: HoldReason::Auth
         }
     );
+}
+
+#[test]
+fn a_failure_may_be_worth_fewer_tries_than_the_policy_grants() {
+    let policy = RetryPolicy::email();
+    let after = |number, failure: &Failure| policy.decide(facts(number), failure, Jitter::NONE);
+    let capped = Failure {
+        tries: NonZeroU8::new(2),
+        ..transient()
+    };
+    assert!(matches!(after(1, &capped), Verdict::Retry { .. }));
+    assert_eq!(after(2, &capped), Verdict::Park(ParkReason::AttemptsExhausted));
+    let generous = Failure {
+        tries: NonZeroU8::new(99),
+        ..transient()
+    };
+    assert_eq!(after(10, &generous), Verdict::Park(ParkReason::AttemptsExhausted));
+    let unknown = Failure {
+        tries: NonZeroU8::new(3),
+        ..Failure::unknown("UNKNOWN", "?")
+    };
+    let nth = |unknowns| AttemptFacts { unknowns, ..facts(2) };
+    assert!(matches!(
+        policy.decide(nth(1), &unknown, Jitter::NONE),
+        Verdict::Retry { .. }
+    ));
+    assert_eq!(
+        policy.decide(nth(2), &unknown, Jitter::NONE),
+        Verdict::Park(ParkReason::UnknownAnswer)
+    );
+    let soon = Failure {
+        at_most_seconds: NonZeroU32::new(600),
+        ..transient()
+    };
+    let old = AttemptFacts {
+        age: secs(600),
+        ..facts(2)
+    };
+    assert_eq!(
+        policy.decide(old, &soon, Jitter::NONE),
+        Verdict::Park(ParkReason::TooOld)
+    );
+}
+
+#[test]
+fn a_lane_that_wants_less_is_paused_as_it_asked_or_by_backoff_and_costs_no_try() {
+    let policy = RetryPolicy::exponential();
+    let slow = Failure::transient(Scope::Lane, "RATE_LIMITED", "");
+    let nth = |throttles| AttemptFacts {
+        throttles,
+        ..facts(99)
+    };
+    for (throttles, wait) in [(0, 60), (1, 120), (2, 240)] {
+        assert_eq!(
+            policy.decide(nth(throttles), &slow, Jitter::NONE),
+            Verdict::Postpone { after: secs(wait) }
+        );
+        assert_eq!(policy.pause(&slow, throttles), Some(secs(wait)));
+    }
+    let told = slow.clone().after(Some(secs(7)));
+    assert_eq!(policy.pause(&told, 5), Some(secs(7)));
+    let chat = Failure::transient(Scope::Recipient, "RATE_LIMITED", "");
+    assert_eq!(policy.pause(&chat, 0), Some(secs(60)));
+    assert_eq!(
+        policy.decide(facts(5), &chat, Jitter::NONE),
+        Verdict::Park(ParkReason::AttemptsExhausted),
+        "one recipient's counts"
+    );
+    let greylisted = Failure::transient(Scope::Recipient, "RECIPIENT", "").after(Some(secs(300)));
+    assert_eq!(policy.pause(&greylisted, 0), None, "others may get through");
+    let down = Failure::transient(Scope::Lane, "PROVIDER_ERROR", "");
+    assert_eq!(policy.pause(&down, 0), None);
+    assert_eq!(policy.pause(&down.after(Some(secs(9))), 0), Some(secs(9)));
+}
+
+#[test]
+fn what_was_postponed_to_one_moment_goes_out_at_the_lanes_rate() {
+    assert_eq!(spread(100, Some(10.0)), secs(10));
+    assert_eq!(spread(100, None), secs(0));
+    for odd in [0.0, -1.0, f64::NAN] {
+        assert!(spread(u64::MAX, Some(odd)) <= RETRY_AFTER_CEILING);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! open recipient is never terminal; one without is.
 
 use crate::{
-    code::AMBIGUOUS,
+    code::{AMBIGUOUS, TIMEOUT},
     hold::HoldReason,
     outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport},
     recipient::{RecipientResult, RecipientState},
@@ -15,6 +15,11 @@ use std::time::Duration;
 
 /// The code of a notification that some recipients got and others never will.
 pub const PARTIAL: &str = "PARTIAL";
+
+/// The code of a notification whose place a newer one with the same key has taken.
+pub const SUPERSEDED: &str = "SUPERSEDED";
+pub const SUPERSEDED_IN_WORDS: &str =
+    "a newer one with the same key came while it was being sent, and it failed";
 
 pub const EXPIRED_IN_WORDS: &str = "its time had passed before it could be delivered";
 
@@ -34,6 +39,17 @@ impl Cause {
             code: code.into(),
             provider_code: None,
             error: error.into(),
+        }
+    }
+}
+
+impl Cause {
+    /// Why a recipient is where it is.
+    pub fn of_result(result: &RecipientResult) -> Self {
+        Self {
+            code: result.code.clone().unwrap_or_default(),
+            provider_code: result.provider_code.clone(),
+            error: result.error.clone().unwrap_or_default(),
         }
     }
 }
@@ -69,6 +85,11 @@ pub enum Ended {
         unknown: bool,
         cause: Cause,
     },
+    /// Comes again then, uncounted, with the reason shown: nobody was asked, or the far end only wanted less.
+    Postpone {
+        after: Duration,
+        cause: Cause,
+    },
     /// Back into its lane, due at once, uncounted, with the reason shown. The lane is held by another call.
     Wait {
         cause: Cause,
@@ -76,7 +97,7 @@ pub enum Ended {
     Park {
         cause: Cause,
     },
-    /// Nobody is left to whom it may go.
+    /// Nobody is left to whom it may go, or a newer one has taken its place.
     Discard {
         cause: Cause,
     },
@@ -89,14 +110,14 @@ impl Ended {
             Self::Delivered { .. } => Some(Status::Delivered),
             Self::Park { .. } => Some(Status::Parked),
             Self::Discard { .. } => Some(Status::Discarded),
-            Self::Retry { .. } | Self::Wait { .. } => None,
+            Self::Retry { .. } | Self::Postpone { .. } | Self::Wait { .. } => None,
         }
     }
 
     /// The same attempt, after which the row waits for its lane instead of for its next try.
     pub fn waiting(self) -> Self {
         match self {
-            Self::Retry { cause, .. } => Self::Wait { cause },
+            Self::Retry { cause, .. } | Self::Postpone { cause, .. } => Self::Wait { cause },
             other => other,
         }
     }
@@ -109,6 +130,10 @@ pub struct RecipientUpdate {
     pub provider_message_id: Option<String>,
     /// None for one who accepted.
     pub cause: Option<Cause>,
+    /// It counts as a try.
+    pub tried: bool,
+    /// How long it is not asked for again, while it is open.
+    pub wait: Option<Duration>,
 }
 
 /// Who an attempt was for, and what was known before it.
@@ -116,6 +141,8 @@ pub struct RecipientUpdate {
 pub struct Targets<'a> {
     /// Whom the attempt was made to.
     pub open: &'a [String],
+    /// Others are open too, and not to be asked for yet: when the first of them is, and why not before.
+    pub later: Option<&'a (Duration, Cause)>,
     /// What earlier attempts taught.
     pub known: &'a [RecipientResult],
     pub generation: i32,
@@ -128,15 +155,30 @@ impl Targets<'_> {
         self.known.iter().any(|r| r.state == RecipientState::Accepted)
     }
 
-    fn failed_before(&self) -> Option<&RecipientResult> {
-        self.known
-            .iter()
-            .find(|r| r.state == RecipientState::Failed && r.generation == self.generation)
+    /// Who will not get it in this generation, as far as is known.
+    fn given_up(&self) -> impl Iterator<Item = &RecipientResult> {
+        let given_up = [RecipientState::Failed, RecipientState::Ambiguous];
+        let of_now = self.known.iter().filter(|r| r.generation == self.generation);
+        of_now.filter(move |r| given_up.contains(&r.state))
+    }
+
+    fn any_ambiguous_before(&self) -> bool {
+        self.given_up().any(|r| r.state == RecipientState::Ambiguous)
+    }
+
+    /// Which try of its own this is for a recipient; the row's, where none was kept.
+    fn number(&self, address: &str, of_row: u32) -> u32 {
+        let known = self.known.iter().find(|r| r.address == address);
+        match known {
+            Some(r) if r.generation == self.generation => r.tries.saturating_add(1),
+            None if self.known.is_empty() => of_row,
+            Some(_) | None => 1,
+        }
     }
 
     /// Results are kept per recipient only where there is more than one.
     fn tracked(&self) -> bool {
-        self.open.len() + self.known.len() + self.suppressed > 1
+        self.open.len() + self.known.len() + self.suppressed > 1 || self.later.is_some()
     }
 }
 
@@ -153,14 +195,21 @@ pub fn settle(
         Outcome::Delivered(accepted) => same_for_all(targets, || Ok(accepted.clone())),
         Outcome::Failed(failure) => same_for_all(targets, || Err(failure.clone())),
     };
-    let mut tally = Tally::default();
+    let rest_is_open = !targets.open.is_empty() && reports.len() < targets.open.len();
+    let mut tally = Tally {
+        rest_is_open,
+        ..Tally::default()
+    };
     let mut recipients: Vec<RecipientUpdate> = reports
         .into_iter()
-        .map(|report| tally.add(policy, facts, report, jitter))
+        .map(|report| {
+            let number = targets.number(&report.address, facts.number);
+            tally.add(policy, AttemptFacts { number, ..facts }, report, jitter)
+        })
         .collect();
     let hold = tally.wait.as_ref().map(|(reason, _)| *reason);
-    let ended = tally.conclude(facts, targets);
-    if let Ended::Park { .. } | Ended::Delivered { .. } = ended {
+    let ended = tally.conclude(policy, targets);
+    if ended.status().is_some() {
         debug_assert!(recipients.iter().all(|r| r.state != RecipientState::Open));
     }
     if !targets.tracked() {
@@ -197,9 +246,22 @@ fn same_for_all(
 #[derive(Default)]
 struct Tally {
     accepted: Option<Accepted>,
-    failed: Option<(ParkReason, Failure)>,
+    /// With the number of the try that was the last.
+    failed: Option<(ParkReason, Failure, AttemptFacts)>,
+    ambiguous: bool,
     retry: Option<(Duration, Failure)>,
+    unknown: bool,
+    postpone: Option<(Duration, Failure)>,
     wait: Option<(HoldReason, Failure)>,
+    /// After a failure of the whole far end the others were not asked for.
+    rest_is_open: bool,
+}
+
+/// The earliest of the wanted times: who asked for more patience keeps a time of its own.
+fn earliest(known: &mut Option<(Duration, Failure)>, after: Duration, failure: Failure) {
+    if known.as_ref().is_none_or(|(earlier, _)| after < *earlier) {
+        *known = Some((after, failure));
+    }
 }
 
 impl Tally {
@@ -211,68 +273,113 @@ impl Tally {
         jitter: Jitter,
     ) -> RecipientUpdate {
         let RecipientReport { address, result } = report;
+        let mut update = RecipientUpdate {
+            address,
+            state: RecipientState::Accepted,
+            provider_message_id: None,
+            cause: None,
+            tried: true,
+            wait: None,
+        };
         let failure = match result {
             Ok(accepted) => {
-                let provider_message_id = accepted.provider_message_id.clone();
+                update.provider_message_id = accepted.provider_message_id.clone();
                 self.accepted.get_or_insert(accepted);
-                let state = RecipientState::Accepted;
-                return RecipientUpdate {
-                    address,
-                    state,
-                    provider_message_id,
-                    cause: None,
-                };
+                return update;
             }
             Err(failure) => failure,
         };
-        let cause = Some(failure.clone().into());
-        let state = match policy.decide(facts, &failure, jitter) {
+        update.cause = Some(failure.clone().into());
+        update.state = RecipientState::Open;
+        match policy.decide(facts, &failure, jitter) {
             Verdict::Park(reason) => {
-                self.failed.get_or_insert((reason, failure));
-                RecipientState::Failed
+                let ambiguous = reason == ParkReason::Ambiguous;
+                self.ambiguous |= ambiguous;
+                self.failed.get_or_insert((reason, failure, facts));
+                update.state = match ambiguous {
+                    true => RecipientState::Ambiguous,
+                    false => RecipientState::Failed,
+                };
             }
             Verdict::Retry { after } => {
-                // The latest of the wanted times, so that nobody who asked for patience is hurried.
-                if self.retry.as_ref().is_none_or(|(known, _)| after > *known) {
-                    self.retry = Some((after, failure));
-                }
-                RecipientState::Open
+                self.unknown |= failure.kind == FailureKind::Unknown;
+                update.wait = Some(after);
+                earliest(&mut self.retry, after, failure);
+            }
+            Verdict::Postpone { after } => {
+                (update.tried, update.wait) = (false, Some(after));
+                earliest(&mut self.postpone, after, failure);
             }
             Verdict::Wait { reason } => {
+                update.tried = false;
                 self.wait.get_or_insert((reason, failure));
-                RecipientState::Open
             }
-        };
-        RecipientUpdate {
-            address,
-            state,
-            provider_message_id: None,
-            cause,
+        }
+        update
+    }
+
+    fn conclude(mut self, policy: &RetryPolicy, targets: Targets<'_>) -> Ended {
+        if let Some((_, failure)) = self.wait {
+            let cause = failure.into();
+            return Ended::Wait { cause };
+        }
+        let later = targets.later.map(|(after, _)| *after);
+        let postponed = self.postpone.as_ref().map(|(after, _)| *after);
+        if let Some((after, failure)) = self.retry {
+            return Ended::Retry {
+                after: [later, postponed]
+                    .into_iter()
+                    .flatten()
+                    .fold(after, Duration::min),
+                unknown: self.unknown,
+                cause: failure.into(),
+            };
+        }
+        if let Some((after, failure)) = self.postpone {
+            return Ended::Postpone {
+                after: later.map_or(after, |later| later.min(after)),
+                cause: failure.into(),
+            };
+        }
+        if self.rest_is_open {
+            return self.rest(policy);
+        }
+        if let Some((after, cause)) = targets.later {
+            return Ended::Postpone {
+                after: *after,
+                cause: cause.clone(),
+            };
+        }
+        let failed = self.failed.take();
+        self.end(failed, targets)
+    }
+
+    /// For those who were not asked for: as soon as one who was would be asked again.
+    fn rest(self, policy: &RetryPolicy) -> Ended {
+        match self.failed {
+            Some((_, failure, _)) => Ended::Postpone {
+                after: policy.backoff(1).max(failure.retry_after.unwrap_or_default()),
+                cause: failure.into(),
+            },
+            None => Ended::Postpone {
+                after: Duration::ZERO,
+                cause: Cause::new(TIMEOUT, "the time was over before everybody's turn"),
+            },
         }
     }
 
-    fn conclude(self, facts: AttemptFacts, targets: Targets<'_>) -> Ended {
-        if let Some((_, failure)) = self.wait {
-            return Ended::Wait {
-                cause: failure.into(),
-            };
-        }
-        if let Some((after, failure)) = self.retry {
-            let unknown = failure.kind == FailureKind::Unknown;
-            return Ended::Retry {
-                after,
-                unknown,
-                cause: failure.into(),
-            };
-        }
+    /// Nobody is open any more.
+    fn end(self, failed: Option<(ParkReason, Failure, AttemptFacts)>, targets: Targets<'_>) -> Ended {
         let some_accepted = self.accepted.is_some() || targets.any_accepted_before();
-        if let Some((reason, failure)) = self.failed {
+        let ambiguous = self.ambiguous || targets.any_ambiguous_before();
+        let code = |own: &str| match (some_accepted, ambiguous) {
+            (true, _) => PARTIAL.to_owned(),
+            (false, true) => AMBIGUOUS.to_owned(),
+            (false, false) => own.to_owned(),
+        };
+        if let Some((reason, failure, facts)) = failed {
             let error = explain(reason, facts, &failure);
-            let code = match reason {
-                _ if some_accepted => PARTIAL.to_owned(),
-                ParkReason::Ambiguous => AMBIGUOUS.to_owned(),
-                _ => failure.code.to_string(),
-            };
+            let code = code(&failure.code);
             // What is no longer the code is the closest thing to the far end's own.
             let own = Some(failure.code).filter(|known| *known != code);
             let cause = Cause {
@@ -282,20 +389,18 @@ impl Tally {
             };
             return Ended::Park { cause };
         }
-        if let Some(earlier) = targets.failed_before() {
-            let error = earlier
-                .error
-                .clone()
-                .unwrap_or_else(|| "a recipient failed for good".into());
+        if let Some(earlier) = targets.given_up().next() {
+            let error = earlier.error.clone();
+            let error = error.unwrap_or_else(|| "a recipient failed for good".into());
             let cause = Cause {
+                code: code(PARTIAL),
                 provider_code: earlier.provider_code.clone().or_else(|| earlier.code.clone()),
-                ..Cause::new(PARTIAL, error)
+                error,
             };
             return Ended::Park { cause };
         }
-        let accepted = self.accepted.unwrap_or_default();
         Ended::Delivered {
-            provider_message_id: accepted.provider_message_id,
+            provider_message_id: self.accepted.unwrap_or_default().provider_message_id,
         }
     }
 }
@@ -327,26 +432,17 @@ pub fn settle_without_targets(
 ) -> Ended {
     let targets = Targets {
         open: &[],
+        later: None,
         known,
         generation,
         suppressed: usize::from(suppressed.is_some()),
     };
-    match targets.failed_before() {
-        Some(_) => Tally::default().conclude(
-            AttemptFacts {
-                number: 0,
-                unknowns: 0,
-                age: Duration::ZERO,
-                on_ambiguous: Default::default(),
-            },
-            targets,
-        ),
-        None => match suppressed.and_then(|update| update.cause.clone()) {
-            Some(cause) if !targets.any_accepted_before() => Ended::Discard { cause },
-            _ => Ended::Delivered {
-                provider_message_id: None,
-            },
-        },
+    let left_out = suppressed.and_then(|update| update.cause.clone());
+    match left_out {
+        Some(cause) if targets.given_up().next().is_none() && !targets.any_accepted_before() => {
+            Ended::Discard { cause }
+        }
+        _ => Tally::default().end(None, targets),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a notification waits, and until when. Said the same way by the API, the command line and the console.
 
-use crate::{Hold, Timestamp};
+use crate::{Hold, Timestamp, code};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -25,6 +25,8 @@ pub enum WaitReason {
     Held,
     /// The far end asked for a pause.
     Throttled,
+    /// Such messages go out at certain hours only.
+    Hours,
     /// This node cannot open its provider's secrets.
     Secrets,
     /// It is being sent.
@@ -34,11 +36,12 @@ pub enum WaitReason {
 }
 
 impl WaitReason {
-    pub const ALL: [WaitReason; 7] = [
+    pub const ALL: [WaitReason; 8] = [
         WaitReason::Scheduled,
         WaitReason::Retry,
         WaitReason::Held,
         WaitReason::Throttled,
+        WaitReason::Hours,
         WaitReason::Secrets,
         WaitReason::Sending,
         WaitReason::Queued,
@@ -50,6 +53,7 @@ impl WaitReason {
             WaitReason::Retry => "retry",
             WaitReason::Held => "held",
             WaitReason::Throttled => "throttled",
+            WaitReason::Hours => "hours",
             WaitReason::Secrets => "secrets",
             WaitReason::Sending => "sending",
             WaitReason::Queued => "queued",
@@ -63,6 +67,7 @@ impl WaitReason {
             WaitReason::Retry => "the last attempt failed",
             WaitReason::Held => "its provider is held",
             WaitReason::Throttled => "the far end asked for a pause",
+            WaitReason::Hours => "such messages go out at certain hours only",
             WaitReason::Secrets => "the provider's secrets cannot be opened",
             WaitReason::Sending => "it is being sent",
             WaitReason::Queued => "it goes out when its turn comes",
@@ -138,8 +143,10 @@ pub fn why(facts: WaitFacts<'_>) -> Waiting {
         };
     }
     if due_at > now {
-        let reason = match facts.attempts {
-            0 => WaitReason::Scheduled,
+        let reason = match (facts.last_code, facts.attempts) {
+            (Some(code::RATE_LIMITED), _) => WaitReason::Throttled,
+            (Some(code::OUTSIDE_HOURS), _) => WaitReason::Hours,
+            (_, 0) => WaitReason::Scheduled,
             _ => WaitReason::Retry,
         };
         return Waiting {

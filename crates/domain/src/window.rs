@@ -74,6 +74,11 @@ impl Rate {
         }
     }
 
+    /// Nothing is left, and not until now has any been gained.
+    pub fn empty(&mut self, now: Timestamp) {
+        (self.available, self.at) = (0.0, now);
+    }
+
     pub fn per_second(&self) -> f64 {
         self.per_second
     }

@@ -20,7 +20,7 @@ pub trait Outbox: Debug + Send + Sync {
     /// When this returns, every `Accepted` row survives a crash. Concurrent calls share a commit. One item the
     /// database refuses is `Refused` alone. The first content of an id is kept for ever: an id that was purged is
     /// still a `Duplicate`. An item with a supersede key discards (by `system`, audited) the rows with the same
-    /// key in its tenant that wait unclaimed.
+    /// key in its tenant that wait unclaimed; those that are being sent are discarded if that fails.
     async fn ingest(&self, batch: Vec<NewNotification>) -> Result<Vec<Ingested>>;
 
     /// For each lane with anything waiting, when its earliest row is due (claimed rows count with the end of
@@ -67,8 +67,23 @@ pub trait Outbox: Debug + Send + Sync {
     /// Nothing is claimed from the lane for this long (a far end that throttles). Never shortens a pause.
     async fn pause_lane(&self, lane: LaneId, wait: Duration) -> Result<()>;
 
-    /// Becomes or stays the one node that claims from a rate-limited lane. Answers whether it is `node`.
-    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool>;
+    /// Pauses what is narrower than a lane. Never shortens a pause. More than [`MAX_PAUSES`] of a lane pause the lane itself.
+    async fn add_pauses(&self, lane: LaneId, pauses: Vec<NewPause>) -> Result<()>;
+
+    /// What is paused in a lane, and the version that every claim from it tells ([`Claimed::pauses_version`]).
+    async fn pauses(&self, lane: LaneId) -> Result<Pauses>;
+
+    /// Keeps what is known about recipients of a row that is still being sent. Answers whether the lease is still held;
+    /// nothing is kept if it is not.
+    async fn note_recipients(
+        &self,
+        lease: Lease,
+        provider: &str,
+        updates: Vec<RecipientUpdate>,
+    ) -> Result<bool>;
+
+    /// Becomes or stays the one node that claims from a lane whose limits hold over all nodes.
+    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<Owned>;
 
     /// Parks what waits past its `expiresAt`, whatever it waits for, unless it is being sent just now: the longest overdue
     /// first, at most `limit` rows. Each audited, by `system`. Answers with what was parked.
@@ -167,7 +182,11 @@ pub struct Claimed {
     pub lane: LaneId,
     /// The version of the lane's provider settings at the claim.
     pub config_version: i64,
+    /// Goes up with every pause that is added to the lane; 0 where there never was one.
+    pub pauses_version: i64,
     pub generation: i32,
+    /// A newer one with the same key came while an earlier claim was out.
+    pub superseded: bool,
     /// Attempts so far, interrupted ones included, this one not.
     pub attempts: u32,
     /// Answers without a rule so far.
@@ -215,6 +234,11 @@ impl AttemptRecord {
             .filter(|_| delivered && !self.after_interruption)
     }
 
+    /// Who was asked.
+    pub(crate) fn provider(&self) -> Option<&str> {
+        self.attempt.as_ref().map(|went_out| &*went_out.target)
+    }
+
     /// What is added to a row even though the lease was lost: who accepted is never sent to again.
     pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = &RecipientUpdate> {
         let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
@@ -249,10 +273,55 @@ pub struct AttemptAudit {
 pub enum Recorded {
     /// As asked.
     Done,
+    /// The attempt failed after a newer notification with the same key had come: discarded instead of tried again.
+    Superseded,
     /// This very attempt is on record already (an earlier commit whose answer was lost).
     AlreadyRecorded,
     /// The lease was lost; what was learned was added. `completed`: a late success ended the row as Delivered.
     LostLease { completed: bool },
+}
+
+/// The most pauses of one lane that are told apart.
+pub const MAX_PAUSES: u64 = 10_000;
+
+/// What is not to be asked for in a lane for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPause {
+    /// A hash of what is paused.
+    pub key: i64,
+    pub wait: Duration,
+    /// The code of the failure that said so.
+    pub reason: String,
+}
+
+/// What is paused in a lane.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pauses {
+    pub version: i64,
+    pub until: Vec<(i64, Timestamp)>,
+}
+
+/// Who claims from a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owned {
+    /// Another node does.
+    ByAnother,
+    /// This one, and nobody ever did before.
+    First,
+    /// This one, as before.
+    Still,
+    /// This one, after another.
+    TakenOver,
+}
+
+impl Owned {
+    pub(crate) fn after(before: Option<&str>, node: &str) -> Self {
+        match before {
+            None => Self::First,
+            Some(owner) if owner == node => Self::Still,
+            Some(_) => Self::TakenOver,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,9 @@
 use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
-    AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, Status, TenantId, TextFilters,
-    Timestamp, TrackedOperationId, kpi::Kpis, search::IdRange, submission::Submission,
+    AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, RecipientState, Status, Target,
+    TenantId, TextFilters, Timestamp, TrackedOperationId, code, kpi::Kpis, search::IdRange,
+    submission::Submission,
 };
 use std::{fmt::Debug, time::Duration};
 
@@ -77,6 +78,40 @@ pub struct Notification {
     pub lane_not_before: Option<Timestamp>,
     /// Filled by `get` only.
     pub recipients: Vec<RecipientResult>,
+}
+
+impl Notification {
+    /// What became of the only recipient of a row, of which no result is kept apart: it stands where the row stands. None
+    /// where there are several, or where nobody is named.
+    pub fn only_recipient(&self) -> Option<RecipientResult> {
+        let named = match &self.submission.content.target {
+            Target::Recipients(to) => to.as_slice(),
+            Target::List(_) => self.resolved_targets.as_slice(),
+            Target::Provider => &[],
+        };
+        let [address] = named else { return None };
+        let state = match (self.status, self.last_code.as_deref()) {
+            (Status::Delivered, _) => RecipientState::Accepted,
+            (Status::Parked, Some(code::AMBIGUOUS)) => RecipientState::Ambiguous,
+            (Status::Parked, _) => RecipientState::Failed,
+            _ => RecipientState::Open,
+        };
+        let failed = state != RecipientState::Accepted;
+        self.recipients.is_empty().then(|| RecipientResult {
+            address: address.clone(),
+            state,
+            generation: self.generation,
+            provider_message_id: self.provider_message_id.clone(),
+            code: self.last_code.clone().filter(|_| failed),
+            provider_code: self.last_provider_code.clone().filter(|_| failed),
+            error: self.last_error.clone().filter(|_| failed),
+            at: self.ended_at.or(self.last_attempt_at).unwrap_or(self.created_at),
+            receipt: self.receipt.as_deref().and_then(|text| text.parse().ok()),
+            provider: self.provider.clone(),
+            tries: self.retry_count,
+            not_before: self.next_attempt_at.filter(|_| state == RecipientState::Open),
+        })
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

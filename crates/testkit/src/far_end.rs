@@ -8,21 +8,41 @@ use delivery::{
 };
 use domain::{
     Accepted, Channel, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState, RetryPolicy,
-    lock::lock,
+    Timestamp, lock::lock,
 };
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 use tokio::sync::watch;
 
 /// What a scripted far end does with one message.
-#[derive(Debug)]
 pub enum Reply {
     Now(Outcome),
+    /// Answers as late as a service of this latency.
+    After(Duration, Outcome),
+    /// Answers when this is over.
+    Later(Pin<Box<dyn Future<Output = Outcome> + Send>>),
     /// Answers once [`FarEnd::open_gate`] was called.
     AtGate(Outcome),
     Panic,
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reply::Now(outcome) => write!(f, "Now({outcome:?})"),
+            Reply::After(latency, outcome) => write!(f, "After({latency:?}, {outcome:?})"),
+            Reply::Later(_) => f.write_str("Later"),
+            Reply::AtGate(outcome) => write!(f, "AtGate({outcome:?})"),
+            Reply::Panic => f.write_str("Panic"),
+        }
+    }
 }
 
 impl Reply {
@@ -46,6 +66,8 @@ pub struct FarEnd {
     gate: Arc<watch::Sender<bool>>,
     /// What it says about a receipt that nobody signed.
     says: Arc<Mutex<Option<ReceiptState>>>,
+    one_by_one: Arc<AtomicBool>,
+    opens: Arc<Mutex<Option<Timestamp>>>,
 }
 
 impl fmt::Debug for FarEnd {
@@ -64,7 +86,19 @@ impl FarEnd {
             waiting: Arc::new(watch::Sender::new(0)),
             gate: Arc::new(watch::Sender::new(false)),
             says: Arc::default(),
+            one_by_one: Arc::default(),
+            opens: Arc::default(),
         }
+    }
+
+    /// Each recipient is a request of its own.
+    pub fn asks_one_by_one(&self) {
+        self.one_by_one.store(true, Ordering::SeqCst);
+    }
+
+    /// Takes nothing before this.
+    pub fn opens_at(&self, at: Timestamp) {
+        *lock(&self.opens) = Some(at);
     }
 
     pub fn script(&self, script: impl FnMut(&Message, &Settings) -> Reply + Send + 'static) {
@@ -222,6 +256,11 @@ impl Adapter for Wire {
         };
         match reply {
             Reply::Now(outcome) => outcome,
+            Reply::Later(answer) => answer.await,
+            Reply::After(latency, outcome) => {
+                tokio::time::sleep(latency).await;
+                outcome
+            }
             Reply::AtGate(outcome) => {
                 let mut gate = far_end.gate.subscribe();
                 far_end.waiting.send_modify(|n| *n += 1);
@@ -231,5 +270,13 @@ impl Adapter for Wire {
             }
             Reply::Panic => panic!("the script says so"),
         }
+    }
+
+    fn asks_one_by_one(&self) -> bool {
+        self.far_end.one_by_one.load(Ordering::SeqCst)
+    }
+
+    fn not_before(&self, _: &Message, now: Timestamp) -> Option<Timestamp> {
+        lock(&self.far_end.opens).filter(|at| *at > now)
     }
 }

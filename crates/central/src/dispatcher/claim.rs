@@ -2,7 +2,11 @@
 //!
 //! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted.
 
-use super::{Dispatcher, attempt::Finished, lanes::Behaviour};
+use super::{
+    Dispatcher,
+    attempt::{Finished, Start},
+    lanes::Behaviour,
+};
 use crate::directory::{LaneAdapter, LaneEntry};
 use domain::{
     LaneId, LeaseToken,
@@ -108,10 +112,9 @@ impl Dispatcher {
         }
         let now = self.clock.now();
         for lane in self.lanes.unowned_ready(now) {
-            let ours = self.store.own_lane(lane, &self.node, OWNED_FOR).await?;
+            let owned = self.store.own_lane(lane, &self.node, OWNED_FOR).await?;
             // Asked for again well before it ends.
-            self.lanes
-                .owned(lane, ours.then_some(now + OWNED_FOR / 2), now + OWNED_FOR / 2);
+            self.lanes.owned(lane, owned, now, OWNED_FOR / 2);
         }
         Ok(())
     }
@@ -201,22 +204,32 @@ impl Dispatcher {
                 self.give_back(row.lease, row.lane).await;
                 continue;
             }
-            let (context, finished, probe, now, suppressed) = (
-                self.context.clone(),
-                self.finished.clone(),
-                probing.clone(),
-                self.clock.now(),
-                suppressed.clone(),
-            );
+            let pauses = match self.pauses.of(row.lane, row.pauses_version).await {
+                Ok(pauses) => pauses,
+                Err(error) => {
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "a lane's pauses could not be read"
+                    );
+                    self.give_back(row.lease, row.lane).await;
+                    continue;
+                }
+            };
+            let (context, finished, suppressed) =
+                (self.context.clone(), self.finished.clone(), suppressed.clone());
+            let start = Start {
+                probe: probing.clone(),
+                now: self.clock.now(),
+                by: start_by,
+                pauses,
+            };
             let gate = self.lanes.gate(row.lane);
             gate.open();
             tokio::spawn(async move {
                 let over = match gate.enter().await {
-                    None => Finished::let_go(row, entry, probe),
+                    None => Finished::let_go(row, entry, start.probe),
                     Some(_place) => {
-                        let over = context
-                            .attempt(row, entry, probe, now, start_by, &suppressed)
-                            .await;
+                        let over = context.attempt(row, entry, start, &suppressed).await;
                         // Before the place is free.
                         if over.is_trouble_of_the_lane() {
                             gate.shut();

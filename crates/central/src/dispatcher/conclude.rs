@@ -2,37 +2,26 @@
 
 use super::{
     StoreClock,
-    attempt::{AttemptResult, Finished, Row},
+    attempt::{AttemptResult, Finished, Row, Sent},
+    lane_history::LaneHistory,
     lanes::Behaviour,
+    pauses,
     sent::sent_to,
 };
 use crate::directory::LaneEntry;
 use domain::{
     Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, RecipientState,
-    Seq, TraceContext,
+    Scope, Seq, Timestamp, TraceContext,
     lock::lock,
-    retry::{DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, lane_pause, next_probe},
-    settle::{Ended, RecipientUpdate, Settlement, Targets, settle},
+    retry::next_probe,
+    settle::{Cause, Ended, RecipientUpdate, Settlement, Targets, settle},
 };
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
-use store::outbox::{AttemptAudit, AttemptRecord, HoldLane, Lease};
-
-/// Failures of the far end in a row, and over how many rows.
-#[derive(Debug, Default)]
-struct Streak {
-    failures: u32,
-    rows: BTreeSet<Seq>,
-}
-
-impl Streak {
-    fn is_down(&self) -> bool {
-        self.failures >= DOWN_AFTER_FAILURES && self.rows.len() >= DOWN_AFTER_ROWS
-    }
-}
+use store::outbox::{AttemptAudit, AttemptRecord, HoldLane, Lease, NewPause};
 
 /// One finished attempt, with everything that follows from it.
 pub(super) struct Conclusion {
@@ -44,6 +33,8 @@ pub(super) struct Conclusion {
     pub probe: Option<Hold>,
     pub hold: Option<HoldLane>,
     pub pause: Option<Duration>,
+    /// Pauses narrower than the lane.
+    pub pauses: Vec<NewPause>,
     /// None: give the row back uncounted.
     pub record: Option<AttemptRecord>,
     /// The attempt's step of a trace.
@@ -54,14 +45,14 @@ pub(super) struct Conclusion {
 #[derive(Debug)]
 pub(super) struct Judge {
     clock: Arc<StoreClock>,
-    streaks: Mutex<HashMap<LaneId, Streak>>,
+    histories: Mutex<HashMap<LaneId, LaneHistory>>,
 }
 
 impl Judge {
     pub fn new(clock: Arc<StoreClock>) -> Self {
         Self {
             clock,
-            streaks: Mutex::default(),
+            histories: Mutex::default(),
         }
     }
 
@@ -80,6 +71,7 @@ impl Judge {
             probe: row.probe.clone(),
             hold: None,
             pause: None,
+            pauses: vec![],
             record: None,
             attempt_step: row.attempt_step,
         };
@@ -95,11 +87,29 @@ impl Judge {
                 };
                 conclusion.record = Some(record(&row, settlement, &[], None));
             }
-            AttemptResult::Sent { targets, outcome } => {
-                self.conclude_sent(&mut conclusion, row, &entry, targets, outcome, took)
+            AttemptResult::Postponed { until, cause } => {
+                conclusion.behaviour = Behaviour::Spared;
+                let settlement = Settlement {
+                    ended: self.postpone(&row, &entry, until, cause),
+                    hold: None,
+                    recipients: vec![],
+                };
+                conclusion.record = Some(record(&row, settlement, &[], None));
             }
+            AttemptResult::Sent(sent) => self.conclude_sent(&mut conclusion, row, &entry, sent, took),
         }
         conclusion
+    }
+
+    /// Rows that come back at one moment come at the lane's rate.
+    fn postpone(&self, row: &Row, entry: &LaneEntry, until: Timestamp, cause: Cause) -> Ended {
+        let spread = self.history(row.lane, |history| {
+            history.postponed(until, entry.limits.per_second)
+        });
+        Ended::Postpone {
+            after: until.since(self.clock.now()).saturating_add(spread),
+            cause,
+        }
     }
 
     fn conclude_sent(
@@ -107,74 +117,117 @@ impl Judge {
         conclusion: &mut Conclusion,
         row: Row,
         entry: &LaneEntry,
-        targets: Vec<String>,
-        outcome: Outcome,
+        sent: Sent,
         took: Duration,
     ) {
+        let failure = lane_failure(&sent.outcome).cloned();
+        let (throttles, down) = self.count(row.lane, row.lease.seq, failure.as_ref());
+        let now = self.clock.now();
         let facts = AttemptFacts {
             number: row.attempts.saturating_add(1),
             unknowns: row.unknowns,
-            age: self.clock.now().since(row.waiting_since),
+            age: now.since(row.waiting_since),
             on_ambiguous: entry.on_ambiguous,
+            throttles,
         };
-        let failure = lane_failure(&outcome).cloned();
-        let audit = audit(entry, &outcome, took);
-        count_attempt(&outcome, entry, took);
+        let audit = audit(entry, &sent.outcome, took);
+        count_attempt(&sent.outcome, entry, took);
+        conclusion.pause = failure
+            .as_ref()
+            .and_then(|failure| entry.retry.pause(failure, throttles));
+        conclusion.pauses = narrow_pauses(&row, entry, &sent);
+        let later = sent.later.map(|(until, cause)| (until.since(now), cause));
         let aims = Targets {
-            open: &targets,
+            open: &sent.targets,
+            later: later.as_ref(),
             known: &row.known,
             generation: row.generation,
             suppressed: row.left_out.len(),
         };
-        let mut settlement = settle(&entry.retry, facts, aims, outcome, Jitter::random());
+        let mut settlement = settle(&entry.retry, facts, aims, sent.outcome, Jitter::random());
         settlement.recipients.extend(row.left_out.iter().cloned());
         conclusion.behaviour = if failure.is_some() {
             Behaviour::Silent
         } else {
             Behaviour::Answered
         };
-        conclusion.pause = failure.as_ref().and_then(lane_pause);
-        let down = self.count(row.lane, row.lease.seq, failure.as_ref());
-        let reason = settlement.hold.or(match (&settlement.ended, &failure) {
+        // Whatever becomes of the row itself: one that parks has shown as much as one that is tried again.
+        let reason = settlement.hold.or(match (&row.probe, &failure) {
             // A failed probe keeps the hold it was to end.
-            (Ended::Retry { .. }, Some(_)) if row.probe.is_some() => {
-                row.probe.as_ref().map(|hold| hold.reason)
-            }
-            (Ended::Retry { .. }, Some(_)) if down => Some(HoldReason::Down),
+            (Some(probe), Some(_)) => Some(probe.reason),
+            (None, Some(_)) if down => Some(HoldReason::Down),
             _ => None,
         });
         if let Some(reason) = reason {
             settlement.ended = settlement.ended.waiting();
             conclusion.hold = Some(hold(&row, entry, reason, failure.as_ref()));
         }
-        let mut record = record(&row, settlement, &targets, Some(audit));
+        let mut record = record(&row, settlement, &sent.targets, Some(audit));
         if entry.receipts {
-            record.messages = sent_to(&row, &record, &targets);
+            record.messages = sent_to(&row, &record, &sent.targets);
         }
+        let known = |update: &RecipientUpdate| sent.noted.contains(&update.address);
+        record.recipients.retain(|update| !known(update));
         conclusion.record = Some(record);
     }
 
-    /// Counts the lane's failures in a row. Answers whether it is to be held as down.
-    fn count(&self, lane: LaneId, seq: Seq, failure: Option<&Failure>) -> bool {
-        let mut streaks = lock(&self.streaks);
-        if failure.is_none() {
-            streaks.remove(&lane);
-            return false;
+    /// Counts the lane's failures in a row. Answers how often it was throttled in a row before this, and whether it is to be
+    /// held as down.
+    fn count(&self, lane: LaneId, seq: Seq, failure: Option<&Failure>) -> (u32, bool) {
+        match failure {
+            None => {
+                let mut histories = lock(&self.histories);
+                // Nearly always there is nothing to remember.
+                if histories.get_mut(&lane).is_some_and(LaneHistory::answered) {
+                    histories.remove(&lane);
+                }
+                (0, false)
+            }
+            Some(failure) => self.history(lane, |history| history.failed(seq, failure)),
         }
-        let streak = streaks.entry(lane).or_default();
-        streak.failures = streak.failures.saturating_add(1);
-        streak.rows.insert(seq);
-        let down = streak.is_down();
-        if down {
-            streaks.remove(&lane);
+    }
+
+    fn history<T>(&self, lane: LaneId, see: impl FnOnce(&mut LaneHistory) -> T) -> T {
+        see(lock(&self.histories).entry(lane).or_default())
+    }
+}
+
+/// What is not to be asked for in this lane for a while, because of what was said about a recipient or a template.
+fn narrow_pauses(row: &Row, entry: &LaneEntry, sent: &Sent) -> Vec<NewPause> {
+    let pause = |name: Option<&str>, failure: &Failure| {
+        if failure.scope == Scope::Lane {
+            return None;
         }
-        down
+        let name = match failure.scope {
+            Scope::Template => sent.template.as_deref(),
+            _ => name,
+        };
+        Some(NewPause {
+            key: pauses::key(failure.scope, name?),
+            wait: entry.retry.pause(failure, row.attempts)?,
+            reason: failure.code.to_string(),
+        })
+    };
+    match &sent.outcome {
+        Outcome::Delivered(_) => vec![],
+        Outcome::Failed(failure) => match &*sent.targets {
+            [] => pause(None, failure).into_iter().collect(),
+            targets => targets
+                .iter()
+                .filter_map(|address| pause(Some(address), failure))
+                .collect(),
+        },
+        Outcome::Mixed(reports) => reports
+            .iter()
+            .filter_map(|report| pause(Some(&report.address), report.result.as_ref().err()?))
+            .collect(),
     }
 }
 
 /// The failure that says something about the far end as a whole, if there is one.
 fn lane_failure(outcome: &Outcome) -> Option<&Failure> {
-    let about_lane = |f: &&Failure| f.is_lane_down() || f.hold.is_some();
+    let about_lane =
+        |f: &&Failure| f.is_lane_down() || f.hold.is_some() || (f.scope == Scope::Lane && f.is_throttled());
     match outcome {
         Outcome::Delivered(_) => None,
         Outcome::Failed(failure) => Some(failure).filter(about_lane),
@@ -213,7 +266,7 @@ fn record(
     let resolved_targets = match ended {
         Ended::Delivered { .. } => reached(row, &recipients, targets, true),
         Ended::Park { .. } | Ended::Discard { .. } => reached(row, &recipients, targets, false),
-        Ended::Retry { .. } | Ended::Wait { .. } => vec![],
+        Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } => vec![],
     };
     AttemptRecord {
         lease: row.lease,
@@ -231,6 +284,7 @@ fn record(
 /// With an error of the length that is kept.
 fn shortened(mut ended: Ended) -> Ended {
     if let Ended::Retry { cause, .. }
+    | Ended::Postpone { cause, .. }
     | Ended::Wait { cause }
     | Ended::Park { cause }
     | Ended::Discard { cause } = &mut ended

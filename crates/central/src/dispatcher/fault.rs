@@ -33,6 +33,7 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
             probe,
             hold: None,
             pause: None,
+            pauses: vec![],
             attempt_step,
             record: Some(AttemptRecord {
                 lease,
@@ -83,6 +84,7 @@ mod tests {
                 id: NotificationId::mint(),
                 lane: LaneId(3),
                 generation: 0,
+                superseded: false,
                 attempts: 0,
                 unknowns: 0,
                 interruptions: 0,

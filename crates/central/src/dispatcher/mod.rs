@@ -16,9 +16,12 @@ mod clock;
 mod conclude;
 mod fault;
 mod gate;
+mod lane_history;
 mod lanes;
 mod leases;
+mod pauses;
 mod recorder;
+mod sending;
 mod sent;
 mod suppressed;
 mod tally;
@@ -33,6 +36,7 @@ use clock::StoreClock;
 use conclude::Judge;
 use lanes::Lanes;
 use leases::{Leases, Renewing};
+use pauses::Pauses;
 use recorder::{Feedback, Recorder};
 use std::{sync::Arc, time::Duration};
 use store::{
@@ -97,6 +101,7 @@ pub struct Dispatcher {
     context: Arc<AttemptContext>,
     lanes: Lanes,
     leases: Arc<Leases>,
+    pauses: Pauses,
     finished: mpsc::UnboundedSender<Finished>,
     feedback: mpsc::UnboundedReceiver<Feedback>,
     blocked: watch::Receiver<bool>,
@@ -126,10 +131,11 @@ impl Dispatcher {
         let (blocked_tx, blocked) = watch::channel(false);
         let recorder = Arc::new(Recorder {
             store: central.store.clone(),
+            signals: central.store.clone(),
             clock: clock.clone(),
             changes: central.changes.clone(),
             leases: leases.clone(),
-            feedback: feedback_tx,
+            feedback: feedback_tx.clone(),
             blocked: blocked_tx,
             judge: Judge::new(clock.clone()),
             tracer: central.settings.tracer.clone(),
@@ -156,6 +162,8 @@ impl Dispatcher {
                 directory: central.directory.clone(),
                 suppressions: SuppressionCheck::new(central.store.clone()),
                 unsubscribing: central.unsubscribing.clone(),
+                store: central.store.clone(),
+                feedback: feedback_tx,
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
                 tracer: central.settings.tracer.clone(),
@@ -164,6 +172,7 @@ impl Dispatcher {
             settings,
             clock,
             leases,
+            pauses: Pauses::new(central.store.clone()),
             finished,
             feedback,
             blocked,
@@ -332,6 +341,7 @@ impl Dispatcher {
             } => self.lanes.probe_over(lane, held, next_probe),
             Feedback::Held { lane, next_probe } => self.lanes.held(lane, true, next_probe),
             Feedback::Paused { lane, until } => self.lanes.paused(lane, until),
+            Feedback::Requests { lane, more } => self.lanes.asks_more(lane, more),
             Feedback::Recorded { tally, again } => {
                 self.unrecorded = self.unrecorded.saturating_sub(tally.rows());
                 self.total.add(&tally);

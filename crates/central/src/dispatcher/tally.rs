@@ -6,10 +6,12 @@ pub struct Tally {
     pub delivered: u64,
     pub retried: u64,
     pub parked: u64,
-    /// Everybody they were for asked not to be written to.
+    /// Everybody they were for asked not to be written to, or a newer one took their place.
     pub discarded: u64,
     /// Went back into a lane that is held.
     pub waiting: u64,
+    /// Come again at their time, uncounted.
+    pub postponed: u64,
     pub released: u64,
     /// Somebody else had the row by then.
     pub lost: u64,
@@ -22,6 +24,7 @@ impl Tally {
             + self.parked
             + self.discarded
             + self.waiting
+            + self.postponed
             + self.released
             + self.lost
     }
@@ -32,6 +35,7 @@ impl Tally {
         self.parked += other.parked;
         self.discarded += other.discarded;
         self.waiting += other.waiting;
+        self.postponed += other.postponed;
         self.released += other.released;
         self.lost += other.lost;
     }
@@ -44,6 +48,7 @@ impl Tally {
             parked: self.parked - before.parked,
             discarded: self.discarded - before.discarded,
             waiting: self.waiting - before.waiting,
+            postponed: self.postponed - before.postponed,
             released: self.released - before.released,
             lost: self.lost - before.lost,
         }

@@ -1,6 +1,9 @@
 //! Lanes do not get in each other's way.
 
-use crate::world::{TENANT, World, secs};
+use crate::{
+    size,
+    world::{TENANT, World, secs},
+};
 use domain::{Channel, Failure, Limits, Scope};
 use testkit::{Reply, a_notification};
 
@@ -187,4 +190,60 @@ async fn another_tenants_id_is_no_duplicate_and_its_rows_are_not_seen() {
         .await
         .unwrap();
     assert_eq!((mine.parked_count, theirs.parked_count), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tenant_with_a_hundred_times_the_messages_leaves_the_others_their_turns() {
+    const CONCURRENCY: usize = 32;
+    let few: usize = size::pick(5, 20);
+    let mut world = World::new().await;
+    let latency = std::time::Duration::from_millis(50);
+    world
+        .hook
+        .script(move |_, _| Reply::After(latency, domain::Outcome::Delivered(Default::default())));
+    let mut tenants = vec![TENANT];
+    for i in 1..10 {
+        let actor = crate::world::somebody();
+        let store = &world.central.store;
+        let tenant = store
+            .create_tenant(&format!("small-{i}"), &actor)
+            .await
+            .unwrap()
+            .id;
+        let draft = central::providers::ProviderDraft {
+            id: Some("hook".into()),
+            kind: "test-hook".into(),
+            ..Default::default()
+        };
+        world
+            .central
+            .providers
+            .create(tenant, draft, &actor)
+            .await
+            .unwrap();
+        tenants.push(tenant);
+    }
+    let mut owner = std::collections::HashMap::new();
+    for (i, tenant) in tenants.iter().enumerate() {
+        let n = if i == 0 { 100 * few } else { few };
+        let all: Vec<_> = (0..n)
+            .map(|_| a_notification().by(Channel::Webhook).tenant(*tenant).0)
+            .collect();
+        let ids: Vec<_> = all.iter().map(|n| n.id).collect();
+        world.central.ingest.submit(all).await.unwrap();
+        owner.extend(ids.into_iter().map(|id| (id, *tenant)));
+    }
+    world.sweep().await;
+    let order: Vec<_> = world.hook.received().iter().map(|m| owner[&m.id]).collect();
+    for tenant in &tenants[1..] {
+        let places = order.iter().enumerate().filter(|(_, of)| *of == tenant);
+        for (k, (place, _)) in places.enumerate() {
+            let bound = 10 * (k + 1 + CONCURRENCY);
+            assert!(
+                place < bound,
+                "delivery {} of {tenant:?} was the {place}th of all",
+                k + 1
+            );
+        }
+    }
 }

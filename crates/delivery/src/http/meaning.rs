@@ -5,7 +5,11 @@
 
 use super::Answer;
 use domain::{Failure, FailureKind, HoldReason, Scope, code};
-use std::{borrow::Cow, time::Duration};
+use std::{
+    borrow::Cow,
+    num::{NonZeroU8, NonZeroU32},
+    time::Duration,
+};
 
 /// A row's right-hand side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,6 +19,8 @@ pub(crate) struct Meaning {
     code: &'static str,
     hold: Option<HoldReason>,
     wait: Option<Duration>,
+    tries: Option<NonZeroU8>,
+    at_most_seconds: Option<NonZeroU32>,
 }
 
 impl Meaning {
@@ -25,6 +31,8 @@ impl Meaning {
             code,
             hold: None,
             wait: None,
+            tries: None,
+            at_most_seconds: None,
         }
     }
 
@@ -105,6 +113,32 @@ impl Meaning {
         self.hold
     }
 
+    /// Messages made of this template are not taken just now.
+    pub const fn template_paused() -> Self {
+        Self::transient(Scope::Template, code::TEMPLATE)
+    }
+
+    /// Such messages are taken at other hours.
+    pub const fn outside_hours() -> Self {
+        Self::transient(Scope::Message, code::OUTSIDE_HOURS)
+    }
+
+    /// Worth so many tries in all, whatever the policy grants.
+    pub const fn tries(self, tries: u8) -> Self {
+        Self {
+            tries: NonZeroU8::new(tries),
+            ..self
+        }
+    }
+
+    /// And none once the message is this old.
+    pub const fn at_most(self, seconds: u32) -> Self {
+        Self {
+            at_most_seconds: NonZeroU32::new(seconds),
+            ..self
+        }
+    }
+
     /// Not sooner than this, unless the answer itself says when.
     pub const fn waiting(self, seconds: u64) -> Self {
         Self {
@@ -133,6 +167,8 @@ impl Answer {
             provider_code: Some(own_code.unwrap_or_else(status)),
             detail: words,
             retry_after: asked.or(meaning.wait),
+            tries: meaning.tries,
+            at_most_seconds: meaning.at_most_seconds,
             hold: meaning.hold,
         }
     }

@@ -1,39 +1,25 @@
 //! One attempt over several recipients, with a result for each.
 
 use crate::adapter::Deadline;
-use domain::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
+use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
 
 /// The results so far of an attempt that asks for one recipient after the other.
 #[derive(Debug, Default)]
 pub(crate) struct PerRecipient {
     reports: Vec<RecipientReport>,
     /// A failure that would meet everybody else too.
-    stopped: Option<Failure>,
+    stopped: bool,
 }
 
 impl PerRecipient {
-    /// Why the next one need not be asked for: the far end as a whole has failed, or the time is over.
-    pub fn need_not_ask(&self, deadline: Deadline) -> Option<Failure> {
-        if let Some(failure) = &self.stopped {
-            let mut failure = failure.clone();
-            if failure.kind == FailureKind::Ambiguous {
-                // For the one before it is not known; this one was certainly not asked for.
-                failure.kind = FailureKind::Transient;
-            }
-            return Some(failure);
-        }
-        deadline.left().is_zero().then(|| {
-            let words = "the time was over before this recipient's turn";
-            Failure::transient(Scope::Message, "TIMEOUT", words)
-        })
+    /// Nobody else need be asked for: the far end as a whole has failed, or the time is over. They stay as they are.
+    pub fn is_over(&self, deadline: Deadline) -> bool {
+        self.stopped || (!self.reports.is_empty() && deadline.left().is_zero())
     }
 
     pub fn add(&mut self, address: &str, result: Result<Accepted, Failure>) {
-        if let Err(failure) = &result
-            && self.stopped.is_none()
-            && (failure.scope == Scope::Lane || failure.hold.is_some())
-        {
-            self.stopped = Some(failure.clone());
+        if let Err(failure) = &result {
+            self.stopped |= failure.scope == Scope::Lane || failure.hold.is_some();
         }
         self.reports.push(RecipientReport {
             address: address.to_owned(),
@@ -41,8 +27,12 @@ impl PerRecipient {
         });
     }
 
-    pub fn conclude(self) -> Outcome {
-        conclude(self.reports)
+    /// `of`: how many there were to ask for.
+    pub fn conclude(self, of: usize) -> Outcome {
+        match self.reports.len() < of {
+            true => Outcome::Mixed(self.reports),
+            false => conclude(self.reports),
+        }
     }
 }
 
@@ -81,32 +71,31 @@ mod tests {
     async fn after_a_failure_of_the_whole_far_end_nobody_else_is_asked_for() {
         let silent = Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer");
         let refused = Failure::permanent(Scope::Lane, "AUTH_FAILED", "no").holding(HoldReason::Auth);
-        for (failure, kind) in [
-            (silent, FailureKind::Transient),
-            (refused, FailureKind::Permanent),
-        ] {
+        for failure in [silent, refused] {
             let mut results = PerRecipient::default();
-            assert_eq!(results.need_not_ask(soon()), None);
+            assert!(!results.is_over(soon()));
             results.add("a", Err(failure.clone()));
-            let next = results.need_not_ask(soon()).unwrap();
-            assert_eq!((next.kind, &next.code), (kind, &failure.code));
+            assert!(results.is_over(soon()));
+            let Outcome::Mixed(reports) = results.conclude(2) else {
+                panic!("nothing is said about who was not asked for")
+            };
+            assert_eq!(reports.len(), 1);
         }
         let mut results = PerRecipient::default();
         results.add(
             "a",
             Err(Failure::permanent(Scope::Recipient, "RECIPIENT", "who?")),
         );
-        assert_eq!(results.need_not_ask(soon()), None);
+        assert!(!results.is_over(soon()));
     }
 
     #[tokio::test]
     async fn when_the_time_is_over_the_rest_is_left_for_another_attempt() {
         let over = Deadline::after(Duration::ZERO);
-        let failure = PerRecipient::default().need_not_ask(over).unwrap();
-        assert_eq!(
-            (failure.kind, failure.scope),
-            (FailureKind::Transient, Scope::Message)
-        );
+        let mut results = PerRecipient::default();
+        assert!(!results.is_over(over), "one is always asked for");
+        results.add("a", Ok(took("1")));
+        assert!(results.is_over(over));
     }
 
     #[test]
@@ -114,12 +103,12 @@ mod tests {
         let mut results = PerRecipient::default();
         results.add("a", Ok(took("1")));
         results.add("b", Ok(took("2")));
-        let Outcome::Mixed(reports) = results.conclude() else {
+        let Outcome::Mixed(reports) = results.conclude(2) else {
             panic!("two ids do not fit into one")
         };
         assert_eq!(reports[1].result, Ok(took("2")));
         let mut one = PerRecipient::default();
         one.add("a", Ok(took("1")));
-        assert_eq!(one.conclude(), Outcome::Delivered(took("1")));
+        assert_eq!(one.conclude(1), Outcome::Delivered(took("1")));
     }
 }

@@ -37,6 +37,11 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// Whether the service tells anything later, and how it gets to know where.
     const RECEIPTS: ReceiptsBy = ReceiptsBy::Nothing;
 
+    /// When the message may go out, if not now.
+    fn not_before(&self, _message: &Message, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
     /// What the service tells later.
     fn read_callback(&self, _callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
         Err(CallbackRefused::NoReceipts)
@@ -250,13 +255,20 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
         }
         let mut results = PerRecipient::default();
         for target in &message.targets {
-            let result = match results.need_not_ask(attempt.deadline) {
-                Some(failure) => Err(failure),
-                None => self.send(message, Some(target), attempt.clone()).await,
-            };
-            results.add(target, result);
+            if results.is_over(attempt.deadline) {
+                break;
+            }
+            results.add(target, self.send(message, Some(target), attempt.clone()).await);
         }
-        self.redactor.outcome(results.conclude())
+        self.redactor.outcome(results.conclude(message.targets.len()))
+    }
+
+    fn asks_one_by_one(&self) -> bool {
+        self.takes_recipients
+    }
+
+    fn not_before(&self, message: &Message, now: Timestamp) -> Option<Timestamp> {
+        self.service.not_before(message, now)
     }
 
     async fn ask_receipt(&self, unproven: &Receipt, deadline: Deadline) -> Result<Option<Receipt>, Failure> {

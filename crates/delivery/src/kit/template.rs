@@ -74,9 +74,12 @@ pub(crate) struct Template {
     pub id: String,
     pub language: Option<String>,
     pub sender: Option<String>,
+    /// `promotional`, `transactional`, …, where it matters to the service.
+    pub category: Option<String>,
 }
 
-/// The setting `templates`: names of ours, and for each the service's own id or name, then `language=` and `sender=`.
+/// The setting `templates`: names of ours, and for each the service's own id or name, then `language=`, `sender=` and
+/// `category=`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Templates(BTreeMap<String, Template>);
 
@@ -93,9 +96,10 @@ impl Templates {
                 match word.split_once('=') {
                     Some(("language", value)) => template.language = Some(value.to_owned()),
                     Some(("sender", value)) => template.sender = Some(value.to_owned()),
+                    Some(("category", value)) => template.category = Some(value.to_owned()),
                     _ => problems.add(
                         &format!("templates.{name}"),
-                        "must be the service's own id, and then language=… or sender=…",
+                        "must be the service's own id, and then language=…, sender=… or category=…",
                     ),
                 }
             }

@@ -50,6 +50,7 @@ pub(crate) fn by_code(code: u32) -> Option<Meaning> {
     let template = Meaning::permanent(Scope::Message, "TEMPLATE");
     Some(match code {
         0 | 190 => Meaning::auth(),
+        1 => Meaning::unknown().tries(3),
         3 | 10 | 200..=299 | 131_005 | 368 | 131_031 => Meaning::forbidden(),
         33 | 131_037 | 131_045 | 133_010 => Meaning::config(),
         131_042 => Meaning::billing(),
@@ -59,13 +60,16 @@ pub(crate) fn by_code(code: u32) -> Option<Meaning> {
         4 | 80_007 | 80_008 => Meaning::rate_limited(Scope::Lane).waiting(300),
         130_429 => Meaning::rate_limited(Scope::Lane).waiting(5),
         131_056 => Meaning::rate_limited(Scope::Recipient).waiting(6),
-        131_049 => Meaning::rate_limited(Scope::Recipient).waiting(24 * HOUR),
+        131_049 => Meaning::rate_limited(Scope::Recipient)
+            .waiting(24 * HOUR)
+            .tries(2),
         131_000 => Meaning::transient(Scope::Message, "PROVIDER_ERROR"),
-        131_052 | 131_053 => Meaning::transient(Scope::Message, "VALIDATION"),
+        131_052 | 131_053 => Meaning::transient(Scope::Message, "VALIDATION").tries(3),
         131_021 | 131_026 | 131_030 | 131_050 | 130_497 => Meaning::recipient(),
         100 | 130_472 | 131_008 | 131_009 | 131_047 | 131_051 => Meaning::invalid(),
-        132_015 => Meaning::transient(Scope::Message, "TEMPLATE").waiting(HOUR),
-        132_069 => Meaning::transient(Scope::Message, "TEMPLATE").waiting(HOUR),
+        // It may be paused for a day at most; then somebody has to look.
+        132_015 => Meaning::template_paused().waiting(HOUR).at_most(86_400),
+        132_069 => Meaning::template_paused().waiting(HOUR),
         132_000 | 132_001 | 132_005 | 132_007 | 132_012 | 132_016 | 132_068 => template,
         _ => return None,
     })

@@ -52,7 +52,7 @@ fn by_code(code: u16) -> Option<Meaning> {
         209 | 210 => Meaning::down().waiting(HOUR),
         301 => Meaning::billing(),
         // A promotional route outside the hours in which it may be used.
-        306 | 651 => Meaning::transient(Scope::Message, "QUOTA").waiting(HOUR),
+        306 | 651 => Meaning::outside_hours().waiting(HOUR),
         311 => Meaning::transient(Scope::Message, "PROVIDER_ERROR").waiting(DUPLICATE_SECONDS),
         // Entity, header or template unknown to the registry, or withdrawn there.
         600..=604 | 610..=612 | 620..=623 => Meaning::config(),

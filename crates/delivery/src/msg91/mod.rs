@@ -5,6 +5,7 @@ mod receipts;
 mod request;
 
 use crate::{
+    adapter::Message,
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
@@ -12,8 +13,14 @@ use crate::{
     settings::{Problems, Values},
 };
 use bytes::Bytes;
-use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
+use domain::{
+    Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy, Timestamp,
+    hours::{Hours, UnreadableHours},
+};
 use hyper::{Request, header::HeaderName};
+
+/// The category of templates that may go out at certain hours only.
+const PROMOTIONAL: &str = "promotional";
 
 const AUTHKEY: HeaderName = HeaderName::from_static("authkey");
 
@@ -22,6 +29,7 @@ pub(crate) struct Msg91 {
     endpoint: Endpoint,
     templates: Templates,
     sender: Option<String>,
+    promotional: Hours,
 }
 
 impl HttpService for Msg91 {
@@ -38,9 +46,16 @@ impl HttpService for Msg91 {
                     .secret_sent_to(&["apiUrl"]),
                 Setting::map(
                     "templates",
-                    "The name in data.template, and for each the flow's id; then sender=… where it has its own.",
+                    "The name in data.template, and for each the flow's id; then sender=… where it has its own, and \
+                     category=promotional where it is advertising.",
                 ),
                 Setting::text("sender", "The DLT header of six letters.").example("PLANTS"),
+                Setting::text(
+                    "promotionalHours",
+                    "When advertising may go out; the law has it by the hour.",
+                )
+                .or("10:00-21:00"),
+                Setting::text("zone", "The time zone of those hours.").or("Asia/Kolkata"),
                 Setting::url("apiUrl", "Where the API is.").or("https://control.msg91.com"),
                 described_timeout("15s"),
             ],
@@ -56,12 +71,22 @@ impl HttpService for Msg91 {
 
     fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
         let templates = Templates::read(values, problems);
+        let text = |name: &str| values.text(name).unwrap_or_default();
+        let promotional = Hours::parse(text("promotionalHours"), text("zone"));
+        let promotional = promotional.map_err(|problem| {
+            let setting = match problem {
+                UnreadableHours::Times => "promotionalHours",
+                UnreadableHours::Zone => "zone",
+            };
+            problems.add(setting, problem.to_string());
+        });
         let url = below(&values.url("apiUrl", problems)?, "api/v5/flow/");
         let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
         Some(Self {
             endpoint: endpoint.secret_header(AUTHKEY, values.text("authkey")?, "authkey", problems),
             templates,
             sender: values.text("sender").map(str::to_owned),
+            promotional: promotional.ok()?,
         })
     }
 
@@ -71,6 +96,14 @@ impl HttpService for Msg91 {
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
         request::compose(self, sending)
+    }
+
+    fn not_before(&self, message: &Message, now: Timestamp) -> Option<Timestamp> {
+        let template = self.templates.find(&message.template_name()?).ok()?;
+        let is_promotional = template.category.as_deref() == Some(PROMOTIONAL);
+        is_promotional
+            .then(|| self.promotional.begin_after(now))
+            .flatten()
     }
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {

@@ -59,6 +59,8 @@ struct Means {
     provider_code: Option<String>,
     hold: Option<String>,
     wait: Option<u64>,
+    /// How many tries it is worth in all.
+    tries: Option<u32>,
 }
 
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
@@ -75,6 +77,7 @@ impl Means {
             provider_code: failure.provider_code.as_ref().map(ToString::to_string),
             hold: failure.hold.map(|hold| hold.as_str().to_owned()),
             wait: failure.retry_after.map(|wait| wait.as_secs()),
+            tries: failure.tries(),
         }
     }
 }

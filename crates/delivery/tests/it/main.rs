@@ -8,6 +8,7 @@
 mod answers;
 mod content;
 mod contract;
+mod hours;
 mod receipts;
 mod requests;
 mod smtp_faults;

@@ -23,10 +23,11 @@ pub fn step(message: &Message, failure: &Failure, count: Count, age: std::time::
         unknowns: 0,
         age,
         on_ambiguous: OnAmbiguous::Resend,
+        throttles: 0,
     };
     let error = words(failure);
     match policy.decide(facts, failure, Jitter::NONE) {
-        Verdict::Retry { after } => Step::Retry { after, error, count },
+        Verdict::Retry { after } | Verdict::Postpone { after } => Step::Retry { after, error, count },
         // Nothing here holds a lane; a message that is told to wait waits its interval.
         Verdict::Wait { .. } => Step::Retry {
             after: message.retry_interval,

@@ -137,6 +137,9 @@ pub(super) fn recipient(row: &Row) -> Result<RecipientResult> {
             .get::<_, Option<&str>>("receipt")
             .map(|text| parsed("recipient_results", text))
             .transpose()?,
+        provider: row.get("provider"),
+        tries: small(row.get("tries")),
+        not_before: time_opt(row, "not_before"),
     })
 }
 

@@ -216,6 +216,9 @@ impl Own<'_> {
             error: None,
             at: of_now.map_or(self.now, |known| known.at),
             receipt: Some(receipt),
+            provider: self.known.and_then(|known| known.provider.clone()),
+            tries: self.known.map_or(0, |known| known.tries),
+            not_before: None,
         }
     }
 

@@ -217,7 +217,9 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
         resolved_targets: match ended {
             Ended::Delivered { .. } => vec!["ops@example.com".into()],
             Ended::Park { .. } => vec!["gone@example.com".into()],
-            Ended::Retry { .. } | Ended::Wait { .. } | Ended::Discard { .. } => vec![],
+            Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } | Ended::Discard { .. } => {
+                vec![]
+            }
         },
         ended,
         recipients: vec![],
@@ -245,6 +247,14 @@ pub fn retry(claimed: &Claimed, after: Duration) -> AttemptRecord {
         after,
         unknown: false,
         cause: own_code(Cause::new("SMTP_451", "greylisted"), "4.7.1"),
+    };
+    record(claimed, ended)
+}
+
+pub fn postpone(claimed: &Claimed, after: Duration) -> AttemptRecord {
+    let ended = Ended::Postpone {
+        after,
+        cause: Cause::new("OUTSIDE_HOURS", "not now"),
     };
     record(claimed, ended)
 }

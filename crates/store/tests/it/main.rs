@@ -87,6 +87,8 @@ store_suite! {
         a_row_whose_lease_ran_out_is_superseded,
         superseding_stays_within_the_tenant,
         the_last_of_a_batch_under_one_key_wins,
+        what_fails_after_a_newer_one_has_come_is_discarded_and_not_sent_last,
+        one_that_was_interrupted_after_a_newer_one_had_come_says_so_when_it_is_claimed,
     }
     claim::{
         nothing_waiting_gives_nothing,
@@ -176,6 +178,13 @@ store_suite! {
         waiting_rows_are_counted_per_lane,
         a_lane_is_tried_at_once_when_somebody_asks,
         trying_a_held_lane_makes_its_probe_due_and_ends_no_hold_of_a_person,
+    }
+    pauses::{
+        pauses_of_a_lane_are_told_with_a_version_that_every_claim_knows,
+        more_pauses_than_are_told_apart_pause_the_lane,
+        a_postponed_row_comes_again_at_its_time_and_counts_nothing,
+        what_is_noted_while_a_row_is_being_sent_is_known_to_the_next_claim,
+        the_only_recipient_of_a_row_stands_where_the_row_stands,
     }
     probes::{
         a_probe_is_taken_once,

@@ -3,8 +3,18 @@
 use crate::{postgres, size};
 use central::{Central, Settings, changes::News, providers::ProviderDraft, secrets::Sealer};
 use delivery::Registry;
-use domain::{Actor, Channel, Clock, NotificationId, Outcome, Status, SystemClock, TenantId, Timestamp};
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use domain::{
+    Accepted, Actor, Channel, Clock, Failure, Limits, NotificationId, Outcome, Scope, Status, SystemClock,
+    TenantId, Timestamp, lock::lock,
+};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use store::Store;
 use testkit::{FarEnd, Reply, a_notification};
 use tokio::sync::broadcast::Receiver;
@@ -40,13 +50,23 @@ async fn two_nodes(far_end: &FarEnd, ahead: Duration, lease: Duration) -> [Centr
 
 /// Sends so many through both nodes and answers how often each was delivered.
 async fn deliver(
+    nodes: &[Central; 2],
+    far_end: &FarEnd,
+    total: usize,
+) -> HashMap<domain::NotificationId, usize> {
+    deliver_within(nodes, far_end, total, Limits::default()).await
+}
+
+async fn deliver_within(
     [one, two]: &[Central; 2],
     far_end: &FarEnd,
     total: usize,
+    limits: Limits,
 ) -> HashMap<domain::NotificationId, usize> {
     let draft = ProviderDraft {
         id: Some("hook".into()),
         kind: "test-hook".into(),
+        limits: Some(limits),
         ..ProviderDraft::default()
     };
     one.providers
@@ -194,4 +214,88 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
     };
     let (times, ()) = tokio::join!(deliver(&nodes, &far_end, total), opener);
     assert_once_each(&times, total);
+}
+
+/// When the provider of the default tenant is not asked before, once somebody has said so.
+async fn paused_until(node: &Central) -> Timestamp {
+    loop {
+        let lanes = node.store.lanes(TenantId::DEFAULT).await.unwrap();
+        if let Some(until) = lanes.into_iter().find_map(|lane| lane.not_before) {
+            return until;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_before_it_is_over() {
+    const WARM: usize = 300;
+    const LATENCY: Duration = Duration::from_millis(1_500);
+    let pause = Duration::from_secs(5);
+    let far_end = far_end();
+    let begun: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
+    let log = begun.clone();
+    // Quick until both nodes have opened up and claim ahead of their places; then slow, and in the middle of that it
+    // has enough.
+    far_end.script(move |_, _| {
+        let mut begun = lock(&log);
+        begun.push(SystemClock.now());
+        match begun.len() {
+            0..WARM => Reply::After(Duration::from_millis(2), accepted()),
+            n if n == WARM + 90 => {
+                let slow = Failure::transient(Scope::Lane, "RATE_LIMITED", "slow down");
+                Reply::Now(slow.after(Some(pause)).into())
+            }
+            _ => Reply::After(LATENCY, accepted()),
+        }
+    });
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(120)).await;
+    let watch = nodes[0].clone();
+    let paused = tokio::spawn(async move {
+        let until = paused_until(&watch).await;
+        (SystemClock.now(), until)
+    });
+    let total = size::pick(700, 2_000);
+    let times = deliver(&nodes, &far_end, total).await;
+    let (recorded, until) = paused.await.unwrap();
+    let begun = lock(&begun).clone();
+    let within = |at: &&Timestamp| **at > recorded + Duration::from_secs(1) && **at < until;
+    let early: Vec<_> = begun.iter().filter(within).collect();
+    assert!(
+        early.is_empty(),
+        "{} requests began in the pause: {early:?}, recorded {recorded}, over {until}",
+        early.len()
+    );
+    assert!(begun.iter().any(|at| *at >= until), "it went on afterwards");
+    assert_eq!(times.len(), total);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_concurrency_that_somebody_made_smaller_holds_over_both_nodes() {
+    let far_end = far_end();
+    let under_way = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now, peak) = (under_way.clone(), most.clone());
+    far_end.script(move |_, _| {
+        peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let now = now.clone();
+        Reply::Later(Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            accepted()
+        }))
+    });
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(120)).await;
+    let limits = Limits {
+        concurrency: 2,
+        per_second: None,
+    };
+    let total = size::pick(100, 500);
+    let times = deliver_within(&nodes, &far_end, total, limits).await;
+    assert_once_each(&times, total);
+    assert_eq!(most.load(Ordering::SeqCst), 2, "attempts under way at once");
+}
+
+fn accepted() -> Outcome {
+    Outcome::Delivered(Accepted::default())
 }

@@ -124,6 +124,7 @@ fn state_badge(state: &RecipientState) -> Badge {
         RecipientState::Accepted => Badge::ACCEPTED,
         RecipientState::Failed => Badge::FAILED,
         RecipientState::Suppressed => Badge::SUPPRESSED,
+        RecipientState::Ambiguous => Badge::AMBIGUOUS,
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Notification {
     pub summary: Summary,
     #[serde(flatten)]
     pub text: Text,
-    /// How each recipient fared; empty where there is only one.
+    /// How each recipient fared; empty where the settings of the provider alone say where it goes.
     pub recipients: Vec<RecipientView>,
 }
 
@@ -156,6 +156,13 @@ pub struct RecipientView {
     /// What the provider told later.
     #[schema(value_type = Option<ReceiptStateName>)]
     pub receipt: Option<ReceiptState>,
+    /// Who was asked.
+    pub provider: Option<String>,
+    /// Tries in its generation.
+    pub tries: u32,
+    /// While it is open: not asked for before this.
+    #[schema(value_type = Option<Time>)]
+    pub not_before: Option<Timestamp>,
 }
 
 /// How one notification stands, in short.
@@ -270,11 +277,17 @@ impl Summary {
 
 impl Notification {
     pub fn of(mut row: store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
+        let only = row.only_recipient();
         let summary = Summary::new(&mut row, waiting, measure);
         Self {
             summary,
             text: row.submission.content.into(),
-            recipients: row.recipients.into_iter().map(RecipientView::from).collect(),
+            recipients: row
+                .recipients
+                .into_iter()
+                .chain(only)
+                .map(RecipientView::from)
+                .collect(),
         }
     }
 }
@@ -332,6 +345,9 @@ impl From<RecipientResult> for RecipientView {
             error,
             at,
             receipt,
+            provider,
+            tries,
+            not_before,
         } = result;
         Self {
             address,
@@ -343,6 +359,9 @@ impl From<RecipientResult> for RecipientView {
             error,
             at,
             receipt,
+            provider,
+            tries,
+            not_before,
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Lane {
     /// A claim that is lost in a crash does no harm, so it may be made before there is a place for the row.
     pub may_claim_ahead: bool,
     pub rate: Option<Rate>,
-    /// For rate-limited lanes: until when this node is the one that claims.
+    /// For lanes whose limits hold over all nodes: until when this node is the one that claims.
     pub owned_until: Option<Timestamp>,
     pub hold: LaneHold,
     pub not_before: Option<Timestamp>,
@@ -91,6 +91,11 @@ impl Lane {
             not_before: None,
             skipped: false,
         }
+    }
+
+    /// Its limits hold over all nodes, so one of them claims from it at a time.
+    pub fn has_one_owner(&self) -> bool {
+        self.limits.as_ref().is_some_and(Limits::are_over_all_nodes)
     }
 
     pub fn concurrency(&self) -> u32 {

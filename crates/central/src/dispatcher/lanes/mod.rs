@@ -18,8 +18,9 @@ use lane::Lane;
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
-use store::outbox::{LaneWaiting, LaneWant};
+use store::outbox::{LaneWaiting, LaneWant, Owned};
 use under_way::UnderWay;
 
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub(super) enum Behaviour {
     Silent,
     /// Nothing was sent.
     NotAsked,
+    /// Nothing was sent, because it was not the time for it: the next row is not the worse for that.
+    Spared,
 }
 
 /// The most lanes one claim asks for.
@@ -101,6 +104,10 @@ impl Lanes {
     /// Takes over what the store says about a lane with rows in it.
     pub fn seen(&mut self, waiting: &LaneWaiting, now: Timestamp) {
         let lane = self.lane(waiting.lane);
+        if waiting.held || waiting.not_before.is_some_and(|until| until > now) {
+            // Another node may have been told: what waits here for a place goes back.
+            lane.gate.shut();
+        }
         lane.hold.held = waiting.held;
         lane.hold.next_probe = waiting.next_probe;
         lane.not_before = waiting.not_before;
@@ -161,23 +168,42 @@ impl Lanes {
             .collect()
     }
 
-    /// Rate-limited lanes whose turn it is and that this node does not own, or not for much longer.
+    /// Lanes with limits over all nodes whose turn it is and that this node does not own, or not for much longer.
     pub fn unowned_ready(&self, now: Timestamp) -> Vec<LaneId> {
         let ready = self.ready.iter().copied().take(LANES_PER_CLAIM);
         ready
             .filter(|id| {
                 let lane = self.lanes.get(id);
-                lane.is_some_and(|l| l.rate.is_some() && l.owned_until.is_none_or(|until| until <= now))
+                lane.is_some_and(|l| l.has_one_owner() && l.owned_until.is_none_or(|until| until <= now))
             })
             .collect()
     }
 
-    /// `until`: this node claims from the lane until then. None: another one does; ask again later.
-    pub fn owned(&mut self, id: LaneId, until: Option<Timestamp>, ask_again: Timestamp) {
-        self.lane(id).owned_until = until;
-        if until.is_none() {
-            self.unqueue(id);
-            self.at(id, ask_again);
+    /// Who claims from the lane; to be asked again after a while.
+    pub fn owned(&mut self, id: LaneId, owned: Owned, now: Timestamp, ask_after: Duration) {
+        let lane = self.lane(id);
+        let was_ours = lane.owned_until.is_some();
+        lane.owned_until = (owned != Owned::ByAnother).then_some(now + ask_after);
+        match owned {
+            Owned::ByAnother => {
+                self.unqueue(id);
+                self.at(id, now + ask_after);
+            }
+            Owned::First => {}
+            Owned::Still if was_ours => {}
+            // What another node, or this one before it was started again, has let through lately is not known here.
+            Owned::Still | Owned::TakenOver => {
+                if let Some(rate) = &mut lane.rate {
+                    rate.empty(now);
+                }
+            }
+        }
+    }
+
+    /// A row of the lane has become so many requests more than it was planned as.
+    pub fn asks_more(&mut self, id: LaneId, more: usize) {
+        if let Some(rate) = &mut self.lane(id).rate {
+            rate.take(more);
         }
     }
 
@@ -214,6 +240,10 @@ impl Lanes {
         if got >= n {
             self.enqueue(want.lane);
         }
+        if let Some(until) = self.lane(want.lane).owned_until.filter(|_| got > 0) {
+            // It stays ours while something of it is under way.
+            self.at(want.lane, until);
+        }
     }
 
     /// So many rows came with so many bytes of content.
@@ -238,6 +268,10 @@ impl Lanes {
             Behaviour::Answered => lane.window.answered(lane.concurrency()),
             Behaviour::Silent => lane.window.did_not_answer(),
             Behaviour::NotAsked => {}
+            Behaviour::Spared => lane.window.answered(lane.concurrency()),
+        }
+        if let (Behaviour::NotAsked | Behaviour::Spared, Some(rate)) = (behaviour, &mut lane.rate) {
+            rate.give_back(1);
         }
         let tenant = lane.count.tenant();
         under_way.moves(&mut lane.count, tenant, lane.window.standing());

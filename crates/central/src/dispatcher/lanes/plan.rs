@@ -56,7 +56,13 @@ impl Lanes {
         match closed {
             Closed::Skip | Closed::Probe => {}
             Closed::Until(when) => self.at(id, when),
-            Closed::NoRoom => self.lane(id).turn.wants_room = true,
+            Closed::NoRoom => {
+                let lane = self.lane(id);
+                lane.turn.wants_room = true;
+                if let Some(until) = lane.owned_until {
+                    self.at(id, until);
+                }
+            }
             Closed::LittleRoom(until) => {
                 self.lane(id).turn.wants_room = true;
                 self.at(id, until);

@@ -17,6 +17,11 @@ pub(in crate::dispatcher) enum Feedback {
         lane: LaneId,
         next_probe: Option<Timestamp>,
     },
+    /// A row of the lane has become so many requests more than it was planned as.
+    Requests {
+        lane: LaneId,
+        more: usize,
+    },
     Paused {
         lane: LaneId,
         until: Timestamp,

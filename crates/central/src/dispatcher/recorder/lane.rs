@@ -3,6 +3,7 @@
 use super::{Feedback, Recorder};
 use crate::dispatcher::{conclude::Conclusion, lanes::Behaviour};
 use domain::{Actor, Hold};
+use store::signals::Signal;
 
 impl Recorder {
     /// Holds, resumes or pauses the lane, before its row goes back into it.
@@ -13,6 +14,9 @@ impl Recorder {
                 .persist("hold", || self.store.hold_lane(hold.clone()))
                 .await
                 .unwrap_or(false);
+            if held && conclusion.probe.is_none() {
+                self.signals.announce(Signal::LookAgain);
+            }
             let next_probe = hold.probe_after.map(|wait| self.clock.now() + wait);
             if held && conclusion.probe.is_none() {
                 // The far end's own words are in the hold; here they might repeat what they were sent.
@@ -52,8 +56,15 @@ impl Recorder {
                 next_probe: None,
             });
         }
+        if !conclusion.pauses.is_empty() {
+            let pauses = &conclusion.pauses;
+            self.persist("pause", || self.store.add_pauses(lane, pauses.clone()))
+                .await;
+        }
         if let Some(wait) = conclusion.pause {
             self.persist("pause", || self.store.pause_lane(lane, wait)).await;
+            // What waits for a place on other nodes goes back.
+            self.signals.announce(Signal::LookAgain);
             self.tell(Feedback::Paused {
                 lane,
                 until: self.clock.now() + wait,

@@ -8,6 +8,7 @@ use crate::{
 use domain::{
     LaneId, Status, Timestamp, TraceContext,
     retry::slower,
+    settle::SUPERSEDED,
     trace::{Span, SpanKind},
 };
 use std::{sync::Arc, time::Duration};
@@ -106,6 +107,11 @@ impl Recorder {
                 }
                 continue;
             }
+            if answer == Recorded::Superseded {
+                tally.discarded += 1;
+                self.changed(record, Status::Discarded, Some(&SUPERSEDED.to_owned()));
+                continue;
+            }
             let (status, cause) = match &record.ended {
                 Ended::Delivered { .. } => {
                     tally.delivered += 1;
@@ -124,14 +130,15 @@ impl Recorder {
                     again.push((*lane, now + *after));
                     (Status::Retrying, Some(cause))
                 }
-                // Uncounted: it stands where it stood.
-                Ended::Wait { cause } if *attempts == 0 => {
-                    tally.waiting += 1;
-                    (Status::Pending, Some(cause))
+                Ended::Postpone { after, cause } => {
+                    tally.postponed += 1;
+                    again.push((*lane, now + *after));
+                    (stood(*attempts), Some(cause))
                 }
+                // Uncounted: it stands where it stood.
                 Ended::Wait { cause } => {
                     tally.waiting += 1;
-                    (Status::Retrying, Some(cause))
+                    (stood(*attempts), Some(cause))
                 }
             };
             self.changed(record, status, cause.map(|cause| &cause.code));
@@ -185,5 +192,13 @@ impl Recorder {
                 }
             }
         }
+    }
+}
+
+/// The status of a row that waits, with so many attempts behind it.
+fn stood(attempts: u32) -> Status {
+    match attempts {
+        0 => Status::Pending,
+        _ => Status::Retrying,
     }
 }

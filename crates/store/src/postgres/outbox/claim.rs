@@ -102,24 +102,28 @@ async fn undo(db: Db, lanes: Vec<i64>, token: LeaseToken, lease: Duration) {
 /// The places of some columns of a claim.
 const LANES: usize = 3;
 const VERSIONS: usize = 4;
-const DUE_AT: usize = 5;
-const SEQ: usize = 6;
-const LANE: usize = 7;
+const PAUSES: usize = 5;
+const DUE_AT: usize = 6;
+const SEQ: usize = 7;
+const LANE: usize = 8;
 
-/// The version of each lane's configuration. A claim says it once, not with every row.
-type ConfigVersions = HashMap<i64, i64>;
+/// The versions of each lane's configuration and of its pauses. A claim says them once, not with every row.
+type LaneVersions = HashMap<i64, (i64, i64)>;
 
-fn config_versions(row: &Row) -> Option<ConfigVersions> {
-    let lanes = row.get::<_, Option<Vec<Option<i64>>>>(LANES)?;
-    let versions = row.get::<_, Option<Vec<Option<i64>>>>(VERSIONS)?;
-    let of_lane = lanes.into_iter().zip(versions);
-    Some(of_lane.filter_map(|(lane, version)| lane.zip(version)).collect())
+fn lane_versions(row: &Row) -> Option<LaneVersions> {
+    let column = |place: usize| row.get::<_, Option<Vec<Option<i64>>>>(place);
+    let of_lane = column(LANES)?
+        .into_iter()
+        .zip(column(VERSIONS)?)
+        .zip(column(PAUSES)?);
+    let known = of_lane.filter_map(|((lane, config), pauses)| Some((lane?, (config?, pauses?))));
+    Some(known.collect())
 }
 
 async fn claims(db: &Db, session: &impl Session, found: &[Row], token: LeaseToken) -> Result<Claims, Failed> {
     let mut claims = Claims::default();
     let (mut asked, mut unreadable) = (vec![], vec![]);
-    let versions = found.iter().find_map(config_versions).unwrap_or_default();
+    let versions = found.iter().find_map(lane_versions).unwrap_or_default();
     claims.rows.reserve(found.len());
     if let Some(any) = found.first() {
         claims.now = Some(rows::time(any, "now"));
@@ -192,7 +196,7 @@ fn may_have_results(claimed: &Claimed, code: Option<&str>) -> bool {
 /// last attempt.
 fn claimed<'r>(
     row: &'r Row,
-    versions: &ConfigVersions,
+    versions: &LaneVersions,
     seq: Seq,
     token: LeaseToken,
 ) -> Result<(Claimed, Option<&'r str>)> {
@@ -205,10 +209,14 @@ fn claimed<'r>(
     let interruptions = small(column.next::<i32>() - 1);
     let waiting_since = column.time();
     let code = column.next();
+    let superseded = column.next();
+    let (config_version, pauses_version) = versions.get(&lane).copied().unwrap_or_default();
     let mut claimed = Claimed {
         lease: Lease { seq, token },
         lane: LaneId(lane),
-        config_version: versions.get(&lane).copied().unwrap_or_default(),
+        config_version,
+        pauses_version,
+        superseded,
         site,
         generation,
         attempts,

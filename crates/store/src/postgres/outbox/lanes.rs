@@ -3,7 +3,7 @@
 use super::sql;
 use crate::{
     holds::{FoundLane, Holding},
-    outbox::{HoldLane, MAX_TRIED_ROWS, expired_in_words},
+    outbox::{HoldLane, MAX_TRIED_ROWS, Owned, expired_in_words},
     postgres::{
         audit,
         failed::Failed,
@@ -118,10 +118,13 @@ pub(super) async fn pause(db: &Db, lane: LaneId, wait: Duration) -> Result<(), F
     Ok(())
 }
 
-pub(super) async fn own(db: &Db, lane: LaneId, node: &str, ttl: Duration) -> Result<bool, Failed> {
+pub(super) async fn own(db: &Db, lane: LaneId, node: &str, ttl: Duration) -> Result<Owned, Failed> {
     let session = db.general().await?;
     let taken = session
-        .exec(sql::own_lane, &[&db.now(), &lane.0, &node, &millis(ttl)])
+        .rows(sql::own_lane, &[&db.now(), &lane.0, &node, &millis(ttl)])
         .await?;
-    Ok(taken > 0)
+    Ok(match taken.first() {
+        Some(row) => Owned::after(row.get(0), node),
+        None => Owned::ByAnother,
+    })
 }

@@ -1,8 +1,9 @@
 //! What becomes of a result whose lease was lost: it never overwrites, and nothing it learned is thrown away.
 
 use super::{
+    recipient_columns::Recipients,
     record::{Stopped, can_do_without_audit},
-    record_columns::{Messages, Recipients, resolved},
+    record_columns::{Messages, resolved},
     sql,
 };
 use crate::{
@@ -67,7 +68,7 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     };
     let now = db.now();
     let mut accepted = Recipients::default();
-    accepted.add(lease.seq, generation, record.accepted());
+    accepted.add(lease.seq, generation, record.provider(), record.accepted());
     if !accepted.is_empty() {
         tx.exec(sql::record_recipient, &accepted.params(&now)).await?;
     }

@@ -9,6 +9,8 @@ pub(super) mod ingest_found;
 pub(super) mod ingest_write;
 mod lanes;
 mod late;
+mod pauses;
+mod recipient_columns;
 mod record;
 pub(super) mod record_columns;
 pub(super) mod sql;
@@ -16,14 +18,14 @@ pub(super) mod sql;
 use crate::{
     Result, Signals,
     outbox::{
-        AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, Outbox,
-        Recorded,
+        AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, NewPause,
+        Outbox, Owned, Pauses, Recorded,
     },
     postgres::{PgStore, failed::Failed},
     signals::Signal,
 };
 use async_trait::async_trait;
-use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
+use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId, settle::RecipientUpdate};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast;
 
@@ -79,7 +81,28 @@ impl Outbox for PgStore {
         Ok(lanes::pause(&self.db, lane, wait).await?)
     }
 
-    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+    async fn add_pauses(&self, lane: LaneId, pauses: Vec<NewPause>) -> Result<()> {
+        pauses::add(&self.db, lane, &pauses)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn pauses(&self, lane: LaneId) -> Result<Pauses> {
+        Ok(pauses::of(&self.db, lane).await?)
+    }
+
+    async fn note_recipients(
+        &self,
+        lease: Lease,
+        provider: &str,
+        updates: Vec<RecipientUpdate>,
+    ) -> Result<bool> {
+        record::note(&self.db, lease, provider, &updates)
+            .await
+            .map_err(Failed::while_committing)
+    }
+
+    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<Owned> {
         Ok(lanes::own(&self.db, lane, node, ttl).await?)
     }
 

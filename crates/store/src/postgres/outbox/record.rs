@@ -6,22 +6,23 @@
 
 use super::{
     late,
-    record_columns::{Deliveries, Ends, Messages, Recipients, Retries, Waits},
+    recipient_columns::Recipients,
+    record_columns::{Deliveries, Ends, Messages, Postponed, Retries, Waits},
     sql,
 };
 use crate::{
     Error, Result,
     audit::entry::of_attempt,
-    outbox::{AttemptRecord, Ended, Recorded},
+    outbox::{AttemptRecord, Ended, Lease, Recorded},
     postgres::{
         audit::{self, without_nul},
         commit_retry::CommitRetry,
         failed::Failed,
         server::Use,
-        session::{Db, Session},
+        session::{Db, Params, Session},
     },
 };
-use domain::settle::RecipientUpdate;
+use domain::settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS};
 use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 
@@ -54,10 +55,9 @@ pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recor
         match commit(db, &records).await {
             Ok(held) => {
                 for i in part {
-                    if held.contains(&batch[i].lease.seq.0) {
-                        answers[i] = Some(Recorded::Done);
-                    } else {
-                        slow.push(i);
+                    match held.get(&batch[i].lease.seq.0) {
+                        Some(answer) => answers[i] = Some(*answer),
+                        None => slow.push(i),
                     }
                 }
             }
@@ -68,9 +68,10 @@ pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recor
             }
             Err(Failed::Data(reason)) => {
                 let bare = without_details(records[0], &reason);
-                answers[part[0]] = Some(match commit(db, &[&bare]).await?.is_empty() {
-                    false => Recorded::Done,
-                    true => late::record(db, &bare).await?,
+                let held = commit(db, &[&bare]).await?;
+                answers[part[0]] = Some(match held.into_values().next() {
+                    Some(answer) => answer,
+                    None => late::record(db, &bare).await?,
                 });
             }
             Err(failed) => return Err(failed.into()),
@@ -83,7 +84,9 @@ pub(super) async fn record(db: &Db, batch: &[AttemptRecord]) -> Result<Vec<Recor
 }
 
 /// The seqs whose lease was still held; those are on record when this returns.
-async fn commit(db: &Db, records: &[&AttemptRecord]) -> Result<HashSet<i64>, Failed> {
+type Held = HashMap<i64, Recorded>;
+
+async fn commit(db: &Db, records: &[&AttemptRecord]) -> Result<Held, Failed> {
     let mut retry = CommitRetry::new("record");
     let mut audited = true;
     loop {
@@ -116,7 +119,7 @@ pub(super) fn can_do_without_audit(failed: &Failed, records: usize) -> bool {
     }
 }
 
-async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<HashSet<i64>, Stopped> {
+async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<Held, Stopped> {
     let now = db.now();
     let mut session = db.session(Use::Record).await?;
     let deliveries = Deliveries::of(records);
@@ -125,7 +128,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         // Nearly always. One statement is a transaction of its own.
         let params = deliveries.params(&now, &db.node);
         let rows = session.rows(sql::record_delivered, &params).await?;
-        return Ok(rows.iter().map(|row| row.get(0)).collect());
+        return Ok(rows.iter().map(|row| (row.get(0), Recorded::Done)).collect());
     }
     let tx = session.begin().await?;
     let mut held: HashMap<i64, i32> = HashMap::new();
@@ -144,19 +147,37 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         let params = ends.params(&now, &db.node);
         keep(tx.rows(sql::record_ended, &params).await?);
     }
+    // Rows that come again, unless a newer one has taken their place.
+    let mut again = vec![];
     let retries = Retries::of(records);
     if !retries.is_empty() {
         let params = retries.params(&now, &db.node);
-        keep(tx.rows(sql::record_retry, &params).await?);
+        again.extend(tx.rows(sql::record_retry, &params).await?);
     }
     let waits = Waits::of(records);
     if !waits.is_empty() {
-        keep(tx.rows(sql::record_wait, &waits.params()).await?);
+        again.extend(tx.rows(sql::record_wait, &waits.params()).await?);
     }
+    let postponed = Postponed::of(records);
+    if !postponed.is_empty() {
+        again.extend(tx.rows(sql::record_postpone, &postponed.params(&now)).await?);
+    }
+    let superseded: Vec<i64> = again
+        .iter()
+        .filter(|row| row.get("superseded"))
+        .map(|row| row.get(0))
+        .collect();
+    keep(again);
     let kept = || records.iter().filter(|r| held.contains_key(&r.lease.seq.0));
     let mut recipients = Recipients::default();
     for record in kept() {
-        recipients.add(record.lease.seq, held[&record.lease.seq.0], &record.recipients);
+        let generation = held[&record.lease.seq.0];
+        recipients.add(
+            record.lease.seq,
+            generation,
+            record.provider(),
+            &record.recipients,
+        );
     }
     if !recipients.is_empty() {
         tx.exec(sql::record_recipient, &recipients.params(&now)).await?;
@@ -172,11 +193,43 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
             .flat_map(|r| of_attempt(r, r.ended.status()));
         audit::insert(db, &tx, entries).await.map_err(Stopped::AtAudit)?;
     }
+    if !superseded.is_empty() {
+        let params: Params<'_> = &[&now, &db.node, &superseded, &SUPERSEDED, &SUPERSEDED_IN_WORDS];
+        tx.exec(sql::record_superseded, params).await?;
+    }
     tx.commit().await?;
     if !waits.is_empty() {
         db.claim_starts.came_back();
     }
-    Ok(held.into_keys().collect())
+    let answer = |seq: &i64| match superseded.contains(seq) {
+        true => Recorded::Superseded,
+        false => Recorded::Done,
+    };
+    Ok(held.into_keys().map(|seq| (seq, answer(&seq))).collect())
+}
+
+/// What is known about recipients while their row is being sent. Answers whether its lease is still held.
+pub(super) async fn note(
+    db: &Db,
+    lease: Lease,
+    provider: &str,
+    updates: &[RecipientUpdate],
+) -> Result<bool, Failed> {
+    let mut session = db.session(Use::Record).await?;
+    let tx = session.begin().await?;
+    let Some(row) = tx
+        .opt(sql::recipients_noted, &[&lease.seq.0, &lease.token.0])
+        .await?
+    else {
+        return Ok(false);
+    };
+    let mut noted = Recipients::default();
+    noted.add(lease.seq, row.get(0), Some(provider), updates);
+    if !noted.is_empty() {
+        tx.exec(sql::record_recipient, &noted.params(&db.now())).await?;
+    }
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// The last resort for a record that the database does not take: what became of the message, without the words.
@@ -187,6 +240,7 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     match &mut bare.ended {
         Ended::Delivered { provider_message_id } => *provider_message_id = None,
         Ended::Retry { cause, .. }
+        | Ended::Postpone { cause, .. }
         | Ended::Wait { cause }
         | Ended::Park { cause }
         | Ended::Discard { cause } => {
@@ -205,6 +259,8 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
             state: r.state,
             provider_message_id: None,
             cause: None,
+            tried: r.tried,
+            wait: None,
         })
         .collect();
     bare

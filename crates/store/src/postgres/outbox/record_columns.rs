@@ -7,12 +7,11 @@ use crate::{
         types::{At, millis},
     },
 };
-use domain::{Seq, settle::RecipientUpdate};
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
 
-type Text<'a> = Option<Cow<'a, str>>;
-type List<'a> = Vec<&'a (dyn ToSql + Sync)>;
+pub(super) type Text<'a> = Option<Cow<'a, str>>;
+pub(super) type List<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
 #[derive(Default)]
 struct Leases {
@@ -27,7 +26,7 @@ impl Leases {
     }
 }
 
-fn own_code(cause: &Cause) -> Text<'_> {
+pub(super) fn own_code(cause: &Cause) -> Text<'_> {
     cause.provider_code.as_deref().map(without_nul)
 }
 
@@ -54,7 +53,7 @@ impl<'a> Ends<'a> {
                 }
                 Ended::Park { cause } => ("Parked", Some(cause), None),
                 Ended::Discard { cause } => ("Discarded", Some(cause), None),
-                Ended::Retry { .. } | Ended::Wait { .. } => continue,
+                Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } => continue,
             };
             these.leases.add(record);
             these.status.push(status);
@@ -204,6 +203,48 @@ impl<'a> Retries<'a> {
     }
 }
 
+/// Records after which their row comes again, uncounted.
+#[derive(Default)]
+pub(super) struct Postponed<'a> {
+    leases: Leases,
+    wait: Vec<f64>,
+    code: Vec<Cow<'a, str>>,
+    error: Vec<Cow<'a, str>>,
+    provider_code: Vec<Text<'a>>,
+}
+
+impl<'a> Postponed<'a> {
+    pub fn of(records: &[&'a AttemptRecord]) -> Self {
+        let mut these = Self::default();
+        for record in records {
+            if let Ended::Postpone { after, cause } = &record.ended {
+                these.leases.add(record);
+                these.wait.push(millis(*after));
+                these.code.push(without_nul(&cause.code));
+                these.error.push(without_nul(&cause.error));
+                these.provider_code.push(own_code(cause));
+            }
+        }
+        these
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.wait.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
+        vec![
+            now,
+            &self.leases.seq,
+            &self.leases.token,
+            &self.wait,
+            &self.code,
+            &self.error,
+            &self.provider_code,
+        ]
+    }
+}
+
 /// Records that put their row back into a lane that is held.
 #[derive(Default)]
 pub(super) struct Waits<'a> {
@@ -275,63 +316,6 @@ impl<'a> Messages<'a> {
             &self.seq,
             &self.address,
             &self.generation,
-        ]
-    }
-}
-
-#[derive(Default)]
-pub(super) struct Recipients<'a> {
-    seq: Vec<i64>,
-    address: Vec<Cow<'a, str>>,
-    state: Vec<&'static str>,
-    generation: Vec<i32>,
-    provider_message_id: Vec<Text<'a>>,
-    code: Vec<Text<'a>>,
-    error: Vec<Text<'a>>,
-    provider_code: Vec<Text<'a>>,
-}
-
-impl<'a> Recipients<'a> {
-    /// Each address once: the last word counts.
-    pub fn add(
-        &mut self,
-        seq: Seq,
-        generation: i32,
-        updates: impl IntoIterator<Item = &'a RecipientUpdate, IntoIter: DoubleEndedIterator>,
-    ) {
-        let mut seen = std::collections::HashSet::new();
-        for update in updates.into_iter().rev() {
-            if !seen.insert(update.address.as_str()) {
-                continue;
-            }
-            self.seq.push(seq.0);
-            self.address.push(without_nul(&update.address));
-            self.state.push(update.state.as_str());
-            self.generation.push(generation);
-            self.provider_message_id
-                .push(update.provider_message_id.as_deref().map(without_nul));
-            let cause = update.cause.as_ref();
-            self.code.push(cause.map(|cause| without_nul(&cause.code)));
-            self.error.push(cause.map(|cause| without_nul(&cause.error)));
-            self.provider_code.push(cause.and_then(own_code));
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.seq.is_empty()
-    }
-
-    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
-        vec![
-            now,
-            &self.seq,
-            &self.address,
-            &self.state,
-            &self.generation,
-            &self.provider_message_id,
-            &self.code,
-            &self.error,
-            &self.provider_code,
         ]
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn claim_due(
 ) -> Result<Claims> {
     let mut claims = nothing(s)?;
     for want in wants {
-        if let Some(version) = claimable(s, want.lane)? {
-            take(s, want, version, token, lease, &mut claims.rows)?;
+        if let Some(versions) = claimable(s, want.lane)? {
+            take(s, want, versions, token, lease, &mut claims.rows)?;
         }
     }
     Ok(claims)
@@ -41,13 +41,13 @@ pub(super) fn claim_probe(
     let mut claims = nothing(s)?;
     let params = params![of.0, s.now.as_millis()];
     let probed = all(s.conn, sql::lane_probe, params, |row| {
-        Ok((row.get(0)?, hold(row)?))
+        Ok((versions(row)?, hold(row)?))
     })?;
-    if let Some((version, hold)) = probed.into_iter().next() {
+    if let Some((versions, hold)) = probed.into_iter().next() {
         take(
             s,
             &LaneWant { lane: of, n: 1 },
-            version,
+            versions,
             token,
             lease,
             &mut claims.rows,
@@ -74,20 +74,34 @@ fn nothing(s: &WriteSession<'_>) -> Result<Claims> {
     })
 }
 
-/// The lane's config version, unless it is held or paused.
-fn claimable(s: &WriteSession<'_>, lane: LaneId) -> Result<Option<i64>> {
-    let version = s
+/// What a lane's rows are claimed at.
+#[derive(Debug, Clone, Copy)]
+struct Versions {
+    config: i64,
+    pauses: i64,
+}
+
+fn versions(row: &Row<'_>) -> rusqlite::Result<Versions> {
+    Ok(Versions {
+        config: row.get(0)?,
+        pauses: row.get(1)?,
+    })
+}
+
+/// The lane's versions, unless it is held or paused.
+fn claimable(s: &WriteSession<'_>, lane: LaneId) -> Result<Option<Versions>> {
+    let found = s
         .conn
         .prepare_cached(sql::lane_claimable)?
-        .query_row(params![lane.0, s.now.as_millis()], |row| row.get(0))
+        .query_row(params![lane.0, s.now.as_millis()], versions)
         .optional()?;
-    Ok(version)
+    Ok(found)
 }
 
 fn take(
     s: &WriteSession<'_>,
     want: &LaneWant,
-    config_version: i64,
+    versions: Versions,
     token: LeaseToken,
     lease: Duration,
     into: &mut Vec<Claimed>,
@@ -97,7 +111,7 @@ fn take(
     let mut select = s.conn.prepare_cached(sql::claim_due)?;
     let mut due = select.query(params![want.lane.0, s.now.as_millis(), want.n])?;
     while let Some(row) = due.next()? {
-        let (claimed, known) = claimed(row, want.lane, config_version, token)?;
+        let (claimed, known) = claimed(row, want.lane, versions, token)?;
         if known {
             with_recipients.push(into.len());
         }
@@ -115,7 +129,7 @@ fn take(
 }
 
 /// Answers also whether anything is known about its recipients.
-fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) -> Result<(Claimed, bool)> {
+fn claimed(row: &Row<'_>, lane: LaneId, versions: Versions, token: LeaseToken) -> Result<(Claimed, bool)> {
     let mut column = Columns::of(row);
     let mut claimed = Claimed {
         lease: Lease {
@@ -125,7 +139,9 @@ fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) 
         tenant: TenantId(column.next()?),
         id: NotificationId(Uuid::from_bytes(column.next()?)),
         lane,
-        config_version,
+        config_version: versions.config,
+        pauses_version: versions.pauses,
+        superseded: false,
         generation: column.next()?,
         attempts: column.next::<u32>()? + u32::from(column.next::<bool>()?),
         unknowns: column.next()?,
@@ -154,5 +170,6 @@ fn claimed(row: &Row<'_>, lane: LaneId, config_version: i64, token: LeaseToken) 
         claimed.trace = extra.trace;
     }
     claimed.site = column.next()?;
+    claimed.superseded = column.next()?;
     Ok((claimed, column.next()?))
 }

@@ -10,12 +10,9 @@ use crate::{
     outbox::{Ingested, NewNotification, nul_in_json},
     sqlite::{audit, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession},
 };
-use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission};
+use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, settle::SUPERSEDED};
 use rusqlite::params;
 use std::collections::HashSet;
-
-/// The code of a row that a newer one replaced.
-const SUPERSEDED: &str = "SUPERSEDED";
 
 /// An item and the hash of its content, made before the writer's turn.
 pub(in crate::sqlite) struct Hashed {
@@ -131,6 +128,9 @@ fn supersede(s: &mut WriteSession<'_>, newer: &Submission, key: &str) -> Result<
         .prepare_cached(sql::ingest_supersede)?
         .query_map(params![newer.tenant.0, key, s.now.as_millis()], Left::from_row)?
         .collect::<Result<_, _>>()?;
+    s.conn
+        .prepare_cached(sql::ingest_supersede_leased)?
+        .execute(params![newer.tenant.0, key])?;
     for left in replaced {
         let error = format!("replaced by {}", newer.id);
         let end = Outcome {

@@ -4,11 +4,11 @@ use super::sql;
 use crate::{
     Result,
     holds::{FoundLane, Holding},
-    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, MAX_TRIED_ROWS},
+    outbox::{Chores, HoldLane, LaneWaiting, LanesWaiting, Lease, MAX_TRIED_ROWS, Owned},
     sqlite::{audit, directory, rows, writer::WriteSession},
 };
 use domain::{Actor, HoldReason, LaneId, TenantId, Timestamp};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::time::Duration;
 
 pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting> {
@@ -141,14 +141,23 @@ pub(super) fn pause(s: &WriteSession<'_>, lane: LaneId, wait: Duration) -> Resul
     Ok(())
 }
 
-pub(super) fn own(s: &WriteSession<'_>, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+pub(super) fn own(s: &WriteSession<'_>, lane: LaneId, node: &str, ttl: Duration) -> Result<Owned> {
+    let before: Option<String> = s
+        .conn
+        .prepare_cached(sql::lane_owner)?
+        .query_row([lane.0], |row| row.get(0))
+        .optional()?
+        .flatten();
     let taken = s.conn.prepare_cached(sql::own_lane)?.execute(params![
         lane.0,
         node,
         s.now.as_millis(),
         (s.now + ttl).as_millis()
     ])?;
-    Ok(taken > 0)
+    Ok(match taken {
+        0 => Owned::ByAnother,
+        _ => Owned::after(before.as_deref(), node),
+    })
 }
 
 /// `all`: nothing was claimed since the file was opened, so whatever is claimed is from before.

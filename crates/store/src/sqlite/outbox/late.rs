@@ -33,7 +33,7 @@ pub(super) fn record(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Resul
     let Some(generation) = place else {
         return Ok(Recorded::LostLease { completed: false });
     };
-    record::recipients(s, lease.seq, generation, attempt.accepted())?;
+    record::recipients(s, lease.seq, generation, attempt.provider(), attempt.accepted())?;
     record::messages(s, attempt)?;
     let completed = complete(s, attempt)?;
     audit::attempt(s, attempt, completed.then_some(Status::Delivered))?;

@@ -5,19 +5,21 @@ mod expired;
 pub(super) mod ingest;
 mod lanes;
 mod late;
+mod pauses;
 pub(super) mod record;
 pub(super) mod sql;
 
 use crate::{
     Outbox, Result, Signals,
     outbox::{
-        AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, Recorded,
+        AttemptRecord, Claims, HoldLane, Ingested, LaneWant, LanesWaiting, Lease, NewNotification, NewPause,
+        Owned, Pauses, Recorded,
     },
     signals::Signal,
     sqlite::SqliteStore,
 };
 use async_trait::async_trait;
-use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId};
+use domain::{Actor, HoldReason, LaneId, LeaseToken, NotificationId, TenantId, settle::RecipientUpdate};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -84,7 +86,29 @@ impl Outbox for SqliteStore {
         self.write(1, move |s| lanes::pause(s, lane, wait)).await
     }
 
-    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<bool> {
+    async fn add_pauses(&self, lane: LaneId, pauses: Vec<NewPause>) -> Result<()> {
+        self.write(pauses.len(), move |s| pauses::add(s, lane, &pauses))
+            .await
+    }
+
+    async fn pauses(&self, lane: LaneId) -> Result<Pauses> {
+        let now = self.clock.now();
+        self.read(move |conn| pauses::of(conn, lane, now)).await
+    }
+
+    async fn note_recipients(
+        &self,
+        lease: Lease,
+        provider: &str,
+        updates: Vec<RecipientUpdate>,
+    ) -> Result<bool> {
+        let provider = provider.to_owned();
+        let weight = updates.len();
+        self.write(weight, move |s| record::note(s, lease, &provider, &updates))
+            .await
+    }
+
+    async fn own_lane(&self, lane: LaneId, node: &str, ttl: Duration) -> Result<Owned> {
         let node = node.to_owned();
         self.write(1, move |s| lanes::own(s, lane, &node, ttl)).await
     }

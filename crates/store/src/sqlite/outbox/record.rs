@@ -6,10 +6,14 @@
 use super::{late, sql};
 use crate::{
     Result,
-    outbox::{AttemptAudit, AttemptRecord, Ended, Recorded},
+    audit::Entry,
+    outbox::{AttemptAudit, AttemptRecord, Ended, Lease, Recorded},
     sqlite::{audit, rows, stats::counts::Counted, writer::WriteSession},
 };
-use domain::{LaneId, LeaseToken, Seq, Status, TenantId, Timestamp, settle::RecipientUpdate};
+use domain::{
+    Actor, AuditKind, AuditStatus, LaneId, LeaseToken, Seq, Status, TenantId, Timestamp,
+    settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
+};
 use rusqlite::{OptionalExtension, Row, params};
 
 pub(in crate::sqlite) fn record(s: &mut WriteSession<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
@@ -20,17 +24,82 @@ fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     let fenced = match &attempt.ended {
         Ended::Delivered { .. } | Ended::Park { .. } | Ended::Discard { .. } => ended(s, attempt)?,
         Ended::Retry { .. } => retried(s, attempt)?,
+        Ended::Postpone { .. } => postponed(s, attempt)?,
         Ended::Wait { .. } => waits(s, attempt)?,
     };
-    let Some(generation) = fenced else {
+    let Some(Kept {
+        generation,
+        superseded,
+    }) = fenced
+    else {
         return late::record(s, attempt);
     };
-    recipients(s, attempt.lease.seq, generation, &attempt.recipients)?;
+    recipients(
+        s,
+        attempt.lease.seq,
+        generation,
+        attempt.provider(),
+        &attempt.recipients,
+    )?;
     messages(s, attempt)?;
     if attempt.delivery().is_none() {
         audit::attempt(s, attempt, attempt.ended.status())?;
     }
+    if superseded {
+        discard_superseded(s, attempt.lease.seq)?;
+        return Ok(Recorded::Superseded);
+    }
     Ok(Recorded::Done)
+}
+
+/// A row whose lease was still held.
+#[derive(Debug)]
+struct Kept {
+    generation: i32,
+    /// A newer one with its key came meanwhile.
+    superseded: bool,
+}
+
+/// The newer one says it all: this one does not go out after it.
+fn discard_superseded(s: &mut WriteSession<'_>, seq: Seq) -> Result<()> {
+    let left = s
+        .conn
+        .prepare_cached(sql::late_ended)?
+        .query_row([seq.0], Left::from_row)?;
+    let discarded = Outcome {
+        code: Some(SUPERSEDED),
+        error: Some(SUPERSEDED_IN_WORDS),
+        ..Outcome::new(Status::Discarded)
+    };
+    end(s, &left, left.attempts, &discarded)?;
+    let system = Actor::system();
+    let entry = Entry {
+        seq: Some(seq),
+        status: AuditStatus::Discarded,
+        code: Some(SUPERSEDED),
+        detail: Some(SUPERSEDED_IN_WORDS),
+        ..Entry::new(left.tenant, AuditKind::NotifyDeliver, &system)
+    };
+    audit::insert(s, &entry)
+}
+
+/// What is known about recipients while their row is being sent. Answers whether its lease is still held.
+pub(in crate::sqlite) fn note(
+    s: &WriteSession<'_>,
+    lease: Lease,
+    provider: &str,
+    updates: &[RecipientUpdate],
+) -> Result<bool> {
+    let generation = s
+        .conn
+        .prepare_cached(sql::recipients_noted)?
+        .query_row(params![lease.seq.0, lease.token.0], |row| row.get(0))
+        .optional()?;
+    let Some(generation) = generation else {
+        return Ok(false);
+    };
+    recipients(s, lease.seq, generation, Some(provider), updates)?;
+    Ok(true)
 }
 
 /// A row as it was when it left `due`.
@@ -110,7 +179,7 @@ impl<'a> Outcome<'a> {
                 resolved_targets,
                 ..Self::new(attempt.ended.status()?)
             }),
-            Ended::Retry { .. } | Ended::Wait { .. } => None,
+            Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } => None,
         }
     }
 }
@@ -168,8 +237,8 @@ pub(in crate::sqlite) fn resolved(targets: &[String]) -> Option<String> {
     (!targets.is_empty()).then(|| rows::json(&targets))
 }
 
-/// The row's generation, unless the lease was lost.
-fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+/// None when the lease was lost.
+fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
     let lease = attempt.lease;
     let left = s
         .conn
@@ -183,10 +252,13 @@ fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32
     s.conn.prepare_cached(sql::record_ended)?.execute([lease.seq.0])?;
     let attempts = left.attempts + u32::from(attempt.attempt.is_some());
     end(s, &left, attempts, &outcome)?;
-    Ok(Some(left.generation))
+    Ok(Some(Kept {
+        generation: left.generation,
+        superseded: false,
+    }))
 }
 
-fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
     let Ended::Retry {
         after,
         unknown,
@@ -197,7 +269,7 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i
     };
     let due_at = (s.now + *after).as_millis();
     let lease = attempt.lease;
-    let kept = s
+    let retried = s
         .conn
         .prepare_cached(sql::record_retry)?
         .query_row(
@@ -214,24 +286,54 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i
                 Ok((
                     TenantId(row.get(0)?),
                     row.get::<_, Option<String>>(1)?,
-                    row.get(2)?,
+                    kept(row)?,
                 ))
             },
         )
         .optional()?;
-    let Some((tenant, site, generation)) = kept else {
+    let Some((tenant, site, kept)) = retried else {
         return Ok(None);
     };
     s.counts.one(s.now, tenant, site.as_deref(), Counted::Retried);
-    Ok(Some(generation))
+    Ok(Some(kept))
 }
 
-fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32>> {
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    Ok(Kept {
+        generation: row.get("generation")?,
+        superseded: row.get("superseded")?,
+    })
+}
+
+fn postponed(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
+    let Ended::Postpone { after, cause } = &attempt.ended else {
+        return Ok(None);
+    };
+    let lease = attempt.lease;
+    let found = s
+        .conn
+        .prepare_cached(sql::record_postpone)?
+        .query_row(
+            params![
+                lease.seq.0,
+                lease.token.0,
+                (s.now + *after).as_millis(),
+                cause.code,
+                cause.provider_code,
+                cause.error
+            ],
+            kept,
+        )
+        .optional()?;
+    Ok(found)
+}
+
+fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
     let Ended::Wait { cause } = &attempt.ended else {
         return Ok(None);
     };
     let lease = attempt.lease;
-    let generation = s
+    let found = s
         .conn
         .prepare_cached(sql::record_wait)?
         .query_row(
@@ -242,10 +344,10 @@ fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<i32
                 cause.provider_code,
                 cause.error
             ],
-            |row| row.get("generation"),
+            kept,
         )
         .optional()?;
-    Ok(generation)
+    Ok(found)
 }
 
 /// What receipts of this attempt are found by. Nothing to do for lanes that get none.
@@ -270,6 +372,7 @@ pub(in crate::sqlite) fn recipients<'a>(
     s: &WriteSession<'_>,
     seq: Seq,
     generation: i32,
+    provider: Option<&str>,
     updates: impl IntoIterator<Item = &'a RecipientUpdate>,
 ) -> Result<()> {
     for update in updates {
@@ -284,6 +387,9 @@ pub(in crate::sqlite) fn recipients<'a>(
             cause.and_then(|cause| cause.provider_code.as_ref()),
             cause.map(|cause| &cause.error),
             s.now.as_millis(),
+            provider,
+            update.tried,
+            update.wait.map(|wait| (s.now + wait).as_millis()),
         ])?;
     }
     Ok(())

@@ -82,6 +82,9 @@ pub(in crate::sqlite) fn recipients(conn: &Connection, seq: Seq) -> Result<Vec<R
                 .get::<_, Option<String>>("receipt")?
                 .map(|text| rows::parse("recipient_results", &text))
                 .transpose()?,
+            provider: row.get("provider")?,
+            tries: row.get("tries")?,
+            not_before: rows::optional_time(row, "not_before")?,
         });
     }
     Ok(results)

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use domain::{Actor, AuditKind, Clock, HoldReason, LaneId};
 use store::{
-    outbox::{HoldLane, LaneWaiting},
+    outbox::{HoldLane, LaneWaiting, Owned},
     query::{AuditFilter, Page},
 };
 
@@ -133,15 +133,15 @@ pub async fn resuming_lets_rows_out_again(t: &TestStore) {
 pub async fn a_lane_has_one_owner_until_its_time_is_up(t: &TestStore) {
     let lane = t.lane("mail").await;
     let own = |node| t.store.own_lane(lane, node, MINUTE);
-    assert!(own("n1").await.unwrap());
-    assert!(!own("n2").await.unwrap());
+    assert_eq!(own("n1").await.unwrap(), Owned::First);
+    assert_eq!(own("n2").await.unwrap(), Owned::ByAnother);
     t.clock.advance(MINUTE - SECOND);
-    assert!(own("n1").await.unwrap(), "the owner stays");
+    assert_eq!(own("n1").await.unwrap(), Owned::Still);
     t.clock.advance(MINUTE - SECOND);
-    assert!(!own("n2").await.unwrap());
+    assert_eq!(own("n2").await.unwrap(), Owned::ByAnother);
     t.clock.advance(SECOND);
-    assert!(own("n2").await.unwrap());
-    assert!(!own("n1").await.unwrap());
+    assert_eq!(own("n2").await.unwrap(), Owned::TakenOver);
+    assert_eq!(own("n1").await.unwrap(), Owned::ByAnother);
 }
 
 pub async fn holds_are_audited(t: &TestStore) {

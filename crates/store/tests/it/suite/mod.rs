@@ -13,6 +13,7 @@ pub mod lanes;
 pub mod late;
 pub mod model;
 pub mod operator;
+pub mod pauses;
 pub mod probes;
 pub mod providers;
 pub mod purge;

@@ -117,6 +117,8 @@ pub async fn everything_that_hangs_on_a_notification_goes_with_it(t: &TestStore)
         state: domain::RecipientState::Failed,
         provider_message_id: None,
         cause: None,
+        tried: true,
+        wait: None,
     }];
     t.record(record).await;
     t.clock.advance(2 * DAY);

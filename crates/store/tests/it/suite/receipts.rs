@@ -56,6 +56,8 @@ fn update(address: &str, state: RecipientState) -> RecipientUpdate {
         state,
         provider_message_id: None,
         cause: None,
+        tried: true,
+        wait: None,
     }
 }
 

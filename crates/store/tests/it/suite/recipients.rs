@@ -18,6 +18,8 @@ fn said(address: &str, state: RecipientState) -> RecipientUpdate {
             provider_code: Some("4.2.1".into()),
             ..Cause::new("SMTP_450", "try again")
         }),
+        tried: true,
+        wait: (state == RecipientState::Open).then_some(SECOND),
     }
 }
 

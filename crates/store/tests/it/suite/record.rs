@@ -99,6 +99,8 @@ pub async fn what_may_go_to_nobody_ends_discarded_with_the_reason_and_is_counted
         state: RecipientState::Suppressed,
         provider_message_id: None,
         cause: Some(Cause::new("SUPPRESSED", "unsubscribed")),
+        tried: true,
+        wait: None,
     }];
     assert_eq!(t.record(record.clone()).await, Recorded::Done);
     let row = t.get(id).await;

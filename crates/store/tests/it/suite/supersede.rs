@@ -2,7 +2,7 @@
 
 use crate::{harness::*, suite::ingest::duplicate};
 use domain::{AuditStatus, Clock, Status, Submission};
-use store::outbox::Ingested;
+use store::outbox::{AttemptRecord, Claimed, Ingested, Recorded};
 
 fn under(key: &str) -> Submission {
     saying(mail(), |c| c.supersedes_key = Some(key.into()))
@@ -101,4 +101,42 @@ pub async fn a_row_whose_lease_ran_out_is_superseded(t: &TestStore) {
         Status::Discarded,
         "a late success leaves it discarded"
     );
+}
+
+pub async fn what_fails_after_a_newer_one_has_come_is_discarded_and_not_sent_last(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let fail: [fn(&Claimed) -> AttemptRecord; 3] = [|row| retry(row, HOUR), wait, |row| postpone(row, HOUR)];
+    for fails in fail {
+        let old = t.accept(lane, under("tank-7")).await;
+        let claimed = t.claim_one(lane).await;
+        let new = t.accept(lane, under("tank-7")).await;
+        assert_eq!(t.record(fails(&claimed)).await, Recorded::Superseded);
+        let row = t.get(old).await;
+        assert_eq!(row.status, Status::Discarded);
+        assert_eq!(row.last_code.as_deref(), Some("SUPERSEDED"));
+        let log = t.store.attempts(TENANT, old).await.unwrap().unwrap();
+        let steps: Vec<_> = log.iter().map(|row| row.status).collect();
+        assert_eq!(
+            steps,
+            [
+                AuditStatus::Submitted,
+                AuditStatus::Attempted,
+                AuditStatus::Discarded
+            ]
+        );
+        assert_eq!(t.store.misplaced().await.unwrap(), 0);
+        t.record(delivered(&t.claim_one(lane).await)).await;
+        assert_eq!(t.status(new).await, Status::Delivered);
+    }
+}
+
+pub async fn one_that_was_interrupted_after_a_newer_one_had_come_says_so_when_it_is_claimed(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.accept(lane, under("tank-7")).await;
+    assert!(!t.claim_one(lane).await.superseded);
+    t.accept(lane, under("tank-7")).await;
+    t.clock.advance(LEASE);
+    let claimed = t.claim(lane, 2).await;
+    let told: Vec<_> = claimed.iter().map(|row| row.superseded).collect();
+    assert_eq!(told, [true, false]);
 }

@@ -59,6 +59,7 @@ impl Badge {
     pub const OPEN: Badge = Badge::new(Icon::Circle, "Open", Tone::Quiet);
     pub const FAILED: Badge = Badge::new(Icon::Cross, "Failed", Tone::Bad);
     pub const SUPPRESSED: Badge = Badge::new(Icon::Hand, "Suppressed", Tone::Quiet);
+    pub const AMBIGUOUS: Badge = Badge::new(Icon::Clock, "In doubt", Tone::Bad);
     pub const WORKING: Badge = Badge::new(Icon::Turn, "Working", Tone::Busy);
     pub const STOPPED: Badge = Badge::new(Icon::Cross, "Stopped", Tone::Quiet);
     pub const DONE: Badge = Badge::new(Icon::Tick, "Done", Tone::Good);

@@ -5,7 +5,8 @@ with moment as materialized (
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
     (select value::bigint from meta where key = 'directory_version') as directory_version
 ), wanted as materialized (
-  select given.lane, given.n, coalesce(given.begin_at, '-infinity') as begin_at, lanes.config_version, providers.on_ambiguous
+  select given.lane, given.n, coalesce(given.begin_at, '-infinity') as begin_at, lanes.config_version, lanes.pauses_version,
+    providers.on_ambiguous
   from unnest($2::bigint[], $3::integer[], $6::timestamptz[]) as given (lane, n, begin_at)
   join lanes on lanes.lane_id = given.lane
   left join providers on providers.lane_id = lanes.lane_id
@@ -29,7 +30,9 @@ with moment as materialized (
     for update skip locked
   ) oldest
 ), versions as materialized (
-  select array_agg(wanted.lane) as lanes, array_agg(wanted.config_version) as versions from wanted
+  select array_agg(wanted.lane) as lanes, array_agg(wanted.config_version) as versions,
+    array_agg(wanted.pauses_version) as pauses
+  from wanted
 )
 update due
 set leased_until = (select now from moment) + $5::float8 * interval '1 millisecond',
@@ -47,7 +50,9 @@ returning
   -- Once, not with every row.
   case when due.seq = (select first from picked) then (select lanes from versions) end as lanes,
   case when due.seq = (select first from picked) then (select versions from versions) end as versions,
+  case when due.seq = (select first from picked) then (select pauses from versions) end as pauses,
   -- An update answers in no order: this is the order in which they are due.
   due.due_at,
   due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code,
+  due.superseded,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra

@@ -17,7 +17,7 @@ with moment as (
       where d.lane = $2::bigint and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
         and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
     )
-  returning lane_id, hold_reason, hold_detail, hold_since, next_probe, probes
+  returning lane_id, pauses_version, hold_reason, hold_detail, hold_since, next_probe, probes
 ), durable as materialized (
   -- Not worth asking what the lane's messages cost: one row now and then.
   select set_config('synchronous_commit', 'on', true) from probing limit 1
@@ -40,14 +40,16 @@ with moment as (
       for update skip locked
     ) picked
   ))
-  returning due.due_at, due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code
+  returning due.due_at, due.seq, due.lane, due.site, due.generation, due.attempts, due.unknowns, due.claims, due.waiting_since, due.code,
+    due.superseded
 )
 select
   moment.now, moment.directory_version, (select count(*) from durable) as durable,
   array[claimed.lane] as lanes, array[(select lanes.config_version from lanes where lanes.lane_id = claimed.lane)] as versions,
+  array[probing.pauses_version] as pauses,
   claimed.due_at,
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
-  claimed.claims, claimed.waiting_since, claimed.code,
+  claimed.claims, claimed.waiting_since, claimed.code, claimed.superseded,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra,
   probing.hold_reason, probing.hold_detail, probing.hold_since, probing.next_probe, probing.probes
 from moment

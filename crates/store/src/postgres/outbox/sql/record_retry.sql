@@ -8,7 +8,7 @@ with kept as (
   from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::integer[], $7::text[], $8::text[], $9::text[])
     as given (seq, token, wait, unknowns, code, error, provider_code)
   where due.seq = given.seq and due.token = given.token
-  returning due.seq, due.tenant, due.site, due.generation
+  returning due.seq, due.tenant, due.site, due.generation, due.superseded
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)
   select date_bin('10 seconds', coalesce($1::timestamptz, date_trunc('milliseconds', now())), 'epoch'), tenant,
@@ -17,4 +17,4 @@ with kept as (
   group by 1, 2, 3
   on conflict (bucket, tenant, site, what, writer) do update set n = stats.n + excluded.n
 )
-select seq, generation from kept
+select seq, generation, superseded from kept

@@ -6,4 +6,4 @@ set claims = greatest(due.claims - 1, 0), token = null, leased_until = null,
 from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
   as given (seq, token, code, error, provider_code)
 where due.seq = given.seq and due.token = given.token
-returning due.seq, due.generation
+returning due.seq, due.generation, due.superseded

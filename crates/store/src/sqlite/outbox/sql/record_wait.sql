@@ -2,4 +2,4 @@
 update due
 set claims = claims - 1, token = null, leased_until = null, code = ?3, provider_code = ?4, error = ?5
 where seq = ?1 and token = ?2
-returning tenant, site, generation
+returning generation, superseded

@@ -1,0 +1,444 @@
+//! Sending one row: whom it is for now, and one request or several.
+//!
+//! Always true: where a message costs money, a recipient is marked before being asked for whenever there are more than one
+//! request's worth of them, and what became of each chunk is kept before the next: a crash leaves in doubt those of one chunk.
+
+use super::{
+    attempt::{AttemptContext, AttemptResult, Outgoing, Row, Sent, Start, park, would_meet_others},
+    recorder::Feedback,
+    suppressed::{Standing, Suppressed},
+};
+use crate::directory::{LaneAdapter, LaneEntry};
+use delivery::{Adapter, Attempt, Deadline, Message};
+use domain::{
+    AttemptFacts, Channel, Content, Failure, Jitter, OnAmbiguous, Outcome, RecipientReport, RecipientState,
+    Scope, Target, Timestamp,
+    code::{AMBIGUOUS, EXPIRED, OUTSIDE_HOURS, RATE_LIMITED, TEMPLATE, TIMEOUT, UNKNOWN},
+    field_error::in_words,
+    recipient::open_targets,
+    settle::{Cause, EXPIRED_IN_WORDS, RecipientUpdate, Targets, settle, settle_without_targets},
+    suppression::SUPPRESSED,
+};
+use futures_util::FutureExt;
+use std::{panic::AssertUnwindSafe, time::Duration};
+use tokio::time::Instant;
+
+/// The most recipients that are asked for one by one before what became of them is kept.
+const CHUNK: usize = 10;
+
+/// Who is open, by whether it may be asked for now.
+struct Open {
+    now: Vec<String>,
+    later: Option<(Timestamp, Cause)>,
+}
+
+impl AttemptContext {
+    pub(super) async fn send(
+        &self,
+        row: &mut Row,
+        mut outgoing: Outgoing,
+        entry: &LaneEntry,
+        start: &Start,
+        suppressed: &Suppressed,
+    ) -> AttemptResult {
+        let LaneAdapter::Ready(adapter) = &entry.adapter else {
+            return without_adapter(entry);
+        };
+        let open = match self.targets(row, &mut outgoing.content, suppressed).await {
+            Ok(open) => open,
+            Err(over) => return over,
+        };
+        let nobody_named = open.is_empty();
+        let Open { now, later } = split_by_time(open, row, start);
+        let message = outgoing.message(row, now);
+        if let Some((until, cause)) = not_now(&message, &**adapter, start) {
+            return postponed(&message, until, cause);
+        }
+        if let (true, false, Some((until, cause))) = (message.targets.is_empty(), nobody_named, &later) {
+            return postponed(&message, *until, cause.clone());
+        }
+        if Instant::now() > start.by {
+            // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
+            return AttemptResult::Release;
+        }
+        self.tell_requests(row, entry, &**adapter, message.targets.len());
+        let result = match chunk_size(row, entry, &**adapter, message.targets.len()) {
+            None => self.send_at_once(row, entry, &**adapter, &message).await,
+            Some(size) => self.send_in_chunks(row, entry, &**adapter, &message, size).await,
+        };
+        let Some((outcome, noted)) = result else {
+            return AttemptResult::Release;
+        };
+        AttemptResult::Sent(Sent {
+            template: of_template(&outcome).then(|| message.template_name()).flatten(),
+            targets: message.targets,
+            outcome,
+            later,
+            noted,
+        })
+    }
+
+    /// A lane's rate counts requests: the plan counted one for the row.
+    fn tell_requests(&self, row: &Row, entry: &LaneEntry, adapter: &dyn Adapter, targets: usize) {
+        if targets > 1 && entry.limits.per_second.is_some() && adapter.asks_one_by_one() {
+            // The dispatcher is gone only when the process is going.
+            let _ = self.feedback.send(Feedback::Requests {
+                lane: row.lane,
+                more: targets - 1,
+            });
+        }
+    }
+
+    async fn send_at_once(
+        &self,
+        row: &Row,
+        entry: &LaneEntry,
+        adapter: &dyn Adapter,
+        message: &Message,
+    ) -> Option<(Outcome, Vec<String>)> {
+        let outcome = tokio::select! {
+            biased;
+            () = self.abandon.cancelled() => given_up(entry)?,
+            outcome = guarded(adapter, message, self.attempt_of(row)) => outcome,
+        };
+        Some((outcome, vec![]))
+    }
+
+    fn attempt_of(&self, row: &Row) -> Attempt {
+        Attempt {
+            generation: row.generation,
+            ..Deadline::after(self.timeout).into()
+        }
+    }
+
+    /// Each chunk has the time of an attempt, and what became of it is kept before the next.
+    async fn send_in_chunks(
+        &self,
+        row: &Row,
+        entry: &LaneEntry,
+        adapter: &dyn Adapter,
+        message: &Message,
+        size: usize,
+    ) -> Option<(Outcome, Vec<String>)> {
+        let (mut reports, mut noted) = (vec![], vec![]);
+        let mut chunks = message.targets.chunks(size).peekable();
+        while let Some(chunk) = chunks.next() {
+            if entry.on_ambiguous == OnAmbiguous::Park && !self.note(row, entry, marks(chunk)).await {
+                break;
+            }
+            let part = Message {
+                targets: chunk.to_vec(),
+                ..message.clone()
+            };
+            let asked = self.send_at_once(row, entry, adapter, &part).await;
+            let Some((outcome, _)) = asked else { break };
+            let over = would_meet_others(&outcome) || self.abandon.is_cancelled();
+            if !over && chunks.peek().is_some() {
+                let became = updates(row, entry, chunk, outcome.clone());
+                if self.note(row, entry, became).await {
+                    noted.extend(chunk.iter().cloned());
+                }
+            }
+            reports.extend(reports_of(outcome, chunk));
+            if over {
+                break;
+            }
+            if let (Some(rate), true) = (entry.limits.per_second, chunks.peek().is_some()) {
+                let pace = Duration::try_from_secs_f64(chunk.len() as f64 / rate).unwrap_or(self.timeout);
+                tokio::time::sleep(pace).await;
+            }
+        }
+        // Nobody was asked for: as if nothing had happened.
+        (!reports.is_empty()).then_some((Outcome::Mixed(reports), noted))
+    }
+
+    /// Whether it is on record.
+    async fn note(&self, row: &Row, entry: &LaneEntry, updates: Vec<RecipientUpdate>) -> bool {
+        let provider = entry
+            .provider
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
+        match self.store.note_recipients(row.lease, &provider, updates).await {
+            Ok(held) => held,
+            Err(error) => {
+                tracing::warn!(
+                    notification.id = %row.id,
+                    error = &error as &dyn std::error::Error,
+                    "what became of some recipients could not be kept; the others wait"
+                );
+                false
+            }
+        }
+    }
+
+    /// The link for a mail's one recipient; none for what goes out in any case. Of an event only its topic is ended.
+    fn way_out(&self, tenant: domain::TenantId, content: &Content, address: &str) -> Option<String> {
+        let topic = match content.event.as_deref() {
+            Some(event) if event.critical => return None,
+            Some(event) => Some(event.topic.as_deref().unwrap_or(&event.event_type)),
+            None => None,
+        };
+        self.unsubscribing.link(tenant, address, topic)
+    }
+
+    /// Whom this attempt is for, in place of whom the content names.
+    async fn targets(
+        &self,
+        row: &mut Row,
+        content: &mut Content,
+        suppressed: &Suppressed,
+    ) -> Result<Vec<String>, AttemptResult> {
+        let (channel, target) = (content.channel(), std::mem::take(&mut content.target));
+        if !channel.takes_recipients() {
+            // Taken in when nobody served its type, or by an older version: it goes where the settings say, and is not
+            // recorded as sent to anybody by name.
+            return Ok(vec![]);
+        }
+        let named = match target {
+            Target::Provider => return Ok(vec![]),
+            Target::Recipients(to) if to.is_empty() => return Err(park("EMPTY_LIST", "nobody to send to")),
+            Target::Recipients(to) => {
+                if let ([only], Channel::Email) = (to.as_slice(), channel) {
+                    row.unsubscribe = self.way_out(row.tenant, content, only);
+                }
+                to
+            }
+            Target::List(name) => match self.directory.list(row.tenant, &name).await {
+                Err(error) => {
+                    tracing::warn!(
+                        notification.id = %row.id,
+                        error = &error as &dyn std::error::Error,
+                        "a list could not be read; the notification waits"
+                    );
+                    return Err(AttemptResult::Release);
+                }
+                Ok(None) => return Err(park("NO_LIST", format!("there is no list named {name:?}"))),
+                Ok(Some(list)) => {
+                    let members = list.recipients.iter().filter(|r| r.takes(channel));
+                    let members: Vec<_> = members.map(|r| r.address.clone()).collect();
+                    if members.is_empty() {
+                        let why = format!("list {name:?} has no recipient for {channel}");
+                        return Err(park("EMPTY_LIST", why));
+                    }
+                    members
+                }
+            },
+        };
+        let mut open = vec![];
+        for address in open_targets(named, &row.known, row.generation) {
+            match suppressed.standing(row.tenant, channel, content, &address) {
+                Standing::MayBeSentTo => open.push(address),
+                Standing::Suppressed(why) => row.left_out.push(left_out(address, why)),
+                Standing::NotAskedAbout => return Err(AttemptResult::Release),
+            }
+        }
+        if open.is_empty() {
+            return Err(AttemptResult::Concluded(settle_without_targets(
+                &row.known,
+                row.generation,
+                row.left_out.first(),
+            )));
+        }
+        Ok(open)
+    }
+}
+
+/// Asked not to be written to.
+fn left_out(address: String, why: String) -> RecipientUpdate {
+    RecipientUpdate {
+        address,
+        state: RecipientState::Suppressed,
+        provider_message_id: None,
+        cause: Some(Cause::new(SUPPRESSED, why)),
+        tried: false,
+        wait: None,
+    }
+}
+
+/// What follows from the lane having none that can be used.
+fn without_adapter(entry: &LaneEntry) -> AttemptResult {
+    match &entry.adapter {
+        LaneAdapter::NoProvider(channel) => {
+            park("NO_PROVIDER", format!("no provider for type {channel} is set up"))
+        }
+        LaneAdapter::NoAdapter(what) => park("NO_ADAPTER", format!("no delivery adapter for {what}")),
+        LaneAdapter::BadSettings(problems) => {
+            let words = in_words(problems);
+            park(
+                "BAD_SETTINGS",
+                format!("the provider's settings are wrong: {words}"),
+            )
+        }
+        LaneAdapter::Gone => park("NO_PROVIDER", "its provider was removed"),
+        LaneAdapter::Sealed(_) | LaneAdapter::Ready(_) => AttemptResult::Release,
+    }
+}
+
+/// Leaves out who asked for patience, and who is paused because of others.
+fn split_by_time(open: Vec<String>, row: &Row, start: &Start) -> Open {
+    let mut split = Open {
+        now: vec![],
+        later: None,
+    };
+    if start.pauses.is_none() && row.known.iter().all(|r| r.not_before.is_none()) {
+        split.now = open;
+        return split;
+    }
+    for address in open {
+        let own = row
+            .known
+            .iter()
+            .find(|r| r.address == address && r.generation == row.generation);
+        let asked = own.and_then(|r| Some((r.not_before?, Cause::of_result(r))));
+        let paused = start
+            .pauses
+            .as_ref()
+            .and_then(|pauses| pauses.until(Scope::Recipient, &address, start.now))
+            .map(|until| {
+                let words = "the service asked for less to this recipient";
+                (until, Cause::new(RATE_LIMITED, words))
+            });
+        let latest = [asked, paused]
+            .into_iter()
+            .flatten()
+            .max_by_key(|(until, _)| *until);
+        match latest.filter(|(until, _)| *until > start.now) {
+            None => split.now.push(address),
+            Some(later) => {
+                if split.later.as_ref().is_none_or(|(first, _)| later.0 < *first) {
+                    split.later = Some(later);
+                }
+            }
+        }
+    }
+    split
+}
+
+/// Why the message as a whole must wait, and until when.
+fn not_now(message: &Message, adapter: &dyn Adapter, start: &Start) -> Option<(Timestamp, Cause)> {
+    if let Some(until) = adapter.not_before(message, start.now) {
+        let words = "such messages go out at certain hours only";
+        return Some((until, Cause::new(OUTSIDE_HOURS, words)));
+    }
+    let template = start.pauses.as_ref().and_then(|pauses| {
+        let name = message.template_name()?;
+        pauses.until(Scope::Template, &name, start.now)
+    })?;
+    let words = "the service does not take this template just now";
+    Some((template, Cause::new(TEMPLATE, words)))
+}
+
+fn postponed(message: &Message, until: Timestamp, cause: Cause) -> AttemptResult {
+    match message.content.expires_at {
+        Some(at) if at <= until => park(EXPIRED, EXPIRED_IN_WORDS),
+        _ => AttemptResult::Postponed { until, cause },
+    }
+}
+
+/// How many are asked for before what became of them is kept; none: all at once.
+fn chunk_size(row: &Row, entry: &LaneEntry, adapter: &dyn Adapter, targets: usize) -> Option<usize> {
+    if targets == 0 || !adapter.asks_one_by_one() {
+        return None;
+    }
+    let in_a_second = entry
+        .limits
+        .per_second
+        .map_or(CHUNK, |rate| (rate as usize).clamp(1, CHUNK));
+    let marked = entry.on_ambiguous == OnAmbiguous::Park && row.has_marks();
+    (targets > in_a_second || marked).then_some(in_a_second)
+}
+
+/// They are about to be asked for: should the process end now, nobody knows about them.
+fn marks(chunk: &[String]) -> Vec<RecipientUpdate> {
+    let words = "the process ended while this was being sent; it may or may not have gone out";
+    let mark = |address: &String| RecipientUpdate {
+        address: address.clone(),
+        state: RecipientState::Ambiguous,
+        provider_message_id: None,
+        cause: Some(Cause::new(AMBIGUOUS, words)),
+        tried: false,
+        wait: None,
+    };
+    chunk.iter().map(mark).collect()
+}
+
+/// What became of a chunk.
+fn updates(row: &Row, entry: &LaneEntry, chunk: &[String], outcome: Outcome) -> Vec<RecipientUpdate> {
+    let facts = AttemptFacts {
+        number: row.attempts.saturating_add(1),
+        unknowns: row.unknowns,
+        age: Duration::ZERO,
+        on_ambiguous: entry.on_ambiguous,
+        throttles: 0,
+    };
+    // There are others, so that each result is kept.
+    let others = (Duration::ZERO, Cause::new(TIMEOUT, ""));
+    let targets = Targets {
+        open: chunk,
+        later: Some(&others),
+        known: &row.known,
+        generation: row.generation,
+        suppressed: row.left_out.len(),
+    };
+    settle(&entry.retry, facts, targets, outcome, Jitter::random()).recipients
+}
+
+fn reports_of(outcome: Outcome, chunk: &[String]) -> Vec<RecipientReport> {
+    let all = |result: Result<domain::Accepted, Failure>| {
+        let report = |address: &String| RecipientReport {
+            address: address.clone(),
+            result: result.clone(),
+        };
+        chunk.iter().map(report).collect()
+    };
+    match outcome {
+        Outcome::Delivered(accepted) => all(Ok(accepted)),
+        Outcome::Failed(failure) => all(Err(failure)),
+        Outcome::Mixed(reports) => reports,
+    }
+}
+
+fn of_template(outcome: &Outcome) -> bool {
+    let of_template = |failure: &Failure| failure.scope == Scope::Template;
+    match outcome {
+        Outcome::Delivered(_) => false,
+        Outcome::Failed(failure) => of_template(failure),
+        Outcome::Mixed(reports) => reports
+            .iter()
+            .filter_map(|report| report.result.as_ref().err())
+            .any(of_template),
+    }
+}
+
+/// The adapter's answer, or what can be said when it panics or outlives its deadline.
+async fn guarded(adapter: &dyn Adapter, message: &Message, attempt: Attempt) -> Outcome {
+    let deadline = attempt.deadline;
+    let attempt = AssertUnwindSafe(adapter.deliver(message, attempt)).catch_unwind();
+    // Adapters keep their deadline; this is for the one that does not.
+    let slack = Duration::from_secs(1);
+    match tokio::time::timeout_at(deadline.0 + slack, attempt).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_panic)) => {
+            tracing::error!(notification.id = %message.id, "an adapter panicked; the others go on");
+            Failure::unknown(UNKNOWN, "the adapter failed on this message")
+                .with_own_code("PANIC")
+                .into()
+        }
+        Err(_) => {
+            let text = "the adapter did not answer in time";
+            Failure::ambiguous(Scope::Lane, TIMEOUT, text).into()
+        }
+    }
+}
+
+/// The process is going away. Where a duplicate costs money it is not guessed whether it went out; elsewhere it goes back.
+fn given_up(entry: &LaneEntry) -> Option<Outcome> {
+    match entry.on_ambiguous {
+        OnAmbiguous::Resend => None,
+        OnAmbiguous::Park => {
+            let text = "the process was stopped while this was being sent";
+            let failure = Failure::ambiguous(Scope::Message, AMBIGUOUS, text);
+            Some(failure.with_own_code("SHUTDOWN").into())
+        }
+    }
+}

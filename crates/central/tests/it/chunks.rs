@@ -1,0 +1,139 @@
+//! Many recipients, each a request of its own: asked for in chunks, so that a crash leaves few in doubt.
+
+use crate::world::{World, secs};
+use domain::{Failure, Limits, OnAmbiguous, RecipientState, Scope, Status};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+use testkit::{Reply, a_notification};
+
+fn crew(n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("r{i:02}@x")).collect()
+}
+
+async fn one_by_one(on_ambiguous: OnAmbiguous, per_second: Option<f64>) -> World {
+    let world = World::new().await;
+    world.mail.asks_one_by_one();
+    world
+        .provider("mail", "test-mail", |draft| {
+            draft.on_ambiguous = Some(on_ambiguous);
+            draft.limits = Some(Limits {
+                concurrency: 32,
+                per_second,
+            });
+        })
+        .await;
+    world
+}
+
+fn to(crew: &[String]) -> testkit::fixtures::ANotification {
+    let addresses: Vec<&str> = crew.iter().map(String::as_str).collect();
+    a_notification().to(&addresses)
+}
+
+fn in_state(row: &store::query::Notification, state: RecipientState) -> usize {
+    row.recipients.iter().filter(|r| r.state == state).count()
+}
+
+#[tokio::test]
+async fn everybody_is_asked_for_once_in_chunks() {
+    let mut world = one_by_one(OnAmbiguous::Resend, None).await;
+    let id = world.send(to(&crew(25))).await;
+    assert_eq!(world.sweep().await.delivered, 1);
+    let sizes: Vec<_> = world.mail.received().iter().map(|m| m.targets.len()).collect();
+    assert_eq!(sizes, [10, 10, 5]);
+    let row = world.get(id).await;
+    assert_eq!(in_state(&row, RecipientState::Accepted), 25);
+    assert!(row.recipients.iter().all(|r| r.tries == 1));
+    assert!(
+        row.recipients
+            .iter()
+            .all(|r| r.provider.as_deref() == Some("mail"))
+    );
+}
+
+#[tokio::test]
+async fn a_crash_where_messages_cost_money_leaves_one_chunk_in_doubt_and_the_others_go_on() {
+    let mut world = one_by_one(OnAmbiguous::Park, None).await;
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = calls.clone();
+    world
+        .mail
+        .script(move |_, _| match counted.fetch_add(1, Ordering::SeqCst) {
+            0 => Reply::accepted(),
+            _ => Reply::AtGate(domain::Outcome::Delivered(Default::default())),
+        });
+    let id = world.send(to(&crew(25))).await;
+    let mail = world.mail.clone();
+    {
+        // The process ends while the second chunk is out.
+        let sweep = world.dispatcher.sweep();
+        tokio::select! {
+            _ = sweep => panic!("it hangs"),
+            () = mail.waiting(1) => {}
+        }
+    }
+    world.dispatcher = world.central.dispatcher();
+    world.mail.accepts();
+    world.advance(world.central.settings.dispatch.lease + secs(1));
+    world.sweep().await;
+    let row = world.get(id).await;
+    assert_eq!(
+        (row.status, row.last_code.as_deref()),
+        (Status::Parked, Some("PARTIAL"))
+    );
+    assert_eq!(in_state(&row, RecipientState::Accepted), 15);
+    assert_eq!(in_state(&row, RecipientState::Ambiguous), 10);
+    let asked: Vec<String> = world
+        .mail
+        .received()
+        .into_iter()
+        .flat_map(|m| m.targets)
+        .collect();
+    assert_eq!(asked, crew(25), "nobody twice");
+    // A person decides that those in doubt have not got it.
+    world.requeue(id).await;
+    world.sweep().await;
+    assert_eq!(world.status(id).await, Status::Delivered);
+    assert_eq!(world.mail.received().last().unwrap().targets.len(), 10);
+}
+
+#[tokio::test]
+async fn silence_in_one_chunk_where_messages_cost_money_leaves_the_rest_open() {
+    let mut world = one_by_one(OnAmbiguous::Park, None).await;
+    let silent = Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer");
+    world.mail.answers(silent.into());
+    let id = world.send(to(&crew(25))).await;
+    assert_eq!(world.sweep().await.postponed, 1);
+    let row = world.get(id).await;
+    assert_eq!(in_state(&row, RecipientState::Ambiguous), 10);
+    assert_eq!((row.status, row.retry_count), (Status::Pending, 0));
+    world.mail.accepts();
+    world.advance(secs(61));
+    world.sweep().await;
+    let row = world.get(id).await;
+    assert_eq!(in_state(&row, RecipientState::Accepted), 15);
+    assert_eq!(row.last_code.as_deref(), Some("PARTIAL"));
+}
+
+#[tokio::test]
+async fn a_rate_counts_requests_and_not_rows() {
+    let mut world = one_by_one(OnAmbiguous::Resend, Some(20.0)).await;
+    world.send(to(&crew(12))).await;
+    for _ in 0..30 {
+        world.send(to(&crew(1))).await;
+    }
+    let delivered = world.sweep().await.delivered;
+    let asked: usize = world.mail.received().iter().map(|m| m.targets.len()).sum();
+    // One second's burst, and what was planned in the round in which the twelve became known.
+    assert!(
+        asked <= 32,
+        "{asked} requests for {delivered} rows at 20 a second"
+    );
+    world.advance(secs(1));
+    let before = asked;
+    world.sweep().await;
+    let asked: usize = world.mail.received().iter().map(|m| m.targets.len()).sum();
+    assert!(asked - before <= 20, "{} in the second after", asked - before);
+}

@@ -1,0 +1,2 @@
+-- $1 lane.
+select count(*) from pauses where lane = $1::bigint

@@ -1,0 +1,1 @@
+select owner from lanes where lane_id = ?1

@@ -1,0 +1,1 @@
+select count(*) from pauses where lane = ?1

@@ -1,0 +1,1 @@
+select key, until from pauses where lane = ?1 and until > ?2

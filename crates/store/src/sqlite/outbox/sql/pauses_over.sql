@@ -1,0 +1,1 @@
+delete from pauses where lane = ?1 and until <= ?2

@@ -1,0 +1,1 @@
+select pauses_version from lanes where lane_id = ?1
