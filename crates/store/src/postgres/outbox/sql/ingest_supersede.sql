@@ -8,12 +8,20 @@ with replaced as (
   returning d.seq, d.tenant, d.site, d.lane, d.waiting_since, d.generation, d.attempts, d.last_attempt_at, given.id,
     coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
 ), left_alone as (
-  -- If that fails, it is not tried again.
-  update due d
+  -- If that fails, it is not tried again. By its key, also where the statistics say that hardly anything is leased.
+  update due
   set superseded = true
-  from unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
-  where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
-    and d.token is not null and d.leased_until > coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+  where due.seq = any (array(
+    select under_key.seq
+    from unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
+    cross join lateral (
+      select d.seq, d.token, d.leased_until from due d
+      where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
+      offset 0
+    ) under_key
+    where under_key.token is not null
+      and under_key.leased_until > coalesce($1::timestamptz, date_trunc('milliseconds', now()))
+  ))
 ), ended as (
   insert into outcome (
     seq, tenant, site, lane, status, at, waiting_since, generation, attempts, last_attempt_at, code, error
