@@ -200,6 +200,11 @@ impl RetryPolicy {
             .map_or(self.unknown_retries, |tries| tries.saturating_sub(1))
     }
 
+    /// When those are asked for who were not, because the far end failed on somebody before them.
+    pub fn after_stop(&self, failure: &Failure) -> Duration {
+        self.delay(1, failure.retry_after, Jitter::NONE)
+    }
+
     /// How long the failure keeps everything else in its scope from being tried: as long as the far end asked for, or where
     /// it only wants less, by backoff. None where others may try.
     pub fn pause(&self, failure: &Failure, throttles: u32) -> Option<Duration> {

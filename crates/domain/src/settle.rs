@@ -358,7 +358,7 @@ impl Tally {
     fn rest(self, policy: &RetryPolicy) -> Ended {
         match self.failed {
             Some((_, failure, _)) => Ended::Postpone {
-                after: policy.backoff(1).max(failure.retry_after.unwrap_or_default()),
+                after: policy.after_stop(&failure),
                 cause: failure.into(),
             },
             None => Ended::Postpone {

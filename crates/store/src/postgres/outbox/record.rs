@@ -19,7 +19,7 @@ use crate::{
         commit_retry::CommitRetry,
         failed::Failed,
         server::Use,
-        session::{Db, Params, Session},
+        session::{Db, Params, Session, Tx},
     },
 };
 use domain::settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS};
@@ -147,21 +147,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         let params = ends.params(&now, &db.node);
         keep(tx.rows(sql::record_ended, &params).await?);
     }
-    // Rows that come again, unless a newer one has taken their place.
-    let mut again = vec![];
-    let retries = Retries::of(records);
-    if !retries.is_empty() {
-        let params = retries.params(&now, &db.node);
-        again.extend(tx.rows(sql::record_retry, &params).await?);
-    }
-    let waits = Waits::of(records);
-    if !waits.is_empty() {
-        again.extend(tx.rows(sql::record_wait, &waits.params()).await?);
-    }
-    let postponed = Postponed::of(records);
-    if !postponed.is_empty() {
-        again.extend(tx.rows(sql::record_postpone, &postponed.params(&now)).await?);
-    }
+    let again = coming_again(db, &tx, records).await?;
     let superseded: Vec<i64> = again
         .iter()
         .filter(|row| row.get("superseded"))
@@ -198,7 +184,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         tx.exec(sql::record_superseded, params).await?;
     }
     tx.commit().await?;
-    if !waits.is_empty() {
+    if records.iter().any(|r| matches!(r.ended, Ended::Wait { .. })) {
         db.claim_starts.came_back();
     }
     let answer = |seq: &i64| match superseded.contains(seq) {
@@ -206,6 +192,26 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         false => Recorded::Done,
     };
     Ok(held.into_keys().map(|seq| (seq, answer(&seq))).collect())
+}
+
+/// Rows that come again, at once or at their time, unless a newer one has taken their place.
+async fn coming_again(db: &Db, tx: &Tx<'_>, records: &[&AttemptRecord]) -> Result<Vec<Row>, Failed> {
+    let now = db.now();
+    let mut again = vec![];
+    let retries = Retries::of(records);
+    if !retries.is_empty() {
+        let params = retries.params(&now, &db.node);
+        again.extend(tx.rows(sql::record_retry, &params).await?);
+    }
+    let waits = Waits::of(records);
+    if !waits.is_empty() {
+        again.extend(tx.rows(sql::record_wait, &waits.params()).await?);
+    }
+    let postponed = Postponed::of(records);
+    if !postponed.is_empty() {
+        again.extend(tx.rows(sql::record_postpone, &postponed.params(&now)).await?);
+    }
+    Ok(again)
 }
 
 /// What is known about recipients while their row is being sent. Answers whether its lease is still held.
