@@ -5,6 +5,7 @@
 //! keeps what it was given and counts.
 //! Always true: what a far end has counted, it has taken in full; what it keeps is bounded.
 
+mod control;
 pub mod dial;
 pub mod http;
 pub mod receipts;

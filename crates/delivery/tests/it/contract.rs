@@ -6,11 +6,11 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use delivery::{
-    Adapter, Attempt, Captured, Deadline, Message, Recorder, Registry, SettingType,
+    Adapter, Attempt, Captured, Deadline, Message, Outside, Recorder, Registry, SettingType,
     kind::Settings,
     receipt::{Callback, CallbackRefused},
 };
-use domain::Channel;
+use domain::{Channel, SystemClock};
 use hyper::{HeaderMap, Method};
 use serde_json::{Value, json};
 use simulator::{
@@ -162,6 +162,53 @@ async fn every_kind_has_its_row_here() {
     rows.sort();
     known.sort();
     assert_eq!(rows, known);
+}
+
+#[tokio::test]
+async fn no_kind_connects_to_a_private_address_that_was_not_allowed() {
+    let far = Far::new().await;
+    for row in far.kinds().into_iter().filter(|row| row.kind != "capture") {
+        let nobody = Outside::new(Arc::new(SystemClock));
+        let adapter = adapter_in(nobody, &row.kind, row.settings.clone());
+        let failed = failure(adapter.deliver(&row.message, long_attempt()).await);
+        assert_eq!(
+            (failed.code.as_ref(), failed.provider_code.as_deref()),
+            ("INVALID_CONFIG", Some("ADDRESS_REFUSED")),
+            "{}: {failed:?}",
+            row.kind
+        );
+        assert!(
+            failed.detail.contains("delivery.allow_addresses"),
+            "{}: {failed:?}",
+            row.kind
+        );
+    }
+    assert_eq!(
+        (far.http.counts().connections, far.smtp.counts().connections),
+        (0, 0)
+    );
+}
+
+#[tokio::test]
+async fn no_kind_follows_a_redirect() {
+    let far = Far::new().await;
+    let elsewhere = far.http.url("/elsewhere");
+    far.http.on(HttpRule::status(307).header("location", &elsewhere));
+    for row in far
+        .kinds()
+        .into_iter()
+        .filter(|row| !["smtp", "capture"].contains(&row.kind.as_str()))
+    {
+        let before = far.http.counts().requests;
+        let failed = failure(row.adapter().deliver(&row.message, long_attempt()).await);
+        assert_eq!(far.http.counts().requests, before + 1, "{}: {failed:?}", row.kind);
+    }
+    assert!(
+        far.http
+            .requests()
+            .iter()
+            .all(|request| request.path != "/elsewhere")
+    );
 }
 
 #[tokio::test]

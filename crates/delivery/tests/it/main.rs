@@ -11,6 +11,7 @@ mod contract;
 mod hours;
 mod receipts;
 mod requests;
+mod simulated;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;

@@ -1,6 +1,6 @@
 //! Connections that can be cut from inside a handler, with or without TLS.
 
-use super::Shared;
+use super::ReceiverState;
 use crate::tls::Identity;
 use axum::{extract::connect_info::Connected, serve};
 use std::{
@@ -29,7 +29,7 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    pub fn new(listener: TcpListener, tls: Option<Identity>, shared: Arc<Shared>) -> io::Result<Self> {
+    pub fn new(listener: TcpListener, tls: Option<Identity>, shared: Arc<ReceiverState>) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (sender, ready) = mpsc::channel(64);
         tokio::spawn(async move {

@@ -1,7 +1,7 @@
 //! An HTTP receiver that records what it is sent and answers as told, and a token endpoint next to it.
 //!
 //! Every path is a receiver except `/token`, which hands out access tokens for client credentials, and those of the
-//! services that are played here.
+//! services that are played here, and `/simulator`, where it is controlled and looked at.
 
 mod listener;
 mod received;
@@ -12,9 +12,15 @@ pub use received::{HttpCounts, Received};
 pub use script::{HttpAnswer, HttpAt, HttpRule, Reply};
 pub use token::TokenEndpoint;
 
-use crate::{dial::Dial, receipts::Receipts, services, tls::Identity};
+use crate::{
+    control::{self, Control},
+    dial::Dial,
+    receipts::Receipts,
+    services,
+    smtp::SmtpServer,
+    tls::Identity,
+};
 use axum::{
-    Router,
     body::Body,
     extract::{ConnectInfo, Request, State},
     response::{IntoResponse, Response},
@@ -41,6 +47,8 @@ pub struct HttpOptions {
     pub keep: usize,
     /// Ids counted one by one; beyond that only totals.
     pub keep_ids: usize,
+    /// A mail catcher that is shown and controlled at `/simulator` too.
+    pub mail: Option<Arc<SmtpServer>>,
 }
 
 impl Default for HttpOptions {
@@ -50,6 +58,7 @@ impl Default for HttpOptions {
             tls: None,
             keep: 1_000,
             keep_ids: 1_000_000,
+            mail: None,
         }
     }
 }
@@ -59,14 +68,15 @@ impl Default for HttpOptions {
 pub struct HttpReceiver {
     address: SocketAddr,
     tls: Option<Identity>,
-    shared: Arc<Shared>,
+    shared: Arc<ReceiverState>,
     server: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    dial: Dial<HttpAt, HttpAnswer>,
-    record: RequestLog,
+pub(crate) struct ReceiverState {
+    pub(crate) dial: Dial<HttpAt, HttpAnswer>,
+    pub(crate) record: RequestLog,
+    pub(crate) control: Control,
     tokens: TokenEndpoint,
     receipts: Receipts,
     stop: CancellationToken,
@@ -77,14 +87,15 @@ impl HttpReceiver {
     pub async fn start(options: HttpOptions) -> io::Result<Self> {
         let listener = TcpListener::bind(options.listen).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ReceiverState {
             dial: Dial::default(),
             record: RequestLog::new(options.keep, options.keep_ids),
+            control: Control::new(options.mail.clone()),
             tokens: TokenEndpoint::default(),
             receipts: Receipts::default(),
             stop: CancellationToken::new(),
         });
-        let app = Router::new()
+        let app = control::router()
             .route("/token", post(token))
             .fallback(receive)
             .with_state(shared.clone())
@@ -184,7 +195,7 @@ impl Drop for HttpReceiver {
 }
 
 async fn receive(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ReceiverState>>,
     ConnectInfo(cut): ConnectInfo<Cut>,
     request: Request,
 ) -> Response {
@@ -211,7 +222,7 @@ async fn receive(
 }
 
 /// Good behaviour: a service answers as it does, anybody else takes everything.
-fn usual(shared: &Shared, received: Received) -> Response {
+fn usual(shared: &ReceiverState, received: Received) -> Response {
     match services::answer(&received, shared.record.counts().requests) {
         Some(reply) => {
             if reply.takes() {
@@ -228,7 +239,7 @@ fn usual(shared: &Shared, received: Received) -> Response {
 }
 
 async fn token(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<ReceiverState>>,
     ConnectInfo(cut): ConnectInfo<Cut>,
     body: String,
 ) -> Response {
@@ -243,7 +254,7 @@ async fn token(
     shared.tokens.answer(&body)
 }
 
-async fn act(answer: HttpAnswer, shared: &Shared, cut: &Cut) -> Response {
+async fn act(answer: HttpAnswer, shared: &ReceiverState, cut: &Cut) -> Response {
     match answer {
         HttpAnswer::Usual => axum::http::StatusCode::OK.into_response(),
         HttpAnswer::Reply(reply) => reply.into_response(),

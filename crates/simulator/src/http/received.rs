@@ -9,6 +9,7 @@ use bytes::Bytes;
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 use tokio::sync::watch;
 
@@ -22,6 +23,9 @@ pub struct Received {
     pub body: Bytes,
     /// The header `webhook-id`.
     pub id: Option<String>,
+    pub at: Instant,
+    /// Whether the far end has done what was asked.
+    pub taken: bool,
 }
 
 impl Received {
@@ -39,6 +43,8 @@ impl Received {
                 .map(str::to_owned),
             headers: parts.headers,
             body,
+            at: Instant::now(),
+            taken: false,
         })
     }
 
@@ -66,7 +72,7 @@ pub struct HttpCounts {
 }
 
 #[derive(Debug)]
-pub(super) struct RequestLog {
+pub(crate) struct RequestLog {
     keep: usize,
     keep_ids: usize,
     held: Mutex<KeptRequests>,
@@ -97,7 +103,8 @@ impl RequestLog {
         self.counts.send_modify(|c| c.arrived += 1);
     }
 
-    pub fn take(&self, request: Received, taken: bool) {
+    pub fn take(&self, mut request: Received, taken: bool) {
+        request.taken = taken;
         let repeat = {
             let mut held = self.held();
             let repeat = taken && held.count(request.id.as_deref(), self.keep_ids);

@@ -12,10 +12,13 @@ mod msg91;
 mod ntfy;
 mod pushbullet;
 mod pushover;
+mod shown;
 mod slack;
 mod teams;
 mod telegram;
 mod twilio;
+
+pub(crate) use shown::{Shown, shown};
 
 use crate::http::{Received, Reply};
 use serde_json::Value;
@@ -106,6 +109,23 @@ const SERVICES: &[(&str, Service)] = &[
     ("telegram", telegram::answer),
     ("twilio", twilio::answer),
 ];
+
+/// What they are called, which is where they are found.
+pub(crate) const NAMES: [&str; SERVICES.len()] = {
+    let mut names = [""; SERVICES.len()];
+    let mut i = 0;
+    while i < SERVICES.len() {
+        names[i] = SERVICES[i].0;
+        i += 1;
+    }
+    names
+};
+
+/// The service whose path this is.
+pub(crate) fn of(path: &str) -> Option<&'static str> {
+    let (first, _) = path.strip_prefix('/')?.split_once('/')?;
+    NAMES.into_iter().find(|name| *name == first)
+}
 
 /// The answer of the service whose path this is; none where it is nobody's.
 pub(crate) fn answer(request: &Received, number: u64) -> Option<Reply> {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 use tokio::sync::watch;
 
@@ -22,6 +23,7 @@ pub struct Mail {
     pub connection: u64,
     pub over_tls: bool,
     pub authenticated_as: Option<String>,
+    pub at: Instant,
 }
 
 impl Mail {
@@ -217,6 +219,7 @@ mod tests {
             connection: 1,
             over_tls: false,
             authenticated_as: None,
+            at: Instant::now(),
         }
     }
 

@@ -86,6 +86,7 @@ impl Session {
             connection: self.connection,
             over_tls: self.over_tls,
             authenticated_as: self.user.clone(),
+            at: std::time::Instant::now(),
         }
     }
 }

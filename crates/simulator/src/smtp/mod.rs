@@ -4,6 +4,7 @@ mod auth;
 mod caught;
 mod login;
 mod message;
+mod readable;
 mod script;
 mod session;
 

@@ -2,6 +2,7 @@
 
 use crate::{
     connect::Connect,
+    exit::usage,
     filters::channel,
     output::{self, table},
 };
@@ -51,7 +52,7 @@ pub struct Put {
     /// The list
     name: String,
     /// Who is on it
-    #[arg(value_name = "ADDRESS", required_unless_present = "empty")]
+    #[arg(value_name = "ADDRESS")]
     addresses: Vec<String>,
     /// Nobody: take everybody off the list, or make one without anybody on it
     #[arg(long, conflicts_with = "addresses")]
@@ -161,6 +162,12 @@ async fn list(args: Plain) -> anyhow::Result<()> {
 }
 
 async fn put(args: Put) -> anyhow::Result<()> {
+    if args.addresses.is_empty() && !args.empty {
+        return Err(usage(format!(
+            "say who is on {}, or --empty for a list without anybody",
+            args.name
+        )));
+    }
     let list = List {
         name: args.name,
         recipients: args

@@ -1,13 +1,14 @@
 //! `waypost simulate`: far ends to test against.
 
 use crate::output;
+use anyhow::Context;
 use domain::retry::parse_human;
 use simulator::{
-    HttpOptions, HttpReceiver, SmtpOptions, SmtpServer,
+    HttpOptions, HttpReceiver, Identity, SmtpOptions, SmtpServer,
     http::HttpRule,
-    smtp::{Phase, SmtpRule},
+    smtp::{Mechanism, Phase, SmtpRule, TlsMode},
 };
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +17,11 @@ use tokio_util::sync::CancellationToken;
 /// Catches mail and webhooks, prints what arrives, and misbehaves as told, until Ctrl-C. Nothing is passed on.
 ///
 /// Below /KIND the receiver plays that service: for Telegram, set apiUrl to http://127.0.0.1:8025/telegram.
+///
+/// The mail catcher offers STARTTLS and takes any login. --ca-file writes the certificate authority to trust (caPem=@FILE).
+///
+/// http://127.0.0.1:8025/simulator shows what arrived and takes faults while it runs, as does its API:
+/// curl -d '{"service": "slack", "status": 429, "retryAfter": 30, "times": 2}' http://127.0.0.1:8025/simulator/faults
 ///
 /// Central has to be allowed to connect to it: delivery.allow_addresses = ["127.0.0.1"].
 #[derive(Debug, clap::Args)]
@@ -26,6 +32,9 @@ pub struct Args {
     /// Where the webhook receiver listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8025")]
     http: SocketAddr,
+    /// Write the certificate authority of the mail catcher here, as PEM
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Refuse mail with this reply, like "450 4.2.1 try later" or "550 5.1.1 no such user"
     #[arg(long, value_name = "REPLY")]
     smtp_reply: Option<String>,
@@ -60,20 +69,30 @@ fn share(text: &str) -> Result<f64, String> {
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let mail = SmtpServer::start(SmtpOptions {
         listen: args.smtp,
+        tls: TlsMode::StartTls(Identity::local()?),
+        auth: Mechanism::ALL.to_vec(),
         ..SmtpOptions::default()
     })
-    .await?;
+    .await
+    .with_context(|| format!("cannot listen on {}", args.smtp))?;
+    let mail = Arc::new(mail);
     let hooks = HttpReceiver::start(HttpOptions {
         listen: args.http,
+        mail: Some(mail.clone()),
         ..HttpOptions::default()
     })
-    .await?;
+    .await
+    .with_context(|| format!("cannot listen on {}", args.http))?;
+    if let (Some(file), Some(pem)) = (&args.ca_file, mail.ca_pem()) {
+        std::fs::write(file, pem).with_context(|| format!("cannot write {}", file.display()))?;
+    }
     args.mail_rules().into_iter().for_each(|rule| mail.on(rule));
     args.hook_rules().into_iter().for_each(|rule| hooks.on(rule));
     output::line(format_args!(
-        "mail catcher on {}, webhook receiver on {}",
+        "mail catcher on {}, webhook receiver on {}, what arrived on {}",
         mail.address(),
-        hooks.url("/")
+        hooks.url("/"),
+        hooks.page()
     ))?;
     let stop = CancellationToken::new();
     crate::wiring::signals::watch(stop.clone())?;
@@ -99,8 +118,11 @@ async fn watch(mail: &SmtpServer, hooks: &HttpReceiver, stop: &CancellationToken
             .min(caught.len());
         mails = mail.counts().mails;
         for one in &caught[caught.len() - new..] {
-            let subject = one.header("Subject").unwrap_or_default();
-            output::line(format_args!("mail to {}: {subject}", one.recipients.join(", ")))?;
+            output::line(format_args!(
+                "mail to {}: {}",
+                one.recipients.join(", "),
+                one.subject()
+            ))?;
         }
         let received = hooks.requests();
         let new = usize::try_from(hooks.counts().requests - requests)

@@ -23,7 +23,9 @@ mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
 mod proxy;
+mod readme;
 mod receipts;
+mod secrets;
 mod site_agent;
 mod site_calls;
 mod site_outage;

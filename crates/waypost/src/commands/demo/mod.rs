@@ -12,6 +12,7 @@ mod traffic;
 mod world;
 
 use std::net::SocketAddr;
+use tokio_util::sync::CancellationToken;
 use world::World;
 
 #[derive(Debug, clap::Args)]
@@ -25,21 +26,31 @@ pub struct Args {
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    crate::wiring::signals::watch(stop.clone())?;
     let mut world = World::start(args.listen).await?;
+    // Whatever comes of it, what was started is stopped and the folder goes.
+    let shown = stop.run_until_cancelled(show(&mut world, args.once)).await;
+    world.stop().await;
+    match shown {
+        Some(ended_well) => anyhow::ensure!(
+            ended_well?,
+            "not every message ended as it should; the table above says which"
+        ),
+        None if args.once => anyhow::bail!("interrupted before the tour was over"),
+        None => println!("\nStopped."),
+    }
+    Ok(())
+}
+
+/// Answers whether every message ended as it should.
+async fn show(world: &mut World, once: bool) -> anyhow::Result<bool> {
     setup::set_up(&world.client, &world.far_ends).await?;
     world.far_ends.misbehave();
-    let ended_well = if args.once {
-        sites::tour(&mut world).await? & tour::run(&world).await?
-    } else {
-        world.introduce();
-        traffic::until_interrupted(&mut world).await?;
-        println!("\nStopping.");
-        true
-    };
-    world.stop().await;
-    anyhow::ensure!(
-        ended_well,
-        "not every message ended as it should; the table above says which"
-    );
-    Ok(())
+    if once {
+        return Ok(sites::tour(world).await? & tour::run(world).await?);
+    }
+    world.introduce();
+    traffic::go_on(world).await?;
+    Ok(true)
 }

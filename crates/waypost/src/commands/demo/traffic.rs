@@ -1,4 +1,4 @@
-//! Sample traffic, a message a second, until somebody presses Ctrl-C.
+//! Sample traffic, a message a second, until the demo is stopped.
 
 use super::{far_ends::GREYLISTED, services, world::World};
 use client::{Notification, site::Notify};
@@ -14,14 +14,10 @@ const SUBJECTS: [&str; 6] = [
 ];
 const SITES: [&str; 3] = ["plant-north", "plant-south", "harbour"];
 
-pub async fn until_interrupted(world: &mut World) -> anyhow::Result<()> {
+pub async fn go_on(world: &mut World) -> anyhow::Result<()> {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
     for n in 0usize.. {
-        tokio::select! {
-            biased;
-            interrupted = tokio::signal::ctrl_c() => return Ok(interrupted?),
-            _ = tick.tick() => {}
-        }
+        tick.tick().await;
         let notification = sample(n)
             .subject(SUBJECTS[n % SUBJECTS.len()])
             .site(SITES[n % SITES.len()]);

@@ -1,0 +1,124 @@
+//! The far ends as somebody uses them by hand: faults while they run, and a look at what arrived.
+
+use crate::{answers::services, world::*};
+use domain::FailureKind;
+use serde_json::{Value, json};
+use simulator::{HttpOptions, HttpReceiver, SmtpOptions};
+use std::sync::Arc;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// One request to the control API: the status, and the body.
+async fn ask(receiver: &HttpReceiver, method: &str, path: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(receiver.address()).await.unwrap();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: simulator\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, body.to_owned())
+}
+
+async fn received(receiver: &HttpReceiver) -> Vec<Value> {
+    let (status, body) = ask(receiver, "GET", "/simulator/received", "").await;
+    assert_eq!(status, 200);
+    let answer: Value = serde_json::from_str(&body).unwrap();
+    answer["items"].as_array().unwrap().clone()
+}
+
+async fn receiver() -> HttpReceiver {
+    HttpReceiver::start(HttpOptions::default()).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_every_service_is_sent_is_shown_as_its_reader_would_see_it() {
+    let receiver = receiver().await;
+    for service in services() {
+        ask(&receiver, "DELETE", "/simulator/received", "").await;
+        let adapter = adapter(&service.kind, service.settings_at(&receiver));
+        let message = service.message(&service.to.as_deref().into_iter().collect::<Vec<_>>());
+        assert_delivered(&adapter.deliver(&message, long_attempt()).await);
+        let shown = received(&receiver).await;
+        let [one] = shown.as_slice() else {
+            panic!("{}: {shown:?}", service.kind)
+        };
+        assert_eq!(one["service"], json!(service.kind), "{one}");
+        assert_eq!(one["taken"], json!(true), "{one}");
+        // A template shows what it is filled with instead of the text.
+        let templates = one["title"].as_str().unwrap().starts_with("template ");
+        let text = one["text"].as_str().unwrap();
+        assert!(templates && !text.is_empty() || text.contains("87 °C"), "{one}");
+        if let Some(to) = &service.to {
+            let to = to.trim_start_matches(['+', '#']);
+            assert!(one["to"].as_str().unwrap().contains(to), "{one}");
+        }
+        let (_, page) = ask(&receiver, "GET", "/simulator", "").await;
+        assert!(
+            page.contains(text.lines().next().unwrap()),
+            "{}: {page}",
+            service.kind
+        );
+    }
+}
+
+#[tokio::test]
+async fn faults_are_put_on_the_dial_and_taken_off_while_it_runs() {
+    let mail = Arc::new(smtp(SmtpOptions::default()).await);
+    let receiver = HttpReceiver::start(HttpOptions {
+        mail: Some(mail.clone()),
+        ..HttpOptions::default()
+    })
+    .await
+    .unwrap();
+    let all = services();
+    let slack = all.iter().find(|service| service.kind == "slack").unwrap();
+    let chat = adapter("slack", slack.settings_at(&receiver));
+    let post = adapter("smtp", smtp_settings(&mail, json!({})));
+    let (message, letter) = (slack.message(&[]), mail_to_one());
+    let fault = json!({"service": "slack", "status": 429, "retryAfter": 30, "times": 1}).to_string();
+    assert_eq!(ask(&receiver, "POST", "/simulator/faults", &fault).await.0, 204);
+    let refusal = json!({"service": "smtp", "reply": "450 4.2.1 later"}).to_string();
+    assert_eq!(ask(&receiver, "POST", "/simulator/faults", &refusal).await.0, 204);
+    let busy = failure(chat.deliver(&message, long_attempt()).await);
+    assert_eq!(busy.retry_after.map(|wait| wait.as_secs()), Some(30), "{busy:?}");
+    assert_delivered(&chat.deliver(&message, long_attempt()).await);
+    assert_eq!(received(&receiver).await.len(), 2);
+    let later = failure(post.deliver(&letter, long_attempt()).await);
+    assert_eq!(later.kind, FailureKind::Transient, "{later:?}");
+    let (_, listed) = ask(&receiver, "GET", "/simulator/faults", "").await;
+    assert!(listed.contains("450 4.2.1 later"), "{listed}");
+    assert_eq!(ask(&receiver, "DELETE", "/simulator/faults", "").await.0, 204);
+    assert_delivered(&post.deliver(&letter, long_attempt()).await);
+    let shown = received(&receiver).await;
+    let caught = shown.iter().find(|one| one["service"] == "smtp").unwrap();
+    assert_eq!(
+        (&caught["title"], &caught["to"]),
+        (&json!("Pump 3 is hot"), &json!("a@example.com"))
+    );
+    let cut = json!({"service": "slack", "cut": true}).to_string();
+    ask(&receiver, "POST", "/simulator/faults", &cut).await;
+    let silent = failure(chat.deliver(&message, long_attempt()).await);
+    assert_eq!(silent.kind, FailureKind::Ambiguous, "{silent:?}");
+    ask(&receiver, "DELETE", "/simulator/faults", "").await;
+    let one_a_second = json!({"service": "slack", "rate": 1}).to_string();
+    ask(&receiver, "POST", "/simulator/faults", &one_a_second).await;
+    assert_delivered(&chat.deliver(&message, long_attempt()).await);
+    let over = failure(chat.deliver(&message, long_attempt()).await);
+    assert_eq!(over.code, "RATE_LIMITED", "{over:?}");
+    assert_eq!(
+        ask(&receiver, "POST", "/simulator/faults", "{\"colour\": 1}")
+            .await
+            .0,
+        422
+    );
+}
+
+fn mail_to_one() -> delivery::Message {
+    mail(&["a@example.com"])
+}
