@@ -56,6 +56,15 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
             json!({"address": "ann@example.com", "channel": "Email", "reason": "asked by phone"})
         }
         "TemplateSettingsView" => json!({"dateFormat": "%d-%b-%Y", "zone": "Asia/Kolkata"}),
+        "EventRequest" => json!({
+            "eventType": "booking.confirmed", "entityId": "12345",
+            "payload": {"guestName": "Asha", "guestEmail": "asha@example.com", "checkinDate": "2026-03-15T00:00:00Z"},
+        }),
+        "EventTypeRequest" => {
+            json!({"dedupe": "entity", "addresses": {"Email": "guestEmail"}, "required": ["guestName"]})
+        }
+        "EntityResendRequest" => json!({"channel": "Email"}),
+        "ReplayBody" => json!({"newTemplates": true}),
         _ => return None,
     })
 }
@@ -72,6 +81,9 @@ pub fn in_path(path: &str, name: &str) -> &'static str {
         ("keys" | "users", _) => "2",
         ("message-templates", "version") => "1",
         ("message-templates" | "suppressions", _) => "7",
+        ("event-types", _) => "booking.confirmed",
+        ("entities", "type") => "booking",
+        ("bookings" | "entities", _) => "12345",
         (_, "name") => "ops",
         (_, "n") => "1",
         _ => NOTIFICATION,
@@ -83,6 +95,7 @@ pub fn query(path: &str) -> &'static str {
     match path {
         "/api/notifications" => "?status=Parked&limit=10",
         "/api/audit" => "?kind=NotifyRequeue&limit=10",
+        "/api/communication-logs" => "?bookingId=12345",
         _ => "",
     }
 }

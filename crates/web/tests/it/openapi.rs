@@ -44,7 +44,10 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "UnsavedPreviewRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x"}),
         "PreviewRequest" | "TemplateTestRequest" => json!({"payload": {}}),
         "SuppressionRequest" => json!({"address": "sample@example.com"}),
-        "TemplateSettingsView" => json!({}),
+        "TemplateSettingsView" | "ReplayBody" => json!({}),
+        "EventRequest" => json!({"eventType": "sample", "entityId": "1"}),
+        "EventTypeRequest" => json!({"dedupe": "event"}),
+        "EntityResendRequest" => json!({"channel": "Email"}),
         other => panic!("no sample for {other}"),
     })
 }

@@ -58,6 +58,9 @@ struct Furnished {
     user: String,
     template: String,
     suppression: String,
+    /// One that became a message, and one that nobody has said anything about.
+    event: String,
+    deferred: String,
 }
 
 #[test]
@@ -123,6 +126,25 @@ impl Furnished {
         let template = made("/api/message-templates", template).await["id"].to_string();
         let suppression = json!({"address": "gone@example.com"});
         let suppression = made("/api/suppressions", suppression).await["id"].to_string();
+        let event_type = json!({"dedupe": "entity", "addresses": {"Email": "guestEmail"}});
+        world
+            .ask(
+                "PUT",
+                "/api/event-types/booking.confirmed",
+                &world.key(Role::Admin),
+                Some(event_type),
+            )
+            .await
+            .expect(200);
+        let payload = json!({"guestName": "Asha", "guestEmail": "asha@example.com"});
+        let event = json!({"eventType": "booking.confirmed", "entityId": "12345", "payload": payload});
+        let event = made("/api/events", event).await["eventId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let deferred = made("/api/events", json!({"eventType": "unheard.of", "entityId": "1"})).await;
+        let deferred = deferred["eventId"].as_str().unwrap().to_owned();
+        world.central.events.sweep().await.unwrap();
         let job = made("/api/notifications/retry", json!({"filter": {"q": "x"}})).await;
         let notifications = vec![
             world.parked("parked").await,
@@ -136,6 +158,8 @@ impl Furnished {
             user,
             template,
             suppression,
+            event,
+            deferred,
             world,
         }
     }
@@ -201,6 +225,11 @@ impl Furnished {
             ("message-templates", "version") => known(&["1"]),
             (_, "token") => vec![self.unsubscribe_token()],
             ("suppressions", _) => vec![self.suppression.clone()],
+            ("automation-schedules" | "schedules", _) => vec![self.event.clone()],
+            ("outbox", _) => vec![self.deferred.clone()],
+            ("event-types", _) => known(&["booking.confirmed"]),
+            ("entities", "type") => known(&["booking"]),
+            ("bookings" | "entities", _) => known(&["12345"]),
             ("sites", "id") => known(&["north"]),
             ("providers", _) => known(&["hook", "mail", "trap"]),
             ("tenants", _) => known(&["spare"]),
@@ -255,7 +284,7 @@ impl Furnished {
                     name => self.in_path(path, name)[0].clone(),
                 });
                 all.push(Asked {
-                    target,
+                    target: format!("{target}{}", needed_query(path)),
                     key: self.welcome_key(operation),
                     accept,
                     body: body.clone(),
@@ -391,7 +420,21 @@ fn good_body(name: &str, path: &str) -> Value {
         "TemplateTestRequest" => json!({"to": "a@example.com", "payload": {"guestName": "Asha"}}),
         "SuppressionRequest" => json!({"address": "fresh@example.com"}),
         "TemplateSettingsView" => json!({"dateFormat": "%d.%m.%Y"}),
+        "EventRequest" => {
+            json!({"eventType": "booking.confirmed", "entityId": "7", "payload": {"guestEmail": "a@example.com"}})
+        }
+        "EventTypeRequest" => json!({"dedupe": "event", "addresses": {"Email": "guest.email"}}),
+        "EntityResendRequest" => json!({"channel": "Email"}),
+        "ReplayBody" => json!({"newTemplates": true}),
         other => panic!("no good body of {other}"),
+    }
+}
+
+/// What a path cannot be asked without.
+fn needed_query(path: &str) -> &'static str {
+    match path {
+        "/api/communication-logs" => "?bookingId=12345",
+        _ => "",
     }
 }
 
