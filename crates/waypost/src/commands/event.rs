@@ -33,7 +33,7 @@ pub enum Command {
     /// Say what follows from events of a name
     #[command(subcommand)]
     Types(Types),
-    /// Make the outbox in the database of an [[event_source]] of the configuration
+    /// Make the outbox in the database of an event source of the configuration
     Install(Install),
     /// Let a role of Waypost's own PostgreSQL put in events for a tenant, on the database itself
     Grant(Grant),

@@ -25,7 +25,6 @@ mod postgres_down;
 mod proxy;
 mod readme;
 mod receipts;
-mod secrets;
 mod site_agent;
 mod site_calls;
 mod site_outage;

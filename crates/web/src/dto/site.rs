@@ -84,7 +84,7 @@ pub struct ReportView {
     /// not sent again.
     #[schema(value_type = Option<Time>)]
     pub forgotten_until: Option<Timestamp>,
-    pub events: Vec<EventView>,
+    pub events: Vec<SiteEventView>,
 }
 
 /// Damage at a site.
@@ -113,7 +113,7 @@ pub struct BacklogView {
 /// A line of the site's event log.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct EventView {
+pub struct SiteEventView {
     #[schema(value_type = Time)]
     pub at: Timestamp,
     pub event: String,
@@ -255,7 +255,7 @@ impl From<SiteReport> for ReportView {
             recovered: d.recovered,
             lost: d.lost,
         };
-        let event = |e: SiteEvent| EventView {
+        let event = |e: SiteEvent| SiteEventView {
             at: e.at,
             event: e.what,
             message_id: e.message,

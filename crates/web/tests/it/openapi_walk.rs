@@ -225,7 +225,7 @@ impl Furnished {
             ("message-templates", "version") => known(&["1"]),
             (_, "token") => vec![self.unsubscribe_token()],
             ("suppressions", _) => vec![self.suppression.clone()],
-            ("automation-schedules" | "schedules", _) => vec![self.event.clone()],
+            ("automation-schedules" | "schedules" | "events", _) => vec![self.event.clone()],
             ("outbox", _) => vec![self.deferred.clone()],
             ("event-types", _) => known(&["booking.confirmed"]),
             ("entities", "type") => known(&["booking"]),
