@@ -66,6 +66,7 @@ pub struct Emit {
     /// Its values as a JSON object; - reads it from standard input
     #[arg(long, default_value = "{}")]
     payload: String,
+    /// What it is about, like reminders; people may ask not to be written to about a topic
     #[arg(long)]
     topic: Option<String>,
     /// The same id again is the same event
