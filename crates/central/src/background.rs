@@ -14,6 +14,8 @@ use std::{future::pending, time::Duration};
 use store::loops::{About, Loop, Swept};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+/// How often receipts are looked for that came in at another node, or wait for something.
+const RECEIPTS_INTERVAL: Duration = Duration::from_secs(10);
 /// How often schedules are looked for that are due: what waits for a civil time waits to the second.
 const SCHEDULES_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -54,7 +56,11 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         },
     );
     start.woken(
-        About::every("receipts", "works on what providers tell later", looks),
+        About::every(
+            "receipts",
+            "works on what providers tell later",
+            RECEIPTS_INTERVAL,
+        ),
         |central| async move { central.receipts.came_in().await },
         |central| async move {
             let done = central.receipts.sweep().await;

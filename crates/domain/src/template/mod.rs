@@ -1,7 +1,7 @@
 //! Templates: texts with `{{placeholders}}` that are filled from an event's values.
 //!
 //! In reading order: what a template says ([`content`]), what it is called ([`identity`]), what fills it ([`payload`]),
-//! how it is filled ([`render`], [`date`]), and which of its variants is taken ([`choose`]).
+//! how it is filled ([`render`], [`date`]), and which of its variants is taken ([`choose()`]).
 //!
 //! Leaves to others: storing them (`store`), loading and sending (`central`), what a service's markup needs escaped
 //! (`delivery`: each kind escapes the text it is given).

@@ -50,7 +50,8 @@ async fn a_node_stopped_past_its_lease_in_the_middle_of_a_send_does_not_overwrit
     let url = postgres::database().await;
     let far_end = far_end::receiver().await;
     let sleeper = Node::start(&Setup::postgres("sleeper", folder.path(), &url)).await;
-    far_end::provider(&sleeper.client, &far_end, 4).await;
+    // So many at once that no node owns the lane alone: another may take over as soon as the lease is over.
+    far_end::provider(&sleeper.client, &far_end, 16).await;
     // The first request is answered late: after its node was stopped and another one has taken over.
     far_end.on(HttpRule::usual().times(1).delayed(Duration::from_secs(3)));
     let notification = client::Notification::by_provider("hook")
