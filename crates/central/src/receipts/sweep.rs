@@ -22,6 +22,8 @@ impl ReceiptService {
         let waiting = self.store.receipts_waiting(MAX_INBOX).await?;
         self.found(waiting);
         if waiting.fresh == 0 && waiting.later == 0 {
+            // A scrape shows the counters from the start.
+            self.tell(&[]);
             return Ok(0);
         }
         self.ask().await?;
