@@ -151,6 +151,7 @@ impl Central {
         let templates = TemplateService::new(
             store.clone(),
             store.clone(),
+            store.clone(),
             directory.clone(),
             ingest.clone(),
             settings.missing_placeholder,

@@ -1,11 +1,11 @@
-//! Who must not be written to: put on the list by people, by recipients themselves, and by what providers tell.
+//! Who must not be written to: put on the list by people and by recipients themselves.
 //!
 //! Leaves to others: asking about it (`dispatcher`, with every claim), storing it (`store`).
 
 use crate::directory::Directory;
 use domain::{
-    Actor, Channel, FieldError, TenantId,
-    suppression::{NewSuppression, Suppression, SuppressionSource},
+    Actor, FieldError, TenantId,
+    suppression::{NewSuppression, Suppression},
 };
 use std::sync::Arc;
 use store::{Signals, signals::Signal};
@@ -52,24 +52,6 @@ impl SuppressionService {
         let added = self.store.suppress(tenant, entry, actor).await?;
         self.changed().await?;
         Ok(added)
-    }
-
-    /// A provider says that the recipient has blocked us or opted out. `words` are the provider's own.
-    pub async fn told_by_provider(
-        &self,
-        tenant: TenantId,
-        channel: Channel,
-        address: &str,
-        words: &str,
-    ) -> Result<(), SuppressionError> {
-        let entry = NewSuppression {
-            address: address.to_owned(),
-            channel: Some(channel),
-            topic: None,
-            reason: words.chars().take(domain::submission::limit::SUBJECT).collect(),
-            source: SuppressionSource::Receipt,
-        };
-        self.add(tenant, &entry, &Actor::system()).await.map(drop)
     }
 
     /// Answers whether there was one.

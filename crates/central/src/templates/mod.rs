@@ -14,11 +14,13 @@ use crate::{
 };
 use domain::{
     Actor, Channel, FieldError, TemplateId, TenantId,
-    template::{MissingPlaceholder, TemplateContent, TemplateIdentity, date},
+    template::{MissingPlaceholder, Payload, TemplateContent, TemplateIdentity, date},
 };
 use std::sync::Arc;
 use store::{
     Signals,
+    events::EventFilter,
+    query::Page,
     signals::Signal,
     templates::{NewTemplate, Template, TemplateSettings},
 };
@@ -43,6 +45,7 @@ pub struct Saved {
 pub struct TemplateService {
     store: Arc<dyn store::Templates>,
     signals: Arc<dyn Signals>,
+    events: Arc<dyn store::Events>,
     directory: Arc<Directory>,
     ingest: Ingest,
     missing: MissingPlaceholder,
@@ -52,6 +55,7 @@ impl TemplateService {
     pub fn new(
         store: Arc<dyn store::Templates>,
         signals: Arc<dyn Signals>,
+        events: Arc<dyn store::Events>,
         directory: Arc<Directory>,
         ingest: Ingest,
         missing: MissingPlaceholder,
@@ -59,6 +63,7 @@ impl TemplateService {
         Self {
             store,
             signals,
+            events,
             directory,
             ingest,
             missing,
@@ -143,10 +148,38 @@ impl TemplateService {
 
     async fn saved(&self, tenant: TenantId, template: Template) -> Result<Saved, TemplateError> {
         self.changed().await?;
-        let warnings = self
-            .warnings(tenant, &template.identity, &template.content)
-            .await?;
+        let warnings = self.warnings(tenant, &template).await?;
         Ok(Saved { template, warnings })
+    }
+
+    /// What is odd about a template: names that events of its type do not have, a service's template where none is asked for.
+    pub async fn warnings(&self, tenant: TenantId, template: &Template) -> store::Result<Vec<String>> {
+        let mut warnings = odd(&template.identity, &template.content);
+        warnings.extend(self.unknown_names(tenant, template).await?);
+        Ok(warnings)
+    }
+
+    /// Names that the newest event of its type does not have, if there was one. Where a lookup adds values, nobody can say.
+    async fn unknown_names(&self, tenant: TenantId, template: &Template) -> store::Result<Vec<String>> {
+        let event_type = &template.identity.event_type;
+        let about = self.directory.event_type(tenant, event_type).await?;
+        if about.is_some_and(|about| about.definition.lookup.is_some()) {
+            return Ok(vec![]);
+        }
+        let of_this_type = EventFilter {
+            event_type: Some(event_type.clone()),
+            ..EventFilter::default()
+        };
+        let newest = Page {
+            limit: 1,
+            after: None,
+        };
+        let found = self.events.events(Some(tenant), &of_this_type, newest).await?;
+        let Some(event) = found.rows.first() else {
+            return Ok(vec![]);
+        };
+        let known = Payload::read(&event.payload);
+        Ok(known.map_or(vec![], |known| template.content.unknown_placeholders(&known)))
     }
 
     /// What is wrong with what it says.
@@ -178,27 +211,21 @@ impl TemplateService {
         Ok(problems)
     }
 
-    /// What is odd about it: names that no event of its type has, a service's template where none is asked for.
-    pub async fn warnings(
-        &self,
-        _tenant: TenantId,
-        identity: &TemplateIdentity,
-        content: &TemplateContent,
-    ) -> store::Result<Vec<String>> {
-        let mut warnings = vec![];
-        let approved = matches!(identity.channel, Channel::WhatsApp | Channel::Sms);
-        if content.provider_template.is_some() && !approved {
-            warnings.push(format!(
-                "providerTemplate means nothing to {} providers",
-                identity.channel
-            ));
-        }
-        Ok(warnings)
-    }
-
     async fn changed(&self) -> store::Result<()> {
         self.directory.refresh().await?;
         self.signals.announce(Signal::Directory);
         Ok(())
+    }
+}
+
+/// What is odd about a template, whatever events there were.
+fn odd(identity: &TemplateIdentity, content: &TemplateContent) -> Vec<String> {
+    let approved = matches!(identity.channel, Channel::WhatsApp | Channel::Sms);
+    match content.provider_template.is_some() && !approved {
+        true => vec![format!(
+            "providerTemplate means nothing to {} providers",
+            identity.channel
+        )],
+        false => vec![],
     }
 }

@@ -1,6 +1,6 @@
 //! Templates filled in: as a preview, as a test message, and in the style that a send uses.
 
-use super::TemplateService;
+use super::{TemplateService, odd};
 use crate::ingest::Submitted;
 use domain::{
     Actor, FieldError, NotificationId, Submission, TenantId,
@@ -79,7 +79,7 @@ impl TemplateService {
         if !problems.is_empty() {
             return Err(PreviewError::Fields(problems));
         }
-        let mut warnings = self.warnings(tenant, identity, content).await?;
+        let mut warnings = odd(identity, content);
         let rendered = content.render(&Payload::read(payload)?, &self.style(tenant).await?)?;
         warnings.extend(rendered.warnings.iter().cloned());
         Ok(Preview { rendered, warnings })

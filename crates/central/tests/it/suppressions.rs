@@ -135,16 +135,3 @@ async fn a_mail_to_one_address_has_a_way_out_and_one_to_several_or_a_list_has_no
         "ann@example.com"
     );
 }
-
-#[tokio::test]
-async fn what_a_provider_tells_of_a_recipient_counts_for_its_channel() {
-    let mut world = World::new().await;
-    let suppressions = &world.central.suppressions;
-    suppressions
-        .told_by_provider(TENANT, Channel::Email, "ann@example.com", "complained")
-        .await
-        .unwrap();
-    let id = world.send(a_notification().to(&["ann@example.com"])).await;
-    assert_eq!(world.sweep().await.discarded, 1);
-    assert_eq!(world.get(id).await.last_error.as_deref(), Some("complained"));
-}

@@ -165,14 +165,8 @@ pub async fn put_settings(
 }
 
 async fn view(state: &Shared, caller: &Caller, template: Template) -> Result<Json<TemplateView>> {
-    let Template {
-        identity, content, ..
-    } = &template;
-    let warnings = state
-        .central
-        .templates
-        .warnings(caller.tenant, identity, content)
-        .await?;
+    let templates = &state.central.templates;
+    let warnings = templates.warnings(caller.tenant, &template).await?;
     Ok(Json(TemplateView::new(template, warnings)))
 }
 

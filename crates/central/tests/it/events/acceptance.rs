@@ -330,3 +330,26 @@ async fn required_values_that_are_not_there_fail_the_event() {
         (EventStatus::Failed, "Missing data: guestEmail, listing.id".into())
     );
 }
+
+#[tokio::test]
+async fn a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have() {
+    let world = EventWorld::new().await;
+    let saved = world.save(TENANT, Channel::Email, "Dear {{guestName}}").await;
+    assert_eq!(saved.warnings, [""; 0], "no event has come yet");
+    world
+        .emit(
+            "default",
+            "12345",
+            r#"{"bookingId": 1, "guest": {"name": "Asha"}}"#,
+        )
+        .await;
+    let saved = world
+        .save(
+            TENANT,
+            Channel::Sms,
+            "Dear {{guestNam}}, {{GuestName}}, {{guest.name}}",
+        )
+        .await;
+    let expected = "{{guestNam}} is not known; is {{guest.name}} meant?";
+    assert_eq!(saved.warnings, [expected]);
+}

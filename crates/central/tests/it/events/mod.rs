@@ -5,7 +5,9 @@ mod poison;
 mod time;
 
 use crate::world::{TENANT, somebody};
-use central::{Central, Settings, dispatcher::Dispatcher, providers::ProviderDraft, secrets::Sealer};
+use central::{
+    Central, Settings, dispatcher::Dispatcher, providers::ProviderDraft, secrets::Sealer, templates::Saved,
+};
 use delivery::Registry;
 use domain::{
     Channel, Clock, EventId, EventStatus, EventType, NotificationId, ScheduleStatus, Status, TenantId,
@@ -105,6 +107,10 @@ impl EventWorld {
     }
 
     pub async fn template(&self, tenant: TenantId, channel: Channel, body: &str) -> Template {
+        self.save(tenant, channel, body).await.template
+    }
+
+    pub async fn save(&self, tenant: TenantId, channel: Channel, body: &str) -> Saved {
         let new = NewTemplate {
             tenant,
             identity: TemplateIdentity {
@@ -121,12 +127,8 @@ impl EventWorld {
                 ..TemplateContent::default()
             },
         };
-        self.central
-            .templates
-            .create(&new, &somebody())
-            .await
-            .unwrap()
-            .template
+        let saved = self.central.templates.create(&new, &somebody()).await;
+        saved.unwrap()
     }
 
     pub async fn emit(&self, tenant: &str, entity: &str, payload: &str) -> EventId {
