@@ -26,7 +26,6 @@ pub mod external;
 mod extra;
 mod holds;
 pub mod jobs;
-pub mod limits;
 mod list_index;
 pub mod loops;
 pub mod maintenance;

@@ -1,11 +1,11 @@
 //! What a node with nothing to do asks of the database: one question per poll.
 
 use crate::postgres;
+use bench::limits::postgres::Admin;
 use central::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
 use domain::{Channel, SystemClock};
 use std::{sync::Arc, time::Duration};
-use store::limits::postgres::Admin;
 use testkit::FarEnd;
 use tokio_util::sync::CancellationToken;
 

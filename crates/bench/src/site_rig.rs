@@ -1,0 +1,121 @@
+//! A site beside a [`Rig`], wired as `waypost site` wires it, and the port of central it dials, plugged in or not.
+
+use super::{
+    context::Bench,
+    rig::Rig,
+    wiring::{RunningSite, SitePlace},
+};
+use anyhow::Context;
+use domain::{Actor, SiteId, TenantId};
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::Path,
+    sync::Arc,
+};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+const ID: &str = "bench";
+
+/// Where a site keeps its messages, and where it looks for central.
+pub struct SiteRig {
+    folder: TempDir,
+    pub central: SocketAddr,
+    pub key: String,
+}
+
+/// A site at work in this process.
+pub struct Running {
+    site: Box<dyn RunningSite>,
+    stop: CancellationToken,
+}
+
+/// Central's end of the link.
+pub struct Plug {
+    links: JoinHandle<io::Result<()>>,
+    stop: CancellationToken,
+}
+
+impl SiteRig {
+    /// A site that does not know central; its messages stay.
+    pub fn alone(folder: TempDir) -> anyhow::Result<Self> {
+        Ok(Self {
+            folder,
+            central: closed_port()?,
+            key: "wps_none".into(),
+        })
+    }
+
+    /// A site that central knows. Its link is down until [`SiteRig::plug_in`].
+    pub async fn of(rig: &Rig, folder: TempDir) -> anyhow::Result<Self> {
+        let (id, actor) = (SiteId::new(ID), Actor::system());
+        let made = rig.central.sites.register(TenantId::DEFAULT, &id, &actor).await?;
+        Ok(Self {
+            key: made.key,
+            ..Self::alone(folder)?
+        })
+    }
+
+    pub async fn start(&self, bench: &Bench) -> anyhow::Result<Running> {
+        let place = SitePlace {
+            id: ID,
+            central: self.central,
+            key: self.key.clone(),
+            database: self.database(),
+        };
+        let stop = CancellationToken::new();
+        Ok(Running {
+            site: bench.wiring.site(&place, stop.clone()).await?,
+            stop,
+        })
+    }
+
+    pub async fn plug_in(&self, bench: &Bench, rig: &Rig) -> anyhow::Result<Plug> {
+        let stop = CancellationToken::new();
+        let links = bench.wiring.links(self.central, &rig.central, stop.clone());
+        Ok(Plug {
+            links: links.await?,
+            stop,
+        })
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn database(&self) -> std::path::PathBuf {
+        self.folder.path().join("store-and-forward.db")
+    }
+
+    /// How many of its messages central has not got yet, as central was told last; none until it was.
+    pub async fn waiting_as_told(rig: &Rig) -> anyhow::Result<Option<u64>> {
+        let site = rig.central.sites.get(TenantId::DEFAULT, &SiteId::new(ID)).await?;
+        let report = site.context("central does not know the site")?.report;
+        Ok(report.map(|report| report.backlog.values().sum()))
+    }
+}
+
+impl Running {
+    pub fn site(&self) -> &Arc<site::Site> {
+        self.site.site()
+    }
+
+    pub async fn stop(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        self.site.finished().await
+    }
+}
+
+impl Plug {
+    pub async fn pull(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        Ok(self.links.await??)
+    }
+}
+
+/// A port on which nobody listens just now.
+fn closed_port() -> std::io::Result<SocketAddr> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
+}
