@@ -1,6 +1,7 @@
 //! An application's SQLite file. The application is its owner: whoever waits is us, and briefly.
 
 use super::{LOOKUP_TIMEOUT, SourceError, SourceRow, numbered, sql};
+use crate::sqlite::file_id::FileId;
 use domain::lock::lock;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter, types::ValueRef};
 use serde_json::{Map, Value};
@@ -22,6 +23,7 @@ pub(super) struct Sqlite {
 
 struct Open {
     conn: Connection,
+    file: FileId,
     /// What the file's counter said when nothing was pending; while it says the same, nothing is.
     quiet_at: Option<i64>,
 }
@@ -126,11 +128,11 @@ impl Sqlite {
         let this = self.clone();
         let run = move || {
             let mut slot = lock(&this.open);
-            let mut open = match slot.take() {
+            // A backup that was put in its place is another file: the old one, kept open, would never say anything new.
+            let same = slot.take().filter(|open| open.file.still_at(&this.path).is_ok());
+            let mut open = match same {
                 Some(open) => open,
-                None => this
-                    .connect()
-                    .map_err(|e| SourceError::Unreachable(e.to_string()))?,
+                None => this.connect()?,
             };
             let done = work(&mut open).map_err(|e| classify(&e));
             // After trouble the next look opens the file afresh: it may have been replaced.
@@ -143,15 +145,23 @@ impl Sqlite {
         done.unwrap_or_else(|_| Err(SourceError::Unreachable("a look at the file broke off".into())))
     }
 
-    fn connect(&self) -> rusqlite::Result<Open> {
+    fn connect(&self) -> Result<Open, SourceError> {
+        let unreachable = |e: &dyn std::fmt::Display| SourceError::Unreachable(e.to_string());
         let access = match self.read_only {
             true => OpenFlags::SQLITE_OPEN_READ_ONLY,
             // It has to be there: a mistyped path makes no empty database.
             false => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        let conn = Connection::open_with_flags(&self.path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        conn.busy_timeout(BUSY)?;
-        Ok(Open { conn, quiet_at: None })
+        // Looked at before it is opened: replaced in between, it is opened once more than necessary.
+        let file = FileId::at(&self.path).map_err(|e| unreachable(&e))?;
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let conn = Connection::open_with_flags(&self.path, flags).map_err(|e| unreachable(&e))?;
+        conn.busy_timeout(BUSY).map_err(|e| unreachable(&e))?;
+        Ok(Open {
+            conn,
+            file,
+            quiet_at: None,
+        })
     }
 }
 
