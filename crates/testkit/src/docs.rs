@@ -30,11 +30,17 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// Every command line in README.md, CONTRIBUTING.md, SECURITY.md, ARCHITECTURE.md and docs.
+/// Every command line in README.md, CONTRIBUTING.md, SECURITY.md, ARCHITECTURE.md, docs and the example's page.
 pub fn command_lines(root: &Path) -> Vec<Shown> {
-    let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md"]
-        .map(PathBuf::from)
-        .into();
+    let mut files: Vec<PathBuf> = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "ARCHITECTURE.md",
+        "examples/bookings/README.md",
+    ]
+    .map(PathBuf::from)
+    .into();
     let pages = std::fs::read_dir(root.join("docs")).unwrap_or_else(|e| panic!("{}: {e}", root.display()));
     for page in pages.flatten() {
         let name = page.file_name().to_string_lossy().into_owned();

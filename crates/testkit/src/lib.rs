@@ -14,4 +14,4 @@ pub use far_end::{FarEnd, Reply};
 pub use fixtures::a_notification;
 pub use identity::IdentityProvider;
 pub use network::Network;
-pub use temp::TempStore;
+pub use temp::{Database, TempStore};

@@ -1,6 +1,6 @@
 //! The command lines in the code blocks of the docs, run as they stand beside a real server. That all the others can be
 //! typed is tested with the commands themselves (`src/documented.rs`); README's are run from first to last in
-//! `tests/processes/readme.rs`.
+//! `tests/processes/readme.rs`, the example's in `tests/processes/bookings_example.rs`.
 
 use crate::{harness::Server, tidy::root};
 use simulator::{
@@ -20,7 +20,7 @@ fn the_command_lines_in_code_blocks_do_what_they_are_shown_for() {
     let mut by_page: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
     for shown in command_lines(&root()) {
         let run = !NOT_RUN.contains(&shown.words[0].as_str());
-        if shown.place == Place::Block && run && shown.file != "README.md" {
+        if shown.place == Place::Block && run && !shown.file.ends_with("README.md") {
             by_page.entry(shown.file.clone()).or_default().push(shown);
         }
     }

@@ -6,10 +6,12 @@
     reason = "a test that cannot set itself up fails where it stands"
 )]
 
+mod bookings_example;
 #[cfg(feature = "browser-tests")]
 mod browser;
 mod crash;
 mod demo;
+mod event_acceptance;
 mod events;
 mod far_end;
 #[cfg(feature = "postgres-tests")]

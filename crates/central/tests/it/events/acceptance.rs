@@ -5,10 +5,10 @@ use crate::world::{TENANT, somebody};
 use central::events::{ReplayRequest, Resend, ResendError};
 use domain::{Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status, event::CameTo};
 use store::query::Page;
+use testkit::Database;
 
-#[tokio::test]
-async fn a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template() {
-    let mut world = EventWorld::new().await;
+pub async fn a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Email, "Dear guest").await;
     world.template(TENANT, Channel::WhatsApp, "Hello").await;
     let first = world.emit("default", "12345", CONFIRMED).await;
@@ -45,9 +45,10 @@ async fn a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template(
     );
 }
 
-#[tokio::test]
-async fn a_message_that_keeps_failing_is_parked_and_its_schedule_failed_until_somebody_replays_it() {
-    let mut world = EventWorld::new().await;
+pub async fn a_message_that_keeps_failing_is_parked_and_its_schedule_failed_until_somebody_replays_it(
+    on: Database,
+) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Sms, "Hello").await;
     let event = world.emit("default", "1", CONFIRMED).await;
     let down = Failure::transient(Scope::Message, "TIMEOUT", "no answer");
@@ -82,9 +83,8 @@ async fn a_message_that_keeps_failing_is_parked_and_its_schedule_failed_until_so
     assert_eq!(world.sms.received().len(), tries + 1);
 }
 
-#[tokio::test]
-async fn tenants_never_meet() {
-    let mut world = EventWorld::new().await;
+pub async fn tenants_never_meet(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let other = world
         .temp
         .store
@@ -131,9 +131,8 @@ async fn tenants_never_meet() {
     );
 }
 
-#[tokio::test]
-async fn a_manual_resend_is_a_message_of_its_own_and_the_original_stays() {
-    let mut world = EventWorld::new().await;
+pub async fn a_manual_resend_is_a_message_of_its_own_and_the_original_stays(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let template = world
         .template(TENANT, Channel::WhatsApp, "Hello {{guestPhone}}")
         .await;
@@ -185,9 +184,8 @@ async fn a_manual_resend_is_a_message_of_its_own_and_the_original_stays() {
     ));
 }
 
-#[tokio::test]
-async fn placeholders_are_filled_and_a_missing_one_is_empty() {
-    let mut world = EventWorld::new().await;
+pub async fn placeholders_are_filled_and_a_missing_one_is_empty(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let body = "{{GuestPhone}}|{{guest.phone}}|{{checkinDate}}|{{nobody}}|{{bookingId}}";
     world.template(TENANT, Channel::Email, body).await;
     world.emit("default", "12345", CONFIRMED).await;
@@ -200,9 +198,8 @@ async fn placeholders_are_filled_and_a_missing_one_is_empty() {
     assert_eq!(message.content.subject, "Booking 12345");
 }
 
-#[tokio::test]
-async fn an_indian_number_reaches_the_provider_as_it_was_stored() {
-    let mut world = EventWorld::new().await;
+pub async fn an_indian_number_reaches_the_provider_as_it_was_stored(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Sms, "Hello").await;
     world.template(TENANT, Channel::WhatsApp, "Hello").await;
     world.emit("default", "12345", CONFIRMED).await;
@@ -212,9 +209,8 @@ async fn an_indian_number_reaches_the_provider_as_it_was_stored() {
     }
 }
 
-#[tokio::test]
-async fn the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why() {
-    let mut world = EventWorld::new().await;
+pub async fn the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let mail = world.template(TENANT, Channel::Email, "Hello").await;
     world.template(TENANT, Channel::Sms, "Hello").await;
     let payload = r#"{"guestEmail": "guest@example.com", "guestPhone": "98765"}"#;
@@ -254,9 +250,8 @@ async fn the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why()
     assert_eq!(world.schedule_status(event).await.0, ScheduleStatus::Completed);
 }
 
-#[tokio::test]
-async fn what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed() {
-    let mut world = EventWorld::new().await;
+pub async fn what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let no_template = world.emit("default", "1", CONFIRMED).await;
     world.run().await;
     assert_eq!(
@@ -317,9 +312,8 @@ async fn what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed(
     assert!(matches!(again, Err(ResendError::Conflict(_))));
 }
 
-#[tokio::test]
-async fn required_values_that_are_not_there_fail_the_event() {
-    let mut world = EventWorld::new().await;
+pub async fn required_values_that_are_not_there_fail_the_event(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let mut definition = to_the_guest();
     definition.required = vec!["guestEmail".into(), "listing.id".into()];
     world.event_type(TENANT, "booking.confirmed", &definition).await;
@@ -331,9 +325,8 @@ async fn required_values_that_are_not_there_fail_the_event() {
     );
 }
 
-#[tokio::test]
-async fn a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have() {
-    let world = EventWorld::new().await;
+pub async fn a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have(on: Database) {
+    let world = EventWorld::new(on).await;
     let saved = world.save(TENANT, Channel::Email, "Dear {{guestName}}").await;
     assert_eq!(saved.warnings, [""; 0], "no event has come yet");
     world

@@ -1,4 +1,5 @@
-//! Events through the whole of central: outbox, templates, schedules, delivery.
+//! Events through the whole of central: outbox, templates, schedules, delivery. Each case on both databases; the list below is
+//! the only place that names them, so none can be missing for one of them.
 
 mod acceptance;
 mod poison;
@@ -20,7 +21,60 @@ use store::{
     query::Page,
     templates::{NewTemplate, Template},
 };
-use testkit::{FarEnd, TempStore};
+use testkit::{Database, FarEnd, TempStore};
+
+macro_rules! on_both_databases {
+    ($($subject:ident::{ $($case:ident),* $(,)? })*) => {
+        mod on_sqlite {
+            $(mod $subject {
+                $(#[tokio::test]
+                async fn $case() {
+                    super::super::$subject::$case(testkit::Database::Sqlite).await;
+                })*
+            })*
+        }
+
+        #[cfg(feature = "postgres-tests")]
+        mod on_postgres {
+            $(mod $subject {
+                $(#[tokio::test]
+                async fn $case() {
+                    super::super::$subject::$case(testkit::Database::Postgres).await;
+                })*
+            })*
+        }
+    };
+}
+
+on_both_databases! {
+    acceptance::{
+        a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template,
+        a_message_that_keeps_failing_is_parked_and_its_schedule_failed_until_somebody_replays_it,
+        tenants_never_meet,
+        a_manual_resend_is_a_message_of_its_own_and_the_original_stays,
+        placeholders_are_filled_and_a_missing_one_is_empty,
+        an_indian_number_reaches_the_provider_as_it_was_stored,
+        the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why,
+        what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed,
+        required_values_that_are_not_there_fail_the_event,
+        a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have,
+    }
+    poison::{
+        a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody,
+        a_value_is_text_whatever_it_says,
+        an_entity_without_a_name_or_with_one_too_long_fails_in_words,
+        a_colon_in_an_entitys_id_never_meets_another_entity,
+    }
+    time::{
+        a_reminder_goes_out_the_evening_before_in_the_listings_zone,
+        an_event_says_itself_when_it_is_due,
+        what_comes_too_late_is_skipped_or_sent_as_its_type_says,
+        what_is_no_longer_worth_sending_is_not_sent,
+        a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent,
+        a_bad_zone_or_a_missing_date_fails_in_words,
+        a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing,
+    }
+}
 
 pub struct EventWorld {
     pub temp: TempStore,
@@ -57,8 +111,8 @@ pub fn to_the_guest() -> EventType {
 
 impl EventWorld {
     /// A tenant with a provider for mail, SMS and WhatsApp, and the type `booking.confirmed`.
-    pub async fn new() -> Self {
-        let temp = TempStore::open();
+    pub async fn new(on: Database) -> Self {
+        let temp = TempStore::open_on(on).await;
         let mail = FarEnd::new("test-mail", Channel::Email);
         let sms = FarEnd::new("test-sms", Channel::Sms);
         let whatsapp = FarEnd::new("test-whatsapp", Channel::WhatsApp);

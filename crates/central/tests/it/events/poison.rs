@@ -3,10 +3,10 @@
 use super::{EventWorld, new_event};
 use crate::world::TENANT;
 use domain::{Channel, EventStatus, Status};
+use testkit::Database;
 
-#[tokio::test]
-async fn a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody() {
-    let mut world = EventWorld::new().await;
+pub async fn a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Email, "Hello").await;
     let deep = format!("{}1{}", "{\"a\":".repeat(200), "}".repeat(200));
     let huge = format!("{{\"a\":\"{}\"}}", "x".repeat(5 << 20));
@@ -28,9 +28,8 @@ async fn a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody()
     assert_eq!(world.mail.received().len(), 1);
 }
 
-#[tokio::test]
-async fn a_value_is_text_whatever_it_says() {
-    let mut world = EventWorld::new().await;
+pub async fn a_value_is_text_whatever_it_says(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let body = "Dear {{guestName}}, {{note}}";
     let mut template = world.template(TENANT, Channel::Email, body).await;
     template.content.body_html = Some("<p>Dear {{guestName}}, {{note}}</p>".into());
@@ -56,9 +55,8 @@ async fn a_value_is_text_whatever_it_says() {
     assert!(html.contains("{{note}} {{guestName}}"), "{html}");
 }
 
-#[tokio::test]
-async fn an_entity_without_a_name_or_with_one_too_long_fails_in_words() {
-    let mut world = EventWorld::new().await;
+pub async fn an_entity_without_a_name_or_with_one_too_long_fails_in_words(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Email, "Hello").await;
     for entity in [" ".to_owned(), "x".repeat(300)] {
         let event = new_event(
@@ -76,9 +74,8 @@ async fn an_entity_without_a_name_or_with_one_too_long_fails_in_words() {
     }
 }
 
-#[tokio::test]
-async fn a_colon_in_an_entitys_id_never_meets_another_entity() {
-    let mut world = EventWorld::new().await;
+pub async fn a_colon_in_an_entitys_id_never_meets_another_entity(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Email, "Hello").await;
     let payload = r#"{"guestEmail":"g@example.com"}"#;
     for entity in ["a", "a:booking.confirmed:Email:default", "a:b"] {

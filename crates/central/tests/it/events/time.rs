@@ -7,6 +7,7 @@ use domain::{
     schedule::{DateMeaning, Late, ScheduleRule},
 };
 use std::time::Duration;
+use testkit::Database;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -30,8 +31,8 @@ fn checkin(date: &str) -> String {
     format!(r#"{{"guestEmail": "g@example.com", "checkinDate": "{date}"}}"#)
 }
 
-async fn reminded(late: Late) -> EventWorld {
-    let world = EventWorld::new().await;
+async fn reminded(on: Database, late: Late) -> EventWorld {
+    let world = EventWorld::new(on).await;
     world
         .event_type(TENANT, "booking.confirmed", &reminder(late))
         .await;
@@ -39,9 +40,8 @@ async fn reminded(late: Late) -> EventWorld {
     world
 }
 
-#[tokio::test]
-async fn a_reminder_goes_out_the_evening_before_in_the_listings_zone() {
-    let mut world = reminded(Late::Send).await;
+pub async fn a_reminder_goes_out_the_evening_before_in_the_listings_zone(on: Database) {
+    let mut world = reminded(on, Late::Send).await;
     let event = world.emit("default", "1", &checkin("2026-01-03T00:00:00Z")).await;
     world.run().await;
     let view = world.schedule(event).await;
@@ -56,9 +56,8 @@ async fn a_reminder_goes_out_the_evening_before_in_the_listings_zone() {
     assert_eq!(world.schedule_status(event).await.0, ScheduleStatus::Completed);
 }
 
-#[tokio::test]
-async fn an_event_says_itself_when_it_is_due() {
-    let mut world = EventWorld::new().await;
+pub async fn an_event_says_itself_when_it_is_due(on: Database) {
+    let mut world = EventWorld::new(on).await;
     world.template(TENANT, Channel::Email, "Hello").await;
     let mut event = new_event("default", "booking.confirmed", "1", CONFIRMED);
     event.due_at = Some(world.temp.clock.now() + secs(3600));
@@ -70,13 +69,12 @@ async fn an_event_says_itself_when_it_is_due() {
     assert_eq!(world.mail.received().len(), 1);
 }
 
-#[tokio::test]
-async fn what_comes_too_late_is_skipped_or_sent_as_its_type_says() {
+pub async fn what_comes_too_late_is_skipped_or_sent_as_its_type_says(on: Database) {
     for (late, status, sent) in [
         (Late::Skip, ScheduleStatus::Cancelled, 0),
         (Late::Send, ScheduleStatus::Completed, 1),
     ] {
-        let mut world = reminded(late).await;
+        let mut world = reminded(on, late).await;
         let event = world.emit("default", "1", &checkin("2026-01-01")).await;
         world.run().await;
         assert_eq!(world.schedule_status(event).await.0, status);
@@ -84,9 +82,8 @@ async fn what_comes_too_late_is_skipped_or_sent_as_its_type_says() {
     }
 }
 
-#[tokio::test]
-async fn what_is_no_longer_worth_sending_is_not_sent() {
-    let mut world = EventWorld::new().await;
+pub async fn what_is_no_longer_worth_sending_is_not_sent(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let definition = EventType {
         expires_after: Some(secs(600)),
         ..reminder(Late::Send)
@@ -112,9 +109,8 @@ async fn what_is_no_longer_worth_sending_is_not_sent() {
     assert_eq!(row.submission.content.expires_at, Some(due + secs(600)));
 }
 
-#[tokio::test]
-async fn a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent() {
-    let mut world = reminded(Late::Send).await;
+pub async fn a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent(on: Database) {
+    let mut world = reminded(on, Late::Send).await;
     let cancelled = EventType {
         cancels: vec!["booking.confirmed".into()],
         ..to_the_guest()
@@ -142,9 +138,8 @@ async fn a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent() {
     assert!(world.mail.received().is_empty());
 }
 
-#[tokio::test]
-async fn a_bad_zone_or_a_missing_date_fails_in_words() {
-    let mut world = EventWorld::new().await;
+pub async fn a_bad_zone_or_a_missing_date_fails_in_words(on: Database) {
+    let mut world = EventWorld::new(on).await;
     let mut definition = reminder(Late::Send);
     definition.schedule.as_mut().unwrap().zone = Some("listing.zone".into());
     world.event_type(TENANT, "booking.confirmed", &definition).await;
@@ -160,9 +155,8 @@ async fn a_bad_zone_or_a_missing_date_fails_in_words() {
     }
 }
 
-#[tokio::test]
-async fn a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing() {
-    let mut world = reminded(Late::Send).await;
+pub async fn a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing(on: Database) {
+    let mut world = reminded(on, Late::Send).await;
     let event = world.emit("default", "1", &checkin("2026-01-03")).await;
     world.run().await;
     let all = world
