@@ -1,20 +1,21 @@
 //! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
 //! its progress says.
 
+mod work;
+
 pub use crate::bulk_filter::BulkFilter;
 
 use crate::{
-    operator::{OperatorService, Repeat, Resent},
+    operator::OperatorService,
     sites::{SiteBulk, SiteService},
 };
-use domain::{Actor, NotificationId, TenantId, Timestamp, chain};
+use domain::{Actor, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use store::{
     Jobs, Queries,
-    jobs::{Job, NewJob, Progress},
-    operator::Acted,
-    query::{Cursor, Page},
+    jobs::{Job, NewJob},
+    query::Page,
 };
 use uuid::Uuid;
 
@@ -70,7 +71,6 @@ pub struct Counted {
 
 /// How long a node may be silent before another takes its job over.
 pub(crate) const JOB_LEASE: Duration = Duration::from_secs(30);
-const JOB_PAGE: u32 = 500;
 /// Jobs that are listed.
 const JOBS_SHOWN: u32 = 100;
 /// Counting stops here; a job over more says "at least".
@@ -227,162 +227,5 @@ impl JobService {
     /// Completes when a job was started on this node.
     pub async fn woken(&self) {
         self.wake.notified().await;
-    }
-
-    /// Works on every job that nobody else works on. Answers how many rows were handled.
-    pub async fn sweep(&self) -> store::Result<u64> {
-        let mut handled = 0;
-        while let Some(job) = self.store.claim_job(&self.node, JOB_LEASE).await? {
-            match SiteBulk::of(&job) {
-                Some(bulk) => drop(tokio::spawn(self.clone().work_at_site(job, bulk))),
-                None => handled += self.work(job).await?,
-            }
-        }
-        Ok(handled)
-    }
-
-    /// Beside the other jobs: a site may be slow, or away for a while.
-    async fn work_at_site(self, job: Job, bulk: SiteBulk) {
-        if let Err(error) = self.sites.work(&job, &bulk).await {
-            tracing::warn!(job.id = %job.id, site.id = bulk.at_site, error = %chain(&error), "a bulk action stops for now; it is taken up again");
-        }
-    }
-
-    async fn work(&self, job: Job) -> store::Result<u64> {
-        let mut progress = job.progress.clone();
-        let read = serde_json::from_str::<BulkFilter>(&job.filter).map_err(|e| e.to_string());
-        let action = Action::named(&job.action).ok_or_else(|| format!("{} is no action", job.action));
-        let (action, filter) = match action.and_then(|action| Ok((action, read?.rows_for(action)))) {
-            Ok(read) => read,
-            Err(why) => {
-                progress.finished = true;
-                progress.error = Some(format!("the job cannot be read: {why}"));
-                self.store
-                    .job_progress(job.id, &self.node, &progress, JOB_LEASE)
-                    .await?;
-                return Ok(0);
-            }
-        };
-        let mut handled = 0;
-        loop {
-            let after = progress.cursor.as_deref().and_then(parse_cursor);
-            let page = self
-                .queries
-                .list(
-                    job.tenant,
-                    &filter,
-                    Page {
-                        limit: JOB_PAGE,
-                        after,
-                    },
-                )
-                .await?;
-            let ids: Vec<NotificationId> = page.rows.iter().map(|row| row.submission.id).collect();
-            let done = self.act(&job, action, &ids).await?;
-            progress.done += done;
-            progress.skipped += ids.len() as u64 - done;
-            progress.cursor = page.next.map(print_cursor);
-            progress.finished = page.next.is_none();
-            handled += ids.len() as u64;
-            let ours = self
-                .store
-                .job_progress(job.id, &self.node, &progress, JOB_LEASE)
-                .await?;
-            if progress.finished || !ours {
-                return Ok(handled);
-            }
-        }
-    }
-}
-
-impl JobService {
-    /// One page of a job. Answers how many rows it was done to.
-    async fn act(&self, job: &Job, action: Action, ids: &[NotificationId]) -> store::Result<u64> {
-        let (tenant, actor) = (job.tenant, &job.actor);
-        let note = match &job.reason {
-            Some(reason) => format!("{reason} (job {})", job.id),
-            None => format!("job {}", job.id),
-        };
-        let acted = match action {
-            Action::Retry => self.operator.requeue(tenant, ids, actor).await?,
-            Action::Discard => {
-                self.operator
-                    .discard_noted(tenant, ids, actor, Some(&note))
-                    .await?
-            }
-            Action::Cancel => {
-                self.operator
-                    .cancel_noted(tenant, ids, actor, Some(&note))
-                    .await?
-            }
-            Action::Resend => return self.resend(job, ids).await,
-        };
-        Ok(acted.iter().filter(|a| **a == Acted::Done).count() as u64)
-    }
-
-    /// A page that is done again after a crash repeats nothing: the key of each repeat is made of job and row.
-    async fn resend(&self, job: &Job, ids: &[NotificationId]) -> store::Result<u64> {
-        let mut done = 0;
-        for id in ids {
-            let repeat = Repeat {
-                key: Some(format!("bulk:{}:{id}", job.id)),
-                expires_at: None,
-            };
-            match self.operator.resend(job.tenant, *id, repeat, &job.actor).await {
-                Ok(Resent::As(_)) | Err(store::Error::Conflict(_)) => done += 1,
-                Ok(Resent::NotFound | Resent::WrongState(_) | Resent::Refused(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
-    }
-}
-
-fn print_cursor(cursor: Cursor) -> String {
-    format!("{}.{}", cursor.at.as_millis(), cursor.seq)
-}
-
-fn parse_cursor(text: &str) -> Option<Cursor> {
-    let (at, seq) = text.split_once('.')?;
-    Some(Cursor {
-        at: Timestamp::from_millis(at.parse().ok()?),
-        seq: seq.parse().ok()?,
-    })
-}
-
-/// What a person sees of a job.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JobView {
-    pub id: Uuid,
-    pub action: String,
-    pub total: u64,
-    pub done: u64,
-    pub skipped: u64,
-    pub finished: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    pub created_at: Timestamp,
-}
-
-impl From<&Job> for JobView {
-    fn from(job: &Job) -> Self {
-        let Progress {
-            done,
-            skipped,
-            finished,
-            error,
-            ..
-        } = job.progress.clone();
-        Self {
-            id: job.id,
-            action: job.action.clone(),
-            total: job.total,
-            done,
-            skipped,
-            finished,
-            error,
-            created_at: job.created_at,
-        }
     }
 }
