@@ -63,6 +63,7 @@ impl Settings {
                 spent_keys: None,
                 stats: domain::kpi::STATS_KEPT,
                 events: 365 * day,
+                transcripts: 7 * day,
             },
             purge_interval: day,
             kpi: KpiAsk {

@@ -24,6 +24,7 @@ pub async fn purge(
         total.site_calls += chunk.site_calls;
         total.jobs += chunk.jobs;
         total.events += chunk.events;
+        total.transcripts += chunk.transcripts;
         total.oldest_left = chunk.oldest_left;
         between(&total);
         let most = chunk
@@ -33,7 +34,8 @@ pub async fn purge(
             .max(chunk.stats_rows)
             .max(chunk.site_calls)
             .max(chunk.jobs)
-            .max(chunk.events);
+            .max(chunk.events)
+            .max(chunk.transcripts);
         if most < u64::from(CHUNK) {
             return Ok(total);
         }
@@ -52,19 +54,21 @@ pub fn log(purged: &Purged) {
         purged.site_calls = purged.site_calls,
         purged.jobs = purged.jobs,
         purged.events = purged.events,
+        purged.transcripts = purged.transcripts,
         "purged what was past its time"
     );
 }
 
 pub fn in_words(purged: &Purged) -> String {
     format!(
-        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions, {} events",
+        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions, {} events, {} transcripts",
         purged.notifications,
         purged.audit_rows,
         purged.spent_keys,
         purged.stats_rows,
         purged.site_calls,
         purged.jobs,
-        purged.events
+        purged.events,
+        purged.transcripts
     )
 }

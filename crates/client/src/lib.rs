@@ -54,7 +54,7 @@ pub use providers::{
     TestReport, TestedRecipient, TranscriptPart, When,
 };
 pub use read::Page;
-pub use row::{AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
+pub use row::{AttemptTranscript, AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
 pub use sites::{
     CallFilter, NewSite, ParkedCount, ParkedMessage, ParkedPage, SiteCall, SiteConflict, SiteDamage,
     SiteReport, SiteRow,

@@ -143,7 +143,7 @@ pub struct TestReport {
     pub rest: Map<String, Value>,
 }
 
-/// One thing that was said in a test: `sent` or `received`.
+/// One thing that was said in a test or an attempt: `sent` or `received`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TranscriptPart {

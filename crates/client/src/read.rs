@@ -1,7 +1,8 @@
 //! Asking: one notification, pages of them, the audit log, the figures.
 
 use crate::{
-    AuditFilter, AuditRow, Client, Filter, NotificationRow, Result, SiteKpis, StatusReport, http::NONE,
+    AttemptTranscript, AuditFilter, AuditRow, Client, Filter, NotificationRow, Result, SiteKpis,
+    StatusReport, http::NONE,
 };
 use domain::{NotificationId, kpi::Kpis};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -36,6 +37,14 @@ impl Client {
             .get(&["api", "notifications", &id.to_string(), "attempts"], NONE)
             .await?;
         Ok(page.items)
+    }
+
+    /// What was said in one of its attempts, by the number that [`Client::attempts`] gives it. Not found where that is not
+    /// kept.
+    pub async fn transcript(&self, id: NotificationId, number: u32) -> Result<AttemptTranscript> {
+        let (id, number) = (id.to_string(), number.to_string());
+        let path = ["api", "notifications", &id, "attempts", &number, "transcript"];
+        self.get(&path, NONE).await
     }
 
     /// One page of notifications, newest first.

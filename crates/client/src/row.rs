@@ -1,6 +1,7 @@
 //! Notifications, audit rows and figures as central shows them. Fields a newer central adds are kept and passed
 //! on, so that `--json` never hides one.
 
+use crate::TranscriptPart;
 use domain::{Channel, DeliveryState, Hold, NotificationId, RecipientResult, Status, Timestamp, kpi::Kpis};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -119,6 +120,31 @@ pub struct AuditRow {
     #[serde(default)]
     pub provider_code: Option<String>,
     pub detail: Option<String>,
+    /// Which attempt of its notification this is, where the rows of one were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// What was said in it can be asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_transcript: Option<bool>,
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What was sent and what came back in one attempt, without secrets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptTranscript {
+    pub attempt: Option<u32>,
+    pub at: Timestamp,
+    pub provider: Option<String>,
+    pub code: Option<String>,
+    pub detail: Option<String>,
+    /// The Message-ID of a mail.
+    pub message_id: Option<String>,
+    /// In order.
+    pub parts: Vec<TranscriptPart>,
+    /// There was more than is kept.
+    pub cut: bool,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

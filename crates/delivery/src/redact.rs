@@ -5,7 +5,7 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
 use domain::{Accepted, Failure, Outcome, RecipientReport};
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// The longest text kept from a far end, in bytes.
 pub const MAX_DETAIL_BYTES: usize = 4 << 10;
@@ -14,10 +14,11 @@ pub const MAX_DETAIL_BYTES: usize = 4 << 10;
 pub const MASK: &str = "•••";
 
 /// Knows the secrets of one provider, in every form in which a far end might echo them.
+/// Cheap to clone: an attempt that is written down keeps one for every part.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Longest first, so that a secret is not left standing around a shorter one inside it.
-    needles: Vec<String>,
+    needles: Arc<Vec<String>>,
 }
 
 impl Redactor {
@@ -75,15 +76,16 @@ impl Redactor {
 
     fn add(&mut self, needle: String) {
         if !needle.is_empty() && !self.needles.contains(&needle) {
-            self.needles.push(needle);
-            self.needles.sort_by_key(|n| std::cmp::Reverse(n.len()));
+            let needles = Arc::make_mut(&mut self.needles);
+            needles.push(needle);
+            needles.sort_by_key(|n| std::cmp::Reverse(n.len()));
         }
     }
 
     /// The text without secrets, otherwise as it was.
     pub fn hidden(&self, text: &str) -> String {
         let mut clean = text.to_owned();
-        for needle in &self.needles {
+        for needle in self.needles.iter() {
             if clean.contains(needle.as_str()) {
                 clean = clean.replace(needle.as_str(), MASK);
             }

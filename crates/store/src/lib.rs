@@ -45,6 +45,7 @@ pub mod sqlite;
 pub mod stats;
 pub mod suppressions;
 pub mod templates;
+mod transcripts;
 pub mod users;
 
 pub use buffer::Buffer;

@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, fmt::Debug, path::Path, time::Duration};
 pub trait Maintenance: Debug + Send + Sync {
     /// Deletes at most `chunk` notifications that ended before now − `terminal`, with everything that hangs on
     /// them, and leaves their ids in `spent_keys`. Never touches one that has not ended.
-    /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, events past their own time, and at most as many audit rows, spent keys and stats
-    /// that are past their own time.
+    /// Also at most `chunk` calls of sites and bulk actions that ended as long ago, events past their own time, and at most as many audit rows, spent keys, stats and
+    /// transcripts that are past their own time.
     async fn purge_chunk(&self, keep: &Retention, chunk: u32) -> Result<Purged>;
 
     /// What a purge would delete, counted up to `bound`.
@@ -44,6 +44,8 @@ pub struct Retention {
     pub stats: Duration,
     /// Of events that ended or were deferred, from when they came.
     pub events: Duration,
+    /// Of what was said in attempts.
+    pub transcripts: Duration,
 }
 
 /// What is purged besides notifications, each by an age of its own.
@@ -55,18 +57,50 @@ pub(crate) enum Aging {
     SiteCalls,
     Jobs,
     Events,
+    Transcripts,
 }
 
 impl Aging {
-    pub const ALL: [Aging; 6] = [
+    pub const ALL: [Aging; 7] = [
         Aging::Audit,
         Aging::SpentKeys,
         Aging::Stats,
         Aging::SiteCalls,
         Aging::Jobs,
         Aging::Events,
+        Aging::Transcripts,
     ];
 }
+
+/// The statements of a database for each of them, by the names that both databases give them.
+macro_rules! aging_statements {
+    ($sql:ident) => {
+        fn purge_statement(what: Aging) -> &'static str {
+            match what {
+                Aging::Audit => $sql::purge_audit,
+                Aging::SpentKeys => $sql::purge_spent_keys,
+                Aging::Stats => $sql::purge_stats,
+                Aging::SiteCalls => $sql::purge_site_calls,
+                Aging::Jobs => $sql::purge_jobs,
+                Aging::Events => $sql::purge_events,
+                Aging::Transcripts => $sql::purge_transcripts,
+            }
+        }
+
+        fn count_statement(what: Aging) -> &'static str {
+            match what {
+                Aging::Audit => $sql::purgeable_audit,
+                Aging::SpentKeys => $sql::purgeable_spent_keys,
+                Aging::Stats => $sql::purgeable_stats,
+                Aging::SiteCalls => $sql::purgeable_site_calls,
+                Aging::Jobs => $sql::purgeable_jobs,
+                Aging::Events => $sql::purgeable_events,
+                Aging::Transcripts => $sql::purgeable_transcripts,
+            }
+        }
+    };
+}
+pub(crate) use aging_statements;
 
 impl Retention {
     /// None: for ever.
@@ -77,6 +111,7 @@ impl Retention {
             Aging::Stats => Some(self.stats),
             Aging::SiteCalls | Aging::Jobs => Some(self.terminal),
             Aging::Events => Some(self.events),
+            Aging::Transcripts => Some(self.transcripts),
         }
     }
 }
@@ -90,6 +125,7 @@ impl Purged {
             Aging::SiteCalls => &mut self.site_calls,
             Aging::Jobs => &mut self.jobs,
             Aging::Events => &mut self.events,
+            Aging::Transcripts => &mut self.transcripts,
         }
     }
 }
@@ -116,5 +152,7 @@ pub struct Purged {
     pub jobs: u64,
     /// Events with their schedules, whose notifications are gone.
     pub events: u64,
+    /// What was said in attempts.
+    pub transcripts: u64,
     pub oldest_left: Option<Timestamp>,
 }

@@ -7,7 +7,7 @@ use crate::{Result, extra::Extra};
 use async_trait::async_trait;
 use domain::{
     Actor, Content, Hold, HoldReason, LaneId, LeaseToken, NotificationId, RecipientResult, RecipientState,
-    Seq, Status, Submission, Target, TenantId, Timestamp, TraceContext, settle::RecipientUpdate,
+    Seq, Status, Submission, Target, TenantId, Timestamp, TraceContext, Transcript, settle::RecipientUpdate,
 };
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
@@ -239,6 +239,11 @@ impl AttemptRecord {
         self.attempt.as_ref().map(|went_out| &*went_out.target)
     }
 
+    /// What was said, where it is to be kept.
+    pub(crate) fn transcript(&self) -> Option<&Transcript> {
+        self.attempt.as_ref()?.transcript.as_deref()
+    }
+
     /// What is added to a row even though the lease was lost: who accepted is never sent to again.
     pub(crate) fn accepted(&self) -> impl DoubleEndedIterator<Item = &RecipientUpdate> {
         let accepted = |r: &&RecipientUpdate| r.state == RecipientState::Accepted;
@@ -267,6 +272,8 @@ pub struct AttemptAudit {
     pub provider_code: Option<String>,
     /// The far end's answer, redacted and cut.
     pub detail: Option<String>,
+    /// What was said, redacted and cut, where it is to be kept.
+    pub transcript: Option<Arc<Transcript>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
     AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, RecipientState, Status, Target,
-    TenantId, TextFilters, Timestamp, TrackedOperationId, code, kpi::Kpis, search::IdRange,
+    TenantId, TextFilters, Timestamp, TrackedOperationId, Transcript, code, kpi::Kpis, search::IdRange,
     submission::Submission,
 };
 use std::{fmt::Debug, time::Duration};
@@ -20,6 +20,15 @@ pub trait Queries: Debug + Send + Sync {
 
     /// The audit rows of one notification, oldest first; none if there is no such notification.
     async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>>;
+
+    /// What was said in one attempt of a notification, by the number that [`Queries::attempts`] gives it; none where nothing
+    /// was kept, or no longer is.
+    async fn transcript(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        number: u32,
+    ) -> Result<Option<Transcript>>;
 
     /// A page of the tenant's audit log, newest first; `NotifySend` rows are read from the notifications
     /// themselves. Bounded like [`Queries::list`].
@@ -171,6 +180,10 @@ pub struct AuditRow {
     /// The far end's own code.
     pub provider_code: Option<String>,
     pub detail: Option<String>,
+    /// Which attempt of its notification this is, counted from 1 over all rounds. Filled by `attempts` only.
+    pub attempt: Option<u32>,
+    /// What was said in it is kept. Filled by `attempts` only.
+    pub has_transcript: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

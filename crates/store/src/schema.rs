@@ -30,6 +30,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V12__console",
     "V13__events",
     "V14__suppressions",
+    "V15__transcripts",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -47,6 +48,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V12__console",
     "V13__events",
     "V14__suppressions",
+    "V15__transcripts",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -5,6 +5,7 @@ use delivery::{
     Adapter, Attempt, Deadline, Kind, KindInfo, Message, Setting,
     kind::Settings,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
+    redact::Redactor,
 };
 use domain::{
     Accepted, Channel, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState, RetryPolicy,
@@ -236,19 +237,13 @@ struct Wire {
     settings: Settings,
 }
 
-#[async_trait]
-impl Adapter for Wire {
-    async fn ask_receipt(&self, unproven: &Receipt, _: Deadline) -> Result<Option<Receipt>, Failure> {
-        let says = *lock(&self.far_end.says);
-        Ok(says.map(|state| Receipt {
-            state,
-            unproven: false,
-            ..unproven.clone()
-        }))
-    }
-
-    async fn deliver(&self, message: &Message, _attempt: Attempt) -> Outcome {
+impl Wire {
+    async fn reply(&self, message: &Message, attempt: &Attempt) -> Outcome {
         let far_end = &self.far_end;
+        let subject = message.content.subject.clone();
+        attempt
+            .recorder
+            .sent(&Redactor::default(), move || subject.clone());
         lock(&far_end.received).push(message.clone());
         let reply = {
             let mut script = lock(&far_end.script);
@@ -270,6 +265,27 @@ impl Adapter for Wire {
             }
             Reply::Panic => panic!("the script says so"),
         }
+    }
+}
+
+#[async_trait]
+impl Adapter for Wire {
+    async fn ask_receipt(&self, unproven: &Receipt, _: Deadline) -> Result<Option<Receipt>, Failure> {
+        let says = *lock(&self.far_end.says);
+        Ok(says.map(|state| Receipt {
+            state,
+            unproven: false,
+            ..unproven.clone()
+        }))
+    }
+
+    async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
+        let outcome = self.reply(message, &attempt).await;
+        let said = format!("{outcome:?}");
+        attempt
+            .recorder
+            .received(&Redactor::default(), move || said.clone());
+        outcome
     }
 
     fn asks_one_by_one(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::{
     api::{
         actions, audit, batch, callbacks, events, health, jobs, keys, kpis, lanes, lists, metrics,
         notifications, providers, recipients, schedules, sites, stream, submit, suppressions,
-        template_previews, templates, tenants, unsubscribe, users,
+        template_previews, templates, tenants, transcripts, unsubscribe, users,
     },
     docs,
     dto::{
@@ -38,6 +38,7 @@ use crate::{
             PreviewAnswer, PreviewRequest, TemplateTestAnswer, TemplateTestRequest, UnsavedPreviewRequest,
         },
         tenant::{NewTenantView, TenantRequest, TenantView},
+        transcript::AttemptTranscript,
         user::{LinkView, UserChange, UserRequest, UserView},
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
@@ -122,6 +123,13 @@ fn notification_routes() -> Vec<Endpoint> {
             notifications::attempts,
         )
         .pages::<AuditView>("Its audit rows, oldest first"),
+        get(
+            "/api/notifications/{id}/attempts/{n}/transcript",
+            Read,
+            "What was sent and what came back in one attempt",
+            transcripts::get,
+        )
+        .answers::<AttemptTranscript>(200, "What was said, in order, without secrets"),
         post(
             "/api/notifications/{id}/retry",
             Replay,

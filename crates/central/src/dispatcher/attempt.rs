@@ -5,6 +5,7 @@ use super::{
     pauses::LanePauses,
     recorder::Feedback,
     suppressed::{Suppressed, SuppressionCheck},
+    transcripts::TranscriptBudget,
 };
 use crate::{
     directory::{Directory, LaneEntry},
@@ -12,7 +13,7 @@ use crate::{
 };
 use domain::{
     Content, Failure, OnAmbiguous, Outcome, RecipientResult, RecipientState, Scope, Timestamp, TraceContext,
-    Tracer,
+    Tracer, Transcript,
     code::{AMBIGUOUS, EXPIRED},
     retry::INTERRUPTIONS_BEFORE_PARK,
     settle::{Cause, EXPIRED_IN_WORDS, Ended, RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
@@ -141,6 +142,8 @@ pub(super) struct Sent {
     pub noted: Vec<String>,
     /// The template it is made of, where the service said something about that.
     pub template: Option<String>,
+    /// What was said, where it is to be kept.
+    pub transcript: Option<Arc<Transcript>>,
 }
 
 /// What an attempt starts from besides its row.
@@ -165,6 +168,7 @@ pub(super) struct AttemptContext {
     /// Cancelled when the grace period of a shutdown is over.
     pub abandon: CancellationToken,
     pub tracer: Tracer,
+    pub transcripts: TranscriptBudget,
 }
 
 impl AttemptContext {

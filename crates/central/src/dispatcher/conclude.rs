@@ -130,7 +130,7 @@ impl Judge {
             on_ambiguous: entry.on_ambiguous,
             throttles,
         };
-        let audit = audit(entry, &sent.outcome, took);
+        let audit = audit(entry, &sent, took);
         count_attempt(&sent.outcome, entry, took);
         conclusion.pause = failure
             .as_ref()
@@ -321,8 +321,8 @@ fn cut(text: String) -> String {
     }
 }
 
-fn audit(entry: &LaneEntry, outcome: &Outcome, took: Duration) -> AttemptAudit {
-    let (failure, detail) = match outcome {
+fn audit(entry: &LaneEntry, sent: &Sent, took: Duration) -> AttemptAudit {
+    let (failure, detail) = match &sent.outcome {
         Outcome::Delivered(accepted) => (None, accepted.detail.clone()),
         Outcome::Failed(failure) => (Some(failure), Some(failure.detail.clone())),
         Outcome::Mixed(reports) => {
@@ -345,6 +345,7 @@ fn audit(entry: &LaneEntry, outcome: &Outcome, took: Duration) -> AttemptAudit {
         code: failure.map(|failure| failure.code.to_string()),
         provider_code: failure.and_then(|failure| failure.provider_code.as_ref().map(ToString::to_string)),
         detail: detail.map(cut),
+        transcript: sent.transcript.clone(),
     }
 }
 

@@ -26,6 +26,7 @@ mod sent;
 mod suppressed;
 mod tally;
 mod tenants;
+mod transcripts;
 
 pub use tally::Tally;
 
@@ -52,6 +53,7 @@ use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
 };
+use transcripts::TranscriptBudget;
 
 /// How the dispatcher is run.
 #[derive(Debug, Clone)]
@@ -167,6 +169,11 @@ impl Dispatcher {
                 timeout: settings.attempt_timeout,
                 abandon: CancellationToken::new(),
                 tracer: central.settings.tracer.clone(),
+                transcripts: TranscriptBudget::new(
+                    central.settings.retention.transcripts,
+                    central.settings.purge_interval,
+                    Instant::now(),
+                ),
             }),
             lanes: Lanes::new(settings.permits),
             settings,

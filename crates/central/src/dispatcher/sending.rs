@@ -9,7 +9,7 @@ use super::{
     suppressed::{Standing, Suppressed},
 };
 use crate::directory::{LaneAdapter, LaneEntry};
-use delivery::{Adapter, Attempt, Deadline, Message};
+use delivery::{Adapter, Attempt, Deadline, Message, Recorder};
 use domain::{
     AttemptFacts, Channel, Content, Failure, Jitter, OnAmbiguous, Outcome, RecipientReport, RecipientState,
     Scope, Target, Timestamp,
@@ -30,6 +30,14 @@ const CHUNK: usize = 10;
 struct Open {
     now: Vec<String>,
     later: Option<(Timestamp, Cause)>,
+}
+
+/// What is being sent, and who writes down what is said.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    row: &'a Row,
+    entry: &'a LaneEntry,
+    recorder: &'a Recorder,
 }
 
 impl AttemptContext {
@@ -62,14 +70,23 @@ impl AttemptContext {
             return AttemptResult::Release;
         }
         self.tell_requests(row, entry, &**adapter, message.targets.len());
+        let recorder = self.transcripts.recorder();
+        let attempt = Written {
+            row,
+            entry,
+            recorder: &recorder,
+        };
         let result = match chunk_size(row, entry, &**adapter, message.targets.len()) {
-            None => self.send_at_once(row, entry, &**adapter, &message).await,
-            Some(size) => self.send_in_chunks(row, entry, &**adapter, &message, size).await,
+            None => self.send_at_once(attempt, &**adapter, &message).await,
+            Some(size) => self.send_in_chunks(attempt, &**adapter, &message, size).await,
         };
         let Some((outcome, noted)) = result else {
             return AttemptResult::Release;
         };
         AttemptResult::Sent(Sent {
+            transcript: self
+                .transcripts
+                .keep(row.lane, &outcome, &recorder, Instant::now()),
             template: of_template(&outcome).then(|| message.template_name()).flatten(),
             targets: message.targets,
             outcome,
@@ -91,35 +108,32 @@ impl AttemptContext {
 
     async fn send_at_once(
         &self,
-        row: &Row,
-        entry: &LaneEntry,
+        of: Written<'_>,
         adapter: &dyn Adapter,
         message: &Message,
     ) -> Option<(Outcome, Vec<String>)> {
+        let attempt = Attempt {
+            deadline: Deadline::after(self.timeout),
+            generation: of.row.generation,
+            recorder: of.recorder.clone(),
+        };
         let outcome = tokio::select! {
             biased;
-            () = self.abandon.cancelled() => given_up(entry)?,
-            outcome = guarded(adapter, message, self.attempt_of(row)) => outcome,
+            () = self.abandon.cancelled() => given_up(of.entry)?,
+            outcome = guarded(adapter, message, attempt) => outcome,
         };
         Some((outcome, vec![]))
-    }
-
-    fn attempt_of(&self, row: &Row) -> Attempt {
-        Attempt {
-            generation: row.generation,
-            ..Deadline::after(self.timeout).into()
-        }
     }
 
     /// Each chunk has the time of an attempt, and what became of it is kept before the next.
     async fn send_in_chunks(
         &self,
-        row: &Row,
-        entry: &LaneEntry,
+        of: Written<'_>,
         adapter: &dyn Adapter,
         message: &Message,
         size: usize,
     ) -> Option<(Outcome, Vec<String>)> {
+        let Written { row, entry, .. } = of;
         let (mut reports, mut noted) = (vec![], vec![]);
         let mut chunks = message.targets.chunks(size).peekable();
         while let Some(chunk) = chunks.next() {
@@ -130,7 +144,7 @@ impl AttemptContext {
                 targets: chunk.to_vec(),
                 ..message.clone()
             };
-            let asked = self.send_at_once(row, entry, adapter, &part).await;
+            let asked = self.send_at_once(of, adapter, &part).await;
             let Some((outcome, _)) = asked else { break };
             let over = would_meet_others(&outcome) || self.abandon.is_cancelled();
             if !over && chunks.peek().is_some() {

@@ -30,5 +30,6 @@ mod sites;
 mod size;
 mod suppressions;
 mod traces;
+mod transcripts;
 mod waiting;
 mod world;

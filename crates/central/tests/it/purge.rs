@@ -14,6 +14,7 @@ fn keep() -> Retention {
         audit: secs(YEAR),
         spent_keys: None,
         stats: domain::kpi::STATS_KEPT,
+        transcripts: secs(YEAR),
     }
 }
 

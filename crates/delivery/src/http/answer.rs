@@ -4,6 +4,7 @@ use super::{Client, Meaning, Response, retry_after};
 use crate::{
     adapter::Attempt,
     redact::{MASK, Redactor, cut},
+    transcript::MAX_RAW_BYTES,
 };
 use bytes::Bytes;
 use domain::{Accepted, Failure, Scope, Timestamp};
@@ -93,6 +94,17 @@ impl Answer {
         }
     }
 
+    /// The same with less of its body.
+    fn start(&self, longest: usize) -> Self {
+        Self {
+            status: self.status,
+            headers: self.headers.clone(),
+            body: self.body[..self.body.len().min(longest)].to_vec(),
+            whole: self.whole && self.body.len() <= longest,
+            retry_after: self.retry_after,
+        }
+    }
+
     async fn read(response: Response, attempt: &Attempt, now: Timestamp, longest: usize) -> Self {
         let (parts, mut coming) = response.into_parts();
         let mut body = vec![];
@@ -140,19 +152,28 @@ impl Exchange<'_> {
     /// The same, for an answer that somebody wants to have.
     pub async fn send_reading(&self, request: Request<Bytes>, longest: usize) -> Result<Answer, Failure> {
         let recorder = &self.attempt.recorder;
-        recorder.sent(self.redactor, || written(&request));
+        if recorder.is_on() {
+            let request = request.clone();
+            recorder.sent(self.redactor, move || written(&request));
+        }
         let response = match self.client.send(request, self.attempt.deadline).await {
             Ok(response) => response,
             Err(failure) => {
-                recorder.received(self.redactor, || format!("(no answer: {})", failure.detail));
+                if recorder.is_on() {
+                    let why = failure.detail.clone();
+                    recorder.received(self.redactor, move || format!("(no answer: {why})"));
+                }
                 return Err(failure);
             }
         };
         let answer = Answer::read(response, self.attempt, self.now, longest).await;
-        recorder.received(self.redactor, || match self.answer_is_secret {
-            true => format!("{}\n\n{MASK}", answer.status),
-            false => head_and_body(answer.status.to_string(), &answer.headers, &answer.body),
-        });
+        if recorder.is_on() {
+            let (answer, is_secret) = (answer.start(MAX_RAW_BYTES), self.answer_is_secret);
+            recorder.received(self.redactor, move || match is_secret {
+                true => format!("{}\n\n{MASK}", answer.status),
+                false => head_and_body(answer.status.to_string(), &answer.headers, &answer.body),
+            });
+        }
         Ok(answer)
     }
 }

@@ -91,11 +91,16 @@ struct SmtpAdapter {
 impl Adapter for SmtpAdapter {
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
         let attempt = attempt.within(self.settings.timeout);
+        let domain = &self.settings.domain;
+        attempt
+            .recorder
+            .message_id(|| compose::message_id(message.id, domain));
         let mut recipients = Recipients::new(message);
         let data = compose::compose(message, &self.settings);
         let letter = Letter {
             from: &self.settings.from,
             data: &data,
+            secret: message.unsubscribe.as_deref(),
         };
         let mut token = None;
         if let Err(error) = self
@@ -125,7 +130,7 @@ impl SmtpAdapter {
                 None => self.open(token, attempt).await?,
             };
             if attempt.recorder.is_on() {
-                session.wire.log = self.log(token.as_ref(), attempt);
+                session.wire.log = self.log(token.as_ref(), attempt, letter.secret);
             }
             recipients.refuse_utf8_unless(session.capabilities.utf8);
             let open = recipients.open();
@@ -193,17 +198,19 @@ impl SmtpAdapter {
         attempt: &Attempt,
         token: Option<&SecretString>,
     ) -> Result<Session, SmtpError> {
-        let log = self.log(token, attempt);
+        let log = self.log(token, attempt, None);
         let vetting = &self.outside.vetting;
         Session::open(&self.settings, vetting, &credentials, log, attempt.deadline).await
     }
 
     /// Who writes down what is said in this attempt.
-    fn log(&self, token: Option<&SecretString>, attempt: &Attempt) -> Log {
-        match attempt.recorder.is_on() {
-            true => Log::new(attempt.recorder.clone(), self.redactor(token)),
-            false => Log::default(),
+    fn log(&self, token: Option<&SecretString>, attempt: &Attempt, secret: Option<&str>) -> Log {
+        if !attempt.recorder.is_on() {
+            return Log::default();
         }
+        let mut redactor = self.redactor(token);
+        redactor.hide_exact(secret.unwrap_or_default().to_owned());
+        Log::new(attempt.recorder.clone(), redactor)
     }
 
     fn redactor(&self, token: Option<&SecretString>) -> Redactor {

@@ -34,6 +34,8 @@ pub(super) struct Letter<'a> {
     pub from: &'a Mailbox,
     /// Stuffed, with the final dot.
     pub data: &'a [u8],
+    /// What of it nobody else is to read: the link with which its recipient ends what they get.
+    pub secret: Option<&'a str>,
 }
 
 pub(super) async fn transact(

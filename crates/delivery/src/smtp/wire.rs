@@ -4,7 +4,11 @@ use super::{
     classify::words,
     reply::{Parsed, Reply},
 };
-use crate::{adapter::Deadline, redact::Redactor, transcript::Recorder};
+use crate::{
+    adapter::Deadline,
+    redact::Redactor,
+    transcript::{MAX_RAW_BYTES, Recorder},
+};
 use futures_util::FutureExt;
 use std::{fmt, io};
 use tokio::{
@@ -63,12 +67,21 @@ impl Log {
     }
 
     fn sent(&self, bytes: &[u8]) {
-        let text = || String::from_utf8_lossy(bytes).replace('\r', "");
-        self.recorder.sent(&self.redactor, text);
+        if self.recorder.is_on() {
+            let start = bytes[..bytes.len().min(MAX_RAW_BYTES)].to_vec();
+            let text = move || String::from_utf8_lossy(&start).replace('\r', "");
+            self.recorder.sent(&self.redactor, text);
+        }
     }
 
-    fn received(&self, text: impl FnOnce() -> String) {
-        self.recorder.received(&self.redactor, text);
+    fn received(&self, reply: &Result<Reply, WireError>) {
+        if self.recorder.is_on() {
+            let text = match reply {
+                Ok(reply) => words(reply),
+                Err(error) => format!("({error})"),
+            };
+            self.recorder.received(&self.redactor, move || text.clone());
+        }
     }
 }
 
@@ -125,10 +138,7 @@ impl Wire {
     /// The next reply, however many lines it has.
     pub async fn reply(&mut self, deadline: Deadline) -> Result<Reply, WireError> {
         let reply = self.next_reply(deadline).await;
-        self.log.received(|| match &reply {
-            Ok(reply) => words(reply),
-            Err(error) => format!("({error})"),
-        });
+        self.log.received(&reply);
         reply
     }
 

@@ -116,6 +116,8 @@ impl From<Accepted> for Numbered {
             code: None,
             provider_code: None,
             detail: None,
+            attempt: None,
+            has_transcript: false,
         };
         (place, row)
     }

@@ -230,6 +230,7 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
             code: None,
             provider_code: None,
             detail: Some("250 ok".into()),
+            transcript: None,
         }),
         after_interruption: claimed.interruptions > 0,
     }

@@ -122,6 +122,15 @@ store_suite! {
         several_records_in_one_call_are_answered_in_order,
         recording_twice_changes_nothing_the_second_time,
     }
+    transcripts::{
+        what_was_said_is_read_back_by_the_number_of_the_attempt,
+        an_attempt_that_was_cut_off_has_a_number_and_no_transcript,
+        numbers_go_on_over_a_requeue,
+        what_was_said_in_a_late_attempt_is_kept_too_and_only_once,
+        another_tenant_reads_nothing,
+        transcripts_go_after_their_own_time_in_chunks,
+        transcripts_go_with_their_notification,
+    }
     late::{
         a_lost_lease_never_overwrites_a_retry,
         a_lost_lease_never_overwrites_a_parked_row_with_a_retry,

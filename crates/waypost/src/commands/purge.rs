@@ -61,6 +61,7 @@ fn in_json(purged: &Purged, dry_run: bool) -> Value {
         "siteCalls": purged.site_calls,
         "jobs": purged.jobs,
         "events": purged.events,
+        "transcripts": purged.transcripts,
         "oldestLeft": purged.oldest_left,
     })
 }

@@ -29,6 +29,9 @@ pub struct Outbox {
     /// None: for ever.
     #[serde(with = "or_forever")]
     pub spent_key_retention: Option<Duration>,
+    /// Zero: nothing is kept.
+    #[serde(with = "seconds")]
+    pub transcript_retention: Duration,
     pub discard_needs_reason: bool,
 }
 
@@ -46,6 +49,7 @@ impl Default for Outbox {
             terminal_retention: node.retention.terminal,
             audit_retention: node.retention.audit,
             spent_key_retention: node.retention.spent_keys,
+            transcript_retention: node.retention.transcripts,
             discard_needs_reason: node.discard_needs_reason,
         }
     }
@@ -99,6 +103,12 @@ pub const SPENT_KEY_RETENTION: Key = Key::new(
     "a duration above 0, like \"730d\", or \"forever\"",
     "How long the ids of deleted notifications are remembered, so that a late resend is still recognised.",
 );
+pub const TRANSCRIPT_RETENTION: Key = Key::new(
+    "outbox.transcript_retention",
+    "a duration up to \"365d\", like \"7d\", or \"0s\" for none",
+    "How long it is kept what was said in an attempt: request and answer, or the dialogue with a mail server. Failures first; \
+     what one node keeps has a bound. \"0s\" keeps nothing.",
+);
 pub const DISCARD_NEEDS_REASON: Key = Key::new(
     "outbox.discard_needs_reason",
     "true or false",
@@ -115,6 +125,7 @@ pub const KEYS: &[Key] = &[
     TERMINAL_RETENTION,
     AUDIT_RETENTION,
     SPENT_KEY_RETENTION,
+    TRANSCRIPT_RETENTION,
     DISCARD_NEEDS_REASON,
 ];
 
@@ -146,6 +157,12 @@ impl Outbox {
             (&TERMINAL_RETENTION, self.terminal_retention, MOMENT, MAX_DURATION),
             (&AUDIT_RETENTION, self.audit_retention, MOMENT, MAX_DURATION),
             (&SPENT_KEY_RETENTION, spent, MOMENT, MAX_DURATION),
+            (
+                &TRANSCRIPT_RETENTION,
+                self.transcript_retention,
+                Duration::ZERO,
+                365 * 24 * HOUR,
+            ),
         ];
         let mut bad: Vec<_> = durations
             .into_iter()

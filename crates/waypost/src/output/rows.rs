@@ -5,7 +5,7 @@ use super::{
     table::status,
     time::{full, short},
 };
-use client::{AuditRow, NotificationRow, Waiting};
+use client::{AttemptTranscript, AuditRow, NotificationRow, Waiting};
 use comfy_table::Cell;
 
 /// A list of notifications, one line each.
@@ -163,7 +163,10 @@ pub fn audit(rows: &[AuditRow]) -> String {
         vec![
             Cell::new(row.at),
             Cell::new(&row.kind),
-            Cell::new(&row.status),
+            Cell::new(match row.attempt {
+                Some(number) => format!("{} {number}", row.status),
+                None => row.status.clone(),
+            }),
             Cell::new(&row.actor),
             Cell::new(row.notification_id.map(|id| id.to_string()).unwrap_or_default()),
             Cell::new(row.target.as_deref().unwrap_or("")),
@@ -187,6 +190,30 @@ pub fn audit(rows: &[AuditRow]) -> String {
         "detail",
     ];
     table(&headers, rows.iter().map(cells)).trim_fmt()
+}
+
+/// What was said in one attempt.
+pub fn transcript(said: &AttemptTranscript) -> anyhow::Result<()> {
+    let number = said.attempt.map(|n| n.to_string()).unwrap_or_default();
+    let provider = said.provider.as_deref().unwrap_or("nobody");
+    let came_out = match &said.code {
+        None => "taken",
+        Some(code) => code,
+    };
+    line(format_args!(
+        "attempt {number} through {provider}, {}: {came_out}",
+        full(said.at)
+    ))?;
+    if let Some(id) = &said.message_id {
+        line(format_args!("Message-ID: {id}"))?;
+    }
+    for part in &said.parts {
+        line(format_args!("\n{}:\n{}", part.side, part.text))?;
+    }
+    match said.cut {
+        true => line("\nthere was more; only the beginning is kept"),
+        false => Ok(()),
+    }
 }
 
 /// At most so many characters, on one line.

@@ -77,6 +77,12 @@ pub const CENTRAL: &[Family] = &[
         "How long attempts took, by result.",
     ),
     labelled(
+        "waypost_transcripts_total",
+        Kind::Counter,
+        Unit::Count,
+        "Attempts in which something was said, by whether it was kept.",
+    ),
+    labelled(
         "waypost_receipts_total",
         Kind::Counter,
         Unit::Count,

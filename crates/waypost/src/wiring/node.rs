@@ -71,6 +71,7 @@ pub fn retention(config: &Config) -> Retention {
         spent_keys: outbox.spent_key_retention,
         stats: domain::kpi::STATS_KEPT,
         events: config.events.retention,
+        transcripts: outbox.transcript_retention,
     }
 }
 

@@ -26,6 +26,7 @@ pub mod suppressions;
 pub mod template_previews;
 pub mod templates;
 pub mod tenants;
+pub mod transcripts;
 pub mod unsubscribe;
 pub mod users;
 

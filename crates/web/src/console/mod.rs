@@ -53,6 +53,7 @@ mod templates;
 mod tenants;
 pub(crate) mod theme;
 mod timeline;
+mod transcript;
 mod users;
 mod zone;
 

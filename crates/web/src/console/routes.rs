@@ -5,7 +5,7 @@ use super::{
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
     provider_test, providers, recipients, saved, send, sign_in, sites, suppressions, templates, tenants,
-    theme, users,
+    theme, transcript, users,
 };
 use crate::{
     access::Access::{self, Administer, Open, Operate, Read, Replay, Submit, Tenants},
@@ -80,6 +80,7 @@ fn watching() -> Vec<Route> {
         post("/notifications/bulk", Replay, bulk::confirm),
         post("/notifications/bulk/go", Replay, bulk::go),
         get("/notifications/{id}", Read, notification::page),
+        get("/notifications/{id}/attempts/{n}", Read, transcript::page),
         post("/notifications/{id}/retry", Replay, notification::retry),
         post("/notifications/{id}/discard", Operate, notification::discard),
         post("/notifications/{id}/try", Operate, notification::try_now),

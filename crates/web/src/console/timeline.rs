@@ -16,6 +16,8 @@ pub struct TimelineStep {
     /// The far end's own code.
     pub provider_code: Option<String>,
     pub took: Option<String>,
+    /// The attempt whose transcript can be opened.
+    pub transcript: Option<u32>,
     pub by: Option<String>,
     pub future: bool,
 }
@@ -31,6 +33,7 @@ impl TimelineStep {
             code: None,
             provider_code: None,
             took: None,
+            transcript: None,
             by: None,
             future: false,
         }
@@ -139,6 +142,7 @@ fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
         code: entry.code,
         provider_code: entry.provider_code,
         took: entry.duration_ms.map(|ms| took(u64::from(ms))),
+        transcript: entry.attempt.filter(|_| entry.has_transcript),
         by: Some(entry.actor).filter(|by| by != "system"),
         ..TimelineStep::new(entry.at, icon, tone, what)
     }

@@ -37,6 +37,12 @@ pub struct AuditView {
     pub provider_code: Option<String>,
     /// The far end's answer, redacted and cut.
     pub detail: Option<String>,
+    /// Which attempt of its notification this is, counted from 1. Only where the rows of one notification are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// What was said in it can be asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_transcript: Option<bool>,
 }
 
 impl From<AuditRow> for AuditView {
@@ -57,6 +63,8 @@ impl From<AuditRow> for AuditView {
             code: row.code,
             provider_code: row.provider_code,
             detail: row.detail,
+            has_transcript: row.attempt.map(|_| row.has_transcript),
+            attempt: row.attempt,
         }
     }
 }

@@ -29,4 +29,5 @@ pub mod suppression;
 pub mod template;
 pub mod template_preview;
 pub mod tenant;
+pub mod transcript;
 pub mod user;

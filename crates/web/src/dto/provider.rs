@@ -3,12 +3,13 @@
 use super::{
     names::{
         HoldReasonName, OnAmbiguousName, OutcomeName, SettingDefault, SettingTypeName, ShapeName, Span,
-        TranscriptSideName, TypeName,
+        TypeName,
     },
     notification::HoldView,
+    transcript::TranscriptPart,
 };
 use central::providers::{ProviderService, TestReport};
-use delivery::{KindInfo, Setting, SettingType, When, transcript::Part};
+use delivery::{KindInfo, Setting, SettingType, When};
 use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -164,24 +165,6 @@ pub struct TestAnswer {
     pub transcript: Vec<TranscriptPart>,
     /// There was more than the transcript holds.
     pub transcript_cut: bool,
-}
-
-/// One thing that was said in a test.
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
-pub struct TranscriptPart {
-    /// `sent` or `received`.
-    #[schema(value_type = TranscriptSideName)]
-    pub side: &'static str,
-    pub text: String,
-}
-
-impl From<Part> for TranscriptPart {
-    fn from(part: Part) -> Self {
-        Self {
-            side: part.side.as_str(),
-            text: part.text,
-        }
-    }
 }
 
 /// One recipient's part of a test.

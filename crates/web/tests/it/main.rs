@@ -28,5 +28,6 @@ mod suppressions;
 mod system;
 mod templates;
 mod tenants;
+mod transcripts;
 mod unsubscribe;
 mod world;

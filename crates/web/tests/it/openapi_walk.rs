@@ -217,6 +217,7 @@ impl Furnished {
         let known = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let resource = path.split('/').nth(2).unwrap_or_default();
         let mut values = match (resource, name) {
+            ("notifications", "n") => known(&["1"]),
             ("notifications", _) => self.notifications.clone(),
             ("jobs", _) => vec![self.job.clone()],
             ("keys", _) => vec![self.key.clone()],

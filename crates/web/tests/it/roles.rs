@@ -26,6 +26,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("GET /api/notifications/{id}", READ),
     ("GET /api/notifications/{id}/status", STATUS),
     ("GET /api/notifications/{id}/attempts", READ),
+    ("GET /api/notifications/{id}/attempts/{n}/transcript", READ),
     ("POST /api/notifications/{id}/retry", REPLAY),
     ("POST /api/notifications/{id}/discard", OPERATE),
     ("POST /api/notifications/{id}/try", OPERATE),

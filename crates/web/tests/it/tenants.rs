@@ -92,7 +92,8 @@ fn filled_in(path: &str, owned: &Owned) -> Vec<String> {
         .replace("{name}", MARK)
         .replace("{address}", "zebra@example.com")
         .replace("{messageId}", "zebra")
-        .replace("{version}", "1");
+        .replace("{version}", "1")
+        .replace("{n}", "1");
     if named.starts_with("/api/notifications/{id}") {
         return owned
             .notifications

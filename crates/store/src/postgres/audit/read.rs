@@ -12,8 +12,9 @@ use crate::{
         types::{At, small},
     },
     query::{AuditFilter, AuditPage, AuditRow, Cursor, Page, SCAN_BOUND},
+    transcripts::{self, Made},
 };
-use domain::{NotificationId, TenantId, Timestamp, TrackedOperationId};
+use domain::{NotificationId, TenantId, Timestamp, TrackedOperationId, Transcript};
 use std::cmp::Reverse;
 use tokio_postgres::Row;
 
@@ -27,7 +28,46 @@ pub(in crate::postgres) async fn attempts(
     let Some(newest_first) = of_notification(&tx, tenant, id).await? else {
         return Ok(None);
     };
-    Ok(Some(newest_first.into_iter().rev().map(|(_, row)| row).collect()))
+    let mut rows: Vec<_> = newest_first.into_iter().rev().map(|(_, row)| row).collect();
+    if let Some(seq) = seq_of(&tx, tenant, id).await? {
+        transcripts::number(&mut rows, &made(&tx, seq).await?);
+    }
+    Ok(Some(rows))
+}
+
+pub(in crate::postgres) async fn transcript(
+    db: &Db,
+    tenant: TenantId,
+    id: NotificationId,
+    number: u32,
+) -> Result<Option<Transcript>, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.snapshot().await?;
+    let Some(seq) = seq_of(&tx, tenant, id).await? else {
+        return Ok(None);
+    };
+    let wanted = transcripts::numbered(&made(&tx, seq).await?, number);
+    let Some(token) = wanted.and_then(|made| made.token) else {
+        return Ok(None);
+    };
+    let Some(row) = tx.opt(sql::transcript, &[&seq, &token]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(transcripts::read(row.get(0))?))
+}
+
+async fn seq_of(tx: &Tx<'_>, tenant: TenantId, id: NotificationId) -> Result<Option<i64>, Failed> {
+    let found = tx.opt(sql::audit_send_of, &[&tenant.0, &id.0]).await?;
+    Ok(found.map(|row| row.get("seq")))
+}
+
+async fn made(tx: &Tx<'_>, seq: i64) -> Result<Vec<Made>, Failed> {
+    let rows = tx.rows(sql::attempts_made, &[&seq]).await?;
+    let made = rows.iter().map(|row| Made {
+        token: row.get("token"),
+        kept: row.get("kept"),
+    });
+    Ok(made.collect())
 }
 
 pub(in crate::postgres) async fn page(
@@ -160,6 +200,8 @@ fn from_log(row: &Row) -> Result<impl Iterator<Item = Numbered> + use<>> {
         code: row.get("code"),
         provider_code: row.get("provider_code"),
         detail: row.get("detail"),
+        attempt: None,
+        has_transcript: false,
     };
     let ended_as: Option<&str> = row.get("ended_as");
     let ended_as = ended_as.map(|text| rows::parsed(TABLE, text)).transpose()?;

@@ -5,7 +5,7 @@ mod sql;
 use crate::{
     Error, Maintenance, Result,
     audit::Entry,
-    maintenance::{Aging, Purged, Retention, purged_in_words},
+    maintenance::{Aging, Purged, Retention, aging_statements, purged_in_words},
     postgres::{
         self, PgStore, audit,
         failed::Failed,
@@ -18,6 +18,8 @@ use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId};
 use std::{path::Path, time::Duration};
 use uuid::Uuid;
+
+aging_statements!(sql);
 
 #[async_trait]
 impl Maintenance for PgStore {
@@ -109,6 +111,7 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
     for part in [
         sql::purge_recipients,
         sql::purge_messages,
+        sql::purge_transcripts_of,
         sql::purge_audit_of,
         sql::purge_outcome,
         sql::purge_notification,
@@ -123,17 +126,6 @@ async fn purge_notifications(db: &Db, tx: &Tx<'_>, kept: Duration, chunk: u32) -
     });
     audit::insert(db, tx, entries).await?;
     Ok(seqs.len() as u64)
-}
-
-fn purge_statement(what: Aging) -> &'static str {
-    match what {
-        Aging::Audit => sql::purge_audit,
-        Aging::SpentKeys => sql::purge_spent_keys,
-        Aging::Stats => sql::purge_stats,
-        Aging::SiteCalls => sql::purge_site_calls,
-        Aging::Jobs => sql::purge_jobs,
-        Aging::Events => sql::purge_events,
-    }
 }
 
 async fn purgeable(db: &Db, keep: &Retention, bound: u32) -> Result<Purged, Failed> {
@@ -161,15 +153,4 @@ async fn counted(
 ) -> Result<u64, Failed> {
     let params: Params<'_> = &[&db.now(), &millis(kept), &i64::from(bound)];
     Ok(count(session.one(statement, params).await?.get(0)))
-}
-
-fn count_statement(what: Aging) -> &'static str {
-    match what {
-        Aging::Audit => sql::purgeable_audit,
-        Aging::SpentKeys => sql::purgeable_spent_keys,
-        Aging::Stats => sql::purgeable_stats,
-        Aging::SiteCalls => sql::purgeable_site_calls,
-        Aging::Jobs => sql::purgeable_jobs,
-        Aging::Events => sql::purgeable_events,
-    }
 }

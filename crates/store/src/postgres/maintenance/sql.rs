@@ -17,6 +17,8 @@ statements!(
     purge_spend_key,
     purge_spent_keys,
     purge_stats,
+    purge_transcripts,
+    purge_transcripts_of,
     purgeable_audit,
     purgeable_events,
     purgeable_jobs,
@@ -24,4 +26,5 @@ statements!(
     purgeable_site_calls,
     purgeable_spent_keys,
     purgeable_stats,
+    purgeable_transcripts,
 );

@@ -3,7 +3,7 @@
 use super::{
     recipient_columns::Recipients,
     record::{Stopped, can_do_without_audit},
-    record_columns::{Messages, resolved},
+    record_columns::{Messages, Transcripts, resolved},
     sql,
 };
 use crate::{
@@ -76,6 +76,11 @@ async fn alone(db: &Db, record: &AttemptRecord, audited: bool) -> Result<Recorde
     messages.add(record);
     if !messages.is_empty() {
         tx.exec(sql::record_message, &messages.params(&now)).await?;
+    }
+    let mut said = Transcripts::default();
+    said.add(record);
+    if !said.is_empty() {
+        tx.exec(sql::record_transcript, &said.params(&now)).await?;
     }
     let completed = complete(db, &tx, record, &place).await?;
     if audited {

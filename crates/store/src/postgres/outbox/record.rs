@@ -7,7 +7,7 @@
 use super::{
     late,
     recipient_columns::Recipients,
-    record_columns::{Deliveries, Ends, Messages, Postponed, Retries, Waits},
+    record_columns::{Deliveries, Ends, Messages, Postponed, Retries, Transcripts, Waits},
     sql,
 };
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
         failed::Failed,
         server::Use,
         session::{Db, Params, Session, Tx},
+        types::At,
     },
 };
 use domain::settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS};
@@ -123,7 +124,9 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
     let now = db.now();
     let mut session = db.session(Use::Record).await?;
     let deliveries = Deliveries::of(records);
-    let bare = |record: &&AttemptRecord| record.recipients.is_empty() && record.messages.is_empty();
+    let bare = |record: &&AttemptRecord| {
+        record.recipients.is_empty() && record.messages.is_empty() && record.transcript().is_none()
+    };
     if deliveries.len() == records.len() && records.iter().all(bare) {
         // Nearly always. One statement is a transaction of its own.
         let params = deliveries.params(&now, &db.node);
@@ -155,24 +158,7 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         .collect();
     keep(again);
     let kept = || records.iter().filter(|r| held.contains_key(&r.lease.seq.0));
-    let mut recipients = Recipients::default();
-    for record in kept() {
-        let generation = held[&record.lease.seq.0];
-        recipients.add(
-            record.lease.seq,
-            generation,
-            record.provider(),
-            &record.recipients,
-        );
-    }
-    if !recipients.is_empty() {
-        tx.exec(sql::record_recipient, &recipients.params(&now)).await?;
-    }
-    let mut messages = Messages::default();
-    kept().for_each(|record| messages.add(record));
-    if !messages.is_empty() {
-        tx.exec(sql::record_message, &messages.params(&now)).await?;
-    }
+    what_hangs_on(&tx, &now, kept(), &held).await?;
     if audited {
         let entries = kept()
             .filter(|r| r.delivery().is_none())
@@ -192,6 +178,33 @@ async fn together(db: &Db, records: &[&AttemptRecord], audited: bool) -> Result<
         false => Recorded::Done,
     };
     Ok(held.into_keys().map(|seq| (seq, answer(&seq))).collect())
+}
+
+/// Recipients, the far ends' ids and what was said: one statement each, and none for what there is nothing of.
+async fn what_hangs_on<'a>(
+    tx: &Tx<'_>,
+    now: &Option<At>,
+    kept: impl Iterator<Item = &'a &'a AttemptRecord>,
+    held: &HashMap<i64, i32>,
+) -> Result<(), Failed> {
+    let mut recipients = Recipients::default();
+    let (mut messages, mut said) = (Messages::default(), Transcripts::default());
+    for record in kept {
+        let seq = record.lease.seq;
+        recipients.add(seq, held[&seq.0], record.provider(), &record.recipients);
+        messages.add(record);
+        said.add(record);
+    }
+    if !recipients.is_empty() {
+        tx.exec(sql::record_recipient, &recipients.params(now)).await?;
+    }
+    if !messages.is_empty() {
+        tx.exec(sql::record_message, &messages.params(now)).await?;
+    }
+    if !said.is_empty() {
+        tx.exec(sql::record_transcript, &said.params(now)).await?;
+    }
+    Ok(())
 }
 
 /// Rows that come again, at once or at their time, unless a newer one has taken their place.
@@ -257,6 +270,7 @@ fn without_details(record: &AttemptRecord, reason: &str) -> AttemptRecord {
     bare.messages.clear();
     if let Some(attempt) = &mut bare.attempt {
         (attempt.detail, attempt.provider_code) = (Some(refused()), None);
+        attempt.transcript = None;
     }
     bare.recipients = record
         .accepted()

@@ -6,6 +6,7 @@ use crate::{
         audit::without_nul,
         types::{At, millis},
     },
+    transcripts,
 };
 use std::borrow::Cow;
 use tokio_postgres::types::ToSql;
@@ -317,5 +318,29 @@ impl<'a> Messages<'a> {
             &self.address,
             &self.generation,
         ]
+    }
+}
+
+/// What was said in attempts, of those of which it is kept.
+#[derive(Default)]
+pub(super) struct Transcripts {
+    leases: Leases,
+    said: Vec<String>,
+}
+
+impl Transcripts {
+    pub fn add(&mut self, record: &AttemptRecord) {
+        if let Some(said) = record.transcript() {
+            self.leases.add(record);
+            self.said.push(transcripts::written(said));
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+
+    pub fn params<'p>(&'p self, now: &'p Option<At>) -> List<'p> {
+        vec![now, &self.leases.seq, &self.leases.token, &self.said]
     }
 }

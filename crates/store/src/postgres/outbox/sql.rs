@@ -41,6 +41,7 @@ statements!(
     record_recipient,
     record_retry,
     record_superseded,
+    record_transcript,
     record_wait,
     release,
     renew,

@@ -12,7 +12,7 @@ use crate::{
     query::{AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND},
 };
 use async_trait::async_trait;
-use domain::{LaneId, NotificationId, TenantId, Timestamp, kpi::Kpis};
+use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis};
 
 #[async_trait]
 impl Queries for PgStore {
@@ -26,6 +26,15 @@ impl Queries for PgStore {
 
     async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>> {
         Ok(audit::attempts(&self.db, tenant, id).await?)
+    }
+
+    async fn transcript(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        number: u32,
+    ) -> Result<Option<Transcript>> {
+        Ok(audit::transcript(&self.db, tenant, id, number).await?)
     }
 
     async fn audit(&self, tenant: TenantId, filter: &AuditFilter, page: Page) -> Result<AuditPage> {

@@ -4,5 +4,5 @@ mod read;
 mod sql;
 mod write;
 
-pub(super) use read::{attempts, page};
+pub(super) use read::{attempts, page, transcript};
 pub(super) use write::{attempt, insert};

@@ -7,9 +7,10 @@ use crate::{
     paging::Paging,
     query::{AuditFilter, AuditPage, AuditRow, Cursor, Page, SCAN_BOUND},
     sqlite::rows::{self, all},
+    transcripts::{self, Made},
 };
-use domain::{NotificationId, TenantId, Timestamp, TrackedOperationId};
-use rusqlite::{Connection, Row, params};
+use domain::{NotificationId, TenantId, Timestamp, TrackedOperationId, Transcript};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::{cmp::Reverse, iter::Peekable};
 use uuid::Uuid;
 
@@ -21,7 +22,48 @@ pub(in crate::sqlite) fn attempts(
     let Some(newest_first) = of_notification(conn, tenant, id)? else {
         return Ok(None);
     };
-    Ok(Some(newest_first.into_iter().rev().map(|(_, row)| row).collect()))
+    let mut rows: Vec<_> = newest_first.into_iter().rev().map(|(_, row)| row).collect();
+    if let Some(seq) = seq_of(conn, tenant, id)? {
+        transcripts::number(&mut rows, &made(conn, seq)?);
+    }
+    Ok(Some(rows))
+}
+
+pub(in crate::sqlite) fn transcript(
+    conn: &Connection,
+    tenant: TenantId,
+    id: NotificationId,
+    number: u32,
+) -> Result<Option<Transcript>> {
+    let Some(seq) = seq_of(conn, tenant, id)? else {
+        return Ok(None);
+    };
+    let wanted = transcripts::numbered(&made(conn, seq)?, number);
+    let Some(token) = wanted.and_then(|made| made.token) else {
+        return Ok(None);
+    };
+    let said: Option<String> = conn
+        .prepare_cached(sql::transcript)?
+        .query_row([seq, token], |row| row.get(0))
+        .optional()?;
+    said.map(|text| transcripts::read(&text)).transpose()
+}
+
+fn seq_of(conn: &Connection, tenant: TenantId, id: NotificationId) -> Result<Option<i64>> {
+    let found = conn
+        .prepare_cached(sql::audit_send_of)?
+        .query_row(params![tenant.0, id.0.as_bytes()], |row| row.get("seq"))
+        .optional()?;
+    Ok(found)
+}
+
+fn made(conn: &Connection, seq: i64) -> Result<Vec<Made>> {
+    all(conn, sql::attempts_made, [seq], |row| {
+        Ok(Made {
+            token: row.get("token")?,
+            kept: row.get("kept")?,
+        })
+    })
 }
 
 pub(in crate::sqlite) fn page(
@@ -150,6 +192,8 @@ fn from_log(row: &Row<'_>) -> Result<impl IntoIterator<Item = Numbered> + use<>>
         code: row.get("code")?,
         provider_code: row.get("provider_code")?,
         detail: row.get("detail")?,
+        attempt: None,
+        has_transcript: false,
     };
     let ended_as: Option<String> = row.get("ended_as")?;
     let ended_as = ended_as.map(|text| rows::parse(TABLE, &text)).transpose()?;

@@ -1,6 +1,7 @@
 //! The statements of this job, named like their files.
 
 statements!(
+    attempts_made,
     audit_by_operation,
     audit_by_seq,
     audit_deliveries,
@@ -9,4 +10,5 @@ statements!(
     audit_page,
     audit_send_of,
     audit_sends,
+    transcript,
 );

@@ -5,7 +5,7 @@ mod sql;
 use crate::{
     Maintenance, Result,
     audit::Entry,
-    maintenance::{Aging, Purged, Retention, purged_in_words},
+    maintenance::{Aging, Purged, Retention, aging_statements, purged_in_words},
     sqlite::{
         SqliteStore, audit, backup, open,
         rows::{self, all},
@@ -16,6 +16,8 @@ use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, Timestamp};
 use rusqlite::{Connection, params};
 use std::{path::Path, time::Duration};
+
+aging_statements!(sql);
 
 #[async_trait]
 impl Maintenance for SqliteStore {
@@ -82,17 +84,6 @@ impl Maintenance for SqliteStore {
     }
 }
 
-fn purge_statement(what: Aging) -> &'static str {
-    match what {
-        Aging::Audit => sql::purge_audit,
-        Aging::SpentKeys => sql::purge_spent_keys,
-        Aging::Stats => sql::purge_stats,
-        Aging::SiteCalls => sql::purge_site_calls,
-        Aging::Jobs => sql::purge_jobs,
-        Aging::Events => sql::purge_events,
-    }
-}
-
 fn purge(s: &WriteSession<'_>, keep: &Retention, chunk: u32) -> Result<Purged> {
     let before = |kept: Duration| (s.now - kept).as_millis();
     let mut purged = Purged {
@@ -122,6 +113,7 @@ fn purge_notifications(s: &WriteSession<'_>, before: i64, chunk: u32) -> Result<
         for part in [
             sql::purge_recipients,
             sql::purge_messages,
+            sql::purge_transcripts_of,
             sql::purge_audit_of,
             sql::purge_outcome,
             sql::purge_notification,
@@ -138,17 +130,6 @@ fn purge_notifications(s: &WriteSession<'_>, before: i64, chunk: u32) -> Result<
         audit::insert(s, &entry)?;
     }
     Ok(ended.len() as u64)
-}
-
-fn count_statement(what: Aging) -> &'static str {
-    match what {
-        Aging::Audit => sql::purgeable_audit,
-        Aging::SpentKeys => sql::purgeable_spent_keys,
-        Aging::Stats => sql::purgeable_stats,
-        Aging::SiteCalls => sql::purgeable_site_calls,
-        Aging::Jobs => sql::purgeable_jobs,
-        Aging::Events => sql::purgeable_events,
-    }
 }
 
 fn oldest_left(conn: &Connection) -> Result<Option<Timestamp>> {

@@ -35,6 +35,7 @@ pub(super) fn record(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Resul
     };
     record::recipients(s, lease.seq, generation, attempt.provider(), attempt.accepted())?;
     record::messages(s, attempt)?;
+    record::transcript(s, attempt)?;
     let completed = complete(s, attempt)?;
     audit::attempt(s, attempt, completed.then_some(Status::Delivered))?;
     Ok(Recorded::LostLease { completed })

@@ -9,6 +9,7 @@ use crate::{
     audit::Entry,
     outbox::{AttemptAudit, AttemptRecord, Ended, Lease, Recorded},
     sqlite::{audit, rows, stats::counts::Counted, writer::WriteSession},
+    transcripts,
 };
 use domain::{
     Actor, AuditKind, AuditStatus, LaneId, LeaseToken, Seq, Status, TenantId, Timestamp,
@@ -42,6 +43,7 @@ fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
         &attempt.recipients,
     )?;
     messages(s, attempt)?;
+    transcript(s, attempt)?;
     if attempt.delivery().is_none() {
         audit::attempt(s, attempt, attempt.ended.status())?;
     }
@@ -365,6 +367,21 @@ pub(super) fn messages(s: &WriteSession<'_>, attempt: &AttemptRecord) -> Result<
             .prepare_cached(sql::record_awaited)?
             .execute(params![sent.lane.0, id, s.now.as_millis()])?;
     }
+    Ok(())
+}
+
+/// What was said in this attempt, where it is to be kept.
+pub(super) fn transcript(s: &WriteSession<'_>, attempt: &AttemptRecord) -> Result<()> {
+    let Some(said) = attempt.transcript() else {
+        return Ok(());
+    };
+    let (lease, said) = (attempt.lease, transcripts::written(said));
+    s.conn.prepare_cached(sql::record_transcript)?.execute(params![
+        lease.seq.0,
+        lease.token.0,
+        s.now.as_millis(),
+        said
+    ])?;
     Ok(())
 }
 

@@ -44,6 +44,7 @@ statements!(
     record_postpone,
     record_recipient,
     record_retry,
+    record_transcript,
     record_wait,
     release,
     renew,

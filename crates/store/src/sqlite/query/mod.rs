@@ -15,7 +15,7 @@ use crate::{
     },
 };
 use async_trait::async_trait;
-use domain::{LaneId, NotificationId, TenantId, Timestamp, kpi::Kpis};
+use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis};
 use rusqlite::params;
 
 #[async_trait]
@@ -32,6 +32,16 @@ impl Queries for SqliteStore {
 
     async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>> {
         self.read(move |conn| audit::attempts(conn, tenant, id)).await
+    }
+
+    async fn transcript(
+        &self,
+        tenant: TenantId,
+        id: NotificationId,
+        number: u32,
+    ) -> Result<Option<Transcript>> {
+        self.read(move |conn| audit::transcript(conn, tenant, id, number))
+            .await
     }
 
     async fn audit(&self, tenant: TenantId, filter: &AuditFilter, page: Page) -> Result<AuditPage> {

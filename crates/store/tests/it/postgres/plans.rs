@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// Tables that grow with what was sent.
-const BIG: [&str; 9] = [
+const BIG: [&str; 10] = [
     "notifications",
     "outcome",
     "audit_log",
@@ -19,6 +19,7 @@ const BIG: [&str; 9] = [
     "stats",
     "stats_rollup",
     "site_calls",
+    "transcripts",
 ];
 
 /// Statements that walk a big table on purpose.

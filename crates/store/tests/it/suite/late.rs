@@ -114,6 +114,7 @@ pub async fn a_late_result_of_a_purged_row_is_harmless(t: &TestStore) {
         audit: 10 * DAY,
         spent_keys: None,
         stats: 10 * DAY,
+        transcripts: DAY,
     };
     assert_eq!(t.store.purge_chunk(&at_once, 10).await.unwrap().notifications, 1);
     // Whatever comes next must not be taken for the row that is gone.

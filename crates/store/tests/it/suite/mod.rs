@@ -27,4 +27,5 @@ pub mod stats;
 pub mod supersede;
 pub mod suppressions;
 pub mod templates;
+pub mod transcripts;
 pub mod users;

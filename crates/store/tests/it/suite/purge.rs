@@ -15,6 +15,7 @@ const KEEP: Retention = Retention {
     audit: DAY.saturating_mul(365),
     spent_keys: None,
     stats: DAY.saturating_mul(31),
+    transcripts: DAY.saturating_mul(365),
 };
 
 async fn purge(t: &TestStore, keep: &Retention, chunk: u32) -> Purged {

@@ -398,6 +398,7 @@ pub async fn a_receipt_for_what_was_purged_is_counted_and_gone(t: &TestStore) {
         audit: DAY,
         spent_keys: None,
         stats: DAY,
+        transcripts: DAY,
     };
     assert_eq!(t.store.purge_chunk(&keep, 10).await.unwrap().notifications, 1);
     let done = told(t, lane, vec![about(id, 0, ANN, Read)]).await;

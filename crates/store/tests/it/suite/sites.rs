@@ -641,6 +641,7 @@ pub async fn calls_that_ended_go_after_their_time_and_no_others(t: &TestStore) {
         audit: 365 * DAY,
         spent_keys: None,
         stats: DAY,
+        transcripts: DAY,
     };
     assert_eq!(t.store.purge_chunk(&keep, 100).await.unwrap().site_calls, 0);
     t.clock.advance(2 * DAY);

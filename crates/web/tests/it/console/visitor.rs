@@ -145,4 +145,5 @@ pub fn filled(route: &Route, id: &str) -> String {
         .replace("{token}", "none")
         .replace("{test}", "none")
         .replace("{version}", "1")
+        .replace("{n}", "1")
 }

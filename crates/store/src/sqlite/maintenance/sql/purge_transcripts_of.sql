@@ -1,0 +1,1 @@
+delete from transcripts where seq = ?1
