@@ -1,9 +1,8 @@
 //! Reads the outbox and publishes what is due.
 //!
-//! Always true: there is no high-water mark. Quick looks begin at a remembered place, as a hint; at least one per second
-//! begins at the start, because producers' transactions commit minutes late. One event that fails never keeps the rest.
+//! Always true: there is no high-water mark ([`WholeLook`]). One event that fails never keeps the rest.
 
-use super::{EventService, accepted, known, plan::Plan};
+use super::{EventService, PLANNED_AT_ONCE, WholeLook, accepted, known, plan::Plan};
 use domain::{EventId, Timestamp, chain, retry};
 use futures_util::{StreamExt, stream};
 use std::time::{Duration, Instant};
@@ -12,10 +11,6 @@ use store::{
     loops::Swept,
 };
 
-/// So many events are planned beside each other: their lookups wait for the network.
-const PLANNED_AT_ONCE: usize = 16;
-/// Looks from the start come at least so often.
-const FROM_THE_START: Duration = Duration::from_secs(1);
 /// For so long a node is the one that reads, unless it says so again.
 const READER_LEASE: Duration = Duration::from_secs(10);
 /// What this node is called where one node reads the outbox of the store itself.
@@ -28,7 +23,7 @@ const BATCHES_PER_SWEEP: usize = 200;
 pub(crate) struct Materializer {
     events: EventService,
     place: Option<EventPlace>,
-    from_the_start: Option<Instant>,
+    whole: Option<WholeLook>,
     reader_since: Option<Instant>,
     pause: Duration,
 }
@@ -60,7 +55,7 @@ impl Materializer {
             pause: events.settings.poll_interval,
             events,
             place: None,
-            from_the_start: None,
+            whole: None,
             reader_since: None,
         }
     }
@@ -88,14 +83,13 @@ impl Materializer {
         let mut done = Materialized::default();
         for _ in 0..BATCHES_PER_SWEEP {
             let start = Instant::now();
-            let whole = self
-                .from_the_start
-                .is_none_or(|at| start.duration_since(at) >= FROM_THE_START);
+            let whole = WholeLook::is_due(self.whole, start);
             let after = self.place.filter(|_| !whole);
             let limit = self.events.settings.batch_size;
             let due = self.events.store.due_events(after, limit).await?;
             if whole {
-                self.from_the_start = Some(start);
+                let took = start.elapsed();
+                self.whole = Some(WholeLook { at: start, took });
             }
             if due.rows.is_empty() {
                 break;

@@ -4,7 +4,7 @@
 //! under its id and is known. One node reads a source at a time. A source that cannot be reached is asked again at its
 //! next probe and keeps no other.
 
-use super::EventService;
+use super::{EventService, WholeLook};
 use domain::{chain, retry};
 use std::{
     sync::Arc,
@@ -16,8 +16,6 @@ use store::{
     sources::{EventSource, SourceError},
 };
 
-/// Looks from the start come at least so often.
-const FROM_THE_START: Duration = Duration::from_secs(1);
 const READER_LEASE: Duration = Duration::from_secs(10);
 /// So many rows of a source are read at a time.
 const BATCH: u32 = 200;
@@ -37,7 +35,7 @@ pub(crate) struct Puller {
 struct Pulled {
     source: Arc<EventSource>,
     place: Option<i64>,
-    from_the_start: Option<Instant>,
+    whole: Option<WholeLook>,
     reader_since: Option<Instant>,
     forgot: Option<Instant>,
     failures: u32,
@@ -50,7 +48,7 @@ impl Puller {
         let pulled = |source: &Arc<EventSource>| Pulled {
             source: source.clone(),
             place: None,
-            from_the_start: None,
+            whole: None,
             reader_since: None,
             forgot: None,
             failures: 0,
@@ -93,16 +91,15 @@ impl Pulled {
         }
         let mut brought = 0;
         loop {
-            let whole = self
-                .from_the_start
-                .is_none_or(|at| now.duration_since(at) >= FROM_THE_START);
+            let whole = WholeLook::is_due(self.whole, now);
             let after = self.place.filter(|_| !whole);
             let pending = match self.source.pending(after, BATCH).await {
                 Ok(pending) => pending,
                 Err(error) => return Ok(self.hold(&error, brought)),
             };
             if whole {
-                self.from_the_start = Some(now);
+                let took = now.elapsed();
+                self.whole = Some(WholeLook { at: now, took });
             }
             if pending.events.is_empty() {
                 break;

@@ -1,14 +1,15 @@
 //! Schedules that wait for their time: looked at when due, every now and then, and on any event of their entity.
 
 use super::{
-    EventService, accepted, known,
+    EventService, PLANNED_AT_ONCE, accepted, known,
     plan::{Standing, Unknown, due, standing},
 };
 use domain::{LeaseToken, Timestamp, retry};
+use futures_util::{StreamExt, stream};
 use std::time::Duration;
 use store::events::{DueSchedule, EventEnd, PublishSchedule, ScheduleEnd, SettleSchedule};
 
-/// So long a claimed schedule is kept from the other nodes; longer than any lookup.
+/// So long a claimed schedule is kept from the other nodes; longer than the lookups of a batch.
 const SCHEDULE_LEASE: Duration = Duration::from_secs(120);
 
 /// What becomes of one schedule.
@@ -46,9 +47,14 @@ impl EventService {
         now: Timestamp,
     ) -> store::Result<()> {
         let (mut publish, mut settle) = (vec![], vec![]);
-        for due in claimed {
-            let seq = due.schedule.seq;
-            match self.turn(&due, token, now).await? {
+        let turns = stream::iter(claimed).map(async |due| {
+            let turn = self.turn(&due, token, now).await;
+            (due.schedule.seq, turn)
+        });
+        // One after the other, slow lookups of a batch would outlast its lease.
+        let turns: Vec<_> = turns.buffered(PLANNED_AT_ONCE).collect().await;
+        for (seq, turn) in turns {
+            match turn? {
                 Turn::Publish(work) => publish.push(*work),
                 Turn::Settle(to) => settle.push(SettleSchedule { seq, token, to }),
             }
