@@ -18,13 +18,14 @@ use serde_json::{Value, json};
 use simulator::{HttpOptions, HttpReceiver, SmtpOptions, SmtpServer, http::HttpRule};
 use std::{sync::Arc, time::Duration};
 use store::{
-    events::NewEvent,
+    events::{Event, NewEvent},
     query::{Notification, Page},
+    sources::EventSource,
     templates::NewTemplate,
 };
 use testkit::{Database, TempStore};
 
-const TENANT: TenantId = TenantId::DEFAULT;
+pub const TENANT: TenantId = TenantId::DEFAULT;
 const CONFIRMED: &str = "booking.confirmed";
 /// The payload of the table.
 const PAYLOAD: &str = r#"{
@@ -61,11 +62,11 @@ on_both_databases! {
     an_indian_number_reaches_the_services_as_it_was_stored,
 }
 
-struct World {
-    temp: TempStore,
+pub struct World {
+    pub temp: TempStore,
     central: Central,
     dispatcher: Dispatcher,
-    mail: SmtpServer,
+    pub mail: SmtpServer,
     services: HttpReceiver,
 }
 
@@ -76,12 +77,16 @@ fn admin() -> Actor {
 impl World {
     /// A tenant with the three services of the table, and the type `booking.confirmed`.
     async fn new(on: Database) -> Self {
-        let temp = TempStore::open_on(on).await;
+        Self::over(TempStore::open_on(on).await, vec![]).await
+    }
+
+    pub async fn over(temp: TempStore, sources: Vec<Arc<EventSource>>) -> Self {
         let clock: Arc<dyn Clock> = temp.clock.clone();
         let loopback = vec!["127.0.0.0/8".parse().unwrap()];
         let outside = Outside::new(clock.clone()).allowing(loopback);
         let registry = Registry::standard(Arc::new(outside), Captured::default());
-        let settings = Settings::named("one");
+        let mut settings = Settings::named("one");
+        settings.events.sources = sources;
         let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
         let world = Self {
             dispatcher: central.dispatcher(),
@@ -128,8 +133,22 @@ impl World {
         put.unwrap();
     }
 
+    /// Creates or replaces what is said about a type of event.
+    pub async fn event_type(&self, name: &str, definition: &EventType) {
+        let put = self
+            .central
+            .events
+            .put_type(TENANT, name, definition, &admin())
+            .await;
+        put.unwrap();
+    }
+
+    pub async fn event(&self, id: EventId) -> Event {
+        self.temp.store.event(TENANT, id).await.unwrap().unwrap()
+    }
+
     /// A template of the channel; for the services, one that they have approved, with these parameters.
-    async fn template(&self, tenant: TenantId, channel: Channel, body: &str, params: &[&str]) {
+    pub async fn template(&self, tenant: TenantId, channel: Channel, body: &str, params: &[&str]) {
         let approved = (channel != Channel::Email).then(|| ProviderTemplate {
             name: "booking_confirmed".into(),
             language: Some("en".into()),
@@ -156,7 +175,7 @@ impl World {
         self.central.templates.create(&new, &admin()).await.unwrap();
     }
 
-    async fn confirm(&self, tenant: &str, booking: &str) -> EventId {
+    pub async fn confirm(&self, tenant: &str, booking: &str) -> EventId {
         let event = NewEvent {
             id: EventId::mint(),
             tenant: tenant.into(),
@@ -176,7 +195,7 @@ impl World {
     }
 
     /// Events become notifications, and these go out.
-    async fn run(&mut self) {
+    pub async fn run(&mut self) {
         self.central.events.sweep().await.unwrap();
         self.dispatcher.sweep().await.unwrap();
     }

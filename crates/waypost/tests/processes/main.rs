@@ -6,12 +6,15 @@
     reason = "a test that cannot set itself up fails where it stands"
 )]
 
+mod application;
 mod bookings_example;
 #[cfg(feature = "browser-tests")]
 mod browser;
 mod crash;
 mod demo;
 mod event_acceptance;
+mod event_lookups;
+mod event_outboxes;
 mod events;
 mod far_end;
 #[cfg(feature = "postgres-tests")]

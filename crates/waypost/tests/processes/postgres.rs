@@ -11,18 +11,28 @@ pub fn server() -> String {
 
 /// A fresh database on the shared server.
 pub async fn database() -> String {
+    let url = fresh_url();
+    create(&url).await;
+    url
+}
+
+/// The URL of a database that is not there yet.
+pub fn fresh_url() -> String {
     let server = server();
-    let name = format!("waypost_{}", uuid::Uuid::new_v4().simple());
-    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
+    let base = server.rsplit_once('/').expect("a database in the URL").0;
+    format!("{base}/waypost_{}", uuid::Uuid::new_v4().simple())
+}
+
+pub async fn create(url: &str) {
+    let (client, connection) = tokio_postgres::connect(&server(), tokio_postgres::NoTls)
         .await
         .unwrap();
     tokio::spawn(connection);
+    let name = url.rsplit_once('/').expect("a database in the URL").1;
     client
         .batch_execute(&format!("create database {name}"))
         .await
         .unwrap();
-    let base = server.rsplit_once('/').expect("a database in the URL").0;
-    format!("{base}/{name}")
 }
 
 pub async fn open(url: &str, node: &str) -> PgStore {

@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod poison;
+mod suppressed;
 mod time;
 
 use crate::world::{TENANT, somebody};
@@ -64,6 +65,10 @@ on_both_databases! {
         a_value_is_text_whatever_it_says,
         an_entity_without_a_name_or_with_one_too_long_fails_in_words,
         a_colon_in_an_entitys_id_never_meets_another_entity,
+    }
+    suppressed::{
+        who_asked_not_to_be_written_to_is_written_to_only_where_it_is_critical,
+        a_topic_that_somebody_does_not_want_to_hear_of_is_kept_from_them_and_no_other,
     }
     time::{
         a_reminder_goes_out_the_evening_before_in_the_listings_zone,
