@@ -59,16 +59,41 @@ pub fn log(purged: &Purged) {
     );
 }
 
+/// What is gone, without what there was none of.
 pub fn in_words(purged: &Purged) -> String {
-    format!(
-        "purged {} notifications, {} audit rows, {} spent keys, {} counts, {} calls of sites, {} bulk actions, {} events, {} transcripts",
-        purged.notifications,
-        purged.audit_rows,
-        purged.spent_keys,
-        purged.stats_rows,
-        purged.site_calls,
-        purged.jobs,
-        purged.events,
-        purged.transcripts
-    )
+    let counts = [
+        (purged.notifications, "notification", "notifications"),
+        (purged.audit_rows, "audit row", "audit rows"),
+        (purged.spent_keys, "spent key", "spent keys"),
+        (purged.stats_rows, "count", "counts"),
+        (purged.site_calls, "call of a site", "calls of sites"),
+        (purged.jobs, "bulk action", "bulk actions"),
+        (purged.events, "event", "events"),
+        (purged.transcripts, "transcript", "transcripts"),
+    ];
+    let some = counts.iter().filter(|(n, ..)| *n > 0);
+    let words: Vec<_> = some
+        .map(|(n, one, many)| format!("{n} {}", if *n == 1 { one } else { many }))
+        .collect();
+    match words.is_empty() {
+        true => "purged nothing: nothing was past its time".into(),
+        false => format!("purged {}", words.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_gone_is_named_and_one_of_a_thing_is_one() {
+        let nothing = Purged::default();
+        assert_eq!(in_words(&nothing), "purged nothing: nothing was past its time");
+        let some = Purged {
+            notifications: 1,
+            jobs: 2,
+            ..Purged::default()
+        };
+        assert_eq!(in_words(&some), "purged 1 notification, 2 bulk actions");
+    }
 }

@@ -179,6 +179,13 @@ impl Client {
             .await
     }
 
+    /// Has a Failed or Deferred event of the key's tenant worked on again.
+    pub async fn replay_own_event(&self, id: EventId) -> Result<()> {
+        let path = ["api", "events", &id.to_string(), "replay"];
+        let answer = self.send(self.request(Method::POST, &path, NONE)).await?;
+        crate::http::checked(answer, self).await.map(drop)
+    }
+
     /// For ops: has a Failed or Deferred event worked on again.
     pub async fn replay_event(&self, id: EventId, tenant: Option<&str>) -> Result<()> {
         let query: Vec<_> = tenant.iter().map(|t| ("tenantId", (*t).to_owned())).collect();

@@ -14,6 +14,7 @@ pub mod body;
 pub mod callbacks;
 pub mod console;
 pub mod csv;
+pub mod csv_stream;
 pub mod describe;
 pub mod docs;
 pub mod draft;

@@ -562,6 +562,14 @@ fn event_routes() -> Vec<Endpoint> {
             events::get,
         )
         .answers::<EventView>(200, "The event"),
+        post(
+            "/api/events/{id}/replay",
+            Replay,
+            "Have an event worked on again that is Failed or Deferred",
+            events::replay,
+        )
+        .empty("It is due")
+        .refuses(&[Conflict]),
         get("/api/event-types", Read, "Types of events", events::types)
             .params(&PAGING)
             .pages::<EventTypeView>("A page"),

@@ -182,7 +182,10 @@ impl SiteService {
         self.answer_relays().await;
         let result = self.try_sweep(&connected).await;
         metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);
-        result.map(|()| format!("{} sites connected", connected.len()))
+        result.map(|()| match connected.len() {
+            1 => "1 site connected".to_owned(),
+            n => format!("{n} sites connected"),
+        })
     }
 
     async fn try_sweep(&self, connected: &[Arc<Connected>]) -> store::Result<()> {

@@ -135,10 +135,10 @@ pub struct Replay {
     /// The event's id
     #[arg(required = true)]
     ids: Vec<uuid::Uuid>,
-    /// The event itself, which is Failed or Deferred; needs a key of the role ops
+    /// The event itself, which is Failed or Deferred
     #[arg(long)]
     outbox: bool,
-    /// With --outbox: whose it is, where several tenants have the id
+    /// With --outbox: whose it is, where several tenants have the id; needs a key of the role ops
     #[arg(long, value_name = "NAME", requires = "outbox")]
     of: Option<String>,
     /// Also templates that were made after the event
@@ -362,7 +362,7 @@ async fn replay(args: Replay) -> anyhow::Result<()> {
     for id in args.ids {
         let id = client::events::EventId(id);
         if args.outbox {
-            client.replay_event(id, args.of.as_deref()).await?;
+            replay_outbox(&client, id, args.of.as_deref()).await?;
             output::note(format_args!("{id} is due again"));
             continue;
         }
@@ -376,6 +376,24 @@ async fn replay(args: Replay) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The tenant's own; or, for who may, that of whichever tenant has it.
+async fn replay_outbox(
+    client: &Client,
+    id: client::events::EventId,
+    tenant: Option<&str>,
+) -> client::Result<()> {
+    if tenant.is_some() {
+        return client.replay_event(id, tenant).await;
+    }
+    match client.replay_own_event(id).await {
+        Err(missing) if missing.is_not_found() => match client.replay_event(id, None).await {
+            Err(client::Error::Forbidden { .. }) => Err(missing),
+            elsewhere => elsewhere,
+        },
+        own => own,
+    }
 }
 
 async fn resend(args: Resend) -> anyhow::Result<()> {

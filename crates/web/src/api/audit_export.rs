@@ -1,82 +1,50 @@
-//! The audit log as CSV, page by page as the client reads.
-//!
-//! Always true: an export that breaks off half way ends the connection, so that it never looks complete.
+//! The audit log as CSV.
 
-use crate::{csv::Line, problem::Result, state::Shared};
-use axum::{
-    body::Body,
-    http::header,
-    response::{IntoResponse, Response},
+use crate::{
+    csv::Line,
+    csv_stream::{self, CsvPages, ROWS_PER_READ},
+    problem::Result,
+    state::Shared,
 };
-use bytes::Bytes;
+use axum::response::Response;
 use domain::TenantId;
-use futures_util::{StreamExt, stream};
 use store::query::{AuditFilter, AuditRow, Cursor, Page};
 
-/// Rows read at a time.
-const ROWS_PER_READ: u32 = 500;
-
-const COLUMNS: &str =
-    "at,kind,status,actor,notificationId,target,siteId,executionId,durationMs,code,detail\r\n";
+const COLUMNS: &str = "at,kind,status,actor,notificationId,target,siteId,executionId,durationMs,code,detail";
 
 struct Export {
     state: Shared,
     tenant: TenantId,
     filter: AuditFilter,
     after: Option<Cursor>,
-    done: bool,
 }
 
-/// Streams everything that matches, newest first. The first page is read before the answer starts, so that a store that
-/// cannot be reached is still a 503.
+/// Everything that matches, newest first.
 pub async fn csv(state: Shared, tenant: TenantId, filter: AuditFilter) -> Result<Response> {
-    let mut export = Export {
+    let export = Export {
         state,
         tenant,
         filter,
         after: None,
-        done: false,
     };
-    let mut first = COLUMNS.to_owned();
-    export.page(&mut first).await?;
-    let rest = stream::unfold(export, |mut export| async move {
-        if export.done {
-            return None;
-        }
-        let mut text = String::new();
-        let page = export.page(&mut text).await.map(|()| Bytes::from(text));
-        export.done |= page.is_err();
-        Some((page, export))
-    });
-    let body = stream::iter([Ok(Bytes::from(first))]).chain(rest);
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"audit.csv\""),
-    ];
-    Ok((headers, Body::from_stream(body)).into_response())
+    csv_stream::answer("audit.csv", COLUMNS, export).await
 }
 
-impl Export {
-    async fn page(&mut self, out: &mut String) -> store::Result<()> {
+impl CsvPages for Export {
+    async fn page(&mut self, out: &mut String) -> store::Result<bool> {
         let page = Page {
             limit: ROWS_PER_READ,
             after: self.after,
         };
         let store = &self.state.central.store;
-        let found = store
-            .audit(self.tenant, &self.filter, page)
-            .await
-            .inspect_err(|error| {
-                tracing::warn!(error = error as &dyn std::error::Error, "an export broke off");
-            })?;
+        let found = store.audit(self.tenant, &self.filter, page).await?;
         let mut line = Line::default();
         for row in &found.rows {
             write_row(&mut line, row);
             line.end(out);
         }
         self.after = found.next;
-        self.done = found.next.is_none();
-        Ok(())
+        Ok(found.next.is_some())
     }
 }
 

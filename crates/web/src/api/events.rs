@@ -83,6 +83,21 @@ pub async fn get(
         .ok_or_else(|| Problem::not_found("event"))
 }
 
+/// The tenant's own; who runs the installation has `/ops/outbox`.
+pub async fn replay(
+    State(state): State<Shared>,
+    caller: Caller,
+    PathText(id): PathText,
+) -> Result<StatusCode> {
+    let (id, tenant) = (event_id(&id)?, Some(caller.tenant));
+    state
+        .central
+        .events
+        .replay_event(tenant, id, &caller.actor)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// What is not a UUID names nothing.
 pub fn event_id(text: &str) -> Result<EventId> {
     text.parse().map_err(|_| Problem::not_found("event"))

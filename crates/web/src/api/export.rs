@@ -1,24 +1,20 @@
-//! Notifications as CSV, page by page as the client reads: memory stays flat whatever the size.
-//!
-//! Always true: an export that breaks off half way ends the connection, so that it never looks complete.
+//! Notifications as CSV.
 
-use crate::{csv::Line, problem::Result, query::Params, search, state::Shared};
-use axum::{
-    body::Body,
-    http::header,
-    response::{IntoResponse, Response},
+use crate::{
+    csv::Line,
+    csv_stream::{self, CsvPages, ROWS_PER_READ},
+    problem::Result,
+    query::Params,
+    search,
+    state::Shared,
 };
-use bytes::Bytes;
+use axum::response::Response;
 use domain::{Target, TenantId};
-use futures_util::{StreamExt, stream};
 use store::query::{Cursor, Filter, Notification, Page};
-
-/// Rows read at a time.
-const ROWS_PER_READ: u32 = 500;
 
 const COLUMNS: &str = "notificationId,status,type,listName,to,provider,subject,retryCount,errorCode,lastError,\
                        sourceSiteId,entityType,entityId,receipt,createdAt,lastAttemptAt,nextAttemptAt,deliveredAt,\
-                       providerCode\r\n";
+                       providerCode";
 
 /// The most rows in all; `limit` of an export has no ceiling.
 pub fn most(params: &mut Params) -> Option<u64> {
@@ -35,11 +31,9 @@ struct Export {
     filter: Filter,
     after: Option<Cursor>,
     left: u64,
-    done: bool,
 }
 
-/// Streams everything that matches. The first page is read before the answer starts, so that a store that cannot
-/// be reached is still a 503.
+/// Everything that matches, newest first.
 pub async fn csv(
     state: Shared,
     tenant: TenantId,
@@ -47,38 +41,18 @@ pub async fn csv(
     after: Option<Cursor>,
     most: Option<u64>,
 ) -> Result<Response> {
-    let mut export = Export {
+    let export = Export {
         state,
         tenant,
         filter,
         after,
         left: most.unwrap_or(u64::MAX),
-        done: false,
     };
-    let mut first = COLUMNS.to_owned();
-    export.page(&mut first).await?;
-    let rest = stream::unfold(export, |mut export| async move {
-        if export.done {
-            return None;
-        }
-        let mut text = String::new();
-        let page = export.page(&mut text).await.map(|()| Bytes::from(text));
-        export.done |= page.is_err();
-        Some((page, export))
-    });
-    let body = stream::iter([Ok(Bytes::from(first))]).chain(rest);
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"notifications.csv\"",
-        ),
-    ];
-    Ok((headers, Body::from_stream(body)).into_response())
+    csv_stream::answer("notifications.csv", COLUMNS, export).await
 }
 
-impl Export {
-    async fn page(&mut self, out: &mut String) -> store::Result<()> {
+impl CsvPages for Export {
+    async fn page(&mut self, out: &mut String) -> store::Result<bool> {
         let limit = u32::try_from(self.left)
             .unwrap_or(ROWS_PER_READ)
             .min(ROWS_PER_READ);
@@ -87,11 +61,7 @@ impl Export {
             after: self.after,
         };
         let store = &*self.state.central.store;
-        let found = search::list(store, self.tenant, &self.filter, page)
-            .await
-            .inspect_err(|error| {
-                tracing::warn!(error = error as &dyn std::error::Error, "an export broke off");
-            })?;
+        let found = search::list(store, self.tenant, &self.filter, page).await?;
         let mut line = Line::default();
         for row in &found.rows {
             write_row(&mut line, row);
@@ -99,8 +69,7 @@ impl Export {
         }
         self.left = self.left.saturating_sub(found.rows.len() as u64);
         self.after = found.next;
-        self.done = found.next.is_none() || self.left == 0;
-        Ok(())
+        Ok(found.next.is_some() && self.left > 0)
     }
 }
 

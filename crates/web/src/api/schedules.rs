@@ -9,7 +9,7 @@ use crate::{
     auth::Caller,
     body::{JsonObject, OptionalObject},
     dto::{
-        communication::{CommunicationLog, ResendEntityAnswer, ResendSkipped},
+        communication::{CommunicationLog, ResendEntityAnswer, ResendSkipped, logs},
         event::EventView,
         page::Paged,
         schedule::{AutomationSchedule, ReplayAnswer},
@@ -88,12 +88,9 @@ pub async fn communications(
         .events
         .communications(caller.tenant, &kind, &id, page)
         .await?;
-    let mut items: Vec<CommunicationLog> = found.sent.into_iter().map(CommunicationLog::from).collect();
-    items.extend(found.skipped.into_iter().map(CommunicationLog::from));
-    items.sort_by_key(|item| std::cmp::Reverse(item.created_at));
     Ok(Json(Paged {
-        items,
         next_cursor: found.next.map(paging::print_cursor),
+        items: logs(found),
     }))
 }
 

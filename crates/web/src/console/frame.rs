@@ -25,6 +25,7 @@ use store::directory::Role;
 pub enum Nav {
     Overview,
     Notifications,
+    Events,
     Send,
     Sites,
     Providers,
@@ -61,6 +62,7 @@ const ENTRIES: [(&str, &[Entry]); 3] = [
                 "Notifications",
                 Access::Read,
             ),
+            entry(Nav::Events, "/events", "Events", Access::Read),
             entry(Nav::Sites, "/sites", "Sites", Access::Read),
             entry(Nav::Jobs, "/jobs", "Bulk actions", Access::Read),
             entry(Nav::Audit, "/audit", "Audit log", Access::Read),

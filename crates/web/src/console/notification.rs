@@ -1,6 +1,7 @@
 //! One notification: what it is, whom it reached, what happened, what can be done.
 
 use super::{
+    events::communications_of,
     failure::{Result, Trouble},
     filter::Back,
     flash::Flash,
@@ -112,7 +113,7 @@ fn why_not(status: Status) -> &'static str {
 }
 
 /// JSON that people can read; anything else as it is.
-fn pretty(text: &str) -> String {
+pub fn pretty(text: &str) -> String {
     serde_json::from_str::<serde_json::Value>(text)
         .and_then(|value| serde_json::to_string_pretty(&value))
         .unwrap_or_else(|_| text.to_owned())

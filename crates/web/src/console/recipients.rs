@@ -11,6 +11,8 @@ use super::{
 };
 use crate::{
     api::{PathText, lists::encode},
+    csv::Line,
+    csv_stream::{self, CsvPages},
     problem::Problem,
     query::Params,
     state::Shared,
@@ -124,6 +126,29 @@ pub async fn page(
         typed: nobody(),
     };
     Ok(page.show(&state))
+}
+
+/// Everybody on it, as a file.
+pub async fn csv(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
+    let list = find(&state, &signed, &name).await?;
+    let columns = "address,name,type,enabled";
+    Ok(csv_stream::answer("recipients.csv", columns, Everybody(list.recipients)).await?)
+}
+
+struct Everybody(Vec<Recipient>);
+
+impl CsvPages for Everybody {
+    async fn page(&mut self, out: &mut String) -> store::Result<bool> {
+        let mut line = Line::default();
+        for one in &self.0 {
+            line.text(&one.address)
+                .text_or_empty(one.name.as_deref())
+                .plain(channel(one))
+                .plain(one.enabled);
+            line.end(out);
+        }
+        Ok(false)
+    }
 }
 
 fn channel(entry: &Recipient) -> Channel {

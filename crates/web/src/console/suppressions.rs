@@ -9,6 +9,8 @@ use super::{
 };
 use crate::{
     api::{PathText, lists::encode},
+    csv::Line,
+    csv_stream::{self, CsvPages, ROWS_PER_READ},
     paging::{self, print_cursor},
     query::Params,
     state::Shared,
@@ -17,10 +19,13 @@ use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::suppressions::SuppressionError;
 use domain::{
-    Channel, FieldError,
+    Channel, FieldError, TenantId,
     suppression::{NewSuppression, Suppression, SuppressionSource},
 };
-use store::{query::Page as Asked, suppressions::SuppressionFilter};
+use store::{
+    query::{Cursor, Page as Asked},
+    suppressions::SuppressionFilter,
+};
 
 #[derive(Template)]
 #[template(path = "suppressions/page.html")]
@@ -79,6 +84,55 @@ async fn show(state: &Shared, signed: &Signed, mut params: Params) -> Result<Pag
 
 pub async fn page(State(state): State<Shared>, signed: Signed, params: Params) -> Result {
     Ok(show(&state, &signed, params).await?.show(&state))
+}
+
+/// Everything that matches, as a file.
+pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let filter = SuppressionFilter {
+        address: params.text("address"),
+        channel: None,
+    };
+    params.finish()?;
+    let entries = Entries {
+        tenant: signed.caller.tenant,
+        state,
+        filter,
+        after: None,
+    };
+    Ok(csv_stream::answer("suppressions.csv", COLUMNS, entries).await?)
+}
+
+const COLUMNS: &str = "address,type,topic,source,reason,createdAt,createdBy";
+
+struct Entries {
+    state: Shared,
+    tenant: TenantId,
+    filter: SuppressionFilter,
+    after: Option<Cursor>,
+}
+
+impl CsvPages for Entries {
+    async fn page(&mut self, out: &mut String) -> store::Result<bool> {
+        let page = Asked {
+            limit: ROWS_PER_READ,
+            after: self.after,
+        };
+        let store = &self.state.central.store;
+        let found = store.suppressions(self.tenant, &self.filter, page).await?;
+        let mut line = Line::default();
+        for row in &found.rows {
+            line.text(&row.entry.address)
+                .plain_or_empty(row.entry.channel)
+                .text_or_empty(row.entry.topic.as_deref())
+                .plain(row.entry.source)
+                .text(&row.entry.reason)
+                .plain(row.created_at)
+                .text(row.created_by.as_str());
+            line.end(out);
+        }
+        self.after = found.next;
+        Ok(found.next.is_some())
+    }
 }
 
 pub async fn add(State(state): State<Shared>, signed: Signed, form: Form) -> Result {

@@ -4,6 +4,7 @@ use super::{
     names::{Id, Time, TypeName},
     submit::SubmitAnswer,
 };
+use central::events::views::Communications;
 use domain::{
     Channel, NotificationId, Target, Timestamp,
     event::{CameTo, ScheduledMessage},
@@ -111,6 +112,15 @@ impl From<(Schedule, ScheduledMessage)> for CommunicationLog {
             created_at: schedule.published_at.unwrap_or(schedule.created_at),
         }
     }
+}
+
+/// What was sent and what was not, newest first.
+pub fn logs(found: Communications) -> Vec<CommunicationLog> {
+    let sent = found.sent.into_iter().map(CommunicationLog::from);
+    let skipped = found.skipped.into_iter().map(CommunicationLog::from);
+    let mut logs: Vec<_> = sent.chain(skipped).collect();
+    logs.sort_by_key(|log| std::cmp::Reverse(log.created_at));
+    logs
 }
 
 /// Enough of an address to know it again: `g•••@example.com`, `+91•••210`.

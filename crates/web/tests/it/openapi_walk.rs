@@ -226,6 +226,7 @@ impl Furnished {
             ("message-templates", "version") => known(&["1"]),
             (_, "token") => vec![self.unsubscribe_token()],
             ("suppressions", _) => vec![self.suppression.clone()],
+            ("events", _) if path.ends_with("/replay") => vec![self.deferred.clone()],
             ("automation-schedules" | "schedules" | "events", _) => vec![self.event.clone()],
             ("outbox", _) => vec![self.deferred.clone()],
             ("event-types", _) => known(&["booking.confirmed"]),

@@ -81,6 +81,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("POST /api/events", SUBMIT),
     ("GET /api/events", READ),
     ("GET /api/events/{id}", READ),
+    ("POST /api/events/{id}/replay", REPLAY),
     ("GET /api/event-types", READ),
     ("GET /api/event-types/{name}", READ),
     ("PUT /api/event-types/{name}", ADMIN),

@@ -2,14 +2,18 @@
 
 use super::{Browser, Scripts, World, past, until};
 use crate::site_agent::{AgentProcess, SiteSetup};
-use client::{List, Notification, NotificationId, ProviderDraft, Recipient, TemplateDraft};
-use domain::Status;
-use serde_json::{Value, json};
+use client::{
+    List, Notification, NotificationId, ProviderDraft, Recipient, TemplateDraft,
+    events::{EventFilter, EventId, NewEvent},
+};
+use domain::{Clock, Status, SystemClock};
+use serde_json::{Map, Value, json};
 use simulator::{
     HttpOptions, HttpReceiver, SmtpOptions, SmtpServer,
     http::HttpRule,
     smtp::{Phase, SmtpRule},
 };
+use std::time::Duration;
 
 /// Who runs the installation.
 pub const OPS: &str = "olga";
@@ -22,6 +26,9 @@ pub struct Furnished {
     pub delivered: NotificationId,
     /// A template with two versions.
     pub template: i64,
+    /// One whose message was refused, one that nobody has said anything about.
+    pub refused_event: EventId,
+    pub deferred_event: EventId,
     _mail: SmtpServer,
     _erp: HttpReceiver,
     _agent: AgentProcess,
@@ -72,6 +79,7 @@ impl Furnished {
         world.comes_to_be(parked, Status::Parked).await;
         people(&world);
         let template = templates(&world).await;
+        let [refused_event, deferred_event] = bookings(&world).await;
         until("the pager to be held", async || {
             let lanes = world.node.client.lanes().await.unwrap();
             lanes
@@ -84,6 +92,8 @@ impl Furnished {
             parked,
             delivered,
             template,
+            refused_event,
+            deferred_event,
             _mail: mail,
             _erp: erp,
             _agent: agent,
@@ -125,6 +135,15 @@ impl Furnished {
                 "template-version",
                 &format!("/templates/{}/versions/2", self.template),
             ),
+            shown("events", "/events"),
+            shown("event", &format!("/events/{}", self.refused_event)),
+            shown("event-deferred", &format!("/events/{}", self.deferred_event)),
+            shown("schedules", "/schedules"),
+            shown(
+                "communications",
+                "/communications?entityType=booking&entityId=12345",
+            ),
+            shown("communications-asking", "/communications"),
             shown("suppressions", "/suppressions"),
             shown("keys", "/keys"),
             shown("users", "/users"),
@@ -293,6 +312,59 @@ async fn templates(world: &World) -> i64 {
         .await
         .unwrap();
     made.id
+}
+
+/// Bookings in every state: told, refused, due later, without data, and one of a type that there is not.
+async fn bookings(world: &World) -> [EventId; 2] {
+    let client = &world.node.client;
+    let kind = json!({
+        "dedupe": "entity", "addresses": { "Email": "guest.email" }, "language": "guest.language", "required": ["guestEmail"],
+    });
+    client.put_event_type("booking.confirmed", &kind).await.unwrap();
+    let booking = |id: &str, email: &str| {
+        let payload = json!({
+            "bookingId": id, "guestName": "Asha Rao", "guestEmail": email, "guest": { "language": "en" },
+            "checkinDate": "2026-03-15T00:00:00Z",
+        });
+        NewEvent {
+            correlation_id: Some(format!("checkout-{id}")),
+            ..NewEvent::new("booking.confirmed", id, payload.as_object().cloned().unwrap())
+        }
+    };
+    let told = booking("12345", "emil@plant.example");
+    let refused = booking("12346", "gone@plant.example");
+    let later = NewEvent {
+        due_at: Some(SystemClock.now() + Duration::from_secs(2 * 86_400)),
+        ..booking("12347", "emil@plant.example")
+    };
+    let bare = NewEvent::new("booking.confirmed", "12348", Map::default());
+    let unknown = NewEvent::new("booking.reviewed", "12345", Map::default());
+    let mut ids = vec![];
+    for event in [told, refused, later, bare, unknown] {
+        ids.push(client.emit(&event).await.unwrap().event_id);
+    }
+    until("every event to be worked on", async || {
+        let filter = EventFilter {
+            status: Some("Pending".into()),
+            ..EventFilter::default()
+        };
+        client.events(&filter, 10).await.unwrap().is_empty()
+    })
+    .await;
+    until("the refused one to be parked", async || {
+        let filter = EventFilter {
+            status: Some("Failed".into()),
+            ..EventFilter::default()
+        };
+        !client.schedules(&filter, 10).await.unwrap().is_empty()
+    })
+    .await;
+    let booking = ("booking", "12345");
+    client
+        .resend_for_entity(booking, client::Channel::Email, None, Some("asked-by-phone"))
+        .await
+        .unwrap();
+    [ids[1], ids[4]]
 }
 
 fn people(world: &World) {

@@ -57,6 +57,17 @@ async fn submitted(browser: &Browser) -> String {
     id.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
+/// An event with markup in everything but its name, which takes none.
+async fn emitted(browser: &Browser) -> String {
+    let event = json!({
+        "eventType": "planted", "entityType": PLANTED, "entityId": PLANTED, "topic": PLANTED,
+        "correlationId": PLANTED, "payload": { PLANTED: PLANTED },
+    });
+    let answer = post(browser, "/api/events", event).await;
+    let id = answer["eventId"].as_str();
+    id.unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
 async fn plant_settings(world: &World) {
     let client = &world.node.client;
     let member = Recipient {
@@ -130,6 +141,7 @@ async fn markup_from_anywhere_is_shown_as_text_everywhere() {
     world.hook.on(HttpRule::status(400).body(PLANTED));
     let id = submitted(&browser).await;
     world.comes_to_be(id.parse().unwrap(), Status::Parked).await;
+    let event = emitted(&browser).await;
 
     let user = world.store.user_by_name(PLANTED).await.unwrap().unwrap().id;
     let q = encoded(PLANTED);
@@ -150,6 +162,12 @@ async fn markup_from_anywhere_is_shown_as_text_everywhere() {
         "/lists".to_owned(),
         format!("/lists/{q}"),
         format!("/send?list={q}"),
+        "/events".to_owned(),
+        format!("/events?eventType={q}&entityId={q}"),
+        format!("/events?status={q}"),
+        format!("/events/{event}"),
+        "/schedules".to_owned(),
+        format!("/communications?entityType={q}&entityId={q}"),
         "/audit".to_owned(),
         format!("/audit?actor={q}&kind={q}"),
         "/keys".to_owned(),
@@ -168,6 +186,8 @@ async fn markup_from_anywhere_is_shown_as_text_everywhere() {
         (format!("/notifications/{id}"), "h1"),
         (format!("/notifications/{id}"), "#content pre"),
         (format!("/notifications/{id}"), "#last-error"),
+        (format!("/events/{event}"), "#payload"),
+        (format!("/events/{event}"), "h1"),
         ("/sites/north".to_owned(), "#parked .far-end"),
         ("/providers/planted".to_owned(), "#health"),
         (format!("/lists/{q}"), "#recipients th[scope=row]"),

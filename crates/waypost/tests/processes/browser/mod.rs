@@ -11,6 +11,7 @@ mod camera;
 mod chromium;
 mod demo;
 mod docs;
+mod events;
 mod furnished;
 mod lanes;
 mod lists;

@@ -117,6 +117,13 @@ async fn empty_pages_are_accessible_and_say_what_to_do_next() {
         ("/providers", "Add"),
         ("/lists", "Make the first one"),
         ("/templates", "Make the first one"),
+        ("/events", "No events yet"),
+        ("/schedules", "No schedules yet"),
+        ("/communications", "What was a guest told?"),
+        (
+            "/communications?entityType=booking&entityId=1",
+            "Nothing was sent",
+        ),
         ("/suppressions", "Everybody may be written to"),
     ] {
         browser.open(path).await;

@@ -10,7 +10,7 @@ mod tests;
 
 pub use address::Query;
 pub use back::{Back, back_suffix};
-pub use range::RANGES;
+pub use range::{RANGES, since};
 
 use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
 use domain::{Channel, Status, TextFilter, TextFilters, Timestamp, Zone};

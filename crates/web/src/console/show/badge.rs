@@ -2,7 +2,10 @@
 
 use super::Icon;
 use askama::filters::HtmlSafe;
-use domain::{HoldReason, Limits, Status, Timestamp, WaitReason, site::OperationStatus};
+use domain::{
+    EventStatus, HoldReason, Limits, ScheduleStatus, Status, Timestamp, WaitReason, event::CameTo,
+    site::OperationStatus,
+};
 use std::{borrow::Borrow, fmt};
 use store::outbox::Lane;
 
@@ -63,6 +66,8 @@ impl Badge {
     pub const WORKING: Badge = Badge::new(Icon::Turn, "Working", Tone::Busy);
     pub const STOPPED: Badge = Badge::new(Icon::Cross, "Stopped", Tone::Quiet);
     pub const DONE: Badge = Badge::new(Icon::Tick, "Done", Tone::Good);
+    pub const SKIPPED: Badge = Badge::new(Icon::Dot, "Skipped", Tone::Quiet);
+    pub const REFUSED: Badge = Badge::new(Icon::Cross, "Refused", Tone::Bad);
 }
 
 pub fn status_badge(status: &Status) -> Badge {
@@ -73,6 +78,36 @@ pub fn status_badge(status: &Status) -> Badge {
         Status::Delivered => Badge::new(Icon::Tick, "Delivered", Tone::Good),
         Status::Parked => Badge::new(Icon::Pause, "Parked", Tone::Bad),
         Status::Discarded => Badge::new(Icon::Cross, "Discarded", Tone::Quiet),
+    }
+}
+
+/// An event in the outbox.
+pub fn event_badge(status: &EventStatus) -> Badge {
+    match status {
+        EventStatus::Pending => status_badge(&Status::Pending),
+        EventStatus::Published => Badge::new(Icon::Tick, "Published", Tone::Good),
+        EventStatus::Failed => Badge::FAILED,
+        EventStatus::Deferred => Badge::new(Icon::Hand, "Deferred", Tone::Busy),
+    }
+}
+
+pub fn schedule_badge(status: &ScheduleStatus) -> Badge {
+    match status {
+        ScheduleStatus::Pending => Badge::new(Icon::Clock, "Pending", Tone::Quiet),
+        ScheduleStatus::Published => Badge::new(Icon::Arrow, "Published", Tone::Busy),
+        ScheduleStatus::Completed => Badge::new(Icon::Tick, "Completed", Tone::Good),
+        ScheduleStatus::Failed => Badge::FAILED,
+        ScheduleStatus::Cancelled => Badge::new(Icon::Cross, "Cancelled", Tone::Quiet),
+    }
+}
+
+/// What one template came to, and where its notification stands if there still is one.
+pub fn message_badge(came_to: &CameTo, status: &Option<Status>) -> Badge {
+    match (came_to, status) {
+        (_, Some(status)) => status_badge(status),
+        (CameTo::Skipped, None) => Badge::SKIPPED,
+        (CameTo::Refused, None) => Badge::REFUSED,
+        (CameTo::Created | CameTo::Found, None) => Badge::new(Icon::Dot, "Purged", Tone::Quiet),
     }
 }
 

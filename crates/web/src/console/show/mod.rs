@@ -8,7 +8,10 @@ mod when;
 
 use std::{borrow::Borrow, time::Duration};
 
-pub use badge::{Badge, LaneState, hold_in_words, ok_badge, operation_badge, status_badge};
+pub use badge::{
+    Badge, LaneState, event_badge, hold_in_words, message_badge, ok_badge, operation_badge, schedule_badge,
+    status_badge,
+};
 pub use chart::{Chart, Spark};
 pub use icon::Icon;
 pub use when::{When, exact, human_age, took};

@@ -2,7 +2,9 @@
 //! hold.
 
 mod doors;
+mod events;
 mod forms;
+mod lists;
 mod openid;
 mod pages;
 mod sign_in;

@@ -1,0 +1,265 @@
+//! Events on the console: what is shown, to whom, and what its forms do.
+
+use super::visitor::{Visitor, location};
+use crate::world::{OTHER, World};
+use domain::TenantId;
+use serde_json::{Value, json};
+use store::directory::Role;
+
+/// Bookings are confirmed by mail, and by SMS where there is a phone.
+async fn bookings() -> World {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let kind = json!({"dedupe": "entity", "addresses": {"Email": "guest.email", "Sms": "guestPhone"}});
+    let path = "/api/event-types/booking.confirmed";
+    world.ask("PUT", path, &admin, Some(kind)).await.expect(200);
+    for (channel, body) in [("Email", "Dear {{guestName}}"), ("Sms", "See you")] {
+        let template = json!({"eventType": "booking.confirmed", "channel": channel, "subject": "Booking {{bookingId}}", "body": body});
+        world.post("/api/message-templates", template).await.expect(201);
+    }
+    world
+}
+
+async fn emit(world: &World, event: Value) -> String {
+    let answer = world.post("/api/events", event).await.expect(202);
+    world.central.events.sweep().await.unwrap();
+    answer["eventId"].as_str().unwrap().to_owned()
+}
+
+fn confirmed(entity: &str) -> Value {
+    json!({"eventType": "booking.confirmed", "entityId": entity, "correlationId": "corr-7",
+        "payload": {"bookingId": entity, "guestName": "<b>Asha</b>", "guestEmail": "asha@example.com"}})
+}
+
+async fn visitor(world: &World, role: Role) -> Visitor {
+    Visitor::new(world, TenantId::DEFAULT, role).await
+}
+
+const ENTITY: &str = "/communications?entityType=booking&entityId=12345";
+
+#[tokio::test]
+async fn one_event_shows_its_payload_its_messages_and_what_was_skipped_and_leads_to_each_and_back() {
+    let mut world = bookings().await;
+    let event = emit(&world, confirmed("12345")).await;
+    world.dispatcher.sweep().await.unwrap();
+    let mut viewer = visitor(&world, Role::Viewer).await;
+    let page = viewer.get(&format!("/events/{event}")).await.text;
+    for wanted in [
+        "data-status=\"Published\"",
+        "&#60;b&#62;Asha",
+        "corr-7",
+        "Skipped",
+        "Delivered",
+        "version 1",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    assert!(!page.contains("<b>Asha"), "{page}");
+    assert!(
+        page.contains("/communications?entityType=booking&#38;entityId=12345"),
+        "{page}"
+    );
+    let notification = page.split("href=\"/notifications/").nth(1).unwrap();
+    let notification = notification.split('"').next().unwrap();
+    let page = viewer.get(&format!("/notifications/{notification}")).await.text;
+    assert!(page.contains(&format!("href=\"/events/{event}\"")), "{page}");
+    assert!(
+        page.contains("/communications?entityType=booking&#38;entityId=12345"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn an_entitys_page_says_what_was_sent_where_by_what_and_what_was_not_and_why() {
+    let mut world = bookings().await;
+    emit(&world, confirmed("12345")).await;
+    world.dispatcher.sweep().await.unwrap();
+    let page = visitor(&world, Role::Viewer).await.get(ENTITY).await.text;
+    for wanted in [
+        "a•••@example.com",
+        "default, version 1",
+        "corr-7",
+        "Skipped",
+        "system",
+        "href=\"/providers/mail\"",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    assert!(!page.contains("asha@example.com"), "addresses are masked");
+    assert!(!page.contains("id=\"resend\""), "a viewer may only look");
+    let file = visitor(&world, Role::Viewer)
+        .await
+        .get("/communications.csv?entityType=booking&entityId=12345")
+        .await;
+    let lines: Vec<_> = file.text.lines().collect();
+    assert_eq!((file.status.as_u16(), lines.len()), (200, 3), "{}", file.text);
+    assert!(
+        lines[0].starts_with("createdAt,status,type,eventType"),
+        "{}",
+        lines[0]
+    );
+    assert!(!file.text.contains("asha@example.com"));
+}
+
+#[tokio::test]
+async fn a_resend_is_one_new_message_however_often_the_button_is_pressed() {
+    let mut world = bookings().await;
+    emit(&world, confirmed("12345")).await;
+    world.dispatcher.sweep().await.unwrap();
+    let mut admin = visitor(&world, Role::Admin).await;
+    let page = admin.get(ENTITY).await.text;
+    let request = page.split("name=\"request\" value=\"").nth(1).unwrap();
+    let request = request.split('"').next().unwrap().to_owned();
+    let fields = [
+        ("entityType", "booking"),
+        ("entityId", "12345"),
+        ("what", "Email"),
+        ("request", &request),
+    ];
+    for _ in 0..2 {
+        let sent = admin.post("/communications/resend", &fields).await;
+        assert_eq!((sent.status.as_u16(), location(&sent)), (303, ENTITY));
+    }
+    assert_eq!(world.rows().await, 2, "the original and one repeat");
+    let page = admin.get(ENTITY).await.text;
+    assert!(page.contains("1 message is sent once more"), "{page}");
+    assert!(page.contains("user:admin-"), "who asked is shown: {page}");
+    let nobody = [("entityType", "booking"), ("entityId", "999"), ("what", "Email")];
+    admin.post("/communications/resend", &nobody).await;
+    let page = admin.get(ENTITY).await.text;
+    assert!(page.contains("Nothing was sent"), "{page}");
+    assert_eq!(world.rows().await, 2);
+}
+
+#[tokio::test]
+async fn a_deferred_event_says_what_to_do_and_goes_out_when_it_is_replayed() {
+    let mut world = World::new().await;
+    let event = emit(
+        &world,
+        json!({"eventType": "alarm.raised", "entityId": "7", "payload": {"to": "ops@example.com"}}),
+    )
+    .await;
+    let mut operator = visitor(&world, Role::Operator).await;
+    let page = operator.get(&format!("/events/{event}")).await.text;
+    assert!(page.contains("waypost event types put alarm.raised"), "{page}");
+    let kind = json!({"dedupe": "event", "addresses": {"Email": "to"}});
+    let admin = world.key(Role::Admin);
+    world
+        .ask("PUT", "/api/event-types/alarm.raised", &admin, Some(kind))
+        .await
+        .expect(200);
+    let template =
+        json!({"eventType": "alarm.raised", "channel": "Email", "subject": "Alarm", "body": "Look"});
+    world.post("/api/message-templates", template).await.expect(201);
+    let answer = operator.post(&format!("/events/{event}/replay"), &[]).await;
+    assert_eq!(location(&answer), format!("/events/{event}"));
+    world.central.events.sweep().await.unwrap();
+    world.dispatcher.sweep().await.unwrap();
+    let page = operator.get(&format!("/events/{event}")).await.text;
+    assert!(
+        page.contains("It is worked on again") && page.contains("data-status=\"Published\""),
+        "{page}"
+    );
+    operator.post(&format!("/events/{event}/replay"), &[]).await;
+    let page = operator.get(&format!("/events/{event}")).await.text;
+    assert!(
+        page.contains("Nothing was done: the event is Published"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn a_replay_of_a_schedule_makes_what_was_skipped_once_there_is_a_way() {
+    let world = bookings().await;
+    let event = emit(
+        &world,
+        json!({"eventType": "booking.confirmed", "entityId": "5", "payload": {"bookingId": 5}}),
+    )
+    .await;
+    let mut operator = visitor(&world, Role::Operator).await;
+    let page = operator.get("/schedules?status=Failed").await.text;
+    assert!(
+        page.contains(&format!("data-schedule=\"{event}\"")) && page.contains("No recipient"),
+        "{page}"
+    );
+    assert!(
+        !operator
+            .get("/schedules?status=Pending")
+            .await
+            .text
+            .contains(&event)
+    );
+    operator
+        .post(&format!("/events/{event}/schedule/replay"), &[])
+        .await;
+    let page = operator.get(&format!("/events/{event}")).await.text;
+    assert!(page.contains("The schedule is due again"), "{page}");
+}
+
+#[tokio::test]
+async fn filters_of_the_outbox_hold_in_the_list_and_in_the_file_and_a_wrong_one_is_refused_in_words() {
+    let world = bookings().await;
+    let known = emit(&world, confirmed("12345")).await;
+    let unknown = emit(&world, json!({"eventType": "unheard.of", "entityId": "9"})).await;
+    let mut viewer = visitor(&world, Role::Viewer).await;
+    for (query, wanted, absent) in [
+        ("status=Deferred", &unknown, &known),
+        ("eventType=booking.confirmed", &known, &unknown),
+        ("entityId=9&range=1h", &unknown, &known),
+    ] {
+        for path in ["/events", "/events.csv"] {
+            let page = viewer.get(&format!("{path}?{query}")).await.text;
+            assert!(
+                page.contains(wanted) && !page.contains(absent),
+                "{path}?{query}: {page}"
+            );
+        }
+    }
+    for (query, named) in [
+        ("status=Lost", "Lost"),
+        ("range=2w", "range"),
+        ("sort=up", "sort"),
+        ("everywhere=true", "ops"),
+    ] {
+        let page = viewer.get(&format!("/events?{query}")).await;
+        assert_eq!(page.status, 422, "{query}");
+        assert!(page.text.contains(named), "{query}: {}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn an_event_is_seen_by_its_own_tenant_and_by_who_runs_the_installation() {
+    let world = bookings().await;
+    let event = emit(&world, confirmed("our-secret-12345")).await;
+    let other = world.temp.store.tenant_by_name(OTHER).await.unwrap().unwrap().id;
+    let mut stranger = Visitor::new(&world, other, Role::Admin).await;
+    assert_eq!(stranger.get(&format!("/events/{event}")).await.status, 404);
+    for action in ["replay", "schedule/replay"] {
+        let answer = stranger.post(&format!("/events/{event}/{action}"), &[]).await;
+        assert_eq!(answer.status, 404, "{action}");
+    }
+    for path in [
+        "/events",
+        "/events.csv",
+        "/schedules",
+        "/communications?entityType=booking&entityId=our-secret-12345",
+    ] {
+        let page = stranger.get(path).await.text;
+        assert!(!page.contains(&event), "{path}");
+    }
+    let mut ops = Visitor::new(&world, other, Role::Ops).await;
+    assert!(!ops.get("/events").await.text.contains("our-secret-12345"));
+    assert!(
+        ops.get("/events?everywhere=true")
+            .await
+            .text
+            .contains("our-secret-12345")
+    );
+    let page = ops.get(&format!("/events/{event}")).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("id=\"elsewhere\""), "{}", page.text);
+    assert!(
+        !page.text.contains("href=\"/communications?entityType"),
+        "links would lead into the wrong tenant"
+    );
+}
