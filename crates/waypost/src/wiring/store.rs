@@ -3,7 +3,7 @@
 use crate::{config::database::Place, output};
 use anyhow::Context;
 use domain::SystemClock;
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{io::Read, path::Path, sync::Arc, time::Duration};
 use store::{
     Error, Store,
     loops::Loops,
@@ -104,15 +104,13 @@ pub async fn reach(place: &Place) -> anyhow::Result<()> {
     let name = place.shown();
     match place {
         Place::Embedded(path) if path.exists() => {
-            std::fs::OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(path)
-                .with_context(|| format!("cannot open {name}"))?;
+            let file = std::fs::OpenOptions::new().read(true).write(true).open(path);
+            let file = file.with_context(|| format!("cannot open {name}"))?;
+            is_database(file).with_context(|| format!("cannot open {name}"))?;
         }
         Place::Embedded(_) => {
             let folder = place.folder().unwrap_or(Path::new("."));
-            let there = folder.ancestors().find(|folder| folder.is_dir());
+            let there = folder.ancestors().find(|folder| folder.exists());
             let there = there.unwrap_or(Path::new("."));
             tempfile::tempfile_in(there).with_context(|| {
                 format!(
@@ -125,6 +123,18 @@ pub async fn reach(place: &Place) -> anyhow::Result<()> {
             let reached = ::store::postgres::reach(url.expose()).await;
             reached.with_context(|| format!("cannot reach {name}"))?;
         }
+    }
+    Ok(())
+}
+
+/// What every SQLite file begins with. One that was never written to is empty.
+const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
+
+fn is_database(file: std::fs::File) -> anyhow::Result<()> {
+    let mut start = vec![];
+    file.take(SQLITE_HEADER.len() as u64).read_to_end(&mut start)?;
+    if !start.is_empty() && start != SQLITE_HEADER {
+        anyhow::bail!("it is not a SQLite database");
     }
     Ok(())
 }

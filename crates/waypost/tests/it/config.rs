@@ -234,6 +234,52 @@ fn init_writes_a_file_that_checks_and_does_not_overwrite_one() {
 }
 
 #[test]
+fn a_check_opens_the_database_and_the_ports() {
+    let refused = |name: &str, value: &str, wanted: &str| {
+        let place = Place::new()
+            .with("WAYPOST_SERVER__INSECURE", "true")
+            .with(name, value);
+        place.write("notes.txt", "This is no database, and no folder.");
+        let said = place.run(&["config", "check"]).ended(1).err();
+        assert!(said.contains(wanted), "{value}: {said}");
+    };
+    let database = "WAYPOST_DATABASE__URL";
+    refused(database, "sqlite://notes.txt", "is not a SQLite database");
+    refused(database, "sqlite://.", "cannot open");
+    refused(database, "sqlite://notes.txt/waypost.db", "cannot make");
+    // An address of nobody's: no machine has it to listen on.
+    refused(
+        "WAYPOST_SERVER__LISTEN",
+        "192.0.2.1:8080",
+        "cannot listen on 192.0.2.1:8080 (server.listen)",
+    );
+    refused(
+        "WAYPOST_SERVER__LINK_LISTEN",
+        "192.0.2.1:8081",
+        "(server.link_listen)",
+    );
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let place = Place::new().with("WAYPOST_SERVER__LISTEN", &address);
+    let said = place.run(&["config", "check"]).done().err();
+    assert!(
+        said.contains(&format!("{address} (server.listen) is in use")),
+        "{said}"
+    );
+    let nobody = Place::new()
+        .with(
+            "WAYPOST_SECRETS__KEY",
+            "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=",
+        )
+        .with(database, "postgres://waypost:hunter2@127.0.0.1:1/waypost");
+    let said = nobody.run(&["config", "check"]).ended(1).err();
+    assert!(
+        said.contains("cannot reach") && !said.contains("hunter2"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_page_on_configuration_names_every_key() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
     let page = std::fs::read_to_string(page).unwrap();

@@ -157,7 +157,7 @@ impl Node {
         self.child.try_wait().unwrap().is_none()
     }
 
-    #[cfg(feature = "postgres-tests")]
+    #[cfg(any(feature = "postgres-tests", feature = "browser-tests"))]
     pub fn signal(&self, name: &str) {
         let status = Command::new("kill")
             .arg(format!("-{name}"))

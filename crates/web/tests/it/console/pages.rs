@@ -170,3 +170,30 @@ async fn a_person_who_may_not_is_told_about_their_role_and_not_about_a_key() {
         assert!(!page.text.contains("key's role"), "{}", page.text);
     }
 }
+
+#[tokio::test]
+async fn the_audit_log_is_taken_away_as_it_is_filtered_by_a_button() {
+    let mut world = World::new().await;
+    let id = world.parked("anything").await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = visitor.get(&format!("/audit?correlation={id}")).await.text;
+    let file = page
+        .split("id=\"csv\" href=\"")
+        .nth(1)
+        .expect("there is a button");
+    let file = file.split('"').next().unwrap();
+    let answer = visitor.get(file).await;
+    assert_eq!(answer.headers["content-type"], "text/csv; charset=utf-8");
+    let rows: Vec<_> = answer.text.lines().skip(1).collect();
+    assert!(
+        !rows.is_empty() && rows.iter().all(|row| row.contains(&id)),
+        "{}",
+        answer.text
+    );
+    assert!(answer.text.contains("SMTP_550"), "{}", answer.text);
+    let everything = visitor.get("/audit.csv").await.text;
+    assert!(
+        everything.lines().count() > rows.len() + 1,
+        "without the filter there is more"
+    );
+}

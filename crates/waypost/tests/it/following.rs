@@ -1,0 +1,137 @@
+//! What somebody is told who waits at a terminal: where a notification hangs, why it ended, what goes by.
+
+use crate::harness::Server;
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    process::Stdio,
+};
+
+/// A server with a provider that keeps what it is sent.
+fn server() -> Server {
+    let server = Server::start();
+    server
+        .run(&["provider", "add", "--kind", "capture", "--id", "cap"])
+        .done();
+    server
+}
+
+/// A far end that is not well, for as long as the test runs.
+fn unwell() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("url=http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let Ok(mut connection) = connection else { return };
+            let _ = connection.read(&mut [0; 4096]);
+            let _ = connection.write_all(
+                b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 13\r\nConnection: close\r\n\r\njust a moment",
+            );
+        }
+    });
+    url
+}
+
+fn wait_for(server: &Server, provider: &str) -> String {
+    let asked = [
+        "notify",
+        "--provider",
+        provider,
+        "--body",
+        "x",
+        "--wait",
+        "--timeout",
+        "2s",
+    ];
+    server.run(&asked).ended(1).err()
+}
+
+#[test]
+fn who_waits_for_a_held_lane_is_told_so_and_why() {
+    let server = server();
+    server
+        .run(&["provider", "hold", "cap", "--reason", "till Monday"])
+        .done();
+    let said = wait_for(&server, "cap");
+    assert!(
+        said.contains("Pending: held") && said.contains("till Monday"),
+        "{said}"
+    );
+}
+
+#[test]
+fn who_waits_for_another_attempt_is_told_when_it_is_and_what_the_last_one_met() {
+    let server = server();
+    let url = unwell();
+    let add = [
+        "provider", "add", "--kind", "webhook", "--id", "hook", "--set", &url,
+    ];
+    server.run(&add).done();
+    let said = wait_for(&server, "hook");
+    assert!(said.contains("Retrying: retry, next "), "{said}");
+    assert!(
+        said.contains("HTTP_503") && said.contains("just a moment"),
+        "{said}"
+    );
+}
+
+#[test]
+fn who_waited_for_what_was_parked_is_told_why() {
+    let server = server();
+    let asked = ["notify", "--recipient", "a@example.com", "--body", "x", "--wait"];
+    let ran = server.run(&asked).ended(1);
+    let id = ran.out().split(' ').next().unwrap().to_owned();
+    let shown = server.run(&["show", &id, "--json"]).done().json();
+    let (code, error) = (
+        shown["errorCode"].as_str().unwrap(),
+        shown["lastError"].as_str().unwrap(),
+    );
+    let said = ran.err();
+    assert!(said.contains(&format!("{id} is Parked")), "{said}");
+    assert!(said.contains(code) && said.contains(error), "{said}");
+}
+
+#[test]
+fn tail_shows_what_its_filters_ask_for_with_subject_and_reason_and_nothing_else() {
+    let server = server();
+    let mut tail = server
+        .place
+        .command(&["tail", "--kpis", "--status", "parked", "-q", "wanted"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    // The figures come first: from then on it listens.
+    assert!(lines.next().unwrap().contains("waiting 0"));
+    let send = |how: &[&str], subject: &str| {
+        let asked = [how, &["--subject", subject, "--body", "x", "--wait"]].concat();
+        server.run(&[&["notify"], asked.as_slice()].concat());
+    };
+    send(&["--provider", "cap"], "wanted but delivered");
+    send(&["--recipient", "a@example.com"], "parked but of another subject");
+    send(&["--recipient", "a@example.com"], "this one is wanted");
+    let mut seen = vec![];
+    for line in lines.by_ref() {
+        if line.contains("waiting ") {
+            continue;
+        }
+        let last = line.contains("  Parked  ");
+        seen.push(line);
+        if last {
+            break;
+        }
+    }
+    assert!(
+        seen.iter().all(|line| line.contains("this one is wanted")),
+        "{seen:#?}"
+    );
+    let parked = seen.last().unwrap();
+    assert!(
+        parked.contains("NO_PROVIDER no provider for type Email"),
+        "{parked}"
+    );
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+}
