@@ -380,7 +380,7 @@ async fn replay(args: Replay) -> anyhow::Result<()> {
 
 /// The tenant's own; or, for who may, that of whichever tenant has it.
 async fn replay_outbox(
-    client: &Client,
+    client: &client::Client,
     id: client::events::EventId,
     tenant: Option<&str>,
 ) -> client::Result<()> {

@@ -38,6 +38,8 @@ pub struct Typed {
     pub version: String,
     /// What the preview is filled with.
     pub payload: String,
+    /// The id of an event whose payload takes its place.
+    pub event: String,
 }
 
 impl Typed {
@@ -67,6 +69,7 @@ impl Typed {
             active: form.ticked("active"),
             version: trimmed("version"),
             payload: text("payload"),
+            event: trimmed("event"),
         }
     }
 
@@ -97,6 +100,7 @@ impl Typed {
             zone: content.zone.unwrap_or_default(),
             active: content.active,
             version: template.version.to_string(),
+            event: String::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     find, title,
 };
 use crate::{
-    api::PathText,
+    api::{PathText, lists::encode},
     console::{
         failure::{Result, Trouble},
         flash::Flash,
@@ -29,7 +29,11 @@ use central::{
     templates::{Preview, PreviewError, TemplateError},
 };
 use domain::{Channel, FieldError, template::TemplateIdentity};
-use store::templates::{NewTemplate, Template as Stored, TemplateVersion};
+use store::{
+    events::{Event, EventFilter},
+    query::Page as Asking,
+    templates::{NewTemplate, Template as Stored, TemplateVersion},
+};
 
 #[derive(Template)]
 #[template(path = "templates/editor.html")]
@@ -42,6 +46,8 @@ struct Page {
     preview: Shown,
     providers: Vec<String>,
     versions: Vec<TemplateVersion>,
+    /// The newest events of its type, to fill the preview with.
+    events: Vec<Event>,
     to: String,
 }
 framed!(Page);
@@ -53,6 +59,9 @@ struct Shown {
     preview: Option<Preview>,
     why_not: Vec<FieldError>,
 }
+
+/// Events to choose from.
+const EVENTS_OFFERED: u32 = 10;
 
 const NOTHING: &str = "{}";
 const EXAMPLE: &str = "{\n  \"guestName\": \"Asha Rao\",\n  \"checkinDate\": \"2026-03-15T00:00:00Z\"\n}";
@@ -89,6 +98,7 @@ async fn show(
         frame: Frame::new(state, signed, name, Nav::Templates).await?,
         preview: preview_of(state, signed, current.as_ref(), &typed).await?,
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),
+        events: events_of(state, signed, &typed.event_type).await?,
         current,
         typed,
         bad,
@@ -97,13 +107,40 @@ async fn show(
     })
 }
 
+async fn events_of(state: &Shared, signed: &Signed, event_type: &str) -> Result<Vec<Event>> {
+    if event_type.is_empty() {
+        return Ok(vec![]);
+    }
+    let filter = EventFilter {
+        event_type: Some(event_type.to_owned()),
+        ..EventFilter::default()
+    };
+    let newest = Asking {
+        limit: EVENTS_OFFERED,
+        after: None,
+    };
+    let tenant = Some(signed.caller.tenant);
+    Ok(state.central.store.events(tenant, &filter, newest).await?.rows)
+}
+
+/// What the preview is filled with: the payload of the event that was chosen, or what was typed.
+async fn values(state: &Shared, signed: &Signed, typed: &Typed) -> Result<String> {
+    if let Ok(id) = typed.event.parse()
+        && let Some(event) = state.central.store.event(signed.caller.tenant, id).await?
+    {
+        return Ok(event.payload);
+    }
+    Ok(typed.payload.clone())
+}
+
 async fn preview_of(
     state: &Shared,
     signed: &Signed,
     current: Option<&Stored>,
     typed: &Typed,
 ) -> Result<Shown> {
-    let payload = match typed.payload.trim() {
+    let values = values(state, signed, typed).await?;
+    let payload = match values.trim() {
         "" => NOTHING,
         payload => payload,
     };

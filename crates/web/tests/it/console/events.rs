@@ -228,6 +228,40 @@ async fn filters_of_the_outbox_hold_in_the_list_and_in_the_file_and_a_wrong_one_
 }
 
 #[tokio::test]
+async fn a_template_is_previewed_with_a_past_event_of_its_type_and_of_no_other_tenant() {
+    let world = bookings().await;
+    let event = emit(&world, confirmed("12345")).await;
+    let listed = world
+        .get("/api/message-templates?channel=Email")
+        .await
+        .expect(200);
+    let template = listed["items"][0]["id"].to_string();
+    let template = template.trim_matches('"');
+    let mut admin = visitor(&world, Role::Admin).await;
+    let page = admin.get(&format!("/templates/{template}")).await.text;
+    assert!(page.contains(&format!("<option value=\"{event}\"")), "{page}");
+    let fields = [
+        ("eventType", "booking.confirmed"),
+        ("channel", "Email"),
+        ("body", "Booking {{bookingId}} of {{guestName}}"),
+        ("payload", "{\"bookingId\": \"typed\"}"),
+        ("event", &event),
+    ];
+    let shown = admin.post("/templates/preview", &fields).await.text;
+    assert!(shown.contains("Booking 12345 of &#60;b&#62;Asha"), "{shown}");
+    let other = world.temp.store.tenant_by_name(OTHER).await.unwrap().unwrap().id;
+    let shown = Visitor::new(&world, other, Role::Admin)
+        .await
+        .post("/templates/preview", &fields)
+        .await
+        .text;
+    assert!(
+        shown.contains("Booking typed") && !shown.contains("Asha"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
 async fn an_event_is_seen_by_its_own_tenant_and_by_who_runs_the_installation() {
     let world = bookings().await;
     let event = emit(&world, confirmed("our-secret-12345")).await;
