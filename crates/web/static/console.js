@@ -80,6 +80,7 @@ async function refresh() {
       if (!old || old.contains(document.activeElement) && document.activeElement !== document.body || old.querySelector("details[open], input:checked")) continue;
       const node = document.importNode(fresh, true);
       times(node);
+      copying(node);
       old.replaceWith(node);
     }
     if (page.body.dataset.refresh === undefined) delete document.body.dataset.refresh;
@@ -234,9 +235,9 @@ addEventListener("click", (event) => {
 });
 
 // What is to be taken elsewhere is copied by a button.
-function copying() {
+function copying(root) {
   if (!navigator.clipboard) return;
-  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
 }
 addEventListener("click", async (event) => {
   const button = event.target.closest?.("button[data-copy]");
@@ -344,7 +345,7 @@ addEventListener("keydown", (event) => {
 if (matchMedia("(max-width: 52rem)").matches) document.querySelector(".side details")?.removeAttribute("open");
 document.querySelector(".tenant-switch select")?.addEventListener("change", (event) => event.target.form.requestSubmit());
 if (table) document.querySelector("#news a")?.addEventListener("click", showNew);
-copying();
+copying(document);
 times(document);
 setInterval(() => times(document), 15000);
 if (document.body.dataset.liveStream) setInterval(() => { if (!document.hidden && Date.now() - heard > SILENT_AFTER) unreached(); }, 2000);

@@ -70,7 +70,7 @@ fn who_waits_for_another_attempt_is_told_when_it_is_and_what_the_last_one_met() 
     let said = wait_for(&server, "hook");
     assert!(said.contains("Retrying: retry, next "), "{said}");
     assert!(
-        said.contains("HTTP_503") && said.contains("just a moment"),
+        said.contains("PROVIDER_ERROR 503 Service Unavailable: just a moment"),
         "{said}"
     );
 }
