@@ -16,6 +16,7 @@ pub mod figures;
 pub mod ingest;
 pub mod jobs;
 pub mod keys;
+pub mod lanes;
 pub mod lists;
 pub mod operator;
 pub mod providers;

@@ -10,6 +10,7 @@ use crate::{
     ingest::Ingest,
     jobs::JobService,
     keys::Keys,
+    lanes::{self, LaneNow},
     lists::ListService,
     operator::OperatorService,
     providers::ProviderService,
@@ -24,7 +25,7 @@ use crate::{
     watched_kpis::WatchedKpis,
 };
 use delivery::Registry;
-use domain::{Clock, Tracer, template::MissingPlaceholder};
+use domain::{Clock, TenantId, Tracer, template::MissingPlaceholder};
 use std::{sync::Arc, time::Duration};
 use store::{Store, loops::Loops, maintenance::Retention, query::KpiAsk, signals::Signal};
 use tokio::sync::broadcast::error::RecvError;
@@ -213,6 +214,11 @@ impl Central {
             wake,
             chores: Arc::default(),
         }
+    }
+
+    /// What the lanes of a tenant are doing.
+    pub async fn lanes(&self, tenant: TenantId) -> store::Result<Vec<LaneNow>> {
+        lanes::now(&*self.store, &self.directory, tenant, self.clock.now()).await
     }
 
     /// A dispatcher over this node's parts. One per node: two would only take rows from each other.

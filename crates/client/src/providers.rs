@@ -186,6 +186,26 @@ pub struct Lane {
     /// Why the node that answered cannot open the provider's secrets, if it cannot.
     #[serde(default)]
     pub sealed: Option<String>,
+    /// What it is doing: `idle`, `sending`, `failing`, `throttled`, `sealed`, `held`, `disabled`.
+    #[serde(default)]
+    pub state: String,
+    /// Why it is so, for people.
+    #[serde(default)]
+    pub words: String,
+    /// The far end's words, the operator's or the node's.
+    #[serde(default)]
+    pub detail: Option<String>,
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+    /// When it goes on, or is tried; none when that is up to a person.
+    #[serde(default)]
+    pub until: Option<Timestamp>,
+    /// Somebody has to look.
+    #[serde(default)]
+    pub wrong: bool,
+    /// What helps.
+    #[serde(default)]
+    pub advice: Option<String>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

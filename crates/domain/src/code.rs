@@ -33,5 +33,10 @@ pub const TEMPLATE: &str = "TEMPLATE";
 pub const EXPIRED: &str = "EXPIRED";
 /// Nobody knows whether the far end took it.
 pub const AMBIGUOUS: &str = "AMBIGUOUS";
+/// Whether a failure says something about one message or recipient, and nothing about the far end, which answered.
+pub fn is_of_one_message(code: &str) -> bool {
+    [VALIDATION, RECIPIENT, TEMPLATE, OUTSIDE_HOURS, EXPIRED].contains(&code)
+}
+
 /// Nobody has a rule for this answer.
 pub const UNKNOWN: &str = "UNKNOWN";

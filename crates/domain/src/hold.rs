@@ -16,6 +16,12 @@ pub struct Hold {
     pub next_probe: Option<Timestamp>,
     /// Probes that failed so far.
     pub probes: u32,
+    /// The person who said so; none when it is the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Of the failure that it is held for, the far end's own where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -21,6 +21,7 @@ pub mod hold;
 pub mod hours;
 pub mod id;
 pub mod kpi;
+pub mod lane_report;
 pub mod lock;
 pub mod outcome;
 pub mod pair;
@@ -56,6 +57,7 @@ pub use id::{
     Actor, ExecutionId, LaneId, LeaseToken, NotificationId, ProviderId, Seq, SiteId, TemplateId, TenantId,
     TrackedOperationId, UserId,
 };
+pub use lane_report::{LaneReport, LaneState};
 pub use outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
 pub use receipt::{Correlation, Receipt, ReceiptState};

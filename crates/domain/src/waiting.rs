@@ -191,6 +191,8 @@ mod tests {
             since: NOW,
             next_probe: Some(NOW + MINUTE),
             probes: 0,
+            by: None,
+            code: None,
         }
     }
 

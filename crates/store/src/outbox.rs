@@ -338,9 +338,18 @@ pub struct HoldLane {
     pub config_version: Option<i64>,
     pub reason: HoldReason,
     pub detail: Option<String>,
+    /// Of the failure that showed it, the far end's own where it has one.
+    pub code: Option<String>,
     /// When to probe first, and again after a failed probe.
     pub probe_after: Option<Duration>,
     pub actor: Actor,
+}
+
+impl HoldLane {
+    /// The person who holds it; none when it is the system.
+    pub(crate) fn held_by(&self) -> Option<&str> {
+        Some(self.actor.as_str()).filter(|by| *by != Actor::SYSTEM)
+    }
 }
 
 /// A lane as an operator sees it.

@@ -31,6 +31,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V13__events",
     "V14__suppressions",
     "V15__transcripts",
+    "V16__holds_by",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -49,6 +50,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V13__events",
     "V14__suppressions",
     "V15__transcripts",
+    "V16__holds_by",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -245,6 +245,7 @@ fn hold(row: &Row, entry: &LaneEntry, reason: HoldReason, failure: Option<&Failu
         config_version: Some(entry.version),
         reason,
         detail: failure.map(|f| f.detail.clone()),
+        code: failure.map(|f| f.provider_code.as_ref().unwrap_or(&f.code).to_string()),
         probe_after: next_probe(
             reason,
             row.probe.as_ref().map_or(0, |hold| hold.probes.saturating_add(1)),

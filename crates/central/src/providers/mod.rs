@@ -153,6 +153,7 @@ impl ProviderService {
             config_version: None,
             reason: HoldReason::Operator,
             detail: why,
+            code: None,
             probe_after: None,
             actor: actor.clone(),
         };

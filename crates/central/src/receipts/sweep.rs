@@ -115,6 +115,7 @@ impl ReceiptService {
                 config_version: Some(provider.version),
                 reason,
                 detail,
+                code: None,
                 probe_after: next_probe(reason, 0, None),
                 actor: Actor::system(),
             };

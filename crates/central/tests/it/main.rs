@@ -14,6 +14,7 @@ mod events;
 mod expiry;
 mod failing;
 mod holds;
+mod lane_words;
 mod lanes;
 mod loops;
 mod provider_tests;

@@ -109,7 +109,7 @@ fn root(error: &dyn std::error::Error) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Of the columns `hold_reason`, `hold_detail`, `hold_since`, `next_probe`, `probes`.
+/// Of the columns `hold_reason`, `hold_detail`, `hold_by`, `hold_code`, `hold_since`, `next_probe`, `probes`.
 pub(super) fn hold(row: &Row) -> Result<Option<Hold>> {
     let Some(reason) = row.get::<_, Option<&str>>("hold_reason") else {
         return Ok(None);
@@ -120,6 +120,8 @@ pub(super) fn hold(row: &Row) -> Result<Option<Hold>> {
         since: time(row, "hold_since"),
         next_probe: time_opt(row, "next_probe"),
         probes: small(row.get("probes")),
+        by: row.get("hold_by"),
+        code: row.get("hold_code"),
     }))
 }
 

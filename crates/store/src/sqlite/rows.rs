@@ -88,6 +88,8 @@ pub(super) fn hold(row: &Row<'_>) -> Result<Option<Hold>> {
         since: time(row, "hold_since")?,
         next_probe: optional_time(row, "next_probe")?,
         probes: row.get("probes")?,
+        by: row.get("hold_by")?,
+        code: row.get("hold_code")?,
     }))
 }
 

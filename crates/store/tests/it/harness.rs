@@ -280,6 +280,7 @@ pub fn hold(lane: LaneId, reason: HoldReason) -> HoldLane {
         config_version: None,
         reason,
         detail: Some("535 5.7.8".into()),
+        code: Some("SMTP_535".into()),
         probe_after: reason.is_probed().then_some(MINUTE),
         actor: Actor::system(),
     }

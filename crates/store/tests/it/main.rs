@@ -176,6 +176,7 @@ store_suite! {
         a_paused_lane_gives_nothing_until_the_pause_is_over,
         a_pause_is_never_shortened,
         a_hold_needs_the_settings_the_attempt_used,
+        a_hold_says_by_whom_and_for_which_failure,
         a_second_hold_for_the_same_reason_is_the_same_hold,
         a_hold_for_another_reason_does_not_replace_the_first,
         an_operators_hold_replaces_one_the_system_set,

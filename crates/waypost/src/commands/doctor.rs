@@ -3,10 +3,10 @@
 use super::doctor_sites;
 use crate::{
     connect::Connect,
-    output::{self, time},
+    output::{self, lanes::doing, time},
 };
 use client::{Check, Client, Filter, Kpis, Lane, LoopReport, NotificationRow};
-use domain::{Clock, HoldReason, SystemClock, Timestamp};
+use domain::{Clock, SystemClock};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -115,10 +115,7 @@ async fn examine(client: &Client) -> anyhow::Result<Report> {
     let loops = client.loops().await?;
     let lanes = client.lanes().await?;
     let parked = client.list_first(&Filter::parked(), LOOKED_AT).await?;
-    let now = SystemClock.now();
-    findings.extend(lanes.iter().filter_map(held));
-    findings.extend(lanes.iter().filter_map(sealed));
-    findings.extend(lanes.iter().filter_map(|lane| throttled(lane, now)));
+    findings.extend(lanes.iter().filter_map(of_lane));
     findings.extend(stuck(&kpis, &lanes));
     let groups = by_code(&parked);
     findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
@@ -154,72 +151,13 @@ fn failing(report: &LoopReport) -> Finding {
     )
 }
 
-fn held(lane: &Lane) -> Option<Finding> {
-    let hold = lane.hold.as_ref()?;
-    let (id, since) = (&lane.provider, time::short(hold.since));
-    let detail = hold
-        .detail
-        .as_ref()
-        .map(|d| format!(" ({d})"))
-        .unwrap_or_default();
-    let what = format!(
-        "{} notifications wait for {id}, held as {} {since}{detail}",
-        lane.waiting, hold.reason
-    );
-    let probe = hold
-        .next_probe
-        .map(|at| format!(" It is tried again {}.", time::short(at)))
-        .unwrap_or_default();
-    let advice = match hold.reason {
-        HoldReason::Auth => format!(
-            "Its credentials were refused. Set the right ones (`waypost provider set {id} password=-`, or the setting \
-             its kind has); what waits goes out then.{probe}"
-        ),
-        HoldReason::Quota => format!("Its quota is used up: raise it, or wait.{probe}"),
-        HoldReason::Billing => format!(
-            "It wants money: settle that with the provider, then `waypost provider resume {id}`.{probe}"
-        ),
-        HoldReason::Config => format!(
-            "A setting of it is wrong, as its far end says. Correct it (`waypost provider set {id} NAME=VALUE`); what \
-             waits goes out then.{probe}"
-        ),
-        HoldReason::Down => format!("It does not answer. `waypost provider test {id}` says more.{probe}"),
-        HoldReason::Operator => format!("Somebody stopped it. `waypost provider resume {id}` lets it go on."),
-        HoldReason::Disabled => {
-            format!("It is switched off. `waypost provider set {id} --enabled true` switches it on.")
-        }
-    };
-    Some(Finding::new(what, advice))
-}
-
-fn sealed(lane: &Lane) -> Option<Finding> {
-    let why = lane.sealed.as_ref()?;
-    Some(Finding::new(
-        format!(
-            "{} notifications wait for {}: its secrets cannot be opened ({why})",
-            lane.waiting, lane.provider
-        ),
-        format!(
-            "Give central the key they were sealed with (secrets.key, or secrets.previous), or set them anew \
-             (`waypost provider set {}`). Nothing is lost meanwhile.",
-            lane.provider
-        ),
-    ))
-}
-
-fn throttled(lane: &Lane, now: Timestamp) -> Option<Finding> {
-    let until = lane.not_before.filter(|until| *until > now)?;
-    if lane.hold.is_some() || lane.waiting == 0 {
+/// What the lane says itself, with its times.
+fn of_lane(lane: &Lane) -> Option<Finding> {
+    if !lane.wrong {
         return None;
     }
-    let what = format!(
-        "{} notifications wait for {}: the far end asked for a pause",
-        lane.waiting, lane.provider
-    );
-    let advice = format!(
-        "They go on {}. If it comes often, a limit helps (limits.perSecond of the provider).",
-        time::short(until)
-    );
+    let what = format!("{}; {} notifications wait", doing(lane), lane.waiting);
+    let advice = lane.advice.clone().unwrap_or_default();
     Some(Finding::new(what, advice))
 }
 
@@ -290,6 +228,7 @@ fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use client::Timestamp;
 
     #[test]
     fn a_loop_is_told_of_with_its_last_run_its_next_one_and_its_panics() {
@@ -332,42 +271,41 @@ mod tests {
 
     fn a_lane() -> Lane {
         serde_json::from_value(serde_json::json!({
-            "provider": "mail", "waiting": 7, "hold": null, "notBefore": null
+            "provider": "mail", "waiting": 7, "hold": null, "notBefore": null, "state": "held",
+            "words": "the provider refuses our credentials", "detail": "535 no", "wrong": true, "advice": "Set the right ones."
         }))
         .unwrap()
     }
 
     #[test]
-    fn a_lane_whose_secrets_cannot_be_opened_is_told_of_with_what_opens_them() {
-        assert_eq!(sealed(&a_lane()), None);
-        let lane = Lane {
-            sealed: Some("sealed with key 9f3a".into()),
+    fn a_lane_in_trouble_is_told_of_in_its_own_words_with_what_helps() {
+        let told = of_lane(&a_lane()).unwrap();
+        assert_eq!(
+            told.what,
+            "mail is held: the provider refuses our credentials (535 no); 7 notifications wait"
+        );
+        assert_eq!(told.advice, "Set the right ones.");
+        let well = Lane {
+            wrong: false,
             ..a_lane()
         };
-        let Finding { what, advice } = sealed(&lane).unwrap();
-        assert_eq!(
-            what,
-            "7 notifications wait for mail: its secrets cannot be opened (sealed with key 9f3a)"
-        );
-        assert!(advice.contains("secrets.previous") && advice.contains("waypost provider set mail"));
+        assert_eq!(of_lane(&well), None);
     }
 
     #[test]
-    fn a_lane_that_was_asked_to_pause_is_told_of_until_the_pause_is_over() {
-        let now = Timestamp::EPOCH + std::time::Duration::from_secs(3600);
-        let until = now + std::time::Duration::from_secs(60);
-        let paused = Lane {
-            not_before: Some(until),
+    fn a_lane_says_since_when_it_is_so_and_when_it_goes_on() {
+        let lane = Lane {
+            provider: String::new(),
+            since: Some(Timestamp::EPOCH),
+            until: Some(Timestamp::EPOCH),
+            detail: None,
             ..a_lane()
         };
-        let found = throttled(&paused, now).unwrap();
-        assert_eq!(
-            found.what,
-            "7 notifications wait for mail: the far end asked for a pause"
+        let said = doing(&lane);
+        assert!(
+            said.starts_with("what has no provider is held: the provider refuses our credentials, since "),
+            "{said}"
         );
-        assert_eq!(throttled(&paused, until), None, "it is over");
-        assert_eq!(throttled(&a_lane(), now), None);
-        let empty = Lane { waiting: 0, ..paused };
-        assert_eq!(throttled(&empty, now), None, "nothing waits");
+        assert!(said.contains("; next "), "{said}");
     }
 }

@@ -1,6 +1,7 @@
 //! How answers look: tables and sentences for people, JSON for programs. No colour unless somebody is watching.
 
 pub mod ask;
+pub mod lanes;
 pub mod progress;
 pub mod rows;
 pub mod table;

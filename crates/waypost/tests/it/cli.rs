@@ -273,7 +273,7 @@ fn lists_keys_providers_and_tenants_are_managed() {
             .run(&["provider", "hold", "cap", "--reason", "a pause"])
             .done()
             .out()
-            .contains("held: operator")
+            .contains("held: stopped by key:")
     );
     assert!(
         server

@@ -13,13 +13,10 @@ use axum::{Json, extract::State};
 use store::directory::Role;
 
 pub async fn lanes(State(state): State<Shared>, caller: Caller) -> Result<Json<Paged<LaneView>>> {
-    let lanes = state.central.store.lanes(caller.tenant).await?;
-    let mut views = Vec::with_capacity(lanes.len());
-    for lane in lanes {
-        let sealed = state.central.directory.sealed(lane.lane).await?;
-        views.push(LaneView::of(lane, sealed));
-    }
-    Ok(Json(Paged::whole(views)))
+    let lanes = state.central.lanes(caller.tenant).await?;
+    Ok(Json(Paged::whole(
+        lanes.into_iter().map(LaneView::from).collect(),
+    )))
 }
 
 /// The words of a failure are for those who run the place; the others learn that there is one.

@@ -8,7 +8,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{Badge, hold_in_words, status_badge},
+    show::{Badge, status_badge},
     timeline::{TimelineStep, steps},
 };
 use crate::{

@@ -5,7 +5,7 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{
-        Badge, Chart, LaneState, Spark, counted, cut, human_age, number, number_if_known, ok_badge,
+        Badge, Chart, LaneShown, Spark, counted, cut, human_age, number, number_if_known, ok_badge,
         status_badge,
     },
     sites::known::{Known, known_sites},
@@ -13,8 +13,8 @@ use super::{
 use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
 use axum::extract::State;
-use central::directory::Directory;
-use domain::{Status, Timestamp, Zone, kpi::Kpis};
+use central::lanes::LaneNow;
+use domain::{Status, Zone, kpi::Kpis};
 use std::time::Duration;
 use store::{
     directory::Provider,
@@ -43,7 +43,7 @@ struct Page {
     /// Name, word, whether it is shown.
     spans: Vec<(&'static str, &'static str, bool)>,
     charts: Vec<Chart>,
-    lanes: Vec<(Lane, LaneState)>,
+    lanes: Vec<(Lane, LaneShown)>,
     sites: Vec<Known>,
     failures: Vec<FailureGroup>,
     more_failures: u64,
@@ -70,7 +70,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         Span::Hour => hour.clone(),
         other => store.series(tenant, other).await?,
     };
-    let lanes = store.lanes(tenant).await?;
+    let lanes = central.lanes(tenant).await?;
     let providers = store.providers(tenant).await?;
     let mut failures = store.failures(tenant).await?;
     let more_failures = failures.len().saturating_sub(SHOWN_FAILURES) as u64;
@@ -86,7 +86,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
             central.settings.kpi.stuck_after,
         ),
         charts: charts(&series, &frame.zone),
-        lanes: shown_lanes(&central.directory, lanes, &providers, frame.now).await?,
+        lanes: shown_lanes(lanes, &providers),
         loops: central.loops.reports().into_iter().collect(),
         spans: Span::ALL
             .map(|one| (span_name(one), span_word(one), one == span))
@@ -101,25 +101,16 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 }
 
 /// Lanes that somebody has to know of. One outlives its provider, and some have none.
-async fn shown_lanes(
-    directory: &Directory,
-    lanes: Vec<Lane>,
-    providers: &[Provider],
-    now: Timestamp,
-) -> store::Result<Vec<(Lane, LaneState)>> {
-    let mut shown = vec![];
-    for lane in lanes {
-        let of = providers
-            .iter()
-            .find(|one| one.provider.id.as_str() == lane.provider);
-        if of.is_none() && lane.waiting == 0 {
-            continue;
-        }
-        let sealed = directory.sealed(lane.lane).await?;
-        let state = LaneState::of(&lane, of.map(|one| &one.provider.limits), sealed, now);
-        shown.push((lane, state));
-    }
-    Ok(shown)
+fn shown_lanes(lanes: Vec<LaneNow>, providers: &[Provider]) -> Vec<(Lane, LaneShown)> {
+    let has_provider = |lane: &Lane| {
+        let mut providers = providers.iter();
+        providers.any(|one| one.provider.id.as_str() == lane.provider)
+    };
+    lanes
+        .into_iter()
+        .filter(|now| now.lane.waiting > 0 || has_provider(&now.lane))
+        .map(|now| (now.lane, now.report.into()))
+        .collect()
 }
 
 fn span_named(name: Option<&str>) -> Span {

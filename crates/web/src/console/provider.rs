@@ -6,7 +6,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{LaneState, counted, cut, number},
+    show::{LaneShown, counted, cut, number},
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -16,7 +16,10 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::providers::{CallbackProblem, NewCallback};
+use central::{
+    lanes::LaneNow,
+    providers::{CallbackProblem, NewCallback},
+};
 use delivery::{KindInfo, receipt::ReceiptsBy};
 use domain::{OnAmbiguous, ProviderId, retry::human};
 use store::{directory::Provider, stats::FailureGroup};
@@ -34,7 +37,7 @@ struct Page {
     frame: Frame,
     view: ProviderView,
     kind_title: &'static str,
-    state: LaneState,
+    state: LaneShown,
     held: bool,
     waiting: u64,
     settings: Vec<ShownSetting>,
@@ -79,13 +82,9 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
     let frame = Frame::new(state, signed, stored.provider.name.clone(), Nav::Providers)
         .await?
         .live();
-    let lane = store
-        .lanes(tenant)
-        .await?
-        .into_iter()
-        .find(|lane| lane.lane == stored.lane);
-    let lane = lane.ok_or_else(|| Trouble(Problem::not_found("provider")))?;
-    let sealed = state.central.directory.sealed(lane.lane).await?;
+    let mut lanes = state.central.lanes(tenant).await?.into_iter();
+    let now = lanes.find(|now| now.lane.lane == stored.lane);
+    let LaneNow { lane, report, .. } = now.ok_or_else(|| Trouble(Problem::not_found("provider")))?;
     let info = state
         .central
         .directory
@@ -99,7 +98,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         kind_title: info
             .as_ref()
             .map_or("a kind this program does not know", |info| info.title),
-        state: LaneState::of(&lane, Some(&stored.provider.limits), sealed, frame.now),
+        state: report.into(),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
         settings: named(flat("", &view.settings), info),

@@ -4,18 +4,18 @@ use super::{
     failure::Result,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{LaneState, number},
+    show::{LaneShown, number},
 };
 use crate::{api::lists::encode, state::Shared};
 use askama::Template;
 use axum::extract::State;
 use std::collections::HashMap;
-use store::{directory::Provider, outbox::Lane};
+use store::directory::Provider;
 
 pub struct Row {
     pub stored: Provider,
     pub waiting: u64,
-    pub state: LaneState,
+    pub state: LaneShown,
     /// Parked and retrying of the newest.
     pub failing: u64,
 }
@@ -34,25 +34,20 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
         .await?
         .live();
     let store = &state.central.store;
-    let mut lanes: HashMap<_, Lane> = store
-        .lanes(tenant)
-        .await?
-        .into_iter()
-        .map(|l| (l.lane, l))
-        .collect();
+    let lanes = state.central.lanes(tenant).await?;
+    let mut lanes: HashMap<_, _> = lanes.into_iter().map(|now| (now.lane.lane, now)).collect();
     let mut failing: HashMap<String, u64> = HashMap::new();
     for group in store.failures(tenant).await? {
         *failing.entry(group.provider).or_default() += group.count;
     }
     let mut rows = vec![];
     for stored in store.providers(tenant).await? {
-        let Some(lane) = lanes.remove(&stored.lane) else {
+        let Some(now) = lanes.remove(&stored.lane) else {
             continue;
         };
-        let sealed = state.central.directory.sealed(lane.lane).await?;
         rows.push(Row {
-            waiting: lane.waiting,
-            state: LaneState::of(&lane, Some(&stored.provider.limits), sealed, frame.now),
+            waiting: now.lane.waiting,
+            state: now.report.into(),
             failing: failing.get(stored.provider.id.as_str()).copied().unwrap_or(0),
             stored,
         });

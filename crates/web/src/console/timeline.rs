@@ -151,8 +151,10 @@ fn logged(entry: AuditRow, number: &mut u32) -> TimelineStep {
 /// What happens next, while it waits.
 fn to_come(row: &Notification, waiting: &Waiting) -> Option<TimelineStep> {
     if let Some(hold) = &row.held {
-        let what = format!("Waits: {}", super::show::hold_in_words(hold.reason));
-        let mut step = TimelineStep::new(hold.next_probe.unwrap_or(hold.since), Icon::Hand, "bad", what);
+        let what = format!("Waits: {}", hold.in_words());
+        // What held the lane before this one came began to matter to it when it came.
+        let since = hold.since.max(row.waiting_since);
+        let mut step = TimelineStep::new(hold.next_probe.unwrap_or(since), Icon::Hand, "bad", what);
         step.detail = hold.detail.clone();
         step.future = hold.next_probe.is_some();
         return Some(step);

@@ -1,12 +1,13 @@
 //! Lanes and background loops as they are shown to operators.
 
 use super::{
-    names::{Span, Time},
+    names::{LaneStateName, Span, Time},
     notification::HoldView,
 };
+use central::lanes::LaneNow;
 use domain::{Timestamp, retry::human};
 use serde::Serialize;
-use store::{loops::LoopReport, outbox::Lane};
+use store::loops::LoopReport;
 use utoipa::ToSchema;
 
 /// What fails together: the tenant's use of one provider.
@@ -23,17 +24,63 @@ pub struct LaneView {
     /// Why this node cannot open the provider's secrets, if it cannot: it leaves the lane alone then.
     pub sealed: Option<String>,
     pub version: i64,
+    /// What it is doing.
+    #[schema(value_type = LaneStateName)]
+    pub state: &'static str,
+    /// Why it is so, for people.
+    pub words: String,
+    /// The far end's words, the operator's or this node's.
+    pub detail: Option<String>,
+    #[schema(value_type = Option<Time>)]
+    pub since: Option<Timestamp>,
+    /// When it goes on, or is tried; null when that is up to a person.
+    #[schema(value_type = Option<Time>)]
+    pub until: Option<Timestamp>,
+    /// Somebody has to look: something does not go out, or fails when it does.
+    pub wrong: bool,
+    /// What helps.
+    pub advice: Option<String>,
+    /// How the newest attempts of the last hour went, at most five.
+    pub last_attempts: LastAttemptsView,
 }
 
-impl LaneView {
-    pub fn of(lane: Lane, sealed: Option<String>) -> Self {
+/// How a lane's newest attempts went. Those that failed for their message's or recipient's sake count as answered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LastAttemptsView {
+    pub count: usize,
+    pub failed: usize,
+    /// Of the newest that failed, the far end's own where it has one.
+    pub code: Option<String>,
+}
+
+impl From<LaneNow> for LaneView {
+    fn from(now: LaneNow) -> Self {
+        let LaneNow {
+            lane,
+            report,
+            last,
+            sealed,
+        } = now;
         Self {
+            wrong: report.is_wrong(lane.waiting),
             provider: lane.provider,
             waiting: lane.waiting,
             hold: lane.hold.map(HoldView::from),
             not_before: lane.not_before,
             sealed,
             version: lane.config_version,
+            state: report.state.as_str(),
+            words: report.words,
+            detail: report.detail,
+            since: report.since,
+            until: report.until,
+            advice: report.advice,
+            last_attempts: LastAttemptsView {
+                count: last.count(),
+                failed: last.failed(),
+                code: last.code().map(str::to_owned),
+            },
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The words a field may hold, as the OpenAPI document shows them: taken from the domain's own lists.
 
 use domain::{
-    AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, ReceiptState, RecipientState,
-    ScheduleStatus, Status, WaitReason,
+    AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, LaneState, ReceiptState,
+    RecipientState, ScheduleStatus, Status, WaitReason,
     site::{Category, OperationStatus},
     suppression::SuppressionSource,
 };
@@ -43,6 +43,7 @@ words! {
     AuditKindName("AuditKind") = AuditKind::ALL.iter().map(|k| k.as_str());
     AuditStatusName("AuditStatus") = AuditStatus::ALL.iter().map(|s| s.as_str());
     HoldReasonName("HoldReason") = HoldReason::ALL.iter().map(|r| r.as_str());
+    LaneStateName("LaneState") = LaneState::ALL.iter().map(|s| s.as_str());
     WaitReasonName("WaitReason") = WaitReason::ALL.iter().map(|r| r.as_str());
     RoleName("Role") = Role::ALL.iter().map(|r| r.as_str());
     CategoryName("Category") = Category::ALL.iter().map(|c| c.as_str());

@@ -136,6 +136,10 @@ pub struct HoldView {
     #[schema(value_type = Option<Time>)]
     pub next_probe: Option<Timestamp>,
     pub probes: u32,
+    /// The person who said so; null when it is the system.
+    pub by: Option<String>,
+    /// Of the failure that it is held for, the far end's own where it has one. `ADDRESS_REFUSED`: waypost itself refuses to connect.
+    pub code: Option<String>,
 }
 
 /// How far one recipient is.
@@ -322,6 +326,8 @@ impl From<Hold> for HoldView {
             since,
             next_probe,
             probes,
+            by,
+            code,
         } = hold;
         Self {
             reason,
@@ -329,6 +335,8 @@ impl From<Hold> for HoldView {
             since,
             next_probe,
             probes,
+            by,
+            code,
         }
     }
 }

@@ -167,6 +167,33 @@ async fn a_row_that_waits_for_a_held_provider_says_why_and_until_when() {
         (&lanes["items"][0]["provider"], &lanes["items"][0]["waiting"]),
         (&json!("mail"), &json!(1))
     );
+    let lane = &lanes["items"][0];
+    let words = "the provider refuses our credentials";
+    assert_eq!(
+        (&lane["state"], &lane["words"], &lane["wrong"]),
+        (&json!("held"), &json!(words), &json!(true))
+    );
+    assert_eq!(lane["detail"], "bad credentials");
+    assert!(
+        lane["advice"]
+            .as_str()
+            .unwrap()
+            .contains("waypost provider set mail")
+    );
+    assert_eq!(
+        (&lane["hold"]["code"], &lane["hold"]["by"]),
+        (&json!("SMTP_535"), &Value::Null)
+    );
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for path in [
+        "/",
+        "/providers",
+        "/providers/mail",
+        &format!("/notifications/{id}"),
+    ] {
+        let page = visitor.get(path).await.text;
+        assert!(page.contains(words), "{path}: {page}");
+    }
     let provider = world.get("/api/providers/mail").await.expect(200);
     assert_eq!(provider["hold"]["reason"], "auth");
 }
@@ -281,4 +308,45 @@ async fn a_search_finds_ids_message_ids_addresses_and_words() {
             .collect();
         assert_eq!(ids, [&json!(pump)], "{q}");
     }
+}
+
+#[tokio::test]
+async fn a_lane_whose_attempts_fail_says_so_everywhere_in_the_same_words() {
+    let mut world = World::new().await;
+    let busy = Failure::transient(Scope::Message, "PROVIDER_ERROR", "503 no").with_own_code("HTTP_503");
+    world.mail.answers(Outcome::Failed(busy));
+    for n in 0..3 {
+        world.submitted(&format!("Pump {n}")).await;
+    }
+    world.dispatcher.sweep().await.unwrap();
+    let words = "3 of the last 3 attempts failed (HTTP_503)";
+    let lanes = world.get("/api/lanes").await.expect(200);
+    let lane = &lanes["items"][0];
+    assert_eq!(
+        (&lane["state"], &lane["words"]),
+        (&json!("failing"), &json!(words))
+    );
+    assert_eq!(
+        lane["lastAttempts"],
+        json!({"count": 3, "failed": 3, "code": "HTTP_503"})
+    );
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for path in ["/", "/providers", "/providers/mail"] {
+        let page = visitor.get(path).await.text;
+        assert!(page.contains(words), "{path}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_hold_is_not_told_as_older_than_the_message_that_waits_for_it() {
+    let world = World::new().await;
+    let hold = json!({"reason": "new server tonight"});
+    world.post("/api/providers/mail/hold", hold).await.expect(200);
+    let held_at = domain::Clock::now(&*world.temp.clock);
+    world.temp.clock.advance(Duration::from_secs(86_400));
+    let id = world.submitted("Pump").await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = visitor.get(&format!("/notifications/{id}")).await.text;
+    assert!(page.contains("Waits: stopped by key:"), "{page}");
+    assert!(!page.contains(&held_at.to_string()), "{page}");
 }

@@ -52,7 +52,15 @@ pub(super) async fn put(
         let disabled = HoldReason::Disabled.as_str();
         tx.exec(
             outbox::sql::hold_set,
-            &[&db.now(), &lane.0, &disabled, &None::<String>, &None::<f64>],
+            &[
+                &db.now(),
+                &lane.0,
+                &disabled,
+                &None::<String>,
+                &None::<f64>,
+                &None::<String>,
+                &actor.as_str(),
+            ],
         )
         .await?;
     }

@@ -15,6 +15,7 @@ use crate::{
 };
 use domain::{Actor, HoldReason, LaneId, NotificationId, TenantId, code::EXPIRED};
 use std::time::Duration;
+use tokio_postgres::types::ToSql;
 
 /// The lane, locked until the transaction ends.
 async fn find(tx: &Tx<'_>, lane: LaneId) -> Result<Option<FoundLane>, Failed> {
@@ -37,20 +38,20 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
     let Some(lane) = find(&tx, ask.lane).await? else {
         return Ok(false);
     };
-    let (statement, set) = match lane.hold(ask)? {
-        Holding::Stays(as_asked) => return Ok(as_asked),
-        Holding::Set => (sql::hold_set, true),
-        Holding::ProbeFailed => (sql::hold_probe_failed, false),
-    };
-    let reason = ask.reason.as_str();
+    let (now, reason, by) = (db.now(), ask.reason.as_str(), ask.held_by());
     let next_probe = ask.probe_after.map(millis);
-    tx.exec(
-        statement,
-        &[&db.now(), &ask.lane.0, &reason, &ask.detail, &next_probe],
-    )
-    .await?;
-    if set {
-        audit::insert(db, &tx, [lane.held_entry(ask)]).await?;
+    let mut params: Vec<&(dyn ToSql + Sync)> =
+        vec![&now, &ask.lane.0, &reason, &ask.detail, &next_probe, &ask.code];
+    match lane.hold(ask)? {
+        Holding::Stays(as_asked) => return Ok(as_asked),
+        Holding::Set => {
+            params.push(&by);
+            tx.exec(sql::hold_set, &params).await?;
+            audit::insert(db, &tx, [lane.held_entry(ask)]).await?;
+        }
+        Holding::ProbeFailed => {
+            tx.exec(sql::hold_probe_failed, &params).await?;
+        }
     }
     tx.commit().await?;
     Ok(true)

@@ -53,7 +53,7 @@ pub(super) fn put(
         version,
         lane.0,
     ])?;
-    configure(s, lane, version, new.enabled)?;
+    configure(s, lane, version, new.enabled, actor)?;
     let told = difference::of_provider(old.as_ref().map(|old| &old.provider), new);
     changed(
         s,
@@ -68,7 +68,7 @@ pub(super) fn put(
 }
 
 /// The lane's rows are from now on sent with these settings.
-fn configure(s: &WriteSession<'_>, lane: LaneId, version: i64, enabled: bool) -> Result<()> {
+fn configure(s: &WriteSession<'_>, lane: LaneId, version: i64, enabled: bool, actor: &Actor) -> Result<()> {
     s.conn
         .prepare_cached(sql::lane_configured)?
         .execute(params![lane.0, version])?;
@@ -79,6 +79,8 @@ fn configure(s: &WriteSession<'_>, lane: LaneId, version: i64, enabled: bool) ->
             None::<String>,
             s.now.as_millis(),
             None::<i64>,
+            None::<String>,
+            actor.as_str(),
         ])?;
     }
     Ok(())

@@ -91,12 +91,13 @@ pub(super) fn hold(s: &WriteSession<'_>, ask: &HoldLane) -> Result<bool> {
         Holding::Stays(as_asked) => return Ok(as_asked),
         Holding::Set => {
             let mut set = s.conn.prepare_cached(sql::hold_set)?;
-            set.execute(params![id, reason, detail, s.now.as_millis(), next_probe])?;
+            let (now, by) = (s.now.as_millis(), ask.held_by());
+            set.execute(params![id, reason, detail, now, next_probe, ask.code, by])?;
             audit::insert(s, &lane.held_entry(ask))?;
         }
         Holding::ProbeFailed => {
             let mut failed = s.conn.prepare_cached(sql::hold_probe_failed)?;
-            failed.execute(params![id, reason, detail, next_probe])?;
+            failed.execute(params![id, reason, detail, next_probe, ask.code])?;
         }
     }
     Ok(true)

@@ -75,6 +75,43 @@ pub async fn a_hold_needs_the_settings_the_attempt_used(t: &TestStore) {
     assert!(hold_of(t, lane).await.is_some());
 }
 
+pub async fn a_hold_says_by_whom_and_for_which_failure(t: &TestStore) {
+    let provider = t.provider(TENANT, "mail").await;
+    let lane = provider.lane;
+    let told = async || {
+        hold_of(t, lane)
+            .await
+            .map(|hold| (hold.reason, hold.by, hold.code))
+    };
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    let code = Some("SMTP_535".to_owned());
+    assert_eq!(told().await, Some((HoldReason::Auth, None, code.clone())));
+    let by_hand = HoldLane {
+        actor: admin(),
+        code: None,
+        ..hold(lane, HoldReason::Operator)
+    };
+    t.store.hold_lane(by_hand).await.unwrap();
+    let admin_said = Some(admin().as_str().to_owned());
+    let stopped = Some((HoldReason::Operator, admin_said.clone(), None));
+    assert_eq!(told().await, stopped);
+    let mut new = provider.provider.clone();
+    let saved = t.store.put_provider(&new, Some(provider.version), &admin()).await;
+    assert_eq!(told().await, stopped, "new settings do not end a person's hold");
+    t.store.resume_lane(lane, None, &admin()).await.unwrap();
+    assert_eq!(told().await, None);
+    new.enabled = false;
+    let version = Some(saved.unwrap().version);
+    let saved = t.store.put_provider(&new, version, &admin()).await.unwrap();
+    assert_eq!(told().await, Some((HoldReason::Disabled, admin_said, None)));
+    new.enabled = true;
+    t.store
+        .put_provider(&new, Some(saved.version), &admin())
+        .await
+        .unwrap();
+    assert_eq!(told().await, None);
+}
+
 pub async fn a_second_hold_for_the_same_reason_is_the_same_hold(t: &TestStore) {
     let lane = t.lane("mail").await;
     assert!(t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap());

@@ -523,6 +523,7 @@ pub async fn a_provider_is_found_by_the_hash_of_its_secret_and_by_no_earlier_one
         config_version: None,
         reason: HoldReason::Auth,
         detail: None,
+        code: None,
         probe_after: None,
         actor: admin(),
     };

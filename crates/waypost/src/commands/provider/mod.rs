@@ -18,7 +18,7 @@ use domain::Tracer;
 use policy::Policy;
 use prompts::{Terminal, ask_kind, ask_missing};
 use settings::{ask_again, merge, read};
-use show::{captured, kinds, list, say};
+use show::{captured, kinds, list, say, show};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -177,7 +177,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Add(args) => add(args).await,
         Command::Set(args) => set(args).await,
         Command::List(args) => list(args).await,
-        Command::Show(args) => say(&args.central.client()?.provider(&args.id).await?, args.format),
+        Command::Show(args) => show(args).await,
         Command::Test(args) => test(args).await,
         Command::Captured(args) => captured(args).await,
         Command::Callback(args) => callback(args).await,

@@ -1,12 +1,13 @@
 //! How providers and their kinds are shown. Secrets come masked from central.
 
-use super::{Captured, Plain};
-use crate::output::{self, table, time};
+use super::{Captured, One, Plain};
+use crate::output::{self, lanes, rows::cut, table, time};
 use client::Provider;
 use comfy_table::Cell;
 
 pub async fn list(args: Plain) -> anyhow::Result<()> {
-    let providers = args.central.client()?.providers().await?;
+    let client = args.central.client()?;
+    let providers = client.providers().await?;
     if args.format.json {
         return output::json(&providers);
     }
@@ -16,14 +17,16 @@ pub async fn list(args: Plain) -> anyhow::Result<()> {
         );
         return Ok(());
     }
+    let lanes = client.lanes().await?;
     let rows = providers.iter().map(|p| {
+        let lane = lanes.iter().find(|lane| lane.provider == p.id);
         vec![
             Cell::new(&p.id),
             Cell::new(&p.name),
             Cell::new(&p.kind),
             Cell::new(p.channel),
             Cell::new(p.order),
-            Cell::new(state(p)),
+            Cell::new(lane.map_or_else(|| state(p), |lane| cut(&lanes::state(lane), 80))),
         ]
     });
     output::line(table(&["id", "name", "kind", "type", "order", "state"], rows).trim_fmt())
@@ -31,9 +34,24 @@ pub async fn list(args: Plain) -> anyhow::Result<()> {
 
 fn state(provider: &Provider) -> String {
     match &provider.hold {
-        Some(hold) => format!("held: {} since {}", hold.reason, time::short(hold.since)),
+        Some(hold) => format!("held: {}, since {}", hold.in_words(), time::short(hold.since)),
         None if provider.enabled => "in use".into(),
         None => "off".into(),
+    }
+}
+
+/// A provider, and what it is doing.
+pub async fn show(args: One) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let provider = client.provider(&args.id).await?;
+    if args.format.json {
+        return output::json(&provider);
+    }
+    say(&provider, args.format)?;
+    let lanes = client.lanes().await?;
+    match lanes.iter().find(|lane| lane.provider == provider.id) {
+        Some(lane) => output::line(format_args!("  it is {}", lanes::state(lane))),
+        None => Ok(()),
     }
 }
 

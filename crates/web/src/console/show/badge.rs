@@ -3,11 +3,10 @@
 use super::Icon;
 use askama::filters::HtmlSafe;
 use domain::{
-    EventStatus, HoldReason, Limits, ScheduleStatus, Status, Timestamp, WaitReason, event::CameTo,
+    EventStatus, LaneReport, LaneState, ScheduleStatus, Status, Timestamp, event::CameTo,
     site::OperationStatus,
 };
-use std::{borrow::Borrow, fmt};
-use store::outbox::Lane;
+use std::fmt;
 
 /// How good or bad it is, for the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,67 +131,32 @@ pub fn ok_badge(ok: bool) -> Badge {
 
 /// What a lane is doing, in a word, and why in some more.
 #[derive(Debug, Clone)]
-pub struct LaneState {
+pub struct LaneShown {
     pub badge: Badge,
     pub why: String,
     pub since: Option<Timestamp>,
     pub next: Option<Timestamp>,
     pub detail: Option<String>,
+    /// What helps, where something is wrong.
+    pub advice: Option<String>,
 }
 
-impl LaneState {
-    /// `limits` are those of its provider, where there is one; `sealed` is why this node cannot open its secrets.
-    pub fn of(lane: &Lane, limits: Option<&Limits>, sealed: Option<String>, now: Timestamp) -> Self {
-        let plain = |badge, why: &str| Self {
-            badge,
-            why: why.into(),
-            since: None,
-            next: None,
-            detail: None,
-        };
-        if let Some(hold) = &lane.hold {
-            return Self {
-                badge: Badge::HELD,
-                why: hold_in_words(hold.reason).into(),
-                since: Some(hold.since),
-                next: hold.next_probe,
-                detail: hold.detail.clone(),
-            };
-        }
-        if sealed.is_some() {
-            return Self {
-                detail: sealed,
-                ..plain(Badge::HELD, WaitReason::Secrets.in_words())
-            };
-        }
-        match lane.not_before {
-            Some(until) if until > now => Self {
-                next: Some(until),
-                ..plain(
-                    Badge::new(Icon::Clock, "Slowed", Tone::Busy),
-                    "the far end asked for less; it is left alone for a while",
-                )
+impl From<LaneReport> for LaneShown {
+    fn from(report: LaneReport) -> Self {
+        Self {
+            badge: match report.state {
+                LaneState::Idle => Badge::new(Icon::Dot, "Idle", Tone::Quiet),
+                LaneState::Sending => Badge::new(Icon::Flow, "Sending", Tone::Good),
+                LaneState::Failing => Badge::new(Icon::Turn, "Failing", Tone::Bad),
+                LaneState::Throttled => Badge::new(Icon::Clock, "Waiting", Tone::Busy),
+                LaneState::Sealed | LaneState::Held => Badge::HELD,
+                LaneState::Disabled => Badge::DISABLED,
             },
-            _ if lane.waiting > 0 => {
-                let rate = limits.and_then(|limits| limits.per_second);
-                let why = rate.map_or(String::new(), |n| {
-                    format!("at most {n} per second, as its settings say")
-                });
-                plain(Badge::new(Icon::Flow, "Flowing", Tone::Good), &why)
-            }
-            _ => plain(Badge::new(Icon::Dot, "Idle", Tone::Quiet), "nothing waits"),
+            why: report.words,
+            since: report.since,
+            next: report.until,
+            detail: report.detail,
+            advice: report.advice,
         }
-    }
-}
-
-pub fn hold_in_words(reason: impl Borrow<HoldReason>) -> &'static str {
-    match reason.borrow() {
-        HoldReason::Auth => "the provider refuses our credentials",
-        HoldReason::Quota => "the provider's quota is used up",
-        HoldReason::Billing => "the provider wants money",
-        HoldReason::Config => "a setting of the provider is wrong",
-        HoldReason::Down => "the provider does not answer",
-        HoldReason::Operator => "held by an operator",
-        HoldReason::Disabled => "the provider is switched off",
     }
 }

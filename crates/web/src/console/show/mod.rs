@@ -9,8 +9,7 @@ mod when;
 use std::{borrow::Borrow, time::Duration};
 
 pub use badge::{
-    Badge, LaneState, event_badge, hold_in_words, message_badge, ok_badge, operation_badge, schedule_badge,
-    status_badge,
+    Badge, LaneShown, event_badge, message_badge, ok_badge, operation_badge, schedule_badge, status_badge,
 };
 pub use chart::{Chart, Spark};
 pub use icon::Icon;

@@ -17,7 +17,7 @@ with moment as (
       where d.lane = $2::bigint and d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now()))
         and (d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
     )
-  returning lane_id, pauses_version, hold_reason, hold_detail, hold_since, next_probe, probes
+  returning lane_id, pauses_version, hold_reason, hold_detail, hold_by, hold_code, hold_since, next_probe, probes
 ), durable as materialized (
   -- Not worth asking what the lane's messages cost: one row now and then.
   select set_config('synchronous_commit', 'on', true) from probing limit 1
@@ -51,7 +51,7 @@ select
   claimed.seq, claimed.lane, claimed.site, claimed.generation, claimed.attempts, claimed.unknowns,
   claimed.claims, claimed.waiting_since, claimed.code, claimed.superseded,
   n.tenant, n.id, n.created_at, n.expires_at, n.channel, n.list_name, n.recipients, n.subject, n.body, n.type_data, n.extra,
-  probing.hold_reason, probing.hold_detail, probing.hold_since, probing.next_probe, probing.probes
+  probing.hold_reason, probing.hold_detail, probing.hold_by, probing.hold_code, probing.hold_since, probing.next_probe, probing.probes
 from moment
 left join (claimed join notifications n on n.seq = claimed.seq) on true
 left join probing on true

@@ -1,4 +1,5 @@
 -- $1 lane.
 update lanes
-set hold_reason = null, hold_detail = null, hold_since = null, next_probe = null, probes = 0, probe_until = null
+set hold_reason = null, hold_detail = null, hold_since = null, hold_by = null, hold_code = null,
+  next_probe = null, probes = 0, probe_until = null
 where lane_id = $1::bigint

@@ -8,7 +8,7 @@ select
   iif(d.seq is null, o.error, d.error) as error,
   o.status, o.at, o.resolved_targets, o.provider_message_id, o.receipt, o.receipt_at,
   d.leased_until, l.lane_id, iif(d.seq is null, null, l.not_before) as lane_not_before,
-  l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_since, l.next_probe, l.probes
+  l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_by, l.hold_code, l.hold_since, l.next_probe, l.probes
 from notifications n
 left join due d on d.seq = n.seq
 left join outcome o on o.seq = n.seq

@@ -1,0 +1,95 @@
+//! What the lanes of a tenant are doing, for everybody who shows it.
+
+use crate::directory::Directory;
+use domain::{
+    AuditKind, AuditStatus, TenantId, Timestamp,
+    lane_report::{LaneFacts, LaneReport, LastAttempts},
+};
+use std::{collections::HashMap, time::Duration};
+use store::{
+    Store,
+    outbox::Lane,
+    query::{AuditFilter, Page},
+};
+
+/// The newest attempts of a tenant that are looked at, over all its lanes.
+const ATTEMPTS_LOOKED_AT: u32 = 200;
+/// How a lane did longer ago than this says nothing about how it does.
+const LATELY: Duration = Duration::from_secs(3600);
+
+/// A lane, what it is doing, and how its last attempts went.
+#[derive(Debug, Clone)]
+pub struct LaneNow {
+    pub lane: Lane,
+    pub report: LaneReport,
+    pub last: LastAttempts,
+    /// Why this node cannot open the provider's secrets, if it cannot.
+    pub sealed: Option<String>,
+}
+
+/// All lanes of a tenant. Costs the same whatever the history.
+pub async fn now(
+    store: &dyn Store,
+    directory: &Directory,
+    tenant: TenantId,
+    now: Timestamp,
+) -> store::Result<Vec<LaneNow>> {
+    let rates: HashMap<_, _> = store
+        .providers(tenant)
+        .await?
+        .into_iter()
+        .map(|provider| (provider.lane, provider.provider.limits.per_second))
+        .collect();
+    let mut last = last_attempts(store, tenant, now).await?;
+    let lanes = store.lanes(tenant).await?;
+    let mut all = Vec::with_capacity(lanes.len());
+    for lane in lanes {
+        let sealed = directory.sealed(lane.lane).await?;
+        let last = last.remove(&lane.provider).unwrap_or_default();
+        let report = LaneReport::of(LaneFacts {
+            now,
+            provider: &lane.provider,
+            waiting: lane.waiting,
+            hold: lane.hold.as_ref(),
+            sealed: sealed.as_deref(),
+            not_before: lane.not_before,
+            last: &last,
+            per_second: rates.get(&lane.lane).copied().flatten(),
+        });
+        all.push(LaneNow {
+            lane,
+            report,
+            last,
+            sealed,
+        });
+    }
+    Ok(all)
+}
+
+/// By provider.
+async fn last_attempts(
+    store: &dyn Store,
+    tenant: TenantId,
+    now: Timestamp,
+) -> store::Result<HashMap<String, LastAttempts>> {
+    let filter = AuditFilter {
+        from: Some(now - LATELY),
+        kind: Some(AuditKind::NotifyDeliver),
+        status: Some(AuditStatus::Attempted),
+        ..AuditFilter::default()
+    };
+    let page = Page {
+        limit: ATTEMPTS_LOOKED_AT,
+        after: None,
+    };
+    let mut by_provider: HashMap<String, LastAttempts> = HashMap::new();
+    for row in store.audit(tenant, &filter, page).await?.rows {
+        if let Some(provider) = row.target {
+            by_provider
+                .entry(provider)
+                .or_default()
+                .add(row.code, row.provider_code);
+        }
+    }
+    Ok(by_provider)
+}

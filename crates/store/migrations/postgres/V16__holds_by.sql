@@ -1,0 +1,3 @@
+-- Who holds a lane, where it is a person, and the code of the failure that it is held for.
+alter table lanes add column hold_by text;
+alter table lanes add column hold_code text;
