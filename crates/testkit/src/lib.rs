@@ -9,7 +9,7 @@ pub mod network;
 pub mod site;
 pub mod temp;
 
-pub use eventually::eventually;
+pub use eventually::{eventually, seen_in_time, until};
 pub use far_end::{FarEnd, Reply};
 pub use fixtures::a_notification;
 pub use identity::IdentityProvider;

@@ -3,6 +3,7 @@
 use crate::world::World;
 use central::Settings;
 use std::time::Duration;
+use testkit::until;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -14,17 +15,12 @@ async fn every_loop_of_a_node_is_seen_from_its_start_with_what_it_is_for() {
     let tasks = world.central.start(&stop);
     let loops = &world.central.loops;
     let ran = |name: &str| loops.reports().get(name).map_or(0, |report| report.runs);
-    let all_ran = async {
-        while ["dispatch", "purge", "figures", "sites", "leases"]
+    until("each loop to have run", async || {
+        ["dispatch", "purge", "figures", "sites", "leases"]
             .iter()
-            .any(|name| ran(name) == 0)
-        {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), all_ran)
-        .await
-        .unwrap();
+            .all(|name| ran(name) > 0)
+    })
+    .await;
     let reports = loops.reports();
     let names: Vec<_> = reports.keys().copied().collect();
     assert_eq!(

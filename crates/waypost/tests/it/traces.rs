@@ -6,16 +6,11 @@ use crate::{
 };
 use serde_json::Value;
 use simulator::{HttpOptions, HttpReceiver};
-use std::{
-    collections::BTreeMap,
-    process::Stdio,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, process::Stdio};
+use testkit::until;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
-/// Nothing here takes so long; a test that waits for longer has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn traceparent() -> String {
     format!("00-{TRACE}-{CALLER}-01")
@@ -77,7 +72,7 @@ impl Collector {
     /// The spans of the caller's trace, once there are so many, by service and name.
     async fn trace(&self, n: usize) -> BTreeMap<(String, String), Got> {
         let mut found = BTreeMap::new();
-        wait_until(|| {
+        until("the spans", async || {
             let spans = self.spans().into_iter().filter(|span| span.trace == TRACE);
             found = spans
                 .map(|span| ((span.service.clone(), span.name.clone()), span))
@@ -90,14 +85,6 @@ impl Collector {
             assert!(span.start <= span.end, "{span:?}");
         }
         found
-    }
-}
-
-async fn wait_until(mut there: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !there() {
-        assert!(start.elapsed() < PATIENCE, "it did not come");
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -202,7 +189,7 @@ async fn a_collector_that_is_away_costs_no_delivery_is_told_once_and_what_is_dro
         server
             .run(&["notify", "--provider", "cap", "--body", "x", "--wait"])
             .done();
-        wait_until(|| dropped() >= round * 4).await;
+        until("spans to be dropped", async || dropped() >= round * 4).await;
     }
     let log = server.terminate_and_read_log();
     assert_eq!(log.matches("traces cannot be sent").count(), 1, "{log}");

@@ -6,7 +6,7 @@ use central::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
 use domain::{Channel, SystemClock};
 use std::{sync::Arc, time::Duration};
-use testkit::FarEnd;
+use testkit::{FarEnd, eventually, until};
 use tokio_util::sync::CancellationToken;
 
 /// Runs a node until it has polled so often. Answers how many transactions it took from start to stop.
@@ -34,9 +34,7 @@ async fn transactions(admin: &Admin, url: &str, polls: u64) -> i64 {
             .get("dispatch")
             .map_or(0, |report| report.runs)
     };
-    while polled() < polls {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until("the polls", async || polled() >= polls).await;
     stop.cancel();
     tasks.wait().await;
     node.store.close().await;
@@ -45,12 +43,8 @@ async fn transactions(admin: &Admin, url: &str, polls: u64) -> i64 {
 
 /// Once the node's sessions are gone.
 async fn count(admin: &Admin, database: &str) -> i64 {
-    loop {
-        if let Some(seen) = admin.transactions(database).await.unwrap() {
-            return seen;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let seen = async || admin.transactions(database).await.unwrap();
+    eventually("the node's sessions to be gone", seen).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,7 +12,10 @@ use store::{
     query::{Filter, Page},
     sqlite::SqliteStore,
 };
-use testkit::site::{ASite, a_forward};
+use testkit::{
+    site::{ASite, a_forward},
+    until,
+};
 use tokio_util::sync::CancellationToken;
 
 async fn connected(node: &Node, key: &str) -> (LinkClient, CancellationToken) {
@@ -150,11 +153,9 @@ async fn any_node_can_ask_a_site_that_another_one_has() {
     let gone = two.client.discard_site_parked("north", "p1").await.unwrap_err();
     assert!(gone.to_string().contains("not parked"), "{gone}");
     stop.cancel();
-    loop {
+    until("the other node to know that it is offline", async || {
         let offline = two.client.site_parked("north", 10, None).await.unwrap_err();
-        if offline.to_string().contains("is offline since") {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+        offline.to_string().contains("is offline since")
+    })
+    .await;
 }

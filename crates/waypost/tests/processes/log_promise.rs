@@ -11,7 +11,8 @@ use simulator::{
     http::HttpRule,
     smtp::{Phase, SmtpRule},
 };
-use std::{path::Path, time::Duration};
+use std::path::Path;
+use testkit::until;
 
 const ADDRESS: &str = "planted-address@example.com";
 const SUBJECT: &str = "planted-subject";
@@ -21,14 +22,6 @@ const ANSWER: &str = "planted-answer";
 const VALUE: &str = "planted-value";
 
 const PLANTED: [&str; 6] = [ADDRESS, SUBJECT, BODY, URL_TOKEN, ANSWER, VALUE];
-
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    while !is_so().await {
-        assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
 
 fn draft(id: &str, kind: &str, settings: Value) -> ProviderDraft {
     ProviderDraft {

@@ -27,6 +27,7 @@ mod node;
 mod postgres;
 #[cfg(feature = "postgres-tests")]
 mod postgres_down;
+mod process;
 mod proxy;
 mod readme;
 mod receipts;

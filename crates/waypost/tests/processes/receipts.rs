@@ -17,6 +17,7 @@ use std::{
     path::Path,
     time::Duration,
 };
+use testkit::until;
 
 const APP_SECRET: &str = "meta-app-secret-0123456789";
 const AUTH_TOKEN: &str = "twilio-auth-token-01234567";
@@ -39,12 +40,10 @@ async fn node(folder: &Path, address: SocketAddr) -> Node {
 
 async fn until_told(far_end: &HttpReceiver, taken: u64) {
     let all = ReceiptCounts { taken, refused: 0 };
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    while far_end.receipts().counts() != all {
-        let counts = far_end.receipts().counts();
-        assert!(tokio::time::Instant::now() < deadline, "{counts:?}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    until("all receipts to be told", async || {
+        far_end.receipts().counts() == all
+    })
+    .await;
 }
 
 async fn provider(client: &Client, id: &str, kind: &str, settings: Value) -> String {
@@ -95,16 +94,13 @@ async fn send(client: &Client, n: u64) -> Vec<NotificationId> {
 }
 
 async fn until_each(client: &Client, ids: &[NotificationId], status: Status, receipt: &str) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     for id in ids {
-        loop {
+        let what = format!("{id} to be {status} and {receipt}");
+        until(&what, async || {
             let now = client.status(*id).await.unwrap();
-            if now.status == status && now.receipt.as_deref() == Some(receipt) {
-                break;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{id}: {now:?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            now.status == status && now.receipt.as_deref() == Some(receipt)
+        })
+        .await;
     }
 }
 

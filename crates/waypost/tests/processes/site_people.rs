@@ -12,6 +12,7 @@ use std::{
     process::{Command, Output},
     time::Duration,
 };
+use testkit::until;
 
 fn waypost(node: &Node, agent: &AgentProcess, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_waypost"))
@@ -27,14 +28,6 @@ fn json(output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    while !is_so().await {
-        assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 use store::Store;
-use testkit::{FarEnd, Reply, a_notification};
+use testkit::{FarEnd, Reply, a_notification, until};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -115,9 +115,7 @@ const RENEWALS_PER_LEASE: u64 = 4;
 async fn renewed(node: &Central, times: u64) {
     let runs = || node.loops.reports()["leases"].runs;
     let enough = runs() + times;
-    while runs() < enough {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until("looks at the leases", async || runs() >= enough).await;
 }
 
 fn far_end() -> FarEnd {
@@ -164,9 +162,7 @@ async fn who_watches_one_node_hears_what_the_other_does() {
     let running = [one.start(&stop), two.start_listening(&stop)];
     assert!(!one.changes.is_watched());
     let mut news = two.changes.subscribe();
-    while !one.changes.is_watched() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until("somebody to watch", async || one.changes.is_watched()).await;
     let submission = a_notification().by(Channel::Webhook).0;
     let id = submission.id;
     one.ingest.submit(vec![submission]).await.unwrap();

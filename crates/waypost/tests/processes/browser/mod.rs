@@ -30,6 +30,7 @@ mod times;
 mod world;
 
 pub use chromium::{Browser, Scripts};
+pub use testkit::until;
 pub use world::World;
 
 use std::time::Duration;
@@ -37,15 +38,6 @@ use std::time::Duration;
 /// How long anything may take on a machine that does other things as well.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-
-/// Waits until something is so.
-pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + PAGE_TIMEOUT;
-    while !is_so().await {
-        assert!(tokio::time::Instant::now() < deadline, "waited for: {what}");
-        tokio::time::sleep(LOOK_AGAIN).await;
-    }
-}
 
 /// Each journey as two tests.
 macro_rules! with_and_without_script {
