@@ -190,7 +190,7 @@ fn uses_of(words: &[&str], allowed: &str) -> Vec<String> {
     let its_tests = allowed.replace(".rs", "_tests.rs");
     let mut found = vec![];
     for path in files("crates", ".rs") {
-        if path == Path::new(allowed) || path == Path::new(&its_tests) {
+        if path.starts_with(allowed) || path == Path::new(&its_tests) {
             continue;
         }
         let source = Source::read(&read(&path));
@@ -234,7 +234,7 @@ fn delays_are_computed_in_one_place() {
         "*self.factor",
         "factor*=",
     ];
-    let found = uses_of(&words, "crates/domain/src/retry.rs");
+    let found = uses_of(&words, "crates/domain/src/retry");
     assert!(
         found.is_empty(),
         "delays belong to domain::retry:\n{}",

@@ -3,15 +3,17 @@
 //! Always true: a recipient who accepted stays accepted, whatever happens to the others; a notification with an
 //! open recipient is never terminal; one without is.
 
+mod tally;
+
 use crate::{
-    code::{AMBIGUOUS, TIMEOUT},
     hold::HoldReason,
-    outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport},
+    outcome::{Accepted, Failure, Outcome, RecipientReport},
     recipient::{RecipientResult, RecipientState},
-    retry::{AttemptFacts, Jitter, ParkReason, RetryPolicy, Verdict},
+    retry::{AttemptFacts, Jitter, RetryPolicy},
     status::Status,
 };
 use std::time::Duration;
+use tally::Tally;
 
 /// The code of a notification that some recipients got and others never will.
 pub const PARTIAL: &str = "PARTIAL";
@@ -196,10 +198,7 @@ pub fn settle(
         Outcome::Failed(failure) => same_for_all(targets, || Err(failure.clone())),
     };
     let rest_is_open = !targets.open.is_empty() && reports.len() < targets.open.len();
-    let mut tally = Tally {
-        rest_is_open,
-        ..Tally::default()
-    };
+    let mut tally = Tally::new(rest_is_open);
     let mut recipients: Vec<RecipientUpdate> = reports
         .into_iter()
         .map(|report| {
@@ -207,7 +206,7 @@ pub fn settle(
             tally.add(policy, AttemptFacts { number, ..facts }, report, jitter)
         })
         .collect();
-    let hold = tally.wait.as_ref().map(|(reason, _)| *reason);
+    let hold = tally.hold();
     let ended = tally.conclude(policy, targets);
     if ended.status().is_some() {
         debug_assert!(recipients.iter().all(|r| r.state != RecipientState::Open));
@@ -243,186 +242,6 @@ fn same_for_all(
         .collect()
 }
 
-#[derive(Default)]
-struct Tally {
-    accepted: Option<Accepted>,
-    /// With the number of the try that was the last.
-    failed: Option<(ParkReason, Failure, AttemptFacts)>,
-    ambiguous: bool,
-    retry: Option<(Duration, Failure)>,
-    unknown: bool,
-    postpone: Option<(Duration, Failure)>,
-    wait: Option<(HoldReason, Failure)>,
-    /// After a failure of the whole far end the others were not asked for.
-    rest_is_open: bool,
-}
-
-/// The earliest of the wanted times: who asked for more patience keeps a time of its own.
-fn earliest(known: &mut Option<(Duration, Failure)>, after: Duration, failure: Failure) {
-    if known.as_ref().is_none_or(|(earlier, _)| after < *earlier) {
-        *known = Some((after, failure));
-    }
-}
-
-impl Tally {
-    fn add(
-        &mut self,
-        policy: &RetryPolicy,
-        facts: AttemptFacts,
-        report: RecipientReport,
-        jitter: Jitter,
-    ) -> RecipientUpdate {
-        let RecipientReport { address, result } = report;
-        let mut update = RecipientUpdate {
-            address,
-            state: RecipientState::Accepted,
-            provider_message_id: None,
-            cause: None,
-            tried: true,
-            wait: None,
-        };
-        let failure = match result {
-            Ok(accepted) => {
-                update.provider_message_id = accepted.provider_message_id.clone();
-                self.accepted.get_or_insert(accepted);
-                return update;
-            }
-            Err(failure) => failure,
-        };
-        update.cause = Some(failure.clone().into());
-        update.state = RecipientState::Open;
-        match policy.decide(facts, &failure, jitter) {
-            Verdict::Park(reason) => {
-                let ambiguous = reason == ParkReason::Ambiguous;
-                self.ambiguous |= ambiguous;
-                self.failed.get_or_insert((reason, failure, facts));
-                update.state = match ambiguous {
-                    true => RecipientState::Ambiguous,
-                    false => RecipientState::Failed,
-                };
-            }
-            Verdict::Retry { after } => {
-                self.unknown |= failure.kind == FailureKind::Unknown;
-                update.wait = Some(after);
-                earliest(&mut self.retry, after, failure);
-            }
-            Verdict::Postpone { after } => {
-                (update.tried, update.wait) = (false, Some(after));
-                earliest(&mut self.postpone, after, failure);
-            }
-            Verdict::Wait { reason } => {
-                update.tried = false;
-                self.wait.get_or_insert((reason, failure));
-            }
-        }
-        update
-    }
-
-    fn conclude(mut self, policy: &RetryPolicy, targets: Targets<'_>) -> Ended {
-        if let Some((_, failure)) = self.wait {
-            let cause = failure.into();
-            return Ended::Wait { cause };
-        }
-        let later = targets.later.map(|(after, _)| *after);
-        let postponed = self.postpone.as_ref().map(|(after, _)| *after);
-        if let Some((after, failure)) = self.retry {
-            return Ended::Retry {
-                after: [later, postponed]
-                    .into_iter()
-                    .flatten()
-                    .fold(after, Duration::min),
-                unknown: self.unknown,
-                cause: failure.into(),
-            };
-        }
-        if let Some((after, failure)) = self.postpone {
-            return Ended::Postpone {
-                after: later.map_or(after, |later| later.min(after)),
-                cause: failure.into(),
-            };
-        }
-        if self.rest_is_open {
-            return self.rest(policy);
-        }
-        if let Some((after, cause)) = targets.later {
-            return Ended::Postpone {
-                after: *after,
-                cause: cause.clone(),
-            };
-        }
-        let failed = self.failed.take();
-        self.end(failed, targets)
-    }
-
-    /// For those who were not asked for: as soon as one who was would be asked again.
-    fn rest(self, policy: &RetryPolicy) -> Ended {
-        match self.failed {
-            Some((_, failure, _)) => Ended::Postpone {
-                after: policy.after_stop(&failure),
-                cause: failure.into(),
-            },
-            None => Ended::Postpone {
-                after: Duration::ZERO,
-                cause: Cause::new(TIMEOUT, "the time was over before everybody's turn"),
-            },
-        }
-    }
-
-    /// Nobody is open any more.
-    fn end(self, failed: Option<(ParkReason, Failure, AttemptFacts)>, targets: Targets<'_>) -> Ended {
-        let some_accepted = self.accepted.is_some() || targets.any_accepted_before();
-        let ambiguous = self.ambiguous || targets.any_ambiguous_before();
-        let code = |own: &str| match (some_accepted, ambiguous) {
-            (true, _) => PARTIAL.to_owned(),
-            (false, true) => AMBIGUOUS.to_owned(),
-            (false, false) => own.to_owned(),
-        };
-        if let Some((reason, failure, facts)) = failed {
-            let error = explain(reason, facts, &failure);
-            let code = code(&failure.code);
-            // What is no longer the code is the closest thing to the far end's own.
-            let own = Some(failure.code).filter(|known| *known != code);
-            let cause = Cause {
-                code,
-                provider_code: failure.provider_code.or(own).map(Into::into),
-                error,
-            };
-            return Ended::Park { cause };
-        }
-        if let Some(earlier) = targets.given_up().next() {
-            let error = earlier.error.clone();
-            let error = error.unwrap_or_else(|| "a recipient failed for good".into());
-            let cause = Cause {
-                code: code(PARTIAL),
-                provider_code: earlier.provider_code.clone().or_else(|| earlier.code.clone()),
-                error,
-            };
-            return Ended::Park { cause };
-        }
-        Ended::Delivered {
-            provider_message_id: self.accepted.unwrap_or_default().provider_message_id,
-        }
-    }
-}
-
-fn explain(reason: ParkReason, facts: AttemptFacts, failure: &Failure) -> String {
-    let detail = &failure.detail;
-    match reason {
-        ParkReason::Permanent => detail.clone(),
-        ParkReason::AttemptsExhausted => format!("gave up after {} attempts: {detail}", facts.number),
-        ParkReason::TooOld => {
-            format!(
-                "gave up after {}: {detail}",
-                crate::retry::human(Duration::from_secs(facts.age.as_secs()))
-            )
-        }
-        ParkReason::UnknownAnswer => {
-            format!("no rule for this answer, and another try did not help: {detail}")
-        }
-        ParkReason::Ambiguous => format!("it is not known whether the far end took it: {detail}"),
-    }
-}
-
 /// Where nobody is left to send to: everybody on the list now has accepted, or some have failed for good, or were left
 /// out because they asked for that (`suppressed`: the first of them).
 pub fn settle_without_targets(
@@ -447,5 +266,4 @@ pub fn settle_without_targets(
 }
 
 #[cfg(test)]
-#[path = "settle_tests.rs"]
 mod tests;

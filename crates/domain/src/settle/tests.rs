@@ -1,7 +1,7 @@
 //! What each kind of attempt comes to, and what holds for any of them.
 
 use super::*;
-use crate::{OnAmbiguous, Scope, Timestamp};
+use crate::{OnAmbiguous, Scope, Timestamp, code::AMBIGUOUS};
 use proptest::prelude::*;
 
 fn facts(number: u32) -> AttemptFacts {
