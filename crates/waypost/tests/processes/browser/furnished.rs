@@ -115,6 +115,7 @@ impl Furnished {
                 "notification-delivered",
                 &format!("/notifications/{}", self.delivered),
             ),
+            shown("attempt", &format!("/notifications/{}/attempts/1", self.parked)),
             shown("sites", "/sites"),
             shown("site", "/sites/plant-north"),
             shown("audit", "/audit"),

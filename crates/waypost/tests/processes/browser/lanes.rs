@@ -27,6 +27,7 @@ async fn a_held_lane_keeps_its_rows_and_lets_them_go_when_it_is_resumed(scripts:
     browser.fill("#reason", "maintenance until noon").await;
     browser.click("#hold").await;
     browser.shows("#state", "Held").await;
+    browser.shows("#state", "stopped by").await;
     browser.shows("#health", "maintenance until noon").await;
     assert_eq!(held_by(&world).await, Some(HoldReason::Operator));
 
