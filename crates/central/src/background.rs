@@ -56,6 +56,18 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         },
     );
     start.woken(
+        About::when_woken(
+            "failover",
+            "takes what waits for a provider in trouble on to the next one of its channel",
+            looks,
+        ),
+        |central| async move { central.chores.failover().await },
+        |central| async move {
+            let moved = central.failover.sweep().await;
+            moved.map(|n| format!("moved {n} notifications")).into()
+        },
+    );
+    start.woken(
         About::every(
             "receipts",
             "works on what providers tell later",

@@ -2,7 +2,10 @@
 
 use domain::lock::lock;
 use std::{
-    sync::{Mutex, MutexGuard},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::{sync::Notify, time::Instant};
@@ -16,6 +19,8 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(60);
 pub(crate) struct Chores {
     jobs: Notify,
     expired: Notify,
+    failover: Notify,
+    lanes_are_failing: AtomicBool,
     compact: Notify,
     compact_asked: Mutex<Option<Instant>>,
     counts: Mutex<Counts>,
@@ -35,6 +40,9 @@ impl Chores {
         if chores.expired {
             self.expired.notify_one();
         }
+        if chores.failover {
+            self.failover.notify_one();
+        }
         if chores.counts {
             self.are_counts();
         }
@@ -51,6 +59,27 @@ impl Chores {
     /// Completes when something waits past its time.
     pub async fn expired(&self) {
         self.expired.notified().await;
+    }
+
+    /// Completes when a provider may be in trouble whose messages go on to the next one.
+    pub async fn failover(&self) {
+        self.failover.notified().await;
+    }
+
+    pub fn look_for_failover(&self) {
+        self.failover.notify_one();
+    }
+
+    /// Whether what comes in for a lane that is held is to be moved on at once.
+    pub fn lanes_are_failing(&self, failing: bool) {
+        self.lanes_are_failing.store(failing, Ordering::Relaxed);
+    }
+
+    /// Something came in for lanes of which `any_held` says whether one is held. Nearly always nobody is asked.
+    pub fn came_in(&self, any_held: impl FnOnce() -> bool) {
+        if self.lanes_are_failing.load(Ordering::Relaxed) && any_held() {
+            self.look_for_failover();
+        }
     }
 
     /// Completes when the queue is worth compacting, and has not just been tried to be.

@@ -12,6 +12,7 @@ pub mod directory;
 pub mod dispatcher;
 pub mod events;
 pub mod expiry;
+pub mod failover;
 pub mod figures;
 pub mod ingest;
 pub mod jobs;
@@ -35,6 +36,7 @@ pub mod watched_kpis;
 mod background;
 mod chores;
 mod node;
+mod opted_out;
 mod tenants;
 
 pub use auto_key::auto_key;

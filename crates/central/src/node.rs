@@ -7,6 +7,7 @@ use crate::{
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
     events::{EventParts, EventService, EventSettings},
+    failover::FailoverService,
     ingest::Ingest,
     jobs::JobService,
     keys::Keys,
@@ -100,6 +101,7 @@ pub struct Central {
     pub jobs: JobService,
     pub sites: SiteService,
     pub receipts: ReceiptService,
+    pub failover: FailoverService,
     /// What runs in the background. Whoever runs the node ends the process when a part is gone.
     pub loops: Loops,
     pub changes: Changes,
@@ -124,6 +126,7 @@ impl Central {
         settings: Settings,
     ) -> Self {
         let changes = Changes::default();
+        let chores: Arc<Chores> = Arc::default();
         let wake = Arc::new(Wake::default());
         let directory = Directory::new(store.clone(), store.clone(), store.clone(), registry, sealer);
         let directory = Arc::new(directory.reached_at(settings.public_url.clone()));
@@ -199,8 +202,19 @@ impl Central {
                 store.clone(),
                 store.clone(),
                 store.clone(),
+                store.clone(),
+                store.clone(),
                 directory.clone(),
                 changes.clone(),
+            ),
+            failover: FailoverService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                directory.clone(),
+                wake.clone(),
+                changes.clone(),
+                chores.clone(),
             ),
             loops: Loops::new(clock.clone()),
             watched_kpis: WatchedKpis::new(store.clone(), settings.kpi),
@@ -212,7 +226,7 @@ impl Central {
             operator,
             changes,
             wake,
-            chores: Arc::default(),
+            chores,
         }
     }
 

@@ -21,6 +21,7 @@
 mod act;
 mod again;
 mod build;
+mod channels;
 mod error;
 pub mod events;
 mod filter;
@@ -42,6 +43,7 @@ mod templates;
 pub use act::{Acted, Job, Matching};
 pub use again::Again;
 pub use build::ClientBuilder;
+pub use channels::ChannelOrder;
 pub use error::{Error, Result};
 pub use filter::{AuditFilter, Filter};
 pub use health::{Check, LoopReport, Readiness};

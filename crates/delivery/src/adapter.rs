@@ -24,6 +24,11 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it could send a message that is made of this template of ours; what has no templates takes the text. Does no IO.
+    fn has_template(&self, _name: &str) -> bool {
+        true
+    }
+
     /// Asks the far end about a receipt that nobody signed. Answers with what it says itself; none where it knows of no
     /// such thing.
     async fn ask_receipt(
@@ -63,14 +68,19 @@ impl Message {
 
     /// The template it is made of, for kinds that have any.
     pub fn template_name(&self) -> Option<String> {
-        let data = self.type_data().ok()??;
-        Some(data.get("template")?.get("name")?.as_str()?.to_owned())
+        template_name(&self.content)
     }
 
     /// The type data as a kind knows it, which is an object; the default where there is none.
     pub fn data<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
         read_data(&self.content).map_err(unreadable)
     }
+}
+
+/// The template a content is made of, for kinds that have any.
+pub fn template_name(content: &Content) -> Option<String> {
+    let data: serde_json::Value = serde_json::from_str(content.type_data.as_deref()?).ok()?;
+    Some(data.get("template")?.get("name")?.as_str()?.to_owned())
 }
 
 /// The type data of a content, or why it is not what the kind knows.

@@ -4,6 +4,7 @@ pub use crate::setting::{Setting, SettingType, When};
 use crate::{
     adapter::Adapter,
     capture::Capture,
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
 };
 use domain::{Channel, Content, FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
@@ -50,6 +51,12 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     /// Whether the far end tells anything later, and how it gets to know where.
     fn receipts_by(&self) -> ReceiptsBy {
         ReceiptsBy::Nothing
+    }
+
+    /// The far end's own codes that say that a recipient wants no more: such a recipient is put on the list of who must not be
+    /// written to.
+    fn opt_outs(&self) -> &'static [OptOut] {
+        &[]
     }
 
     /// What the far end tells later about messages it took. Checks who says so; does no IO and stores nothing.

@@ -51,6 +51,8 @@ names!(
         NotifyReceipt,
         /// An operator had a waiting notification tried at once.
         NotifyTry,
+        /// A waiting notification went on to the next provider of its channel.
+        NotifyMove,
         /// A site called an external system, or somebody acted on such a call.
         CachedCall,
         /// A site wrote to a database, or somebody acted on such a write.
@@ -65,6 +67,8 @@ names!(
         /// Somebody stopped a bulk action.
         JobStopped,
         ProviderChanged,
+        /// What becomes of a channel's messages when a provider is in trouble was changed.
+        ChannelChanged,
         /// Somebody made one real attempt through a provider.
         ProviderTested,
         ListChanged,

@@ -35,6 +35,8 @@ pub enum Change {
     Cancel,
     /// Everybody it was for has asked not to be written to.
     Suppress,
+    /// Its provider is in trouble, and the next one of its channel has it from the start.
+    Move,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +68,7 @@ impl Status {
             (Pending | Retrying, Change::Retry) => Ok(Retrying),
             (Pending | Retrying, Change::Park) => Ok(Parked),
             (Pending | Retrying, Change::Cancel | Change::Suppress) => Ok(Discarded),
+            (Pending | Retrying, Change::Move) => Ok(Pending),
             (Parked, Change::DeliverLate) => Ok(Delivered),
             (Delivered, Change::FailLate) => Ok(Parked),
             (Parked, Change::Requeue) => Ok(Pending),
@@ -121,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CHANGES: [Change; 9] = [
+    const CHANGES: [Change; 10] = [
         Change::Deliver,
         Change::Retry,
         Change::Park,
@@ -131,6 +134,7 @@ mod tests {
         Change::Discard,
         Change::Cancel,
         Change::Suppress,
+        Change::Move,
     ];
 
     #[test]

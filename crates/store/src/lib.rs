@@ -24,6 +24,7 @@ mod error;
 pub mod events;
 pub mod external;
 mod extra;
+pub mod failover;
 mod holds;
 pub mod jobs;
 mod list_index;
@@ -52,6 +53,7 @@ pub use buffer::Buffer;
 pub use directory::Directory;
 pub use error::{Error, Result, json_fault};
 pub use events::Events;
+pub use failover::Failover;
 pub use jobs::Jobs;
 pub use maintenance::Maintenance;
 pub use operator::Operator;
@@ -75,6 +77,7 @@ pub trait Store:
     + Receipts
     + Directory
     + Events
+    + Failover
     + Jobs
     + Maintenance
     + Sites
@@ -93,6 +96,7 @@ impl<T> Store for T where
         + Receipts
         + Directory
         + Events
+        + Failover
         + Jobs
         + Maintenance
         + Sites

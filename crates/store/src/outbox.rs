@@ -135,6 +135,8 @@ pub struct Chores {
     pub counts: bool,
     /// Something waits past its `expiresAt`.
     pub expired: bool,
+    /// A provider is in trouble whose messages go on to the next one.
+    pub failover: bool,
     /// The queue is large, and mostly rows that are gone ([`crate::Maintenance::compact_queue`]).
     pub compact: bool,
 }
@@ -222,6 +224,8 @@ pub struct AttemptRecord {
     pub attempt: Option<AttemptAudit>,
     /// The claim found an earlier one interrupted: one more audit row with code `INTERRUPTED`.
     pub after_interruption: bool,
+    /// Somebody may have it, although the row goes on waiting: another provider must not send it too.
+    pub in_doubt: bool,
 }
 
 impl AttemptRecord {

@@ -32,6 +32,8 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V14__suppressions",
     "V15__transcripts",
     "V16__holds_by",
+    "V17__failover",
+    "V18__lifted_suppressions",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -51,6 +53,8 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V14__suppressions",
     "V15__transcripts",
     "V16__holds_by",
+    "V17__failover",
+    "V18__lifted_suppressions",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use delivery::{
-    Adapter, Attempt, Deadline, Kind, KindInfo, Message, Setting,
+    Adapter, Attempt, Deadline, Kind, KindInfo, Message, OptOut, Setting,
     kind::Settings,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     redact::Redactor,
 };
 use domain::{
-    Accepted, Channel, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState, RetryPolicy,
-    Timestamp, lock::lock,
+    Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState,
+    RetryPolicy, Timestamp, lock::lock,
 };
 use std::{
     fmt,
@@ -69,6 +69,7 @@ pub struct FarEnd {
     says: Arc<Mutex<Option<ReceiptState>>>,
     one_by_one: Arc<AtomicBool>,
     opens: Arc<Mutex<Option<Timestamp>>>,
+    objects_to: Arc<Mutex<Option<String>>>,
 }
 
 impl fmt::Debug for FarEnd {
@@ -89,12 +90,18 @@ impl FarEnd {
             says: Arc::default(),
             one_by_one: Arc::default(),
             opens: Arc::default(),
+            objects_to: Arc::default(),
         }
     }
 
     /// Each recipient is a request of its own.
     pub fn asks_one_by_one(&self) {
         self.one_by_one.store(true, Ordering::SeqCst);
+    }
+
+    /// Its kind could not send what has this subject.
+    pub fn objects_to(&self, subject: &str) {
+        *lock(&self.objects_to) = Some(subject.to_owned());
     }
 
     /// Takes nothing before this.
@@ -154,6 +161,7 @@ fn info(kind: &'static str, channel: Channel) -> KindInfo {
         settings: vec![
             text("host"),
             text("tls"),
+            text("templates"),
             text("password").secret_sent_to(place),
             Setting::url("oauth.tokenUrl", "for tests"),
             text("oauth.clientSecret").secret_sent_to(&["oauth.tokenUrl"]),
@@ -181,6 +189,13 @@ impl Kind for FarEnd {
         }
     }
 
+    fn problems(&self, content: &Content) -> Vec<FieldError> {
+        match &*lock(&self.objects_to) {
+            Some(subject) if *subject == content.subject => vec![FieldError::new("subject", "no, thank you")],
+            _ => vec![],
+        }
+    }
+
     fn build(&self, settings: &Settings) -> Result<Arc<dyn Adapter>, Vec<FieldError>> {
         let problems = self.check(settings);
         if !problems.is_empty() {
@@ -196,7 +211,11 @@ impl Kind for FarEnd {
         ReceiptsBy::ItsSettings
     }
 
-    /// A list of `{"ref", "state", "id", "code", "hold", "unproven"}`.
+    fn opt_outs(&self) -> &'static [OptOut] {
+        const { &[OptOut::everything("STOP"), OptOut::such_messages("NO-MORE-OF-IT")] }
+    }
+
+    /// A list of `{"ref", "state", "id", "code", "own", "hold", "unproven"}`.
     fn read_callback(
         &self,
         _: &Settings,
@@ -225,6 +244,7 @@ fn receipt(told: &serde_json::Value) -> Receipt {
         correlation: text("ref").and_then(|reference| reference.parse().ok()),
         provider_message_id: text("id"),
         code: text("code"),
+        provider_code: text("own"),
         hold: text("hold").and_then(|hold| hold.parse().ok()),
         unproven: told["unproven"].as_bool().unwrap_or(false),
         ..Receipt::new(state.unwrap_or(ReceiptState::Accepted))
@@ -286,6 +306,12 @@ impl Adapter for Wire {
             .recorder
             .received(&Redactor::default(), move || said.clone());
         outcome
+    }
+
+    /// The setting names them one after the other; without it, all.
+    fn has_template(&self, name: &str) -> bool {
+        let known = self.settings.get("templates").and_then(|known| known.as_str());
+        known.is_none_or(|known| known.split(' ').any(|one| one == name))
     }
 
     fn asks_one_by_one(&self) -> bool {

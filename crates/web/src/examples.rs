@@ -55,6 +55,7 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
         "SuppressionRequest" => {
             json!({"address": "ann@example.com", "channel": "Email", "reason": "asked by phone"})
         }
+        "ChannelRequest" => json!({"failover": true}),
         "TemplateSettingsView" => json!({"dateFormat": "%d-%b-%Y", "zone": "Asia/Kolkata"}),
         "EventRequest" => json!({
             "eventType": "booking.confirmed", "entityId": "12345",
@@ -82,6 +83,7 @@ pub fn in_path(path: &str, name: &str) -> &'static str {
         ("message-templates", "version") => "1",
         ("message-templates" | "suppressions", _) => "7",
         ("event-types", _) => "booking.confirmed",
+        ("channels", _) => "Sms",
         ("entities", "type") => "booking",
         ("bookings" | "entities", _) => "12345",
         (_, "name") => "ops",

@@ -1,7 +1,7 @@
 //! A lane as the dispatcher uses it, made of its provider.
 
 use super::{Directory, owner};
-use delivery::Adapter;
+use delivery::{Adapter, OptOut};
 use domain::{Channel, FieldError, LaneId, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use std::sync::Arc;
 use store::directory::Provider;
@@ -20,6 +20,8 @@ pub struct LaneEntry {
     pub on_ambiguous: OnAmbiguous,
     /// Its far end tells later what became of a message.
     pub receipts: bool,
+    /// Its far end's codes that say that a recipient wants no more.
+    pub opt_outs: &'static [OptOut],
 }
 
 /// How a lane's messages go out, or why they cannot.
@@ -61,6 +63,7 @@ impl Directory {
             limits: Limits::default(),
             on_ambiguous: OnAmbiguous::default(),
             receipts: false,
+            opt_outs: &[],
         })
     }
 
@@ -70,6 +73,10 @@ impl Directory {
         let Provider {
             provider, version, ..
         } = provider;
+        let opt_outs = self
+            .registry
+            .get(&provider.kind)
+            .map_or(&[][..], |kind| kind.opt_outs());
         let adapter = match (self.registry.get(&provider.kind), self.open(&provider)) {
             (None, _) => LaneAdapter::NoAdapter(format!("kind {}", provider.kind)),
             (_, Err(why)) => LaneAdapter::Sealed(why),
@@ -103,6 +110,7 @@ impl Directory {
             limits: provider.limits.clamped(),
             on_ambiguous: provider.on_ambiguous,
             receipts,
+            opt_outs,
         }
     }
 }

@@ -17,6 +17,7 @@ use domain::{
     code::{AMBIGUOUS, EXPIRED},
     retry::INTERRUPTIONS_BEFORE_PARK,
     settle::{Cause, EXPIRED_IN_WORDS, Ended, RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
+    suppression::NewSuppression,
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
@@ -144,6 +145,8 @@ pub(super) struct Sent {
     pub template: Option<String>,
     /// What was said, where it is to be kept.
     pub transcript: Option<Arc<Transcript>>,
+    /// Who wants no more, as the service says.
+    pub opted_out: Vec<NewSuppression>,
 }
 
 /// What an attempt starts from besides its row.

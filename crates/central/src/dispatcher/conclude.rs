@@ -15,6 +15,7 @@ use domain::{
     lock::lock,
     retry::next_probe,
     settle::{Cause, Ended, RecipientUpdate, Settlement, Targets, settle},
+    suppression::NewSuppression,
 };
 use std::{
     collections::HashMap,
@@ -35,6 +36,8 @@ pub(super) struct Conclusion {
     pub pause: Option<Duration>,
     /// Pauses narrower than the lane.
     pub pauses: Vec<NewPause>,
+    /// Who wants no more.
+    pub opted_out: Vec<NewSuppression>,
     /// None: give the row back uncounted.
     pub record: Option<AttemptRecord>,
     /// The attempt's step of a trace.
@@ -72,14 +75,19 @@ impl Judge {
             hold: None,
             pause: None,
             pauses: vec![],
+            opted_out: vec![],
             record: None,
             attempt_step: row.attempt_step,
         };
         match result {
             AttemptResult::Release => {}
             AttemptResult::Concluded(ended) => {
-                // Nobody was asked, but the lane does what it should: let it go on at full width.
-                conclusion.behaviour = Behaviour::Answered;
+                match &row.probe {
+                    // Nobody was asked, but the lane does what it should: let it go on at full width.
+                    None => conclusion.behaviour = Behaviour::Answered,
+                    // A probe that asked nobody has shown nothing; the next row does.
+                    Some(probe) => conclusion.hold = Some(still_held(&row, &entry, probe)),
+                }
                 let settlement = Settlement {
                     ended,
                     hold: None,
@@ -131,11 +139,13 @@ impl Judge {
             throttles,
         };
         let audit = audit(entry, &sent, took);
+        let in_doubt = is_in_doubt(&sent.outcome);
         count_attempt(&sent.outcome, entry, took);
         conclusion.pause = failure
             .as_ref()
             .and_then(|failure| entry.retry.pause(failure, throttles));
         conclusion.pauses = narrow_pauses(&row, entry, &sent);
+        conclusion.opted_out = sent.opted_out;
         let later = sent.later.map(|(until, cause)| (until.since(now), cause));
         let aims = Targets {
             open: &sent.targets,
@@ -163,6 +173,7 @@ impl Judge {
             conclusion.hold = Some(hold(&row, entry, reason, failure.as_ref()));
         }
         let mut record = record(&row, settlement, &sent.targets, Some(audit));
+        record.in_doubt |= in_doubt;
         if entry.receipts {
             record.messages = sent_to(&row, &record, &sent.targets);
         }
@@ -224,6 +235,19 @@ fn narrow_pauses(row: &Row, entry: &LaneEntry, sent: &Sent) -> Vec<NewPause> {
     }
 }
 
+/// Whether somebody may have it who is not known to: the answer never came, or there is no rule for it.
+fn is_in_doubt(outcome: &Outcome) -> bool {
+    let in_doubt = |f: &Failure| matches!(f.kind, FailureKind::Ambiguous | FailureKind::Unknown);
+    match outcome {
+        Outcome::Delivered(_) => false,
+        Outcome::Failed(failure) => in_doubt(failure),
+        Outcome::Mixed(reports) => reports
+            .iter()
+            .filter_map(|r| r.result.as_ref().err())
+            .any(in_doubt),
+    }
+}
+
 /// The failure that says something about the far end as a whole, if there is one.
 fn lane_failure(outcome: &Outcome) -> Option<&Failure> {
     let about_lane =
@@ -255,6 +279,19 @@ fn hold(row: &Row, entry: &LaneEntry, reason: HoldReason, failure: Option<&Failu
     }
 }
 
+/// The same hold, to be probed again at once.
+fn still_held(row: &Row, entry: &LaneEntry, probe: &Hold) -> HoldLane {
+    HoldLane {
+        lane: row.lane,
+        config_version: Some(entry.version),
+        reason: probe.reason,
+        detail: probe.detail.clone(),
+        code: probe.code.clone(),
+        probe_after: Some(Duration::ZERO),
+        actor: Actor::system(),
+    }
+}
+
 fn record(
     row: &Row,
     settlement: Settlement,
@@ -279,6 +316,7 @@ fn record(
         messages: vec![],
         attempt,
         after_interruption: row.interruptions > 0,
+        in_doubt: row.interruptions > 0,
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
             hold: None,
             pause: None,
             pauses: vec![],
+            opted_out: vec![],
             attempt_step,
             record: Some(AttemptRecord {
                 lease,
@@ -45,6 +46,7 @@ pub(super) fn or_park(finished: Finished, judge: impl FnOnce(Finished) -> Conclu
                 messages: vec![],
                 attempt: None,
                 after_interruption,
+                in_doubt: true,
             }),
         }
     })
@@ -106,6 +108,7 @@ mod tests {
                 limits: Limits::default(),
                 on_ambiguous: OnAmbiguous::default(),
                 receipts: false,
+                opt_outs: &[],
             }),
             result: AttemptResult::Release,
             took: Duration::ZERO,

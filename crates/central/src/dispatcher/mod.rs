@@ -134,6 +134,7 @@ impl Dispatcher {
         let recorder = Arc::new(Recorder {
             store: central.store.clone(),
             signals: central.store.clone(),
+            suppressions: central.store.clone(),
             clock: clock.clone(),
             changes: central.changes.clone(),
             leases: leases.clone(),
@@ -309,6 +310,8 @@ impl Dispatcher {
 
     async fn take_news(&mut self) -> store::Result<()> {
         let news = self.wake.take();
+        self.chores
+            .came_in(|| news.lanes.iter().any(|lane| self.lanes.is_held(*lane)));
         for lane in news.lanes {
             self.lanes.enqueue(lane);
         }
@@ -346,12 +349,19 @@ impl Dispatcher {
                 held,
                 next_probe,
             } => self.lanes.probe_over(lane, held, next_probe),
-            Feedback::Held { lane, next_probe } => self.lanes.held(lane, true, next_probe),
+            Feedback::Held { lane, next_probe } => {
+                self.lanes.held(lane, true, next_probe);
+                self.chores.look_for_failover();
+            }
             Feedback::Paused { lane, until } => self.lanes.paused(lane, until),
             Feedback::Requests { lane, more } => self.lanes.asks_more(lane, more),
             Feedback::Recorded { tally, again } => {
                 self.unrecorded = self.unrecorded.saturating_sub(tally.rows());
                 self.total.add(&tally);
+                if tally.waiting + tally.released > 0 {
+                    // Back in lanes that are held, most likely.
+                    self.chores.look_for_failover();
+                }
                 for (lane, when) in again {
                     self.lanes.at(lane, when);
                 }

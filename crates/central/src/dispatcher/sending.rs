@@ -8,7 +8,10 @@ use super::{
     recorder::Feedback,
     suppressed::{Standing, Suppressed},
 };
-use crate::directory::{LaneAdapter, LaneEntry};
+use crate::{
+    directory::{LaneAdapter, LaneEntry},
+    opted_out,
+};
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder};
 use domain::{
     AttemptFacts, Channel, Content, Failure, Jitter, OnAmbiguous, Outcome, RecipientReport, RecipientState,
@@ -88,6 +91,7 @@ impl AttemptContext {
                 .transcripts
                 .keep(row.lane, &outcome, &recorder, Instant::now()),
             template: of_template(&outcome).then(|| message.template_name()).flatten(),
+            opted_out: opted_out::entries(entry.opt_outs, &outcome, &message.targets, &message.content),
             targets: message.targets,
             outcome,
             later,

@@ -30,6 +30,7 @@ async fn every_loop_of_a_node_is_seen_from_its_start_with_what_it_is_for() {
             "dispatch",
             "events",
             "expiry",
+            "failover",
             "figures",
             "jobs",
             "leases",

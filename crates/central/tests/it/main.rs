@@ -13,6 +13,7 @@ mod chunks;
 mod events;
 mod expiry;
 mod failing;
+mod failover;
 mod holds;
 mod lane_words;
 mod lanes;

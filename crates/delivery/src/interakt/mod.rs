@@ -8,6 +8,7 @@ use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
@@ -80,9 +81,15 @@ impl HttpService for Interakt {
         request::compose(self, sending)
     }
 
+    fn has_template(&self, name: &str) -> bool {
+        self.templates.find(name).is_ok()
+    }
+
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
     }
+
+    const OPT_OUTS: &'static [OptOut] = crate::meta::OPT_OUTS;
 
     const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
 

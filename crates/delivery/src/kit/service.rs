@@ -5,6 +5,7 @@ use crate::{
     adapter::{Adapter, Attempt, Deadline, Message},
     http::{Answer, Client, Exchange, Meaning},
     kind::{Kind, KindInfo, Owner, Setting, Settings},
+    opt_out::OptOut,
     outside::Outside,
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptsBy},
     redact::Redactor,
@@ -37,9 +38,17 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// Whether the service tells anything later, and how it gets to know where.
     const RECEIPTS: ReceiptsBy = ReceiptsBy::Nothing;
 
+    /// The codes of its answers and receipts that say that a recipient wants no more.
+    const OPT_OUTS: &'static [OptOut] = &[];
+
     /// When the message may go out, if not now.
     fn not_before(&self, _message: &Message, _now: Timestamp) -> Option<Timestamp> {
         None
+    }
+
+    /// Whether its settings know the template; a service without templates takes the text.
+    fn has_template(&self, _name: &str) -> bool {
+        true
     }
 
     /// What the service tells later.
@@ -207,6 +216,10 @@ impl<S: HttpService> Kind for HttpKind<S> {
         S::RECEIPTS
     }
 
+    fn opt_outs(&self) -> &'static [OptOut] {
+        S::OPT_OUTS
+    }
+
     fn read_callback(
         &self,
         settings: &Settings,
@@ -269,6 +282,10 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
 
     fn not_before(&self, message: &Message, now: Timestamp) -> Option<Timestamp> {
         self.service.not_before(message, now)
+    }
+
+    fn has_template(&self, name: &str) -> bool {
+        self.service.has_template(name)
     }
 
     async fn ask_receipt(&self, unproven: &Receipt, deadline: Deadline) -> Result<Option<Receipt>, Failure> {

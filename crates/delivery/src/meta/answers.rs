@@ -1,10 +1,16 @@
 //! What Meta's answers mean: its error codes decide, not the status.
 
-use crate::http::{Answer, Meaning, default_meaning};
+use crate::{
+    http::{Answer, Meaning, default_meaning},
+    opt_out::OptOut,
+};
 use domain::{Accepted, Failure, Scope};
 use serde::Deserialize;
 
 const HOUR: u64 = 3600;
+
+/// The recipient wants no more marketing messages of this business.
+pub(crate) const OPT_OUTS: &[OptOut] = &[OptOut::such_messages("131050")];
 
 #[derive(Deserialize)]
 struct Taken {

@@ -4,12 +4,13 @@ mod answers;
 mod receipts;
 mod request;
 
-pub(crate) use answers::by_code;
+pub(crate) use answers::{OPT_OUTS, by_code};
 
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
@@ -103,9 +104,15 @@ impl HttpService for Meta {
         request::compose(self, sending)
     }
 
+    fn has_template(&self, name: &str) -> bool {
+        self.templates.find(name).is_ok()
+    }
+
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
     }
+
+    const OPT_OUTS: &'static [OptOut] = answers::OPT_OUTS;
 
     const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
 

@@ -106,6 +106,10 @@ impl HttpService for Msg91 {
             .flatten()
     }
 
+    fn has_template(&self, name: &str) -> bool {
+        self.templates.find(name).is_ok()
+    }
+
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
     }

@@ -1,10 +1,16 @@
 //! What Twilio's answers mean, by its error codes.
 
-use crate::http::{Answer, Meaning, default_meaning};
+use crate::{
+    http::{Answer, Meaning, default_meaning},
+    opt_out::OptOut,
+};
 use domain::{Accepted, Failure, Scope};
 use serde::Deserialize;
 
 const DAY: u64 = 86_400;
+
+/// The recipient answered STOP.
+pub(super) const OPT_OUTS: &[OptOut] = &[OptOut::everything("21610")];
 
 #[derive(Deserialize)]
 struct Queued {

@@ -8,6 +8,7 @@ use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
@@ -124,6 +125,8 @@ impl HttpService for Twilio {
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(answer)
     }
+
+    const OPT_OUTS: &'static [OptOut] = answers::OPT_OUTS;
 
     const RECEIPTS: ReceiptsBy = ReceiptsBy::EachMessage;
 

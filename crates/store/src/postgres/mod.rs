@@ -12,6 +12,7 @@ mod commit_retry;
 mod directory;
 mod events;
 mod failed;
+mod failover;
 mod jobs;
 mod maintenance;
 mod migrate;

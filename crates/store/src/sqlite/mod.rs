@@ -15,6 +15,7 @@ pub(crate) mod connection;
 mod directory;
 pub(crate) mod error;
 mod events;
+mod failover;
 pub(crate) mod file_id;
 pub(crate) mod filler;
 mod jobs;

@@ -233,6 +233,7 @@ fn record(claimed: &Claimed, ended: Ended) -> AttemptRecord {
             transcript: None,
         }),
         after_interruption: claimed.interruptions > 0,
+        in_doubt: claimed.interruptions > 0,
     }
 }
 

@@ -63,12 +63,26 @@ store_suite! {
         an_empty_batch_is_no_error,
         many_callers_at_once_each_get_their_own_answers,
     }
+    failover::{
+        a_channel_fails_over_only_where_a_tenant_asked_for_it,
+        only_lanes_in_trouble_of_their_own_are_failing,
+        what_waits_goes_on_uncounted_with_a_fresh_budget_and_is_audited,
+        each_lane_has_a_row_at_most_once_in_a_generation,
+        what_is_being_sent_or_was_interrupted_stays,
+        what_somebody_may_have_stays_with_its_provider,
+        who_has_it_already_is_not_asked_again_and_the_others_have_their_tries,
+        a_lane_that_is_no_longer_in_trouble_keeps_its_rows,
+        what_names_its_provider_or_is_for_later_stays,
+        a_long_queue_is_looked_through_in_bounded_steps,
+        an_emptied_lane_borrows_a_row_for_its_probe,
+    }
     suppressions::{
         an_entry_is_read_back_to_the_last_field_and_made_only_once,
         everybody_of_a_claim_is_asked_about_at_once_and_within_the_tenant,
         only_a_tenants_first_entry_raises_the_directory_version,
         a_list_of_many_is_paged_newest_first_and_searched_by_address,
         who_is_put_on_and_taken_off_is_in_the_audit_log,
+        what_was_told_before_an_address_was_taken_off_puts_it_on_no_more,
     }
     templates::{
         a_template_is_read_back_to_the_last_field,

@@ -76,6 +76,12 @@ pub const CENTRAL: &[Family] = &[
         Unit::Seconds,
         "How long attempts took, by result.",
     ),
+    plain(
+        "waypost_failover_moved_total",
+        Kind::Counter,
+        Unit::Count,
+        "Notifications that went on to the next provider of their type.",
+    ),
     labelled(
         "waypost_transcripts_total",
         Kind::Counter,

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod audit_export;
 pub mod batch;
 pub mod callbacks;
+pub mod channels;
 pub mod events;
 pub mod export;
 pub mod health;

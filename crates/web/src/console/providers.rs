@@ -1,14 +1,22 @@
-//! The list of providers, with their health.
+//! The list of providers, with their health, and who takes over from whom.
 
 use super::{
     failure::Result,
+    flash::Flash,
+    form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{LaneShown, number},
 };
-use crate::{api::lists::encode, state::Shared};
+use crate::{
+    api::{PathText, lists::encode},
+    problem::Problem,
+    state::Shared,
+};
 use askama::Template;
 use axum::extract::State;
+use central::failover::ChannelOrder;
+use domain::Channel;
 use std::collections::HashMap;
 use store::directory::Provider;
 
@@ -25,6 +33,8 @@ pub struct Row {
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
+    /// Of types with more than one provider.
+    orders: Vec<ChannelOrder>,
 }
 framed!(Page);
 
@@ -52,6 +62,26 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
             stored,
         });
     }
-    let page = Page { rows, frame };
+    let mut orders = state.central.failover.orders(tenant).await?;
+    orders.retain(|order| order.providers.len() > 1);
+    let page = Page { rows, orders, frame };
     Ok(page.show(&state))
+}
+
+/// Lets the next provider of a type take over, or not.
+pub async fn failover(
+    State(state): State<Shared>,
+    signed: Signed,
+    PathText(name): PathText,
+    form: Form,
+) -> Result {
+    let channel: Channel = name.parse().map_err(|_| Problem::not_found("type"))?;
+    let on = form.get("failover") == Some("on");
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    state.central.failover.put(tenant, channel, on, actor).await?;
+    let said = match on {
+        true => format!("What waits for a {channel} provider in trouble goes on to the next one."),
+        false => format!("{channel} notifications wait for their provider."),
+    };
+    Ok(Flash::good(said).at("/providers", &state.console))
 }

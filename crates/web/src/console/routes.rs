@@ -130,6 +130,7 @@ fn setting_up() -> Vec<Route> {
         get("/providers/{id}/tests/{test}", Operate, provider_test::page),
         get("/providers/{id}/captured", Read, captured::page),
         post("/providers/{id}/callback", Administer, provider::callback),
+        post("/channels/{type}/failover", Administer, providers::failover),
         post("/providers/{id}/hold", Operate, provider::hold),
         post("/providers/{id}/resume", Operate, provider::resume),
         post("/providers/{id}/try", Operate, provider::try_now),

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod captured;
+pub mod channel;
 pub mod communication;
 pub mod content;
 pub mod event;

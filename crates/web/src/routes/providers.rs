@@ -3,9 +3,10 @@
 use super::PAGING;
 use crate::{
     access::Access::{Administer, Operate, Read},
-    api::{callbacks, providers},
+    api::{callbacks, channels, providers},
     dto::{
         captured::CapturedView,
+        channel::{ChannelRequest, ChannelView},
         provider::{
             HoldRequest, KindView, ProviderRequest, ProviderView, TestAnswer, TestRequest, TriedAnswer,
         },
@@ -15,8 +16,30 @@ use crate::{
 };
 
 pub(super) fn routes() -> Vec<Endpoint> {
-    let parts = [setting_up(), running()];
+    let parts = [setting_up(), orders(), running()];
     parts.into_iter().flatten().collect()
+}
+
+/// Who takes a type's notifications, and who takes over.
+fn orders() -> Vec<Endpoint> {
+    vec![
+        get(
+            "/api/channels",
+            Read,
+            "The order of each type's providers, and whether the next one takes over",
+            channels::list,
+        )
+        .params(&PAGING)
+        .pages::<ChannelView>("A page"),
+        put(
+            "/api/channels/{type}",
+            Administer,
+            "Let the next provider of a type take over when one is in trouble, or not",
+            channels::put,
+        )
+        .body::<ChannelRequest>()
+        .answers::<ChannelView>(200, "The channel"),
+    ]
 }
 
 fn setting_up() -> Vec<Endpoint> {

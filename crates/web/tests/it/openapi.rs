@@ -44,6 +44,7 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
         "UnsavedPreviewRequest" => json!({"eventType": "sample", "channel": "Email", "body": "x"}),
         "PreviewRequest" | "TemplateTestRequest" => json!({"payload": {}}),
         "SuppressionRequest" => json!({"address": "sample@example.com"}),
+        "ChannelRequest" => json!({"failover": true}),
         "TemplateSettingsView" | "ReplayBody" => json!({}),
         "EventRequest" => json!({"eventType": "sample", "entityId": "1"}),
         "EventTypeRequest" => json!({"dedupe": "event"}),

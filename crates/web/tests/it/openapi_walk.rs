@@ -230,6 +230,7 @@ impl Furnished {
             ("automation-schedules" | "schedules" | "events", _) => vec![self.event.clone()],
             ("outbox", _) => vec![self.deferred.clone()],
             ("event-types", _) => known(&["booking.confirmed"]),
+            ("channels", _) => known(&["Email"]),
             ("entities", "type") => known(&["booking"]),
             ("bookings" | "entities", _) => known(&["12345"]),
             ("sites", "id") => known(&["north"]),
@@ -421,6 +422,7 @@ fn good_body(name: &str, path: &str) -> Value {
         "PreviewRequest" => json!({"payload": {"guestName": "Asha"}}),
         "TemplateTestRequest" => json!({"to": "a@example.com", "payload": {"guestName": "Asha"}}),
         "SuppressionRequest" => json!({"address": "fresh@example.com"}),
+        "ChannelRequest" => json!({"failover": true}),
         "TemplateSettingsView" => json!({"dateFormat": "%d.%m.%Y"}),
         "EventRequest" => {
             json!({"eventType": "booking.confirmed", "entityId": "7", "payload": {"guestEmail": "a@example.com"}})

@@ -94,6 +94,8 @@ const MATRIX: &[(&str, &str)] = &[
     ("GET /ops/outbox", OPS),
     ("POST /ops/outbox/{id}/replay", OPS),
     ("POST /ops/schedules/{id}/replay", OPS),
+    ("GET /api/channels", READ),
+    ("PUT /api/channels/{type}", ADMIN),
     ("GET /api/suppressions", READ),
     ("POST /api/suppressions", OPERATE),
     ("DELETE /api/suppressions/{id}", OPERATE),

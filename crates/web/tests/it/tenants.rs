@@ -66,6 +66,7 @@ async fn snapshot(world: &World, owned: &Owned) -> Vec<Value> {
     let mut paths = vec![
         "/api/lists".into(),
         "/api/providers".into(),
+        "/api/channels".into(),
         "/api/keys".into(),
         "/api/message-templates".into(),
         "/api/suppressions".into(),

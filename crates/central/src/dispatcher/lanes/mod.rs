@@ -125,6 +125,10 @@ impl Lanes {
         }
     }
 
+    pub fn is_held(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.hold.held)
+    }
+
     pub fn is_known(&self, id: LaneId) -> bool {
         self.lanes.get(&id).is_some_and(|lane| lane.limits.is_some())
     }

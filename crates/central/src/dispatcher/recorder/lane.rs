@@ -56,6 +56,13 @@ impl Recorder {
                 next_probe: None,
             });
         }
+        if let (false, Some(record)) = (conclusion.opted_out.is_empty(), &conclusion.record) {
+            let now = self.clock.now();
+            for entry in &conclusion.opted_out {
+                let told = || self.suppressions.suppress_as_told(record.tenant, entry, now);
+                self.persist("suppress", told).await;
+            }
+        }
         if !conclusion.pauses.is_empty() {
             let pauses = &conclusion.pauses;
             self.persist("pause", || self.store.add_pauses(lane, pauses.clone()))

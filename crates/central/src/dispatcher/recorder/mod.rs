@@ -19,7 +19,7 @@ use super::{
 use crate::changes::Changes;
 use domain::Tracer;
 use std::{sync::Arc, time::Duration};
-use store::{Outbox, Signals};
+use store::{Outbox, Signals, Suppressions};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
@@ -43,6 +43,7 @@ fn worth_a_commit(gathered: usize, waited: Duration, to_come: usize) -> bool {
 pub(super) struct Recorder {
     pub store: Arc<dyn Outbox>,
     pub signals: Arc<dyn Signals>,
+    pub suppressions: Arc<dyn Suppressions>,
     pub clock: Arc<StoreClock>,
     pub changes: Changes,
     pub leases: Arc<Leases>,

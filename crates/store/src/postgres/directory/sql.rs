@@ -28,6 +28,7 @@ statements!(
     provider_reseal,
     providers,
     tenant_by_name,
+    tenant_channels_delete,
     tenant_create,
     tenant_delete,
     tenant_is_live,

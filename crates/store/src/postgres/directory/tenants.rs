@@ -45,6 +45,7 @@ pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<T
     };
     tx.exec(sql::tenant_keys_revoke, &[&now, &tenant.0]).await?;
     for emptied in [
+        sql::tenant_channels_delete,
         sql::tenant_lists_delete,
         sql::tenant_roles_delete,
         sql::tenant_sessions_end,

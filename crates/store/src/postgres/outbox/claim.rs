@@ -182,6 +182,7 @@ fn park_unreadable(row: &Row, seq: Seq, token: LeaseToken, error: &crate::Error)
         messages: vec![],
         attempt: None,
         after_interruption: false,
+        in_doubt: false,
     }
 }
 
@@ -260,6 +261,7 @@ pub(super) async fn lanes_waiting(db: &Db) -> Result<LanesWaiting, Failed> {
             jobs: first.get("jobs"),
             counts: first.get("counts"),
             expired: first.get("expired"),
+            failover: first.get("failover"),
             compact: compact::worth_it(first.get("size"), first.get("left")),
         },
     };

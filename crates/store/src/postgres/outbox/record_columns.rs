@@ -162,6 +162,7 @@ pub(super) struct Retries<'a> {
     code: Vec<Cow<'a, str>>,
     error: Vec<Cow<'a, str>>,
     provider_code: Vec<Text<'a>>,
+    in_doubt: Vec<bool>,
 }
 
 impl<'a> Retries<'a> {
@@ -180,6 +181,7 @@ impl<'a> Retries<'a> {
                 these.code.push(without_nul(&cause.code));
                 these.error.push(without_nul(&cause.error));
                 these.provider_code.push(own_code(cause));
+                these.in_doubt.push(record.in_doubt);
             }
         }
         these
@@ -200,6 +202,7 @@ impl<'a> Retries<'a> {
             &self.code,
             &self.error,
             &self.provider_code,
+            &self.in_doubt,
         ]
     }
 }
@@ -212,6 +215,7 @@ pub(super) struct Postponed<'a> {
     code: Vec<Cow<'a, str>>,
     error: Vec<Cow<'a, str>>,
     provider_code: Vec<Text<'a>>,
+    in_doubt: Vec<bool>,
 }
 
 impl<'a> Postponed<'a> {
@@ -224,6 +228,7 @@ impl<'a> Postponed<'a> {
                 these.code.push(without_nul(&cause.code));
                 these.error.push(without_nul(&cause.error));
                 these.provider_code.push(own_code(cause));
+                these.in_doubt.push(record.in_doubt);
             }
         }
         these
@@ -242,6 +247,7 @@ impl<'a> Postponed<'a> {
             &self.code,
             &self.error,
             &self.provider_code,
+            &self.in_doubt,
         ]
     }
 }
@@ -253,6 +259,7 @@ pub(super) struct Waits<'a> {
     code: Vec<Cow<'a, str>>,
     error: Vec<Cow<'a, str>>,
     provider_code: Vec<Text<'a>>,
+    in_doubt: Vec<bool>,
 }
 
 impl<'a> Waits<'a> {
@@ -264,6 +271,7 @@ impl<'a> Waits<'a> {
                 these.code.push(without_nul(&cause.code));
                 these.error.push(without_nul(&cause.error));
                 these.provider_code.push(own_code(cause));
+                these.in_doubt.push(record.in_doubt);
             }
         }
         these
@@ -280,6 +288,7 @@ impl<'a> Waits<'a> {
             &self.code,
             &self.error,
             &self.provider_code,
+            &self.in_doubt,
         ]
     }
 }

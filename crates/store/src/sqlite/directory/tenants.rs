@@ -48,6 +48,7 @@ pub(super) fn delete(s: &mut WriteSession<'_>, tenant: TenantId, actor: &Actor) 
         .prepare_cached(sql::tenant_keys_revoke)?
         .execute(params![tenant.0, now])?;
     for emptied in [
+        sql::tenant_channels_delete,
         sql::tenant_lists_delete,
         sql::tenant_roles_delete,
         sql::tenant_sessions_end,

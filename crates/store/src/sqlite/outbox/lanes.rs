@@ -36,6 +36,7 @@ pub(super) fn waiting(conn: &Connection, now: Timestamp) -> Result<LanesWaiting>
                     jobs: row.get(0)?,
                     counts: row.get(1)?,
                     expired: row.get(2)?,
+                    failover: row.get(3)?,
                     compact: false,
                 })
             })?;

@@ -282,7 +282,8 @@ fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<K
                 due_at,
                 cause.code,
                 cause.provider_code,
-                cause.error
+                cause.error,
+                attempt.in_doubt
             ],
             |row| {
                 Ok((
@@ -322,7 +323,8 @@ fn postponed(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option
                 (s.now + *after).as_millis(),
                 cause.code,
                 cause.provider_code,
-                cause.error
+                cause.error,
+                attempt.in_doubt
             ],
             kept,
         )
@@ -344,7 +346,8 @@ fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kep
                 lease.token.0,
                 cause.code,
                 cause.provider_code,
-                cause.error
+                cause.error,
+                attempt.in_doubt
             ],
             kept,
         )

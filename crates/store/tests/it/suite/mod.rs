@@ -6,6 +6,7 @@ pub mod concurrency;
 pub mod directory;
 pub mod events;
 pub mod expiry;
+pub mod failover;
 pub mod figures;
 pub mod ingest;
 pub mod jobs;

@@ -1,5 +1,6 @@
 //! `waypost provider`: ways out.
 
+mod order;
 mod policy;
 mod prompts;
 mod settings;
@@ -15,6 +16,7 @@ use crate::{
 };
 use client::{ProviderDraft, ProviderKind};
 use domain::Tracer;
+use order::Order;
 use policy::Policy;
 use prompts::{Terminal, ask_kind, ask_missing};
 use settings::{ask_again, merge, read};
@@ -28,6 +30,8 @@ pub enum Command {
     Set(Set),
     /// List the providers, with what holds them
     List(Plain),
+    /// List who takes each type's notifications, and say whether the next one takes over
+    Order(Order),
     /// Show a provider; secrets are masked
     Show(One),
     /// Make one real attempt through a provider and say what came of it (exit code 1 if it failed)
@@ -177,6 +181,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Add(args) => add(args).await,
         Command::Set(args) => set(args).await,
         Command::List(args) => list(args).await,
+        Command::Order(args) => order::order(args).await,
         Command::Show(args) => show(args).await,
         Command::Test(args) => test(args).await,
         Command::Captured(args) => captured(args).await,

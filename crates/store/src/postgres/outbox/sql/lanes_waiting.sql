@@ -19,7 +19,12 @@ select moment.now, moment.directory_version, waiting.lane_id, waiting.due_at, wa
   ) as counts,
   exists (
     select from due where expires_at <= moment.now and (leased_until is null or leased_until <= moment.now)
-  ) as expired
+  ) as expired,
+  exists (
+    select from channel_orders c
+    join lanes l on l.tenant = c.tenant and l.channel = c.channel
+    where c.failover and l.hold_reason not in ('operator', 'disabled')
+  ) as failover
 from moment
 left join (
   select lanes.lane_id, lanes.hold_reason, lanes.next_probe, lanes.not_before, coalesce(

@@ -1,0 +1,1 @@
+delete from channel_orders where tenant = $1::integer

@@ -1,0 +1,11 @@
+//! The statements of this job, named like their files.
+
+statements!(
+    failing_lane,
+    failing_lanes,
+    failover_channels,
+    failover_put,
+    lend_probe_row,
+    movable_rows,
+    move_rows,
+);

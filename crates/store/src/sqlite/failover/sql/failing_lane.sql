@@ -1,0 +1,1 @@
+select provider, hold_reason from lanes where lane_id = ?1 and hold_reason not in ('operator', 'disabled')

@@ -1,0 +1,1 @@
+select provider from lanes where lane_id = ?1
