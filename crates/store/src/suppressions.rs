@@ -9,7 +9,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, Channel, TenantId,
+    Actor, Channel, TenantId, Timestamp,
     suppression::{NewSuppression, Suppression},
 };
 use std::fmt::Debug;
@@ -31,6 +31,14 @@ pub trait Suppressions: Debug + Send + Sync {
         entry: &NewSuppression,
         actor: &Actor,
     ) -> Result<(Suppression, bool)>;
+    /// The same for what a provider said about a message of that time, unless somebody has taken the address off the list since.
+    /// Answers whether there is a new entry.
+    async fn suppress_as_told(
+        &self,
+        tenant: TenantId,
+        entry: &NewSuppression,
+        sent_at: Timestamp,
+    ) -> Result<bool>;
     /// Answers whether there was one. Audited.
     async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool>;
 

@@ -17,7 +17,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 use store::{
-    Outbox,
+    Outbox, Queries, Suppressions,
     directory::Provider,
     receipts::{ReceiptsFrom, ReceiptsWaiting},
 };
@@ -66,6 +66,8 @@ pub struct ReceiptService {
     store: Arc<dyn store::Receipts>,
     providers: Arc<dyn store::Directory>,
     outbox: Arc<dyn Outbox>,
+    queries: Arc<dyn Queries>,
+    suppressions: Arc<dyn Suppressions>,
     directory: Arc<Directory>,
     changes: Changes,
     max_inbox: u64,
@@ -91,6 +93,8 @@ impl ReceiptService {
         store: Arc<dyn store::Receipts>,
         providers: Arc<dyn store::Directory>,
         outbox: Arc<dyn Outbox>,
+        queries: Arc<dyn Queries>,
+        suppressions: Arc<dyn Suppressions>,
         directory: Arc<Directory>,
         changes: Changes,
     ) -> Self {
@@ -98,6 +102,8 @@ impl ReceiptService {
             store,
             providers,
             outbox,
+            queries,
+            suppressions,
             directory,
             changes,
             max_inbox: u64::from(MAX_INBOX),

@@ -1,8 +1,8 @@
 //! Working on receipts: asking far ends that do not sign, then everything that follows, in batches.
 
 use super::{MAX_INBOX, MAX_ORPHANS, ReceiptService};
-use crate::{changes::Change, directory::LaneAdapter};
-use delivery::Deadline;
+use crate::{changes::Change, directory::LaneAdapter, opted_out};
+use delivery::{Deadline, OptOut};
 use domain::{Actor, LaneId, retry::next_probe};
 use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
 use store::{
@@ -33,6 +33,7 @@ impl ReceiptService {
             let worked = self.store.work_on_receipts(RECEIPT_BATCH, keep_orphans).await?;
             total += worked.done.len() as u64;
             self.tell(&worked.done);
+            self.suppress(&worked.done).await?;
             self.hold(worked.done).await?;
             if worked.looked_at < RECEIPT_BATCH {
                 break;
@@ -96,6 +97,32 @@ impl ReceiptService {
                 });
             }
         }
+    }
+
+    /// Who wants no more, as a provider tells, is put on the list of who must not be written to. Only news does that: a receipt
+    /// that was known already, or of a message from before somebody took the address off the list, does not.
+    async fn suppress(&self, done: &[Done]) -> store::Result<()> {
+        for one in done {
+            let (Some(failed), Some(id)) = (&one.failed, one.notification) else {
+                continue;
+            };
+            let entry = self.directory.lane(one.lane, None).await?;
+            let code = failed.provider_code.as_deref();
+            if OptOut::find(entry.opt_outs, code).is_none() {
+                continue;
+            }
+            let Some(row) = self.queries.get(one.tenant, id).await? else {
+                continue;
+            };
+            let content = &row.submission.content;
+            if let Some(told) = opted_out::entry(entry.opt_outs, code, &failed.address, content) {
+                let sent_at = row.last_attempt_at.unwrap_or(row.created_at);
+                self.suppressions
+                    .suppress_as_told(one.tenant, &told, sent_at)
+                    .await?;
+            }
+        }
+        Ok(())
     }
 
     /// A failure that would meet every other message stops the lane, as it would have as an answer.

@@ -7,7 +7,10 @@ use central::{
     receipts::{CallbackError, Incoming, Taken},
 };
 use delivery::receipt::{CallbackRefused, HeaderMap, Method, ReceiptsBy};
-use domain::{Accepted, AuditKind, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status};
+use domain::{
+    Accepted, AuditKind, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status,
+    suppression::SuppressionSource,
+};
 use serde_json::{Value, json};
 use store::directory::Provider;
 use testkit::{FarEnd, far_end::CALLBACK_SIGNATURE, fixtures::a_notification};
@@ -291,4 +294,62 @@ async fn an_inbox_that_is_full_takes_nothing_until_it_was_worked_on() {
         tell(&world, told_of("read")).await,
         Ok(Taken::Stored(1))
     ));
+}
+
+async fn suppressions(world: &World) -> Vec<domain::suppression::Suppression> {
+    let (all, page) = (
+        Default::default(),
+        store::query::Page {
+            limit: 100,
+            after: None,
+        },
+    );
+    let found = world.central.store.suppressions(TENANT, &all, page).await;
+    found.unwrap().rows
+}
+
+#[tokio::test]
+async fn a_receipt_that_says_opted_out_puts_the_recipient_on_the_list() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    let opted_out = json!([{"ref": reference(id), "state": "failed", "code": "RECIPIENT", "own": "STOP"}]);
+    assert_eq!(told(&world, opted_out).await, 1);
+    let found = suppressions(&world).await;
+    assert_eq!(found.len(), 1);
+    let entry = &found[0].entry;
+    assert_eq!(
+        (entry.address.as_str(), entry.source),
+        ("ops@example.com", SuppressionSource::Receipt)
+    );
+    let other =
+        json!([{"ref": reference(delivered_to_crew(&mut world).await), "state": "failed", "own": "30008"}]);
+    told(&world, other).await;
+    assert_eq!(suppressions(&world).await.len(), 1);
+}
+
+async fn delivered_to_crew(world: &mut World) -> NotificationId {
+    let id = world.send(a_notification().to(&["crew@example.com"])).await;
+    world.sweep().await;
+    id
+}
+
+#[tokio::test]
+async fn what_a_person_took_off_the_list_is_not_put_on_it_by_what_was_said_before() {
+    let mut world = world().await;
+    let (first, second) = (delivered(&mut world).await, delivered(&mut world).await);
+    let opted_out =
+        |id| json!([{"ref": reference(id), "state": "failed", "code": "RECIPIENT", "own": "STOP"}]);
+    told(&world, opted_out(first)).await;
+    let entry = suppressions(&world).await.remove(0);
+    world.advance(secs(60));
+    let suppressing = world.central.suppressions.clone();
+    assert!(suppressing.remove(TENANT, entry.id, &somebody()).await.unwrap());
+    told(&world, opted_out(first)).await;
+    assert_eq!(suppressions(&world).await.len(), 0, "it was known");
+    told(&world, opted_out(second)).await;
+    assert_eq!(suppressions(&world).await.len(), 0, "that was sent before");
+    world.advance(secs(60));
+    let third = delivered(&mut world).await;
+    told(&world, opted_out(third)).await;
+    assert_eq!(suppressions(&world).await.len(), 1, "and still they want no more");
 }

@@ -3,7 +3,7 @@
 use crate::world::{TENANT, World, secs, somebody};
 use central::Settings;
 use domain::{
-    Channel, Failure, Outcome, RecipientState, Scope, Status,
+    Channel, Failure, NotificationId, Outcome, RecipientState, Scope, Status,
     suppression::{NewSuppression, SUPPRESSED, SuppressionSource},
 };
 use testkit::a_notification;
@@ -133,5 +133,84 @@ async fn a_mail_to_one_address_has_a_way_out_and_one_to_several_or_a_list_has_no
     assert_eq!(
         world.central.unsubscribing.read(token).unwrap().address,
         "ann@example.com"
+    );
+}
+
+fn stopped() -> Failure {
+    Failure::permanent(Scope::Recipient, "RECIPIENT", "they said STOP").with_own_code("STOP")
+}
+
+async fn entries(world: &World) -> Vec<NewSuppression> {
+    let (all, page) = (
+        Default::default(),
+        store::query::Page {
+            limit: 100,
+            after: None,
+        },
+    );
+    let found = world.central.store.suppressions(TENANT, &all, page).await;
+    found.unwrap().rows.into_iter().map(|row| row.entry).collect()
+}
+
+#[tokio::test]
+async fn who_has_opted_out_at_the_provider_is_put_on_the_list_and_not_asked_again() {
+    let mut world = World::new().await;
+    world.mail.answers(stopped().into());
+    let id = world.send(a_notification().to(&["ann@example.com"])).await;
+    assert_eq!(world.sweep().await.parked, 1);
+    assert_eq!(world.get(id).await.last_code.as_deref(), Some("RECIPIENT"));
+    let found = entries(&world).await;
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].address.as_str(), found[0].channel),
+        ("ann@example.com", Some(Channel::Email))
+    );
+    assert_eq!(
+        (found[0].topic.as_deref(), found[0].source),
+        (None, SuppressionSource::Receipt)
+    );
+    assert!(found[0].reason.contains("STOP"), "{}", found[0].reason);
+    world.send(a_notification().to(&["ann@example.com"])).await;
+    assert_eq!(world.sweep().await.discarded, 1);
+    assert_eq!(world.mail.received().len(), 1);
+}
+
+#[tokio::test]
+async fn another_reason_not_to_take_a_message_puts_nobody_on_the_list() {
+    let mut world = World::new().await;
+    let unknown = Failure::permanent(Scope::Recipient, "RECIPIENT", "no such user").with_own_code("550");
+    world.mail.answers(unknown.into());
+    world.send(a_notification().to(&["ann@example.com"])).await;
+    assert_eq!(world.sweep().await.parked, 1);
+    assert_eq!(entries(&world).await, []);
+}
+
+#[tokio::test]
+async fn of_several_only_those_who_opted_out_are_put_on_the_list_and_of_such_messages_only() {
+    let mut world = World::new().await;
+    let no_more = stopped().with_own_code("NO-MORE-OF-IT");
+    world.mail.script(move |message, _| {
+        let reports = message.targets.iter().map(|address| domain::RecipientReport {
+            address: address.clone(),
+            result: match address.as_str() {
+                "b@x" => Err(no_more.clone()),
+                _ => Ok(domain::Accepted::default()),
+            },
+        });
+        testkit::Reply::Now(Outcome::Mixed(reports.collect()))
+    });
+    let mut advert = a_notification().to(&["a@x", "b@x"]);
+    let origin = serde_json::json!({
+        "eventType": "offer.made", "eventId": NotificationId::mint(), "topic": "offers", "template": "1",
+        "templateVersion": 1, "critical": false,
+    });
+    advert.0.content.event = Some(serde_json::from_value(origin).unwrap());
+    world.send(advert).await;
+    world.sweep().await;
+    let found = entries(&world).await;
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].address.as_str(), found[0].topic.as_deref()),
+        ("b@x", Some("offers"))
     );
 }

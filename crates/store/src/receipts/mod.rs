@@ -92,6 +92,14 @@ pub struct Done {
     pub code: Option<String>,
     /// Every other message of the lane would meet the same failure.
     pub hold: Option<(HoldReason, Option<String>)>,
+    /// Whom it did not reach, and the far end's own code for that.
+    pub failed: Option<FailedFor>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedFor {
+    pub address: String,
+    pub provider_code: Option<String>,
 }
 
 /// What became of a receipt.
@@ -194,11 +202,12 @@ impl Kept {
             status: None,
             code: None,
             hold: None,
+            failed: None,
         }
     }
 
     /// What is told of one whose plan was carried out.
-    pub fn done_with(&self, found: &Found, plan: &Plan, what: DoneAs) -> Done {
+    pub fn done_with(&self, found: &Found, sent: &SentMessage, plan: &Plan, what: DoneAs) -> Done {
         let stands = match (&plan.row, found.place) {
             (RowPlan::Park { .. }, _) => Some(Status::Parked),
             (RowPlan::Deliver { .. }, _) => Some(Status::Delivered),
@@ -218,6 +227,10 @@ impl Kept {
                 .hold
                 .filter(|_| failed)
                 .map(|reason| (reason, self.receipt.detail.clone())),
+            failed: failed.then(|| FailedFor {
+                address: sent.address.clone(),
+                provider_code: self.receipt.provider_code.clone(),
+            }),
             ..self.done(what)
         }
     }

@@ -65,7 +65,7 @@ async fn worked_on(
     Ok(match plan.then {
         Then::Later if !kept.is_too_old(now) => None,
         Then::Later => Some(kept.done(DoneAs::Orphaned)),
-        Then::Done(what) => Some(kept.done_with(&found, &plan, what)),
+        Then::Done(what) => Some(kept.done_with(&found, &sent, &plan, what)),
     })
 }
 

@@ -156,6 +156,7 @@ async fn raise(db: &Db, limit: u32) -> Result<Vec<Done>, Failed> {
         status: Some(Status::Delivered),
         code: None,
         hold: None,
+        failed: None,
     };
     Ok(raised.iter().map(done).collect())
 }

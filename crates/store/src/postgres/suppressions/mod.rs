@@ -8,6 +8,7 @@ use super::{
     failed::Failed,
     rows,
     session::{Db, Session},
+    types::At,
 };
 use crate::{
     Error, Result,
@@ -17,7 +18,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, AuditKind, TenantId,
+    Actor, AuditKind, TenantId, Timestamp,
     suppression::{NewSuppression, Suppression, compared},
 };
 use tokio_postgres::Row;
@@ -57,6 +58,25 @@ impl Suppressions for PgStore {
         suppress(&self.db, tenant, entry, actor)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn suppress_as_told(
+        &self,
+        tenant: TenantId,
+        entry: &NewSuppression,
+        sent_at: Timestamp,
+    ) -> Result<bool> {
+        let session = self.db.general().await?;
+        let key = compared(&entry.address);
+        let lifted = session
+            .one(sql::suppression_was_lifted, &[&tenant.0, &key, &At(sent_at)])
+            .await?;
+        drop(session);
+        if lifted.get(0) {
+            return Ok(false);
+        }
+        let added = suppress(&self.db, tenant, entry, &Actor::system()).await;
+        Ok(added.map_err(Failed::while_committing)?.1)
     }
 
     async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
@@ -137,6 +157,9 @@ async fn unsuppress(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result
     let Some(row) = tx.opt(sql::unsuppress, &[&tenant.0, &id]).await? else {
         return Ok(false);
     };
+    let key: &str = row.get("address_key");
+    tx.exec(sql::suppression_lifted, &[&db.now(), &tenant.0, &key])
+        .await?;
     let taken_off = Entry::of_change(
         tenant,
         AuditKind::SuppressionChanged,

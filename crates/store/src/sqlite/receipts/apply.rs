@@ -51,7 +51,7 @@ pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, keep_orphans: bool) -> 
         }
         Then::Done(what) => {
             done(s, kept.id)?;
-            Ok(Some(kept.done_with(&found, &plan, what)))
+            Ok(Some(kept.done_with(&found, &sent, &plan, what)))
         }
     }
 }

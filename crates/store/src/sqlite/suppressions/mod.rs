@@ -16,7 +16,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, AuditKind, TenantId,
+    Actor, AuditKind, TenantId, Timestamp,
     suppression::{NewSuppression, Suppression, compared},
 };
 use rusqlite::{OptionalExtension, Row, params};
@@ -54,20 +54,26 @@ impl Suppressions for SqliteStore {
         self.write(1, move |s| suppress(s, tenant, &entry, &actor)).await
     }
 
-    async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
-        let actor = actor.clone();
+    async fn suppress_as_told(
+        &self,
+        tenant: TenantId,
+        entry: &NewSuppression,
+        sent_at: Timestamp,
+    ) -> Result<bool> {
+        let entry = entry.clone();
         self.write(1, move |s| {
-            let gone: Option<String> = s
-                .conn
-                .prepare_cached(sql::unsuppress)?
-                .query_row(params![tenant.0, id], |row| row.get("address"))
-                .optional()?;
-            if let Some(address) = &gone {
-                log(s, tenant, &actor, address, "taken off")?;
-            }
-            Ok(gone.is_some())
+            let lifted: bool = s.conn.prepare_cached(sql::suppression_was_lifted)?.query_row(
+                params![tenant.0, compared(&entry.address), sent_at.as_millis()],
+                |row| row.get(0),
+            )?;
+            Ok(!lifted && suppress(s, tenant, &entry, &Actor::system())?.1)
         })
         .await
+    }
+
+    async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
+        let actor = actor.clone();
+        self.write(1, move |s| unsuppress(s, tenant, id, &actor)).await
     }
 
     async fn suppressing_tenants(&self) -> Result<Vec<TenantId>> {
@@ -133,6 +139,27 @@ fn suppress(
     .pop();
     let found = found.ok_or_else(|| Error::corrupt(TABLE, "a row just written is gone"))?;
     Ok((found, made > 0))
+}
+
+fn unsuppress(s: &WriteSession<'_>, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
+    let gone = s
+        .conn
+        .prepare_cached(sql::unsuppress)?
+        .query_row(params![tenant.0, id], |row| {
+            Ok((
+                row.get::<_, String>("address")?,
+                row.get::<_, String>("address_key")?,
+            ))
+        })
+        .optional()?;
+    let Some((address, key)) = gone else {
+        return Ok(false);
+    };
+    s.conn
+        .prepare_cached(sql::suppression_lifted)?
+        .execute(params![tenant.0, key, s.now.as_millis()])?;
+    log(s, tenant, actor, &address, "taken off")?;
+    Ok(true)
 }
 
 fn log(s: &WriteSession<'_>, tenant: TenantId, actor: &Actor, address: &str, detail: &str) -> Result<()> {

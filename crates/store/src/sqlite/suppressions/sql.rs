@@ -6,6 +6,8 @@ statements!(
     suppressing_tenants,
     suppression_find,
     suppression_is_first,
+    suppression_lifted,
+    suppression_was_lifted,
     suppressions,
     unsuppress,
 );

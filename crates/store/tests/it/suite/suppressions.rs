@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 use domain::{
-    AuditKind, Channel, TenantId,
+    AuditKind, Channel, Clock, TenantId,
     suppression::{NewSuppression, SuppressionSource, compared},
 };
 use store::{
@@ -172,4 +172,20 @@ pub async fn who_is_put_on_and_taken_off_is_in_the_audit_log(t: &TestStore) {
         .collect();
     assert_eq!(details, ["put on", "taken off"]);
     assert!(rows.iter().all(|row| row.target.as_deref() == Some("a@x")));
+}
+
+pub async fn what_was_told_before_an_address_was_taken_off_puts_it_on_no_more(t: &TestStore) {
+    let entry = entry("Ann@X", Some(Channel::Sms), None);
+    let sent_at = t.clock.now();
+    let told = async |sent_at| t.store.suppress_as_told(TENANT, &entry, sent_at).await.unwrap();
+    assert!(told(sent_at).await);
+    assert!(!told(sent_at).await, "it is there");
+    t.clock.advance(MINUTE);
+    let all = SuppressionFilter::default();
+    let there = t.store.suppressions(TENANT, &all, page(10)).await.unwrap().rows;
+    assert!(t.store.unsuppress(TENANT, there[0].id, &admin()).await.unwrap());
+    assert!(!told(sent_at).await, "somebody knew better since");
+    assert!(!told(t.clock.now()).await, "also of the same moment");
+    t.clock.advance(SECOND);
+    assert!(told(t.clock.now()).await, "that is news");
 }

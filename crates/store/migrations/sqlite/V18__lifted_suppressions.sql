@@ -1,0 +1,7 @@
+-- When somebody took an address off the list: what a provider said before that puts nobody on it again. The SQLite twin of migrations/postgres.
+create table suppressions_lifted (
+  tenant integer not null references tenants,
+  address_key text not null,
+  lifted_at integer not null,
+  primary key (tenant, address_key)
+);
