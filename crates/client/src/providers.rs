@@ -79,6 +79,9 @@ pub struct ProviderKind {
     #[serde(default)]
     pub setup: Option<String>,
     pub settings: Vec<Setting>,
+    /// `itsSettings` or `eachMessage` where its services tell later what became of a message; otherwise `none`.
+    #[serde(default)]
+    pub receipts: Option<String>,
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }

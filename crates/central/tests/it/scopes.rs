@@ -2,7 +2,7 @@
 
 use crate::{
     size,
-    world::{TENANT, World, secs},
+    world::{TENANT, World, secs, somebody},
 };
 use domain::{
     Accepted, Channel, Clock, Failure, Hold, HoldReason, Limits, NotificationId, OnAmbiguous, Outcome,
@@ -280,4 +280,33 @@ async fn after_a_failure_of_the_service_the_other_recipients_stay_open_and_uncou
     world.sweep().await;
     assert_eq!(world.mail.received()[1].targets, ["b@x", "c@x"]);
     assert_eq!(world.status(id).await, Status::Delivered);
+}
+
+#[tokio::test]
+async fn trying_now_asks_for_whoever_waits_for_a_try_and_leaves_who_is_paused() {
+    let mut world = World::new().await;
+    world.mail.script(|message, _| {
+        let busy = || Failure::transient(Scope::Recipient, "RATE_LIMITED", "less").after(Some(secs(3600)));
+        let slow = || Failure::transient(Scope::Recipient, "RECIPIENT", "not now");
+        let reports = message.targets.iter().map(|address| RecipientReport {
+            address: address.clone(),
+            result: Err(if address == "busy@x" { busy() } else { slow() }),
+        });
+        Reply::Now(Outcome::Mixed(reports.collect()))
+    });
+    let id = world.send(a_notification().to(&["busy@x", "slow@x"])).await;
+    world.sweep().await;
+    let before = world.mail.received().len();
+    let acted = world.central.operator.try_now(TENANT, id, &somebody()).await;
+    assert_eq!(acted.unwrap(), store::operator::Acted::Done);
+    world.sweep().await;
+    let asked = world.mail.received()[before..].to_vec();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(
+        asked[0].targets,
+        ["slow@x"],
+        "the service asked for less to the other"
+    );
+    let row = world.get(id).await;
+    assert!(row.next_attempt_at.is_some_and(|at| at > world.temp.clock.now()));
 }

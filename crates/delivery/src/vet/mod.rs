@@ -176,6 +176,8 @@ impl fmt::Debug for Vetting {
 }
 
 #[cfg(test)]
+mod rebinding_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;

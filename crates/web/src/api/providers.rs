@@ -222,7 +222,7 @@ pub async fn kinds(State(state): State<Shared>, _: Caller) -> Json<Paged<KindVie
         .directory
         .registry()
         .iter()
-        .map(|kind| kind.info().into());
+        .map(|kind| KindView::from(&**kind));
     Json(Paged::whole(kinds.collect()))
 }
 

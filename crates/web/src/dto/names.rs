@@ -52,6 +52,7 @@ words! {
     RecipientStateName("RecipientState") = RecipientState::ALL.iter().map(|s| s.as_str());
     ReceiptStateName("ReceiptState") = ReceiptState::ALL.iter().map(|s| s.as_str());
     OutcomeName("Outcome") = ["Delivered", "Transient", "Permanent", "Unknown", "Ambiguous", "Mixed"];
+    ReceiptsByName("ReceiptsBy") = ["none", "itsSettings", "eachMessage"];
     SettingTypeName("SettingType") = ["text", "url", "number", "boolean", "duration", "choice", "map"];
     TranscriptSideName("TranscriptSide") = ["sent", "received"];
     SuppressionSourceName("SuppressionSource") = SuppressionSource::ALL.iter().map(|s| s.as_str());

@@ -2,14 +2,14 @@
 
 use super::{
     names::{
-        HoldReasonName, OnAmbiguousName, OutcomeName, SettingDefault, SettingTypeName, ShapeName, Span,
-        TypeName,
+        HoldReasonName, OnAmbiguousName, OutcomeName, ReceiptsByName, SettingDefault, SettingTypeName,
+        ShapeName, Span, TypeName,
     },
     notification::HoldView,
     transcript::TranscriptPart,
 };
 use central::providers::{ProviderService, TestReport};
-use delivery::{KindInfo, Setting, SettingType, When};
+use delivery::{Kind, Setting, SettingType, When, receipt::ReceiptsBy};
 use domain::{Channel, Failure, FailureKind, HoldReason, Limits, OnAmbiguous, Outcome, RetryPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -257,6 +257,10 @@ pub struct KindView {
     pub limits: Limits,
     #[schema(value_type = OnAmbiguousName)]
     pub on_ambiguous: OnAmbiguous,
+    /// Whether its services tell later what became of a message, and how they get to know where: `none`; `itsSettings`, a person
+    /// enters the address over there; `eachMessage`, each message carries it.
+    #[schema(value_type = ReceiptsByName)]
+    pub receipts: &'static str,
 }
 
 /// One setting of a kind. `oauth.tokenUrl` is `tokenUrl` inside the object `oauth`.
@@ -291,8 +295,9 @@ pub struct WhenView {
     pub is: Vec<&'static str>,
 }
 
-impl From<&KindInfo> for KindView {
-    fn from(info: &KindInfo) -> Self {
+impl From<&dyn Kind> for KindView {
+    fn from(kind: &dyn Kind) -> Self {
+        let info = kind.info();
         Self {
             kind: info.kind,
             r#type: info.channel,
@@ -302,6 +307,11 @@ impl From<&KindInfo> for KindView {
             retry: info.retry.clone(),
             limits: info.limits.clone(),
             on_ambiguous: info.on_ambiguous,
+            receipts: match kind.receipts_by() {
+                ReceiptsBy::Nothing => "none",
+                ReceiptsBy::ItsSettings => "itsSettings",
+                ReceiptsBy::EachMessage => "eachMessage",
+            },
         }
     }
 }

@@ -147,6 +147,7 @@ fn try_now(
         })
         .optional()?;
     if let Some((seq, lane)) = moved {
+        s.conn.prepare_cached(sql::try_now_recipients)?.execute([seq.0])?;
         let entry = Entry {
             seq: Some(seq),
             status: AuditStatus::Pending,

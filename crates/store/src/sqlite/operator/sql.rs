@@ -9,4 +9,5 @@ statements!(
     requeue_parked,
     status_of,
     try_now,
+    try_now_recipients,
 );

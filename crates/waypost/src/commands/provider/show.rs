@@ -89,6 +89,13 @@ pub async fn kinds(args: Plain) -> anyhow::Result<()> {
         if let Some(setup) = &kind.setup {
             output::line(format_args!("  On the other side: {setup}"))?;
         }
+        if kind
+            .receipts
+            .as_deref()
+            .is_some_and(|receipts| receipts != "none")
+        {
+            output::line("  Tells later what became of a message: waypost provider callback ID")?;
+        }
         for s in &kind.settings {
             let takes = s
                 .choices
