@@ -1,6 +1,6 @@
 //! Senders that go on through crashes and remember what was acknowledged.
 
-use client::{Again, Client, Notification, NotificationId};
+use client::{Again, Channel, Client, Notification, NotificationId};
 use std::{
     sync::{
         Arc, Mutex,
@@ -16,6 +16,8 @@ pub struct Load {
     pub acknowledged: Arc<Mutex<Vec<NotificationId>>>,
     client: watch::Sender<Client>,
     total: u64,
+    /// Without it the provider is named.
+    channel: Option<Channel>,
     next: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     acks: watch::Sender<u64>,
@@ -27,10 +29,17 @@ impl Load {
             acknowledged: Arc::default(),
             client: watch::Sender::new(client),
             total,
+            channel: None,
             next: Arc::default(),
             stop: Arc::default(),
             acks: watch::Sender::new(0),
         }
+    }
+
+    /// The same to a channel, whoever serves it.
+    pub fn by_channel(mut self, channel: Channel) -> Self {
+        self.channel = Some(channel);
+        self
     }
 
     /// Where to send from now on.
@@ -61,7 +70,11 @@ impl Load {
                 return;
             }
             let id = NotificationId::mint();
-            let notification = Notification::by_provider("hook")
+            let notification = match self.channel {
+                Some(channel) => Notification::default().channel(channel),
+                None => Notification::by_provider("hook"),
+            };
+            let notification = notification
                 .id(id)
                 .subject(format!("message {n}"))
                 .body("x".repeat(200));

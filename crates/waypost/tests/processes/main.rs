@@ -16,6 +16,7 @@ mod event_acceptance;
 mod event_lookups;
 mod event_outboxes;
 mod events;
+mod failover;
 mod far_end;
 #[cfg(feature = "postgres-tests")]
 mod idle;
