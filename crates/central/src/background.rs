@@ -145,7 +145,8 @@ fn start_events(central: &Central, tasks: &TaskTracker, stop: &CancellationToken
         materializer: Materializer::new(central.events.clone()),
     };
     central.loops.start(tasks, stop, events);
-    let sources = &central.settings.events.sources;
+    let mut sources = central.settings.events.sources.clone();
+    sources.retain(|source| source.has_outbox());
     if !sources.is_empty() {
         let sources = Pulling {
             about: About::every(
@@ -153,7 +154,7 @@ fn start_events(central: &Central, tasks: &TaskTracker, stop: &CancellationToken
                 "brings events from applications' own databases",
                 longest,
             ),
-            puller: Puller::new(central.events.clone(), sources),
+            puller: Puller::new(central.events.clone(), &sources),
         };
         central.loops.start(tasks, stop, sources);
     }

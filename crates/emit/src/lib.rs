@@ -12,6 +12,16 @@
 //! tx.commit().await?;
 //! ```
 //!
+//! Any other driver binds [`Event::parameters`] in their order. With sqlx, on PostgreSQL:
+//!
+//! ```ignore
+//! let p = event.parameters();
+//! let id: String = sqlx::query_scalar(emit::postgres::INSERT)
+//!     .bind(p.id).bind(p.tenant).bind(p.topic).bind(p.event_type).bind(p.entity_type).bind(p.entity_id)
+//!     .bind(p.payload).bind(p.schema_version).bind(p.correlation_id).bind(p.due_at)
+//!     .fetch_one(&mut *tx).await?;
+//! ```
+//!
 //! Leaves to others: reading the outbox, and everything after it (`central`).
 //! Always true: nothing an event says makes the statement fail, so no booking is rolled back for it; what is wrong with
 //! an event is found out later and shown as a row.
@@ -75,18 +85,38 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// A time that every database can hold.
-    #[cfg(any(feature = "rusqlite", feature = "tokio-postgres"))]
-    fn sound_due_at(&self) -> Option<i64> {
+    /// What the statements take, as every database can hold it.
+    pub fn parameters(&self) -> Parameters<'a> {
         const YEAR_9999: i64 = 253_402_300_799_000;
-        self.due_at.map(|at| at.clamp(0, YEAR_9999))
+        Parameters {
+            // An id that is none is left out: the event is a new one.
+            id: self.id.filter(|id| is_uuid(id)),
+            tenant: self.tenant.map(sound),
+            topic: self.topic.map(sound),
+            event_type: sound(self.event_type),
+            entity_type: self.entity_type.map(sound),
+            entity_id: sound(self.entity_id),
+            payload: sound(self.payload),
+            schema_version: self.schema_version,
+            correlation_id: self.correlation_id.map(sound),
+            due_at: self.due_at.map(|at| at.clamp(0, YEAR_9999)),
+        }
     }
+}
 
-    /// An id that is none is left out: the event is a new one.
-    #[cfg(any(feature = "rusqlite", feature = "tokio-postgres"))]
-    fn sound_id(&self) -> Option<&'a str> {
-        self.id.filter(|id| is_uuid(id))
-    }
+/// The ten parameters of [`postgres::INSERT`] and [`sqlite::INSERT`], in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameters<'a> {
+    pub id: Option<&'a str>,
+    pub tenant: Option<Cow<'a, str>>,
+    pub topic: Option<Cow<'a, str>>,
+    pub event_type: Cow<'a, str>,
+    pub entity_type: Option<Cow<'a, str>>,
+    pub entity_id: Cow<'a, str>,
+    pub payload: Cow<'a, str>,
+    pub schema_version: Option<i32>,
+    pub correlation_id: Option<Cow<'a, str>>,
+    pub due_at: Option<i64>,
 }
 
 /// Whether this is a UUID in its usual spelling.
@@ -114,6 +144,15 @@ mod tests {
     #[test]
     fn what_no_database_can_hold_is_replaced_and_never_refused() {
         assert_eq!(sound("a\0b"), "a\u{fffd}b");
+        let event = Event {
+            id: Some("12345"),
+            topic: Some("a\0"),
+            due_at: Some(i64::MAX),
+            ..Event::new("x", "1", "{}")
+        };
+        let p = event.parameters();
+        assert_eq!((p.id, p.topic.as_deref()), (None, Some("a\u{fffd}")));
+        assert!(p.due_at.is_some_and(|at| at < i64::MAX));
         assert!(is_uuid("0197c0de-0000-7000-8000-000000000001"));
         assert!(!is_uuid("12345") && !is_uuid("0197c0de-0000-7000-8000-00000000000é"));
     }

@@ -1,24 +1,25 @@
 //! Inside a transaction of rusqlite.
 
-use crate::{Event, sound, sqlite};
+use crate::{Event, sqlite};
 use rusqlite::{Connection, Error, params};
 
 impl Event<'_> {
     /// Adds the event to the transaction this connection is in; answers with its id.
     pub fn emit_in(&self, conn: &Connection) -> Result<String, Error> {
+        let p = self.parameters();
         let mut insert = conn.prepare_cached(sqlite::INSERT)?;
         insert.query_row(
             params![
-                self.sound_id(),
-                self.tenant.map(|text| sound(text).into_owned()),
-                self.topic.map(|text| sound(text).into_owned()),
-                sound(self.event_type).as_ref(),
-                self.entity_type.map(|text| sound(text).into_owned()),
-                sound(self.entity_id).as_ref(),
-                sound(self.payload).as_ref(),
-                self.schema_version,
-                self.correlation_id.map(|text| sound(text).into_owned()),
-                self.sound_due_at(),
+                p.id,
+                p.tenant,
+                p.topic,
+                p.event_type,
+                p.entity_type,
+                p.entity_id,
+                p.payload,
+                p.schema_version,
+                p.correlation_id,
+                p.due_at,
             ],
             |row| row.get(0),
         )

@@ -88,6 +88,10 @@ pub trait Events: Debug + Send + Sync {
     /// database (`Refused` elsewhere).
     async fn grant_emit(&self, role: &str, tenant: &str) -> Result<()>;
 
+    /// Whether producers' own transactions wake the nodes as they commit, at a price for every commit of the database. Means
+    /// nothing where applications do not reach the database.
+    async fn notify_emits(&self, on: bool) -> Result<()>;
+
     async fn event_types(&self, tenant: TenantId) -> Result<Vec<EventTypeRow>>;
     async fn event_type(&self, tenant: TenantId, name: &str) -> Result<Option<EventTypeRow>>;
     /// Creates or replaces the type. Audited; raises the directory version.

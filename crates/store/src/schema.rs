@@ -34,6 +34,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V16__holds_by",
     "V17__failover",
     "V18__lifted_suppressions",
+    "V19__events_notify",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -55,6 +56,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V16__holds_by",
     "V17__failover",
     "V18__lifted_suppressions",
+    "V19__events_notify",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -4,12 +4,13 @@
 
 use super::{EventService, PLANNED_AT_ONCE, WholeLook, accepted, known, plan::Plan};
 use domain::{EventId, Timestamp, chain, retry};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::{Duration, Instant};
 use store::{
     events::{CancelSchedules, Event, EventPlace, NewSchedule, PublishEvent, SettleEvent},
     loops::Swept,
 };
+use tokio_util::task::AbortOnDropHandle;
 
 /// For so long a node is the one that reads, unless it says so again.
 const READER_LEASE: Duration = Duration::from_secs(10);
@@ -26,6 +27,8 @@ pub(crate) struct Materializer {
     whole: Option<WholeLook>,
     reader_since: Option<Instant>,
     pause: Duration,
+    /// The store knows whether producers are to wake this node.
+    notify_told: bool,
 }
 
 /// What one sweep did.
@@ -57,6 +60,7 @@ impl Materializer {
             place: None,
             whole: None,
             reader_since: None,
+            notify_told: false,
         }
     }
 
@@ -80,10 +84,22 @@ impl Materializer {
     }
 
     async fn run(&mut self) -> store::Result<Materialized> {
+        if !self.notify_told {
+            self.events
+                .store
+                .notify_emits(self.events.settings.notify)
+                .await?;
+            self.notify_told = true;
+        }
         let mut done = Materialized::default();
+        let mut writing = Writing::default();
         for _ in 0..BATCHES_PER_SWEEP {
+            let whole = WholeLook::is_due(self.whole, Instant::now());
+            if whole {
+                // What is being written would be found once more.
+                done.add(writing.end().await?);
+            }
             let start = Instant::now();
-            let whole = WholeLook::is_due(self.whole, start);
             let after = self.place.filter(|_| !whole);
             let limit = self.events.settings.batch_size;
             let due = self.events.store.due_events(after, limit).await?;
@@ -91,10 +107,7 @@ impl Materializer {
                 let took = start.elapsed();
                 self.whole = Some(WholeLook { at: start, took });
             }
-            if due.rows.is_empty() {
-                break;
-            }
-            if !self.may_read(start).await? {
+            if due.rows.is_empty() || !self.may_read(start).await? {
                 break;
             }
             self.events.directory.saw_version(due.directory_version);
@@ -102,11 +115,18 @@ impl Materializer {
             let new = due.rows.iter().filter(|event| event.last_error.is_none());
             self.place = self.place.max(new.map(Event::place).max());
             let full = due.rows.len() >= limit as usize;
-            done.add(self.events.work(due.rows, due.now).await?);
+            let tried_again = due.rows.iter().any(|event| event.last_error.is_some());
+            let plans = self.events.plans(due.rows, due.now).await?;
+            done.add(writing.go_on(&self.events, plans).await?);
+            if tried_again {
+                // The next look would find them once more, and count a failure twice.
+                done.add(writing.end().await?);
+            }
             if !full && after.is_some() {
                 break;
             }
         }
+        done.add(writing.end().await?);
         Ok(done)
     }
 
@@ -125,43 +145,82 @@ impl Materializer {
     }
 }
 
+/// The batch that is being written while the next one is planned.
+#[derive(Debug, Default)]
+struct Writing(Option<AbortOnDropHandle<store::Result<Materialized>>>);
+
+impl Writing {
+    /// Waits for the one before and starts with this one; answers with what came of the one before.
+    async fn go_on(
+        &mut self,
+        events: &EventService,
+        plans: Vec<(Event, Plan)>,
+    ) -> store::Result<Materialized> {
+        let done = self.end().await?;
+        let events = events.clone();
+        let write = tokio::spawn(async move { events.carry_out(plans).await });
+        self.0 = Some(AbortOnDropHandle::new(write));
+        Ok(done)
+    }
+
+    async fn end(&mut self) -> store::Result<Materialized> {
+        match self.0.take() {
+            Some(write) => write.await.map_err(store::Error::unavailable)?,
+            None => Ok(Materialized::default()),
+        }
+    }
+}
+
 impl EventService {
     /// Plans and publishes what is due now, whoever else reads. For tests and commands.
     pub async fn sweep(&self) -> store::Result<Materialized> {
         let mut done = Materialized::default();
+        let (mut writing, mut after) = (Writing::default(), None);
         loop {
-            let due = self.store.due_events(None, self.settings.batch_size).await?;
+            let due = self.store.due_events(after, self.settings.batch_size).await?;
             self.directory.saw_version(due.directory_version);
-            let found = due.rows.len();
-            done.add(self.work(due.rows, due.now).await?);
-            if found < self.settings.batch_size as usize {
+            let full = due.rows.len() >= self.settings.batch_size as usize;
+            after = due.rows.last().map(Event::place);
+            let plans = self.plans(due.rows, due.now).await?;
+            done.add(writing.go_on(self, plans).await?);
+            if !full {
+                done.add(writing.end().await?);
                 return Ok(done);
             }
         }
     }
 
-    async fn work(&self, rows: Vec<Event>, now: Timestamp) -> store::Result<Materialized> {
+    /// What is to become of each, in their order; nothing is written yet.
+    async fn plans(&self, rows: Vec<Event>, now: Timestamp) -> store::Result<Vec<(Event, Plan)>> {
         let plans = stream::iter(rows).map(async |event| {
-            let plan = self.plan(&event, now).await;
-            (event, plan)
+            let plan = self.plan(&event, now).await?;
+            Ok((event, plan))
         });
-        let plans: Vec<_> = plans.buffered(PLANNED_AT_ONCE).collect().await;
+        plans.buffered(PLANNED_AT_ONCE).try_collect().await
+    }
+
+    async fn carry_out(&self, plans: Vec<(Event, Plan)>) -> store::Result<Materialized> {
+        let mut done = Materialized::default();
         let (mut publish, mut settle) = (vec![], vec![]);
         for (event, plan) in plans {
-            match plan? {
+            match plan {
                 Plan::Settle(to, error) => settle.push(SettleEvent {
                     seq: event.seq,
                     to,
                     error,
                 }),
                 Plan::Schedule(planned) => {
-                    self.call_off(&event, &planned.entity_type, planned.tenant, &planned.cancels)
-                        .await?;
+                    if !planned.cancels.is_empty() {
+                        // What it calls off may have come just before it.
+                        done.add(self.publish(std::mem::take(&mut publish)).await?);
+                        self.call_off(&event, &planned.entity_type, planned.tenant, &planned.cancels)
+                            .await?;
+                    }
                     publish.push((event.attempts, published(event, *planned)));
                 }
             }
         }
-        let mut done = self.publish(publish).await?;
+        done.add(self.publish(publish).await?);
         done.settled += settle.len();
         if !settle.is_empty() {
             self.store.settle_events(settle).await?;
@@ -246,9 +305,6 @@ impl EventService {
         tenant: domain::TenantId,
         cancels: &[String],
     ) -> store::Result<()> {
-        if cancels.is_empty() {
-            return Ok(());
-        }
         let reason = format!("called off by {} ({})", event.event_type, event.id);
         let cancel = CancelSchedules {
             tenant,

@@ -3,7 +3,7 @@
 //! In reading order: an event comes in ([`EventService::emit`], or by an application's own transaction), the
 //! [`materializer`] makes a [`plan`] of it (events of applications' own databases are brought by [`pull`]), its [`messages`] are rendered, and publishing hands them to the one way
 //! there is to take notifications in. What is due later is looked at again by the [`sender`]. People see it in
-//! [`views`], and act in [`resend`] and [`replay`].
+//! [`views`], try templates with [`past`] ones, and act in [`resend`] and [`replay`].
 //!
 //! Leaves to others: rows and the fence (`store::events`), templates (`crate::templates`), delivery (the dispatcher), delays
 //! (`domain::retry`), other
@@ -14,6 +14,7 @@
 mod lookup;
 pub mod materializer;
 mod messages;
+mod past;
 mod plan;
 pub(crate) mod pull;
 mod replay;
@@ -61,6 +62,8 @@ pub struct EventSettings {
     pub recheck: Duration,
     /// The longest payload, in bytes.
     pub max_payload: usize,
+    /// Whether producers in the store's own database wake this node, at a price for their commits.
+    pub notify: bool,
     /// Outboxes in applications' own databases.
     pub sources: Vec<Arc<EventSource>>,
 }
@@ -73,6 +76,7 @@ impl Default for EventSettings {
             max_attempts: 5,
             recheck: Duration::from_secs(3600),
             max_payload: 1 << 20,
+            notify: false,
             sources: vec![],
         }
     }

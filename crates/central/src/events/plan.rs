@@ -60,6 +60,16 @@ pub(super) enum Unknown {
     Held(Duration, String),
 }
 
+impl Unknown {
+    /// For a person who asked.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Failed(why) | Self::Deferred(why) | Self::Again(why) | Self::Held(_, why) => why,
+            Self::Gone => "the entity is gone: the lookup found no row".into(),
+        }
+    }
+}
+
 impl EventService {
     pub(super) async fn plan(&self, event: &Event, now: Timestamp) -> store::Result<Plan> {
         let known = match self.know(event, now).await? {

@@ -3,7 +3,6 @@
 use super::{
     EventService,
     messages::{Asked, Messages},
-    plan::Unknown,
 };
 use crate::ingest::Submitted;
 use domain::{
@@ -57,12 +56,8 @@ impl EventService {
         let of_type = template.as_ref().map(|t| t.identity.event_type.as_str());
         let event = self.latest(ask, of_type).await?;
         let now = self.queries.now().await?;
-        let known = self.know(&event, now).await?.map_err(|unknown| match unknown {
-            Unknown::Failed(why) | Unknown::Deferred(why) | Unknown::Again(why) | Unknown::Held(_, why) => {
-                ResendError::Conflict(why)
-            }
-            Unknown::Gone => ResendError::Conflict("the entity is gone: the lookup found no row".into()),
-        })?;
+        let known = self.know(&event, now).await?;
+        let known = known.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
         let templates = self
             .directory
             .event_templates(ask.tenant, &event.event_type)

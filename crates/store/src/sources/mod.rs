@@ -18,6 +18,7 @@ pub struct EventSource {
     tenants: SourceTenants,
     keep: Duration,
     lookups: BTreeMap<String, String>,
+    has_outbox: bool,
     outbox: Engine,
     reads: Engine,
 }
@@ -35,6 +36,9 @@ pub struct SourceSettings {
     /// For lookups: a role that may only read. The same as `url` if left out.
     pub lookup_url: Option<String>,
     pub tenants: SourceTenants,
+    /// Whether there are events in it. Not where an application in Waypost's own database emits into Waypost's own outbox, and
+    /// is only asked for lookups.
+    pub has_outbox: bool,
     /// How long what was taken stays in the source.
     pub keep: Duration,
     /// Queries by name; `:tenant` and `:entity` are bound.
@@ -116,6 +120,7 @@ impl EventSource {
             tenants: settings.tenants,
             keep: settings.keep,
             lookups,
+            has_outbox: settings.has_outbox,
             outbox,
             reads,
         })
@@ -123,6 +128,10 @@ impl EventSource {
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    pub fn has_outbox(&self) -> bool {
+        self.has_outbox
     }
 
     /// The names of its lookups.

@@ -11,6 +11,7 @@ fn settings(url: String) -> SourceSettings {
         url,
         lookup_url: None,
         tenants: SourceTenants::Map(BTreeMap::from([("42".into(), "acme".into())])),
+        has_outbox: true,
         keep: Duration::ZERO,
         lookups: BTreeMap::from([
             (

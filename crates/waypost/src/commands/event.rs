@@ -244,6 +244,10 @@ async fn install(args: Install, global: &Global) -> anyhow::Result<()> {
         "the configuration has no such [[event_source]]"
     );
     for source in chosen {
+        if !source.outbox {
+            output::note(format_args!("{} is asked for lookups only", source.name));
+            continue;
+        }
         let built = source.build().map_err(anyhow::Error::msg)?;
         built
             .install()

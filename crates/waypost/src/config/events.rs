@@ -25,6 +25,7 @@ pub struct Events {
     #[serde(with = "seconds")]
     pub recheck: Duration,
     pub max_payload: u64,
+    pub notify: bool,
     #[serde(with = "seconds")]
     pub retention: Duration,
     pub missing_placeholder: MissingPlaceholder,
@@ -43,6 +44,7 @@ impl Default for Events {
             max_attempts: node.max_attempts,
             recheck: node.recheck,
             max_payload: node.max_payload as u64,
+            notify: node.notify,
             retention: central::Settings::named("").retention.events,
             missing_placeholder: MissingPlaceholder::default(),
             source: vec![],
@@ -75,6 +77,12 @@ pub const MAX_PAYLOAD: Key = Key::new(
     "a number of bytes from 1024 to 3145728",
     "The longest payload of an event. A longer one is Failed without being looked at.",
 );
+pub const NOTIFY: Key = Key::new(
+    "events.notify",
+    "true or false",
+    "On PostgreSQL: emit_event also wakes the nodes when the producer's transaction commits (NOTIFY). It makes commits of the \
+     whole database wait for each other; without it events are found within poll_interval.",
+);
 pub const RETENTION: Key = Key::new(
     "events.retention",
     "a duration from \"1h\" to \"36600d\", like \"365d\"",
@@ -90,9 +98,9 @@ pub const MISSING_PLACEHOLDER: Key = Key::new(
 pub const SOURCE: Key = Key::new(
     "events.source",
     "tables [[event_source]] with name, url (postgres://… or sqlite://path) or url_file, tenant or tenants, and if need be keep \
-     (\"7d\"), lookup_url and lookups",
+     (\"7d\"), outbox (true), lookup_url and lookups",
     "Outboxes in applications' own databases; `waypost event install` makes one. lookups are queries by name that add values \
-     to an event, with :tenant and :entity.",
+     to an event, with :tenant and :entity; with outbox = false there is nothing else in it.",
 )
 .example("[{ name = \"shop\", url = \"postgres://waypost@db.example/shop\", tenant = \"default\" }]");
 
@@ -102,6 +110,7 @@ pub const KEYS: &[Key] = &[
     MAX_ATTEMPTS,
     RECHECK,
     MAX_PAYLOAD,
+    NOTIFY,
     RETENTION,
     MISSING_PLACEHOLDER,
     SOURCE,
@@ -152,6 +161,7 @@ impl Events {
             max_attempts: self.max_attempts,
             recheck: self.recheck,
             max_payload: usize::try_from(self.max_payload).unwrap_or(usize::MAX),
+            notify: self.notify,
             // Those that could not be built were told when the configuration was read.
             sources: self
                 .source
@@ -177,9 +187,16 @@ pub struct Source {
     pub tenants: BTreeMap<String, String>,
     #[serde(default = "seven_days", with = "seconds")]
     pub keep: Duration,
+    /// Whether it has events, or only lookups.
+    #[serde(default = "yes")]
+    pub outbox: bool,
     pub lookup_url: Option<Secret>,
     #[serde(default)]
     pub lookups: BTreeMap<String, String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn seven_days() -> Duration {
@@ -200,6 +217,7 @@ impl Source {
             url: url.trim().to_owned(),
             lookup_url: self.lookup_url.as_ref().map(|url| url.expose().trim().to_owned()),
             tenants,
+            has_outbox: self.outbox,
             keep: self.keep,
             lookups: self.lookups.clone(),
         })

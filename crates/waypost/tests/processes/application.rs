@@ -186,6 +186,7 @@ async fn install(url: &str) {
         url: url.into(),
         lookup_url: None,
         tenants: SourceTenants::One("default".into()),
+        has_outbox: true,
         keep: Duration::from_secs(3600),
         lookups: Default::default(),
     };

@@ -41,7 +41,7 @@ struct Shell {
 }
 
 impl Shell {
-    fn start(folder: &Path, ports: &Ports) -> Self {
+    fn start(folder: &Path, ports: &Ports, env: &[(&str, &str)]) -> Self {
         let log = File::create(folder.join("shell.log")).unwrap();
         let binary = Path::new(env!("CARGO_BIN_EXE_waypost")).parent().unwrap();
         let mut path = binary.as_os_str().to_owned();
@@ -53,6 +53,7 @@ impl Shell {
             .env("WAYPOST_URL", ports.api_url())
             .env("WAYPOST_SERVER__LISTEN", format!("127.0.0.1:{}", ports.api))
             .env("WAYPOST_SERVER__LINK_LISTEN", format!("127.0.0.1:{}", ports.link))
+            .envs(env.iter().copied())
             .env_remove("WAYPOST_API_KEY")
             .stdin(Stdio::piped())
             .stdout(log.try_clone().unwrap())
@@ -141,8 +142,9 @@ struct Example {
 }
 
 impl Example {
-    /// With the page's lines up to this one.
-    async fn new(folder: &Path, config: &str, database: &str, application: &str) -> Self {
+    /// The application in this database; what Waypost is told besides.
+    fn new(folder: &Path, config: &str, database: (&str, &str), env: &[(&str, &str)]) -> Self {
+        let (database, application) = database;
         copy(Path::new(EXAMPLE), folder);
         let config = std::fs::read_to_string(folder.join(config)).unwrap();
         let written = config
@@ -156,7 +158,7 @@ impl Example {
         std::fs::write(folder.join("waypost.toml"), config).unwrap();
         let ports = Ports::free();
         Self {
-            shell: Shell::start(folder, &ports),
+            shell: Shell::start(folder, &ports, env),
             ports,
             database: application.into(),
             client: None,
@@ -285,7 +287,7 @@ async fn the_page_works_word_by_word(mut example: Example) {
 async fn a_booking_that_is_confirmed_twice_is_told_of_once_and_reminded_of_on_the_eve() {
     let folder = tempfile::tempdir().unwrap();
     let file = format!("sqlite://{}", folder.path().join("bookings.db").display());
-    let example = Example::new(folder.path(), "waypost.toml", DATABASE, &file).await;
+    let example = Example::new(folder.path(), "waypost.toml", (DATABASE, &file), &[]);
     the_page_works_word_by_word(example).await;
 }
 
@@ -294,6 +296,24 @@ async fn a_booking_that_is_confirmed_twice_is_told_of_once_and_reminded_of_on_th
 async fn and_so_is_one_in_an_applications_own_postgres() {
     let folder = tempfile::tempdir().unwrap();
     let url = crate::postgres::database().await;
-    let example = Example::new(folder.path(), "waypost.postgres.toml", &url, &url).await;
+    let example = Example::new(folder.path(), "waypost.postgres.toml", (&url, &url), &[]);
+    the_page_works_word_by_word(example).await;
+}
+
+/// The tables of the application and Waypost's beside each other; the events are in Waypost's own outbox.
+#[cfg(feature = "postgres-tests")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn and_so_is_one_in_waypost_s_own_postgres() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = crate::postgres::database().await;
+    let env = [
+        ("WAYPOST_DATABASE__URL", url.as_str()),
+        ("WAYPOST_SECRETS__KEY", crate::node::SECRETS_KEY),
+    ];
+    let example = Example::new(folder.path(), "waypost.postgres.toml", (&url, &url), &env);
+    let config = folder.path().join("waypost.toml");
+    let told = std::fs::read_to_string(&config).unwrap();
+    let told = told.replace("tenant = \"default\"", "tenant = \"default\"\noutbox = false");
+    std::fs::write(config, told).unwrap();
     the_page_works_word_by_word(example).await;
 }

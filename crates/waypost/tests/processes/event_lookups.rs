@@ -18,6 +18,7 @@ fn source(url: &str, config: &str) -> Arc<EventSource> {
         url: url.into(),
         lookup_url: None,
         tenants: SourceTenants::One("default".into()),
+        has_outbox: true,
         keep: Duration::from_secs(3600),
         lookups: lookups.iter().map(query).collect::<BTreeMap<_, _>>(),
     };

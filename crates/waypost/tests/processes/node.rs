@@ -7,7 +7,7 @@ use testkit::seen_in_time;
 
 pub const KEY: &str = "wp_test_bootstrap_key_0123456789abcdef";
 /// 32 bytes in base64: every node of a test opens the others' secrets.
-const SECRETS_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub const SECRETS_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// How a node is started.
 #[derive(Debug, Clone)]

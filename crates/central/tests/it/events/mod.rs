@@ -76,6 +76,7 @@ on_both_databases! {
         what_comes_too_late_is_skipped_or_sent_as_its_type_says,
         what_is_no_longer_worth_sending_is_not_sent,
         a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent,
+        a_booking_confirmed_and_cancelled_in_one_batch_is_reminded_of_by_nobody,
         a_bad_zone_or_a_missing_date_fails_in_words,
         a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing,
     }

@@ -138,6 +138,25 @@ pub async fn a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent(on:
     assert!(world.mail.received().is_empty());
 }
 
+/// As they stand in the outbox after Waypost was away.
+pub async fn a_booking_confirmed_and_cancelled_in_one_batch_is_reminded_of_by_nobody(on: Database) {
+    let mut world = reminded(on, Late::Send).await;
+    let cancelled = EventType {
+        cancels: vec!["booking.confirmed".into()],
+        ..to_the_guest()
+    };
+    world.event_type(TENANT, "booking.cancelled", &cancelled).await;
+    let first = world.emit("default", "1", &checkin("2026-02-01")).await;
+    let other = world.emit("default", "2", &checkin("2026-02-01")).await;
+    world.emit_as("default", "booking.cancelled", "1", "{}").await;
+    let again = world.emit("default", "1", &checkin("2026-02-03")).await;
+    world.run().await;
+    assert_eq!(world.schedule_status(first).await.0, ScheduleStatus::Cancelled);
+    for waits in [other, again] {
+        assert_eq!(world.schedule_status(waits).await.0, ScheduleStatus::Pending);
+    }
+}
+
 pub async fn a_bad_zone_or_a_missing_date_fails_in_words(on: Database) {
     let mut world = EventWorld::new(on).await;
     let mut definition = reminder(Late::Send);

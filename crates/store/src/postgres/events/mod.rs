@@ -133,6 +133,13 @@ impl Events for PgStore {
         Ok(())
     }
 
+    async fn notify_emits(&self, on: bool) -> Result<()> {
+        let channel = on.then(|| self.signals.channel());
+        let session = self.db.general().await?;
+        session.exec(sql::notify_emits, &[&channel]).await?;
+        Ok(())
+    }
+
     async fn event_types(&self, tenant: TenantId) -> Result<Vec<EventTypeRow>> {
         let session = self.db.general().await?;
         let found = session.rows(sql::event_types, &[&tenant.0]).await?;

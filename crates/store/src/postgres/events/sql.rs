@@ -19,6 +19,7 @@ statements!(
     extend_schedule,
     grant_emit,
     insert_schedule,
+    notify_emits,
     own_reader,
     publish_event,
     publish_schedule,

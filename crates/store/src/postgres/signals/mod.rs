@@ -27,6 +27,7 @@ const CHANGES_WAITING: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct SignalBus {
+    channel: String,
     heard: broadcast::Sender<Signal>,
     gathered: Arc<Gathered>,
 }
@@ -73,13 +74,22 @@ impl SignalBus {
         tasks.spawn(loops.watch("hearing other nodes", listening));
         let notifier = Notifier {
             db: db.clone(),
-            channel,
+            channel: channel.clone(),
             sender,
             gathered: gathered.clone(),
         };
         let telling = stop.clone().run_until_cancelled_owned(notifier.run());
         tasks.spawn(loops.watch("telling other nodes", telling));
-        SignalBus { heard, gathered }
+        SignalBus {
+            channel,
+            heard,
+            gathered,
+        }
+    }
+
+    /// Where nodes of this store hear each other.
+    pub fn channel(&self) -> &str {
+        &self.channel
     }
 
     pub fn subscribe(&self) -> broadcast::Receiver<Signal> {

@@ -3,7 +3,7 @@
 use super::Schema;
 use domain::{Clock, EventStatus, ManualClock};
 use std::sync::Arc;
-use store::Events;
+use store::{Events, Signals, signals::Signal};
 use tokio_postgres::Client;
 
 const EMIT: &str =
@@ -110,4 +110,43 @@ async fn a_role_emits_only_for_the_tenants_granted_to_it() {
             .is_err()
     );
     assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 2);
+}
+
+#[tokio::test]
+async fn producers_wake_the_nodes_as_they_commit_where_that_is_asked_for_and_only_there() {
+    let (schema, _, store, producer) = world().await;
+    let mut heard = store.subscribe();
+    // Until it is heard, the node may not listen yet.
+    let bell = format!("select pg_notify('waypost_{}', 'test directory')", schema.name());
+    loop {
+        producer.batch_execute(&bell).await.unwrap();
+        let pause = std::time::Duration::from_millis(20);
+        if tokio::time::timeout(pause, heard.recv()).await.is_ok() {
+            break;
+        }
+    }
+    // What was rung before this one has been heard before it.
+    producer
+        .batch_execute(&bell.replace("directory", "relays"))
+        .await
+        .unwrap();
+    while heard.recv().await.unwrap() != Signal::Relays {}
+    let mut next = async |statements: &str| {
+        producer.batch_execute(statements).await.unwrap();
+        heard.recv().await.unwrap()
+    };
+    let told_after = |what: &str| format!("{what}; {bell}");
+    assert_eq!(
+        next(&told_after(EMIT)).await,
+        Signal::Directory,
+        "nobody asked for it"
+    );
+    store.notify_emits(true).await.unwrap();
+    store.notify_emits(true).await.unwrap();
+    let rolled_back = told_after(&format!("begin; {EMIT}; rollback"));
+    assert_eq!(next(&rolled_back).await, Signal::Directory, "it never happened");
+    let twice = format!("begin; {EMIT}; {EMIT}; commit");
+    assert_eq!(next(&twice).await, Signal::Events);
+    store.notify_emits(false).await.unwrap();
+    assert_eq!(next(&told_after(EMIT)).await, Signal::Directory);
 }

@@ -1,0 +1,1 @@
+-- Nothing: nobody but nodes writes this file, and they wake themselves. The SQLite twin of migrations/postgres.
