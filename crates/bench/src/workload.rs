@@ -5,7 +5,7 @@ use super::{
     context::Bench,
     drain,
     enqueue::{self, Callers},
-    forward, growth, lanes, latency, memory, pages, reader,
+    events, forward, growth, lanes, latency, memory, pages, reader,
     reading::Reading,
     receipts, site_memory, site_send, smtp,
 };
@@ -43,6 +43,8 @@ pub enum Workload {
     BadRows,
     /// Deliver a backlog while 30,000 receipts come in
     Receipts,
+    /// Events that become messages: how soon, and how fast beside the dispatcher
+    Events,
     /// Figures, list and claim as history grows
     Pages,
     /// Every page of the console with 10,000 and with 1,000,000 notifications
@@ -110,6 +112,7 @@ impl Workload {
             Workload::Reader => Box::pin(reader::round(bench)).await,
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
             Workload::Receipts => Box::pin(receipts::round(bench)).await,
+            Workload::Events => Box::pin(events::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
             Workload::Console => Box::pin(console::round(bench)).await,
             Workload::Forward => Box::pin(forward::round(bench)).await,

@@ -4,12 +4,14 @@ mod drain;
 mod enqueue;
 mod history;
 mod latency;
+mod producer;
 mod reader;
 
 pub use drain::drain;
 pub use enqueue::{bulk, group, one_by_one};
 pub use history::keep;
 pub use latency::latency;
+pub use producer::Producer;
 pub use reader::Reader;
 
 use std::str::FromStr;
@@ -25,6 +27,7 @@ mod sql {
     }
     statements!(
         SCHEMA = "schema",
+        EMIT = "emit",
         INSERT_ONE = "insert_one",
         INSERT_MANY = "insert_many",
         FILL = "fill",
