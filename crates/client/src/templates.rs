@@ -1,7 +1,7 @@
 //! Templates: texts that events fill.
 
 use crate::{Client, Error, Result, http::NONE};
-use domain::{Channel, NotificationId, Timestamp};
+use domain::{Channel, EventId, NotificationId, Timestamp};
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -162,6 +162,23 @@ impl Client {
     pub async fn preview_draft(&self, draft: &TemplateDraft, payload: &str) -> Result<TemplatePreview> {
         let mut asked = serde_json::to_value(draft).unwrap_or_default();
         asked["payload"] = payload.into();
+        self.post(&["api", "message-templates", "preview"], &asked).await
+    }
+
+    /// Fills a template with the values of an event that came.
+    pub async fn preview_template_of_event(&self, id: i64, event: EventId) -> Result<TemplatePreview> {
+        let path = ["api", "message-templates", &id.to_string(), "preview"];
+        self.post(&path, &json!({"eventId": event})).await
+    }
+
+    /// Fills a template that is not saved with the values of an event that came.
+    pub async fn preview_draft_of_event(
+        &self,
+        draft: &TemplateDraft,
+        event: EventId,
+    ) -> Result<TemplatePreview> {
+        let mut asked = serde_json::to_value(draft).unwrap_or_default();
+        asked["eventId"] = json!(event);
         self.post(&["api", "message-templates", "preview"], &asked).await
     }
 

@@ -75,12 +75,22 @@ impl TemplateService {
         content: &TemplateContent,
         payload: &str,
     ) -> Result<Preview, PreviewError> {
-        let problems = content.problems(identity.channel);
-        if !problems.is_empty() {
-            return Err(PreviewError::Fields(problems));
-        }
+        sound(identity, content)?;
+        let values = Payload::read(payload)?;
+        self.preview_with(tenant, identity, content, &values).await
+    }
+
+    /// The same with values that were read, like those of an event that came.
+    pub async fn preview_with(
+        &self,
+        tenant: TenantId,
+        identity: &TemplateIdentity,
+        content: &TemplateContent,
+        values: &Payload,
+    ) -> Result<Preview, PreviewError> {
+        sound(identity, content)?;
         let mut warnings = odd(identity, content);
-        let rendered = content.render(&Payload::read(payload)?, &self.style(tenant).await?)?;
+        let rendered = content.render(values, &self.style(tenant).await?)?;
         warnings.extend(rendered.warnings.iter().cloned());
         Ok(Preview { rendered, warnings })
     }
@@ -116,5 +126,14 @@ impl TemplateService {
             submitted: submitted.unwrap_or_else(refused),
             warnings,
         })
+    }
+}
+
+/// What cannot be saved cannot be looked at either.
+fn sound(identity: &TemplateIdentity, content: &TemplateContent) -> Result<(), PreviewError> {
+    let problems = content.problems(identity.channel);
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(PreviewError::Fields(problems)),
     }
 }

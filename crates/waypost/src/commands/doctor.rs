@@ -1,6 +1,6 @@
 //! `waypost doctor`: what is stuck and why, and what to do about it.
 
-use super::doctor_sites;
+use super::{doctor_events, doctor_sites};
 use crate::{
     connect::Connect,
     output::{self, lanes::doing, time},
@@ -120,6 +120,7 @@ async fn examine(client: &Client) -> anyhow::Result<Report> {
     let groups = by_code(&parked);
     findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
     findings.extend(loops.iter().filter(|l| !l.ok).map(failing));
+    findings.extend(doctor_events::findings(client, SystemClock.now()).await?);
     findings.extend(doctor_sites::findings(&client.sites().await?, SystemClock.now()));
     Ok(Report {
         kpis: Some(kpis),

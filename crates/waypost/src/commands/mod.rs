@@ -10,6 +10,7 @@ pub mod config;
 pub mod demo;
 pub mod discard;
 pub mod doctor;
+mod doctor_events;
 mod doctor_sites;
 pub mod event;
 pub mod healthcheck;

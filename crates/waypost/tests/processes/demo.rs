@@ -23,6 +23,7 @@ fn the_tour_ends_well_and_says_what_went_where() {
         "Parked",
         "requeued",
         "crew",
+        "The event machine.hot became 2 messages by templates, all delivered: Email, Slack.",
         "Every message ended as it should",
     ] {
         assert!(out.contains(said), "{said:?} is not in:\n{out}");

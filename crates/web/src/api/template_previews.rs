@@ -14,25 +14,66 @@ use crate::{
 };
 use axum::{Json, extract::State, http::StatusCode};
 use central::{ingest::Submitted, templates::PreviewError};
+use domain::{
+    EventId,
+    template::{TemplateContent, TemplateIdentity},
+};
 
 /// What fills a template that is given nothing.
 const NO_VALUES: &str = "{}";
+
+/// What a template is to be filled with.
+struct Filling {
+    payload: Option<String>,
+    event: Option<EventId>,
+}
+
+impl Filling {
+    fn of(fields: &mut Fields) -> Self {
+        let filling = Self {
+            payload: payload_of(fields),
+            event: fields.uuid("eventId").map(EventId),
+        };
+        if filling.payload.is_some() && filling.event.is_some() {
+            fields.problem("eventId", "must be left out where payload is given");
+        }
+        filling
+    }
+
+    async fn preview(
+        self,
+        state: &Shared,
+        caller: &Caller,
+        identity: &TemplateIdentity,
+        content: &TemplateContent,
+    ) -> Result<Json<PreviewAnswer>> {
+        let (templates, tenant) = (&state.central.templates, caller.tenant);
+        let preview = match self.event {
+            Some(event) => {
+                let values = state.central.events.values(tenant, event).await?;
+                templates.preview_with(tenant, identity, content, &values).await?
+            }
+            None => {
+                let payload = self.payload.as_deref().unwrap_or(NO_VALUES);
+                templates.preview(tenant, identity, content, payload).await?
+            }
+        };
+        Ok(Json(preview.into()))
+    }
+}
 
 pub async fn unsaved(
     State(state): State<Shared>,
     caller: Caller,
     JsonObject(mut fields): JsonObject,
 ) -> Result<Json<PreviewAnswer>> {
-    let payload = payload_of(&mut fields);
+    let filling = Filling::of(&mut fields);
     let draft = draft_of(&mut fields, None);
     finish(fields)?;
     let draft = draft.ok_or_else(Problem::internal)?;
-    let payload = payload.as_deref().unwrap_or(NO_VALUES);
-    let templates = &state.central.templates;
-    let preview = templates
-        .preview(caller.tenant, &draft.identity, &draft.content, payload)
-        .await?;
-    Ok(Json(preview.into()))
+    filling
+        .preview(&state, &caller, &draft.identity, &draft.content)
+        .await
 }
 
 pub async fn saved(
@@ -41,15 +82,12 @@ pub async fn saved(
     PathText(id): PathText,
     OptionalObject(mut fields): OptionalObject,
 ) -> Result<Json<PreviewAnswer>> {
-    let payload = payload_of(&mut fields);
+    let filling = Filling::of(&mut fields);
     finish(fields)?;
     let template = live(&state, &caller, &id).await?;
-    let payload = payload.as_deref().unwrap_or(NO_VALUES);
-    let templates = &state.central.templates;
-    let preview = templates
-        .preview(caller.tenant, &template.identity, &template.content, payload)
-        .await?;
-    Ok(Json(preview.into()))
+    filling
+        .preview(&state, &caller, &template.identity, &template.content)
+        .await
 }
 
 pub async fn test(

@@ -18,6 +18,9 @@ pub struct PreviewRequest {
     /// An object, or the text of one: in a text, numbers stay as they were written. Empty if left out.
     #[schema(value_type = Option<Object>)]
     pub payload: Option<Value>,
+    /// Instead: with the values of an event that came, and what its lookup adds to them now.
+    #[schema(value_type = Option<Id>)]
+    pub event_id: Option<String>,
 }
 
 /// A template that is not saved, and what it is filled with.
@@ -45,6 +48,9 @@ pub struct UnsavedPreviewRequest {
     /// As in a preview of a saved template.
     #[schema(value_type = Option<Object>)]
     pub payload: Option<Value>,
+    /// As in a preview of a saved template.
+    #[schema(value_type = Option<Id>)]
+    pub event_id: Option<String>,
 }
 
 /// Where a test message goes, and what it is filled with.

@@ -148,6 +148,26 @@ async fn the_list_is_filtered_and_a_deleted_template_stays_readable() {
 }
 
 #[tokio::test]
+async fn a_preview_takes_the_values_of_an_event_that_came() {
+    let world = World::new().await;
+    let path = format!("{ALL}/{}/preview", made(&world, booking()).await["id"]);
+    let event = json!({"eventType": "booking.confirmed", "entityId": "7", "payload": {"bookingId": 7, "guestName": "Asha"}});
+    let id = world.post("/api/events", event).await.expect(202)["eventId"].clone();
+    let seen = world.post(&path, json!({"eventId": id})).await.expect(200);
+    assert_eq!(seen["subject"], "Booking 7");
+    assert_eq!(seen["body"], "Dear Asha, see you on .");
+    let mut unsaved = booking();
+    unsaved["eventId"] = id.clone();
+    unsaved["subject"] = json!("{{guest.name}}");
+    let seen = world.post(&format!("{ALL}/preview"), unsaved).await.expect(200);
+    assert_eq!(seen["subject"], "Asha");
+    let both = json!({"eventId": id, "payload": {}});
+    assert_eq!(world.post(&path, both).await.bad_fields(), ["eventId"]);
+    let nobody = json!({"eventId": "0197c0de-0000-7000-8000-000000000009"});
+    assert_eq!(world.post(&path, nobody).await.problem(404), "not_found");
+}
+
+#[tokio::test]
 async fn a_preview_says_what_a_message_would_say_and_what_is_missing() {
     let world = World::new().await;
     let path = format!("{ALL}/{}", made(&world, booking()).await["id"]);

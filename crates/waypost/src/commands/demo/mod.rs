@@ -3,6 +3,7 @@
 //! Always true: what it shows goes through the same parts as `serve`: HTTP in, the store, the dispatcher, SMTP
 //! and HTTP out over real sockets. It leaves nothing behind.
 
+mod events;
 mod far_ends;
 mod services;
 mod setup;
@@ -46,9 +47,10 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
 /// Answers whether every message ended as it should.
 async fn show(world: &mut World, once: bool) -> anyhow::Result<bool> {
     setup::set_up(&world.client, &world.far_ends).await?;
+    events::set_up(&world.client).await?;
     world.far_ends.misbehave();
     if once {
-        return Ok(sites::tour(world).await? & tour::run(world).await?);
+        return Ok(sites::tour(world).await? & events::tour(world).await? & tour::run(world).await?);
     }
     world.introduce();
     traffic::go_on(world).await?;

@@ -1,6 +1,6 @@
 //! Sample traffic, a message a second, until the demo is stopped.
 
-use super::{far_ends::GREYLISTED, services, world::World};
+use super::{events, far_ends::GREYLISTED, services, world::World};
 use client::{Notification, site::Notify};
 use std::time::Duration;
 
@@ -26,6 +26,9 @@ pub async fn go_on(world: &mut World) -> anyhow::Result<()> {
             .submit(&notification.body("Sent by the demo."))
             .await?;
         from_sites(world, n).await?;
+        if n % 12 == 5 {
+            events::emit(&world.client, n).await?;
+        }
         if n.is_multiple_of(10) {
             let kpis = world.client.kpis().await?;
             println!(

@@ -52,6 +52,9 @@ pub struct Preview {
     /// A file with the event's payload in JSON, or `-` for standard input; no values if left out
     #[arg(long, value_name = "FILE")]
     payload: Option<PathBuf>,
+    /// An event that came, with whose values it is filled instead
+    #[arg(long, value_name = "UUID", conflicts_with = "payload")]
+    event: Option<uuid::Uuid>,
     #[command(flatten)]
     format: output::Format,
     #[command(flatten)]
@@ -138,13 +141,18 @@ fn scope(template: &TemplateRow) -> String {
 }
 
 async fn preview(args: Preview) -> anyhow::Result<()> {
+    let event = args.event.map(client::events::EventId);
     let payload = payload(args.payload)?;
     let client = args.central.client()?;
-    let preview = match args.template.parse() {
-        Ok(id) => client.preview_template(id, &payload).await?,
-        Err(_) => {
+    let preview = match (args.template.parse(), event) {
+        (Ok(id), None) => client.preview_template(id, &payload).await?,
+        (Ok(id), Some(event)) => client.preview_template_of_event(id, event).await?,
+        (Err(_), event) => {
             let draft = file::read(args.template.as_ref())?;
-            client.preview_draft(&draft, &payload).await?
+            match event {
+                None => client.preview_draft(&draft, &payload).await?,
+                Some(event) => client.preview_draft_of_event(&draft, event).await?,
+            }
         }
     };
     if args.format.json {
