@@ -27,6 +27,8 @@ pub struct MessageView {
     pub message: ScheduledMessage,
     /// None where there is no notification, or it was purged.
     pub status: Option<Status>,
+    /// What keeps the notification, or parked it; none once it is delivered.
+    pub last_error: Option<String>,
 }
 
 /// What was sent about one entity, and what was not and why.
@@ -51,8 +53,10 @@ impl EventService {
                 None => None,
             };
             ended.push(found.as_ref().and_then(|n| n.ended_at));
+            let open = found.as_ref().filter(|n| n.status != Status::Delivered);
             messages.push(MessageView {
                 message: message.clone(),
+                last_error: open.and_then(|n| n.last_error.clone()),
                 status: found.map(|n| n.status),
             });
         }

@@ -153,6 +153,38 @@ async fn a_central_that_only_says_nothing_is_told_of_too_until_it_speaks_again()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_to_be_taken_elsewhere_is_copied_by_a_button() {
+    let world = World::start().await;
+    let id = world.submit(World::undeliverable("anything")).await;
+    world.comes_to_be(id, Status::Parked).await;
+    let browser = world.signed_in(Scripts::On).await;
+    browser.open(&format!("/notifications/{id}")).await;
+    browser
+        .run("navigator.clipboard.writeText = async (text) => { window.copied = text; };")
+        .await;
+    browser.click("button[data-copy='#notification-id']").await;
+    browser
+        .shows("button[data-copy='#notification-id']", "Copied")
+        .await;
+    assert_eq!(browser.run("return window.copied").await, id.to_string());
+    // Every button copies something that is there.
+    for path in ["/keys", "/sites"] {
+        browser.open(path).await;
+        let (form, field) = if path == "/keys" {
+            ("#new-key", "#name")
+        } else {
+            ("#new-site", "#id")
+        };
+        browser.fill(&format!("{form} {field}"), "elsewhere").await;
+        browser.click(&format!("{form} button")).await;
+        browser.shows("button[data-copy]", "Copy").await;
+        let empty = "return [...document.querySelectorAll('button[data-copy]')]\
+            .filter((one) => !document.querySelector(one.dataset.copy)?.textContent.trim()).length";
+        assert_eq!(browser.run(empty).await, 0, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_of_a_chart_tells_its_figure_and_leads_to_its_list() {
     let world = World::start().await;
     let id = world.submit(World::undeliverable("anything")).await;

@@ -120,6 +120,9 @@ async fn a_parked_message_of_a_schedule_goes_round_again(scripts: Scripts) {
     browser
         .shows(&format!("[data-schedule='{event}']"), "Parked")
         .await;
+    browser
+        .shows(&format!("[data-schedule='{event}']"), "no such room")
+        .await;
     browser.click(&format!("[data-schedule='{event}'] th a")).await;
     browser.click("#replay-messages").await;
     browser.shows("#flash", "1 message sent round again").await;

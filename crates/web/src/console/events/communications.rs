@@ -165,6 +165,14 @@ fn badge(row: &CommunicationLog) -> Badge {
     }
 }
 
+/// Why there is no time at which it was sent.
+fn unsent(row: &CommunicationLog) -> &'static str {
+    match row.status.parse::<Status>() {
+        Ok(status) if !status.is_terminal() => "not yet",
+        _ => "not sent",
+    }
+}
+
 /// The template a message was made of, in the version that was filled in.
 fn template_place(row: &CommunicationLog) -> Option<String> {
     let (id, version) = (row.template_id.as_ref()?, row.template_version?);

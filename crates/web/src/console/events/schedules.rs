@@ -15,7 +15,7 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::events::views::ScheduleView;
+use central::events::views::{MessageView, ScheduleView};
 use domain::ScheduleStatus;
 use store::{events::ScheduleFilter, query::Page as Asking};
 
@@ -32,6 +32,13 @@ struct Page {
     query: String,
 }
 framed!(Page);
+
+/// Why a message is not there, or did not arrive.
+fn why(view: &MessageView) -> Option<&str> {
+    let missing = view.message.is_missing();
+    let reason = view.message.reason.as_deref().filter(|_| missing);
+    reason.or(view.last_error.as_deref())
+}
 
 fn filter(asked: Option<ScheduleStatus>) -> ScheduleFilter {
     ScheduleFilter {
