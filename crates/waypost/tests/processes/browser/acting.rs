@@ -168,14 +168,13 @@ async fn what_is_to_be_taken_elsewhere_is_copied_by_a_button() {
         .await;
     assert_eq!(browser.run("return window.copied").await, id.to_string());
     // Every button copies something that is there.
-    for path in ["/keys", "/sites"] {
+    for (path, field, name) in [
+        ("/keys", "#new-key #name", "night shift"),
+        ("/sites", "#new-site #id", "plant-east"),
+    ] {
         browser.open(path).await;
-        let (form, field) = if path == "/keys" {
-            ("#new-key", "#name")
-        } else {
-            ("#new-site", "#id")
-        };
-        browser.fill(&format!("{form} {field}"), "elsewhere").await;
+        browser.fill(field, name).await;
+        let form = field.split(' ').next().unwrap();
         browser.click(&format!("{form} button")).await;
         browser.shows("button[data-copy]", "Copy").await;
         let empty = "return [...document.querySelectorAll('button[data-copy]')]\
