@@ -26,13 +26,13 @@ with failing as materialized (
     attempts = 0, unknowns = 0, left_lanes = array_append(coalesce(due.left_lanes, '{}'), $2::bigint)
   from picked
   where due.seq = picked.seq
-  returning due.seq, due.tenant, due.lane, due.generation
+  returning due.seq, due.tenant, due.lane
 ), again as (
   -- Who is still open has its tries again.
   update recipient_results r
   set tries = 0, not_before = null
-  from moved
-  where r.seq = moved.seq and r.generation = moved.generation and r.state = 'Open'
+  -- As a list: as a join it may begin with all results.
+  where r.seq = any (array(select moved.seq from moved)) and r.state = 'Open'
 ), logged as (
   insert into audit_log (at, tenant, seq, kind, status, actor, target, code, detail)
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())), moved.tenant, moved.seq, 'NotifyMove', 'Pending',

@@ -9,8 +9,7 @@ with moved as (
 ), again as (
   -- Who waits for a try of its own is asked for too; what a service wants to wait for is a pause, and stays.
   update recipient_results r set not_before = null
-  from moved
-  where r.seq = moved.seq and r.state = 'Open'
+  where r.seq = any (array(select moved.seq from moved)) and r.state = 'Open'
 ), logged as (
   insert into audit_log (at, tenant, seq, kind, status, actor)
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())), tenant, seq, 'NotifyTry', 'Pending', $3::text
