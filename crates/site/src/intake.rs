@@ -66,6 +66,8 @@ pub struct Sent {
     /// The same id was sent before; nothing was done now.
     pub duplicate: bool,
     pub status: Option<OperationStatus>,
+    /// Whether the standby has it as well, where that is waited for.
+    pub replicated: Option<bool>,
     /// What the target answered, where it was reached at once.
     pub result: Option<Value>,
     pub error: Option<Refusal>,
@@ -98,8 +100,16 @@ pub enum SendError {
 
 impl Site {
     /// Takes a message in and, unless told otherwise, tries a call or write at once. Notifications are the
-    /// forwarder's, which is woken by them.
+    /// forwarder's, which is woken by them. What stays here is waited for at the standby, where that is asked for.
     pub async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
+        let mut sent = self.accept(outgoing).await?;
+        if let Some(pair) = self.pair().filter(|_| sent.was_buffered) {
+            sent.replicated = pair.replicated().await;
+        }
+        Ok(sent)
+    }
+
+    async fn accept(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         if self.engine.is_stopping() {
             return Err(SendError::Stopping);
         }
@@ -230,6 +240,7 @@ impl Sent {
             was_buffered: true,
             duplicate: false,
             status: None,
+            replicated: None,
             result: None,
             error: None,
         }

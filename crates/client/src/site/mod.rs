@@ -17,6 +17,7 @@
 //!
 //! Always true: when a send answers, the message is on this machine's disk or was delivered.
 
+mod either;
 mod notify;
 mod pair;
 mod read;
@@ -31,6 +32,7 @@ pub use read::{
 pub use send::{CachedCall, CachedWrite, Refusal, Sent};
 
 use crate::{Client, ClientBuilder, Error, Result};
+use std::sync::{Arc, atomic::AtomicBool};
 
 /// Where a site's agent listens unless it was told otherwise.
 pub const DEFAULT_URL: &str = "http://127.0.0.1:8090";
@@ -39,14 +41,34 @@ pub const DEFAULT_URL: &str = "http://127.0.0.1:8090";
 #[derive(Debug, Clone)]
 pub struct Site {
     pub(crate) client: Client,
+    /// The other machine of the site, if it was named.
+    other: Option<Client>,
+    /// The other one took the last message.
+    prefers_other: Arc<AtomicBool>,
 }
 
 impl Site {
-    /// The agent at `WAYPOST_SITE_URL` with the token `WAYPOST_SITE_TOKEN`, or the one on this machine.
+    /// The agent at `WAYPOST_SITE_URL` with the token `WAYPOST_SITE_TOKEN`, or the one on this machine. Of a site with two
+    /// machines both may be named, with a comma in between.
     pub fn local() -> Result<Self> {
-        let url = std::env::var("WAYPOST_SITE_URL").unwrap_or_else(|_| DEFAULT_URL.into());
+        let urls = std::env::var("WAYPOST_SITE_URL").unwrap_or_else(|_| DEFAULT_URL.into());
         let token = std::env::var("WAYPOST_SITE_TOKEN").unwrap_or_default();
-        Self::builder(&url).api_key(token).build().map(Self::from)
+        match urls.split_once(',') {
+            None => Self::new(&urls, token),
+            Some((url, other)) => {
+                let other = Self::new(other.trim(), token.clone())?;
+                Ok(Self::new(url.trim(), token)?.or(other))
+            }
+        }
+    }
+
+    /// The other machine of the same site: what this one does not take is sent to that one.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            other: Some(other.client),
+            ..self
+        }
     }
 
     /// The agent at `url`; on another machine it asks for its token.
@@ -66,7 +88,11 @@ impl Site {
 
 impl From<Client> for Site {
     fn from(client: Client) -> Self {
-        Self { client }
+        Self {
+            client,
+            other: None,
+            prefers_other: Arc::default(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Notifications through a site's agent.
 
-use super::{Site, of_site};
-use crate::Result;
+use super::{Site, either::Repeat, of_site};
+use crate::{Client, Result};
 use domain::{NotificationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -168,8 +168,12 @@ impl Notify {
         self.subject = subject.into();
         self.body = body.into();
         self.notification_id.get_or_insert_with(NotificationId::mint);
-        let client = &site.client;
-        let taken: Taken = of_site(client.again.run(|| client.post(&["notify"], &self)).await)?;
+        let post = |client: Client| {
+            let notify = &self;
+            async move { client.post(&["notify"], notify).await }
+        };
+        let again = &site.client.again;
+        let taken: Taken = of_site(again.run(|| site.on_either(Repeat::Harmless, post)).await)?;
         Ok(taken.notification_id)
     }
 }

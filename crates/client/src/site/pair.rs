@@ -24,6 +24,9 @@ pub struct Pair {
     pub caught_up: bool,
     /// Rows of a whole copy that have come so far, while one is being made.
     pub copied_rows: Option<u64>,
+    /// Sends should wait for the standby, and do not because it does not follow.
+    #[serde(default)]
+    pub alone: bool,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     #[serde(default)]

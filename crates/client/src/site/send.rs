@@ -1,7 +1,7 @@
 //! Calls and writes that are made at once if possible, and later if not.
 
-use super::{Site, of_site};
-use crate::{Error, Result, error, http::NONE};
+use super::{Site, either::Repeat, of_site};
+use crate::{Client, Error, Result, error, http::NONE};
 use domain::{TrackedOperationId, site::OperationStatus};
 use reqwest::Method;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -18,6 +18,9 @@ pub struct Sent {
     pub was_buffered: bool,
     #[serde(default)]
     pub duplicate: bool,
+    /// Whether the site's standby has it as well, where the agent waits for that.
+    #[serde(default)]
+    pub replicated: Option<bool>,
     #[serde(default)]
     pub status: Option<OperationStatus>,
     /// The far end's answer, where it was reached at once.
@@ -80,10 +83,15 @@ impl Site {
     }
 
     async fn deliver(&self, path: &str, fields: &Map<String, Value>) -> Result<Sent> {
-        let request = self.client.request(Method::POST, &[path], NONE).json(fields);
-        let answer = of_site(self.client.send(request).await)?;
+        let deliver = |client| Self::deliver_to(client, path, fields);
+        self.on_either(Repeat::Never, deliver).await
+    }
+
+    async fn deliver_to(client: Client, path: &str, fields: &Map<String, Value>) -> Result<Sent> {
+        let request = client.request(Method::POST, &[path], NONE).json(fields);
+        let answer = of_site(client.send(request).await)?;
         let status = answer.status();
-        let body = of_site(answer.bytes().await.map_err(|e| self.client.unreachable(e)))?;
+        let body = of_site(answer.bytes().await.map_err(|e| client.unreachable(e)))?;
         match serde_json::from_slice::<Sent>(&body) {
             Ok(sent) => Ok(sent),
             Err(_) if !status.is_success() => of_site(Err(error::from_answer(status.as_u16(), None, &body))),

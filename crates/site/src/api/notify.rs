@@ -38,7 +38,11 @@ pub async fn send(
         (false, Some(OperationStatus::Discarded)) => "Discarded",
         (false, _) => "Unknown",
     };
-    let body = json!({"notificationId": sent.id.to_string(), "status": status, "duplicate": sent.duplicate});
+    let mut body =
+        json!({"notificationId": sent.id.to_string(), "status": status, "duplicate": sent.duplicate});
+    if let Some(replicated) = sent.replicated {
+        body["replicated"] = replicated.into();
+    }
     Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }
 

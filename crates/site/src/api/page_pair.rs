@@ -53,6 +53,11 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         );
     }
     html.push_str(&copy(status));
+    if status.alone {
+        html.push_str(
+            "<p class=\"bad\">The standby does not follow: messages are taken in without waiting for it.</p>",
+        );
+    }
     for words in &status.differences {
         let _ = write!(html, "<p class=\"bad\">{}.</p>", escaped(words));
     }

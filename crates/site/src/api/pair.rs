@@ -34,6 +34,7 @@ pub(super) fn shown(status: &PairStatus) -> Value {
         "behindSeconds": status.behind_for.map(|time| time.as_secs()),
         "caughtUp": status.caught_up,
         "copiedRows": status.copied,
+        "alone": status.alone,
         "other": {
             "address": status.other.address,
             "name": status.other.name,

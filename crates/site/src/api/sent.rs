@@ -37,6 +37,9 @@ pub fn answer(sent: Sent) -> Response {
         "duplicate": sent.duplicate,
         "status": sent.status.map(|s| s.as_str()),
     });
+    if let Some(replicated) = sent.replicated {
+        body["replicated"] = replicated.into();
+    }
     if let Some(result) = sent.result {
         body["result"] = result;
     }

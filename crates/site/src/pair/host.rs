@@ -46,6 +46,7 @@ impl PeerHost for Host {
         if self.0.role() == Role::Active {
             let head = self.0.buffer.head().await.map_err(words)?;
             self.0.copied_to(after, head);
+            self.0.standby_follows(after, head);
             if after == head {
                 let _ = tokio::time::timeout(FOLLOW_WAIT, self.0.buffer.wake().changed()).await;
             }

@@ -1,15 +1,16 @@
 //! The two machines of a site: one is active, the other keeps a copy and can take its place when somebody says so.
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
-//! ([`host`]), taking over ([`handover`]), and what is shown of it ([`seen`]).
+//! ([`host`]), taking over ([`handover`]), waiting for the standby ([`replicated`]), and what is shown of it ([`seen`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
-//! Always true: a send never waits for the other machine; a standby sends nothing and changes nothing but its copy; which
+//! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but its copy; which
 //! of the two a machine is stands in its file, and it is started anew to become the other.
 
 mod copying;
 mod handover;
 mod host;
+mod replicated;
 mod seen;
 mod watch;
 
@@ -27,7 +28,7 @@ use link::peer::{About, PeerOptions};
 use seen::Seen;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, Weak},
+    sync::{Arc, Mutex, OnceLock, Weak, atomic::AtomicBool},
 };
 use store::{Buffer, Result, buffer::replication};
 use tokio::sync::watch as channel;
@@ -43,6 +44,8 @@ pub struct PairSettings {
     pub targets: BTreeMap<String, Vec<u8>>,
     /// Those of them that lead to this machine itself, which is another one after a takeover.
     pub local_targets: Vec<String>,
+    /// A send is answered when the standby has it as well, or after a while.
+    pub wait_for_standby: bool,
 }
 
 /// Why the agent has to be started anew.
@@ -64,6 +67,10 @@ pub struct Pair {
     /// Held while the copy is being changed, or whose turn it is.
     busy: tokio::sync::Mutex<()>,
     turn: channel::Sender<Option<Turn>>,
+    /// Up to where the standby has everything on its disk.
+    standby_has: channel::Sender<i64>,
+    /// The standby did not follow in time: sends do not wait until it does.
+    alone: AtomicBool,
 }
 
 impl std::fmt::Debug for Pair {
@@ -95,6 +102,8 @@ impl Pair {
             seen: Mutex::default(),
             busy: tokio::sync::Mutex::default(),
             turn: channel::Sender::new(None),
+            standby_has: channel::Sender::new(0),
+            alone: AtomicBool::new(false),
         }))
     }
 

@@ -42,6 +42,8 @@ pub struct PairStatus {
     pub caught_up: bool,
     /// Rows of a whole copy that have come so far, while one is being made.
     pub copied: Option<u64>,
+    /// Sends should wait for the standby, and do not because it does not follow.
+    pub alone: bool,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     pub differences: Vec<String>,
@@ -145,6 +147,7 @@ impl Pair {
             behind_for: seen.whole_at.map(|at| now.since(at)),
             caught_up: standing.caught_up,
             copied: seen.copied,
+            alone: self.is_alone(),
             other: OtherMachine {
                 address: self.settings.peer.address.to_string(),
                 name: seen.about.as_ref().map(|about| about.name.clone()),

@@ -44,6 +44,7 @@ struct Machine {
     listen: SocketAddr,
     other: Address,
     key: &'static str,
+    waits: bool,
     systems: Scripted,
 }
 
@@ -70,6 +71,7 @@ impl Machine {
             peer: PeerOptions::new(id.clone(), key.clone(), self.other.clone()),
             targets: BTreeMap::from([(format!("system of {}", self.name), vec![1])]),
             local_targets: vec![],
+            wait_for_standby: self.waits,
         };
         let pair = Pair::join(settings, buffer.clone(), clock.clone()).await.unwrap();
         pair.give_way_to_newer().await.unwrap();
@@ -173,6 +175,7 @@ fn world() -> World {
         listen: addresses[here],
         other: format!("http://{}", addresses[1 - here]).parse().unwrap(),
         key: KEY,
+        waits: false,
         systems: systems.clone(),
     };
     World {
@@ -408,4 +411,55 @@ async fn a_copy_is_not_started_as_a_site_of_one_machine() {
     let refused = Agent::start(alone).await.unwrap_err();
     let words = domain::chain(&refused);
     assert!(words.contains("the copy of a standby"), "{words}");
+}
+
+#[tokio::test]
+async fn a_send_that_waits_says_whether_the_standby_has_it() {
+    let mut world = world();
+    world.machines.iter_mut().for_each(|machine| machine.waits = true);
+    let (a, b) = a_pair(&world).await;
+    let active = a.becomes(Role::Active).await;
+    let mut ids = vec![];
+    until_it_is_replicated(&active, &mut ids).await;
+    for n in 0..20 {
+        let sent = active
+            .site
+            .send(a_notification(&format!("tank {n}")))
+            .await
+            .unwrap();
+        assert_eq!(sent.replicated, Some(true));
+        ids.push(sent.id);
+    }
+    let standby = b.end().await;
+    let file = Buffer::open(&Options::at(&standby.file), Arc::new(SystemClock)).unwrap();
+    for id in &ids {
+        assert!(
+            file.message(*id).await.unwrap().is_some(),
+            "{id} is not on the standby's disk"
+        );
+    }
+    file.close().await;
+    drop(file);
+    let alone = active.site.send(a_notification("alone")).await.unwrap();
+    assert_eq!((alone.accepted, alone.replicated), (true, Some(false)));
+    assert!(active.site.pair().unwrap().status().await.alone);
+    let b = standby.run();
+    until_it_is_replicated(&active, &mut ids).await;
+    assert!(!active.site.pair().unwrap().status().await.alone);
+    drop(active);
+    a.end().await;
+    b.end().await;
+}
+
+/// The standby may have to be found first.
+async fn until_it_is_replicated(active: &Agent, ids: &mut Vec<MessageId>) {
+    for _ in 0..1_000 {
+        let sent = active.site.send(a_notification("is it there?")).await.unwrap();
+        ids.push(sent.id);
+        if sent.replicated == Some(true) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("the standby never had one");
 }

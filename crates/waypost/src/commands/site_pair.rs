@@ -77,6 +77,11 @@ fn in_words(pair: &Pair) -> Vec<String> {
         (None, Some(n)) => format!("the copy      lacks {n} changes"),
         (None, None) => "the copy      is not known".into(),
     });
+    if pair.alone {
+        lines.push(
+            "note          the standby does not follow: messages are taken in without waiting for it".into(),
+        );
+    }
     lines.extend(
         pair.differences
             .iter()

@@ -17,6 +17,7 @@ pub struct Replication {
     pub tls_key_file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
+    pub wait_for_standby: bool,
 }
 
 pub const LISTEN: Key = Key::new(
@@ -49,6 +50,12 @@ pub const CA_FILE: Key = Key::new(
     "The authority that signed the other machine's certificate, if it is not a public one.",
 )
 .example("/etc/waypost/pair-ca.crt");
+
+pub const WAIT_FOR_STANDBY: Key = Key::new(
+    "site.replication.wait_for_standby",
+    "true or false",
+    "Answer a send when the standby has it as well, and say whether it has. A standby that does not follow is not waited for.",
+);
 
 impl Replication {
     pub fn problems(&self, insecure: bool) -> Vec<Problem> {

@@ -231,6 +231,7 @@ pub const KEYS: &[Key] = &[
     replication::TLS_CERT_FILE,
     replication::TLS_KEY_FILE,
     replication::CA_FILE,
+    replication::WAIT_FOR_STANDBY,
     SYSTEM,
     CONNECTION,
 ];

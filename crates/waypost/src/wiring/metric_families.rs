@@ -249,6 +249,12 @@ pub const SITE: &[Family] = &[
         "1 while the other machine of the site can be asked.",
     ),
     plain(
+        "waypost_site_unreplicated_total",
+        Kind::Counter,
+        Unit::Count,
+        "Messages that were taken in without the standby, although it should be waited for.",
+    ),
+    plain(
         "waypost_link_up",
         Kind::Gauge,
         Unit::Count,

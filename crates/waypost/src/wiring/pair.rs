@@ -68,6 +68,7 @@ pub async fn join(
         },
         targets,
         local_targets,
+        wait_for_standby: of.wait_for_standby,
     };
     let pair = Pair::join(pair, buffer.clone(), clock.clone()).await?;
     pair.give_way_to_newer().await?;

@@ -1,0 +1,51 @@
+//! Waiting with a send until the standby has it as well, where that is asked for. It is not waited for long: a standby that does
+//! not follow makes the active go on alone.
+
+use super::Pair;
+use domain::pair::Role;
+use std::{sync::atomic::Ordering, time::Duration};
+use tokio::time::timeout;
+
+/// How long a send waits. After one has waited in vain none does until the standby follows again.
+const STANDBY_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Pair {
+    /// Whether everything that has been taken in so far is on the standby's disk; waits for that. None where it is not asked
+    /// for.
+    pub(crate) async fn replicated(&self) -> Option<bool> {
+        if !self.settings.wait_for_standby || self.role() != Role::Active {
+            return None;
+        }
+        let Ok(head) = self.buffer.head().await else {
+            return Some(false);
+        };
+        let mut has = self.standby_has.subscribe();
+        let there = match self.alone.load(Ordering::SeqCst) {
+            true => *has.borrow() >= head,
+            false => {
+                let waited = timeout(STANDBY_TIMEOUT, has.wait_for(|has| *has >= head)).await;
+                waited.is_ok_and(|there| there.is_ok())
+            }
+        };
+        if !there {
+            metrics::counter!("waypost_site_unreplicated_total").increment(1);
+            if !self.alone.swap(true, Ordering::SeqCst) {
+                tracing::warn!("the standby does not follow: messages are taken in without waiting for it");
+            }
+        }
+        Some(there)
+    }
+
+    /// The standby has everything up to here on its disk, and the active is at `head`.
+    pub(super) fn standby_follows(&self, position: i64, head: i64) {
+        self.standby_has.send_replace(position);
+        if position >= head && self.alone.swap(false, Ordering::SeqCst) {
+            tracing::info!("the standby follows again");
+        }
+    }
+
+    /// Sends do not wait for the standby although they should.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone.load(Ordering::SeqCst)
+    }
+}
