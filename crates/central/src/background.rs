@@ -79,6 +79,24 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
             done.map(|n| format!("worked on {n} receipts")).into()
         },
     );
+    start_events(central, tasks, stop);
+    start.by_the_clock(
+        About::every(
+            "schedules",
+            "sends what events put off, and looks whether its time has moved",
+            SCHEDULES_INTERVAL,
+        ),
+        |central| async move {
+            let looked = central.events.sweep_schedules().await;
+            looked.map(|n| format!("looked at {n} schedules")).into()
+        },
+    );
+    start_upkeep(&start);
+}
+
+/// What nothing that is sent waits for.
+fn start_upkeep(start: &Start<'_>) {
+    let looks = start.central.settings.dispatch.interval;
     start.by_the_clock(
         About::every(
             "figures",
@@ -109,18 +127,6 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
                 )),
             }
             .until_woken()
-        },
-    );
-    start_events(central, tasks, stop);
-    start.by_the_clock(
-        About::every(
-            "schedules",
-            "sends what events put off, and looks whether its time has moved",
-            SCHEDULES_INTERVAL,
-        ),
-        |central| async move {
-            let looked = central.events.sweep_schedules().await;
-            looked.map(|n| format!("looked at {n} schedules")).into()
         },
     );
     start.by_the_clock(

@@ -54,6 +54,36 @@ impl Endpoint {
                 .required(Some(required));
             operation = operation.request_body(Some(body.build()));
         }
+        for (status, response) in self.responses(&problem) {
+            operation = operation.response(status.to_string(), response.build());
+        }
+        let operation = match self.access {
+            Access::Open => operation,
+            access => {
+                let roles = access.roles().iter().map(|role| role.as_str());
+                operation
+                    .description(Some(format!("For keys of role {}.", access.in_words())))
+                    .security(SecurityRequirement::new(KEY_SCHEME, roles))
+                    .parameter(parameter(
+                        "tenant",
+                        ParameterIn::Query,
+                        "ops keys only: the tenant's name",
+                    ))
+            }
+        };
+        let mut operation = operation.build();
+        let query = match self.method {
+            HttpMethod::Get => examples::query(self.path),
+            _ => "",
+        };
+        if !query.is_empty() {
+            operation.extensions = Some(ExtensionsBuilder::new().add("x-example-query", query).build());
+        }
+        (self.path, self.method, operation, self.schemas)
+    }
+
+    /// What it answers, by status.
+    fn responses(&self, problem: &RefOr<Schema>) -> BTreeMap<u16, ResponseBuilder> {
         let mut by_status = BTreeMap::<u16, ResponseBuilder>::new();
         for Answer {
             status,
@@ -80,32 +110,7 @@ impl Endpoint {
                 .content("application/problem+json", content);
             by_status.entry(status).or_insert(response);
         }
-        for (status, response) in by_status {
-            operation = operation.response(status.to_string(), response.build());
-        }
-        let operation = match self.access {
-            Access::Open => operation,
-            access => {
-                let roles = access.roles().iter().map(|role| role.as_str());
-                operation
-                    .description(Some(format!("For keys of role {}.", access.in_words())))
-                    .security(SecurityRequirement::new(KEY_SCHEME, roles))
-                    .parameter(parameter(
-                        "tenant",
-                        ParameterIn::Query,
-                        "ops keys only: the tenant's name",
-                    ))
-            }
-        };
-        let mut operation = operation.build();
-        let query = match self.method {
-            HttpMethod::Get => examples::query(self.path),
-            _ => "",
-        };
-        if !query.is_empty() {
-            operation.extensions = Some(ExtensionsBuilder::new().add("x-example-query", query).build());
-        }
-        (self.path, self.method, operation, self.schemas)
+        by_status
     }
 
     /// The codes of each status, in words.

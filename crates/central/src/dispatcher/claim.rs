@@ -6,6 +6,7 @@ use super::{
     Dispatcher,
     attempt::{Finished, Start},
     lanes::Behaviour,
+    pauses::LanePauses,
 };
 use crate::directory::{LaneAdapter, LaneEntry};
 use domain::{
@@ -173,47 +174,9 @@ impl Dispatcher {
         };
         for mut row in rows {
             self.tell_claim(&mut row, since);
-            let known = self.context.directory.known_lane(row.lane, row.config_version);
-            let entry = match known {
-                Some(entry) => entry,
-                None => match self
-                    .context
-                    .directory
-                    .lane(row.lane, Some(row.config_version))
-                    .await
-                {
-                    Ok(entry) => entry,
-                    Err(error) => {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "a provider could not be read"
-                        );
-                        self.give_back(row.lease, row.lane).await;
-                        continue;
-                    }
-                },
-            };
-            self.set_limits(row.lane, &entry);
-            if let LaneAdapter::Sealed(why) = &entry.adapter {
-                tracing::error!(
-                    provider.id = entry.provider.as_ref().map(tracing::field::display),
-                    why,
-                    "this node cannot open the provider's secrets and leaves its lane alone"
-                );
-                self.lanes.skip(row.lane);
+            let Some((entry, pauses)) = self.ready_to_send(&row).await else {
                 self.give_back(row.lease, row.lane).await;
                 continue;
-            }
-            let pauses = match self.pauses.of(row.lane, row.pauses_version).await {
-                Ok(pauses) => pauses,
-                Err(error) => {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "a lane's pauses could not be read"
-                    );
-                    self.give_back(row.lease, row.lane).await;
-                    continue;
-                }
             };
             let (context, finished, suppressed) =
                 (self.context.clone(), self.finished.clone(), suppressed.clone());
@@ -242,6 +205,43 @@ impl Dispatcher {
             });
         }
         claimed
+    }
+
+    /// The row's lane as it is set up now, and who in it is not to be asked yet. None where this node cannot know, or
+    /// cannot send through it.
+    async fn ready_to_send(&mut self, row: &Claimed) -> Option<(Arc<LaneEntry>, Option<Arc<LanePauses>>)> {
+        let known = self.context.directory.known_lane(row.lane, row.config_version);
+        let entry = match known {
+            Some(entry) => entry,
+            None => {
+                let read = self.context.directory.lane(row.lane, Some(row.config_version));
+                let read = read.await.inspect_err(|error| {
+                    tracing::warn!(
+                        error = error as &dyn std::error::Error,
+                        "a provider could not be read"
+                    );
+                });
+                read.ok()?
+            }
+        };
+        self.set_limits(row.lane, &entry);
+        if let LaneAdapter::Sealed(why) = &entry.adapter {
+            tracing::error!(
+                provider.id = entry.provider.as_ref().map(tracing::field::display),
+                why,
+                "this node cannot open the provider's secrets and leaves its lane alone"
+            );
+            self.lanes.skip(row.lane);
+            return None;
+        }
+        let pauses = self.pauses.of(row.lane, row.pauses_version).await;
+        let pauses = pauses.inspect_err(|error| {
+            tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "a lane's pauses could not be read"
+            );
+        });
+        Some((entry, pauses.ok()?))
     }
 
     /// The claim's step of the row's trace, which the attempt goes on from.

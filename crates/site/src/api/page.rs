@@ -5,7 +5,7 @@ use super::{
     lists::{Asked, only},
     page_pair,
 };
-use crate::parked;
+use crate::{Site, parked};
 use axum::{
     extract::{Query, State},
     http::header,
@@ -27,18 +27,7 @@ border-bottom:1px solid #d8dde6;vertical-align:top}th{font-weight:600}code{font-
 pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Response, Problem> {
     let site = &api.agent.site;
     only(&asked, &["message"])?;
-    let page = ParkedPage {
-        limit: SHOWN,
-        ..ParkedPage::default()
-    };
-    let parked = site.parked(&page).await?;
     let followed = asked.get("message").map(String::as_str).unwrap_or("").trim();
-    let events = match followed.parse() {
-        Ok(id) => site.buffer.events_of(id, parked::PAGE).await?,
-        Err(_) => site.buffer.events(None, SHOWN).await?,
-    };
-    let waiting = site.buffer.waiting(None, 0, SHOWN).await?;
-    let depth = site.buffer.depth();
     let now = site.clock.now();
     let mut html = String::from(HEAD);
     let _ = write!(
@@ -56,6 +45,20 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
     if let Some(pair) = site.pair() {
         html.push_str(&page_pair::shown(&pair.status().await, now));
     }
+    html.push_str(&trouble(site).await?);
+    html.push_str(&buffer(site));
+    html.push_str(&waiting(site).await?);
+    html.push_str(&parked_here(site).await?);
+    html.push_str(&events(site, followed).await?);
+    html.push_str(&loops(&api));
+    html.push_str("</main></body></html>");
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'";
+    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+}
+
+/// What somebody has to see to.
+async fn trouble(site: &Site) -> Result<String, Problem> {
+    let mut html = String::new();
     if let Some(why) = site.buffer.refusing() {
         let _ = write!(
             html,
@@ -83,7 +86,13 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
             "<p class=\"bad\">Room was needed: what central acknowledged up to {until} is not remembered here any more.</p>"
         );
     }
-    html.push_str("<h2>Buffer</h2><table><tr><th>Category</th><th>Waiting</th><th>Parked</th></tr>");
+    Ok(html)
+}
+
+fn buffer(site: &Site) -> String {
+    let depth = site.buffer.depth();
+    let mut html =
+        String::from("<h2>Buffer</h2><table><tr><th>Category</th><th>Waiting</th><th>Parked</th></tr>");
     for (category, waiting) in &depth.pending {
         let parked = depth.parked.get(category).copied().unwrap_or(0);
         let _ = write!(
@@ -109,7 +118,12 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
             down.next_try_at
         );
     }
-    let _ = write!(html, "<h2>Waiting ({})</h2>", depth.waiting());
+    html
+}
+
+async fn waiting(site: &Site) -> Result<String, Problem> {
+    let waiting = site.buffer.waiting(None, 0, SHOWN).await?;
+    let mut html = format!("<h2>Waiting ({})</h2>", site.buffer.depth().waiting());
     html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Due</th><th>Why</th><th></th></tr>");
     for m in &waiting {
         let _ = write!(
@@ -126,7 +140,16 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
         );
     }
     html.push_str("</table><p>The oldest are shown. <code>waypost waiting try ID</code> tries one now, <code>waypost waiting discard ID</code> gives it up.</p>");
-    let _ = write!(html, "<h2>Parked ({})</h2>", parked.total);
+    Ok(html)
+}
+
+async fn parked_here(site: &Site) -> Result<String, Problem> {
+    let page = ParkedPage {
+        limit: SHOWN,
+        ..ParkedPage::default()
+    };
+    let parked = site.parked(&page).await?;
+    let mut html = format!("<h2>Parked ({})</h2>", parked.total);
     html.push_str(
         "<table><tr><th>Id</th><th>For</th><th>What</th><th>Tries</th><th>Since</th><th>Why</th></tr>",
     );
@@ -144,8 +167,16 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
         );
     }
     html.push_str("</table><p><code>waypost parked retry ID</code> sends one round again, <code>waypost parked discard ID</code> gives it up; <code>--all</code> or <code>--filter target=NAME</code> means many.</p>");
-    let _ = write!(
-        html,
+    Ok(html)
+}
+
+/// The newest events, or those of one message.
+async fn events(site: &Site, followed: &str) -> Result<String, Problem> {
+    let events = match followed.parse() {
+        Ok(id) => site.buffer.events_of(id, parked::PAGE).await?,
+        Err(_) => site.buffer.events(None, SHOWN).await?,
+    };
+    let mut html = format!(
         "<h2>Events</h2><form><label>Of one message, by its id: <input name=\"message\" size=\"36\" value=\"{}\"></label> \
          <button>Show</button></form>",
         escaped(followed)
@@ -169,10 +200,7 @@ pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Respons
         );
     }
     html.push_str("</table>");
-    html.push_str(&loops(&api));
-    html.push_str("</main></body></html>");
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'self'";
-    Ok(([(header::CONTENT_SECURITY_POLICY, policy)], Html(html)).into_response())
+    Ok(html)
 }
 
 /// What runs in the background here.

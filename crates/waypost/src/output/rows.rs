@@ -7,6 +7,7 @@ use super::{
 };
 use client::{AttemptTranscript, AuditRow, NotificationRow, Waiting};
 use comfy_table::Cell;
+use domain::RecipientResult;
 
 /// A list of notifications, one line each.
 pub fn notifications(rows: &[NotificationRow]) -> String {
@@ -127,26 +128,27 @@ pub fn notification(row: &NotificationRow) -> anyhow::Result<()> {
         }
     }
     if !row.recipients.is_empty() {
-        let cells = row.recipients.iter().map(|r| {
-            let error = r.error.clone().unwrap_or_default();
-            vec![
-                Cell::new(&r.address),
-                Cell::new(format!("{:?}", r.state)),
-                Cell::new(codes(r.code.as_deref().unwrap_or(""), r.provider_code.as_deref())),
-                Cell::new(cut(&error, 60)),
-                Cell::new(r.receipt.map_or("", |receipt| receipt.as_str())),
-                Cell::new(short(r.at)),
-            ]
-        });
-        line(format_args!(
-            "\n{}",
-            table(&["recipient", "state", "code", "error", "receipt", "when"], cells).trim_fmt()
-        ))?;
+        line(format_args!("\n{}", recipients(&row.recipients)))?;
     }
     if let Some(body) = &row.body {
         line(format_args!("\n{body}"))?;
     }
     Ok(())
+}
+
+fn recipients(recipients: &[RecipientResult]) -> String {
+    let cells = recipients.iter().map(|r| {
+        let error = r.error.clone().unwrap_or_default();
+        vec![
+            Cell::new(&r.address),
+            Cell::new(format!("{:?}", r.state)),
+            Cell::new(codes(r.code.as_deref().unwrap_or(""), r.provider_code.as_deref())),
+            Cell::new(cut(&error, 60)),
+            Cell::new(r.receipt.map_or("", |receipt| receipt.as_str())),
+            Cell::new(short(r.at)),
+        ]
+    });
+    table(&["recipient", "state", "code", "error", "receipt", "when"], cells).trim_fmt()
 }
 
 /// `RECIPIENT (SMTP_550_5.1.1)`: ours, and the far end's own.
