@@ -28,7 +28,9 @@ impl Redactor {
             return;
         }
         self.add(secret.to_owned());
-        self.add(percent_encoded(secret));
+        let percent = percent_encoded(secret);
+        self.add(with_small_hex(&percent));
+        self.add(percent);
         self.add(json_escaped(secret));
         for engine in [&STANDARD, &URL_SAFE, &STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
             self.add(engine.encode(secret));
@@ -177,6 +179,16 @@ pub fn cut(text: &str, longest: usize) -> &str {
 fn json_escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// The same with `%3a` instead of `%3A`, as some libraries write it.
+fn with_small_hex(percent: &str) -> String {
+    let mut parts = percent.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (hex, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        text + "%" + &hex.to_ascii_lowercase() + rest
+    })
 }
 
 /// As values are written in URLs and forms.

@@ -580,7 +580,7 @@ fn the_database_is_migrated_purged_and_copied_beside_a_server() {
             .run(&["purge", "--dry-run"])
             .done()
             .out()
-            .starts_with("would purge 0")
+            .starts_with("would purge nothing")
     );
     assert_eq!(server.run(&["purge", "--json"]).done().json()["notifications"], 0);
     server.run(&["backup", "copy.db"]).done();

@@ -32,6 +32,7 @@ mod process;
 mod proxy;
 mod readme;
 mod receipts;
+mod secrets;
 mod site_agent;
 mod site_calls;
 mod site_outage;

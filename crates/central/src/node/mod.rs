@@ -1,12 +1,14 @@
 //! One node of central: everything wired together, started and stopped as a whole.
 
+mod made;
+
 use crate::{
     background,
     changes::Changes,
     chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
-    events::{EventParts, EventService, EventSettings},
+    events::{EventService, EventSettings},
     failover::FailoverService,
     ingest::Ingest,
     jobs::JobService,
@@ -17,7 +19,7 @@ use crate::{
     providers::ProviderService,
     receipts::ReceiptService,
     secrets::Sealer,
-    sites::{SiteService, SiteStore},
+    sites::SiteService,
     suppressions::SuppressionService,
     templates::TemplateService,
     unsubscribe::Unsubscribing,
@@ -27,6 +29,7 @@ use crate::{
 };
 use delivery::Registry;
 use domain::{Clock, TenantId, Tracer, template::MissingPlaceholder};
+use made::Made;
 use std::{sync::Arc, time::Duration};
 use store::{Store, loops::Loops, maintenance::Retention, query::KpiAsk, signals::Signal};
 use tokio::sync::broadcast::error::RecvError;
@@ -128,68 +131,31 @@ impl Central {
         let changes = Changes::default();
         let chores: Arc<Chores> = Arc::default();
         let wake = Arc::new(Wake::default());
-        // Each part sees of the store what it uses.
+        let directory = Directory::new(store.clone(), store.clone(), store.clone(), registry, sealer);
+        let made = Made {
+            directory: Arc::new(directory.reached_at(settings.public_url.clone())),
+            store,
+            clock,
+            wake,
+            changes,
+            chores,
+        };
+        let ingest = made.ingest(&settings);
+        let operator = made.operator(&ingest);
+        let templates = made.templates(&ingest, &settings);
+        let sites = made.sites(&ingest, &settings);
+        let Made { store, clock, .. } = &made;
         let each = || store.clone();
-        let known = Directory::new(each(), each(), each(), registry, sealer);
-        let known = Arc::new(known.reached_at(settings.public_url.clone()));
-        let directory = || known.clone();
-        let ingest = Ingest::new(
-            each(),
-            each(),
-            directory(),
-            wake.clone(),
-            changes.clone(),
-            settings.tracer.clone(),
-        );
-        let operator = OperatorService::new(
-            each(),
-            each(),
-            each(),
-            directory(),
-            ingest.clone(),
-            wake.clone(),
-            changes.clone(),
-        );
-        let sites = SiteService::new(
-            SiteStore::of(&store),
-            ingest.clone(),
-            clock.clone(),
-            settings.node.clone(),
-        );
-        let templates = TemplateService::new(
-            each(),
-            each(),
-            each(),
-            directory(),
-            ingest.clone(),
-            settings.missing_placeholder,
-        );
-        let events = EventService::new(EventParts {
-            store: each(),
-            queries: each(),
-            tenants: each(),
-            signals: each(),
-            directory: directory(),
-            templates: templates.clone(),
-            ingest: ingest.clone(),
-            operator: operator.clone(),
-            settings: settings.events.clone(),
-            node: settings.node.clone(),
-        });
+        let directory = || made.directory.clone();
         Self {
-            providers: ProviderService::new(
-                each(),
-                each(),
-                each(),
-                each(),
-                directory(),
-                clock.clone(),
-                wake.clone(),
-            ),
-            lists: ListService::new(each(), each(), directory(), wake.clone()),
+            providers: made.providers(),
+            lists: ListService::new(each(), each(), directory(), made.wake.clone()),
+            events: made.events(&templates, &operator, &ingest, &settings),
             templates,
-            events,
-            unsubscribing: Unsubscribing::new(known.sealer().clone(), settings.public_url.as_deref()),
+            unsubscribing: Unsubscribing::new(
+                made.directory.sealer().clone(),
+                settings.public_url.as_deref(),
+            ),
             suppressions: SuppressionService::new(each(), each(), directory()),
             keys: Keys::new(each(), clock.clone()),
             users: UserService::new(each(), clock.clone()),
@@ -201,35 +167,19 @@ impl Central {
                 settings.node.clone(),
             ),
             sites,
-            receipts: ReceiptService::new(
-                each(),
-                each(),
-                each(),
-                each(),
-                each(),
-                directory(),
-                changes.clone(),
-            ),
-            failover: FailoverService::new(
-                each(),
-                each(),
-                each(),
-                directory(),
-                wake.clone(),
-                changes.clone(),
-                chores.clone(),
-            ),
+            receipts: made.receipts(),
+            failover: made.failover(),
             loops: Loops::new(clock.clone()),
             watched_kpis: WatchedKpis::new(each(), settings.kpi),
             settings: Arc::new(settings),
-            store,
-            clock,
-            directory: known,
             ingest,
             operator,
-            changes,
-            wake,
-            chores,
+            store: made.store,
+            clock: made.clock,
+            directory: made.directory,
+            changes: made.changes,
+            wake: made.wake,
+            chores: made.chores,
         }
     }
 
