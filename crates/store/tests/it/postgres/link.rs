@@ -66,6 +66,13 @@ impl Link {
     }
 }
 
+/// Whether these bytes end with "ready for query", as every answer does: one that comes in two pieces is still one.
+fn ends_an_answer(bytes: &[u8]) -> bool {
+    bytes
+        .last_chunk::<6>()
+        .is_some_and(|end| end.starts_with(b"Z\0\0\0\x05"))
+}
+
 async fn carry(client: TcpStream, state: Arc<State>) {
     let mut cut = state.cut.subscribe();
     let Ok(server) = TcpStream::connect(state.server).await else {
@@ -78,10 +85,11 @@ async fn carry(client: TcpStream, state: Arc<State>) {
         let mut buffer = vec![0; 64 << 10];
         loop {
             let n = from_server.read(&mut buffer).await.unwrap_or(0);
-            let countdown = state
+            let count_down = |left: usize| left.checked_sub(usize::from(ends_an_answer(&buffer[..n])));
+            let left = state
                 .lose
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-            let lost = countdown == Ok(1);
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, count_down);
+            let lost = left == Ok(1) && ends_an_answer(&buffer[..n]);
             if n == 0 || lost || to_client.write_all(&buffer[..n]).await.is_err() {
                 return;
             }
