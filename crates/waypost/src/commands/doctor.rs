@@ -157,7 +157,11 @@ fn of_lane(lane: &Lane) -> Option<Finding> {
     if !lane.wrong {
         return None;
     }
-    let what = format!("{}; {} notifications wait", doing(lane), lane.waiting);
+    let waiting = match lane.waiting {
+        1 => "1 notification waits".to_owned(),
+        n => format!("{n} notifications wait"),
+    };
+    let what = format!("{}; {waiting}", doing(lane));
     let advice = lane.advice.clone().unwrap_or_default();
     Some(Finding::new(what, advice))
 }

@@ -60,7 +60,7 @@ async fn wanted(client: &Client, id: NotificationId, number: Option<u32>) -> any
     let mut kept = attempts.iter().filter(|row| row.has_transcript == Some(true));
     let last = kept.next_back().and_then(|row| row.attempt);
     last.ok_or_else(|| {
-        let detail = "of no attempt it is kept what was said".into();
+        let detail = "nothing is kept of what was said in its attempts".into();
         client::Error::NotFound { detail }.into()
     })
 }

@@ -53,6 +53,10 @@ fn say(orders: &[ChannelOrder], format: output::Format) -> anyhow::Result<()> {
     if format.json {
         return output::json(&orders);
     }
+    if orders.is_empty() {
+        output::note("no provider of that type yet; `waypost provider add` sets one up");
+        return Ok(());
+    }
     let rows = orders.iter().map(|order| {
         vec![
             Cell::new(order.channel),
