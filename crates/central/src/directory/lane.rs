@@ -68,7 +68,7 @@ impl Directory {
     }
 
     pub(super) fn entry(&self, provider: Provider) -> LaneEntry {
-        let callback_url = self.callback_in_messages(&provider);
+        let adapter = self.adapter(&provider);
         let receipts = provider.callback.is_some();
         let Provider {
             provider, version, ..
@@ -77,20 +77,6 @@ impl Directory {
             .registry
             .get(&provider.kind)
             .map_or(&[][..], |kind| kind.opt_outs());
-        let adapter = match (self.registry.get(&provider.kind), self.open(&provider)) {
-            (None, _) => LaneAdapter::NoAdapter(format!("kind {}", provider.kind)),
-            (_, Err(why)) => LaneAdapter::Sealed(why),
-            (Some(kind), Ok(settings)) => {
-                let built = match callback_url {
-                    Some(url) => kind.build_with_receipts(&owner(&provider), &settings, &url),
-                    None => kind.build_for(&owner(&provider), &settings),
-                };
-                match built {
-                    Ok(adapter) => LaneAdapter::Ready(adapter),
-                    Err(problems) => LaneAdapter::BadSettings(problems),
-                }
-            }
-        };
         let problems = provider.retry.problems(false);
         if !problems.is_empty() {
             let keys: Vec<_> = problems.iter().map(|(key, _)| *key).collect();
@@ -111,6 +97,28 @@ impl Directory {
             on_ambiguous: provider.on_ambiguous,
             receipts,
             opt_outs,
+        }
+    }
+
+    /// What messages of the provider go out by. Where its far end is told with each of them where to call back, the adapter
+    /// knows the address, and keeps it out of everything it tells.
+    pub(crate) fn adapter(&self, provider: &Provider) -> LaneAdapter {
+        let callback_url = self.callback_in_messages(provider);
+        let provider = &provider.provider;
+        let Some(kind) = self.registry.get(&provider.kind) else {
+            return LaneAdapter::NoAdapter(format!("kind {}", provider.kind));
+        };
+        let settings = match self.open(provider) {
+            Ok(settings) => settings,
+            Err(why) => return LaneAdapter::Sealed(why),
+        };
+        let built = match callback_url {
+            Some(url) => kind.build_with_receipts(&owner(provider), &settings, &url),
+            None => kind.build_for(&owner(provider), &settings),
+        };
+        match built {
+            Ok(adapter) => LaneAdapter::Ready(adapter),
+            Err(problems) => LaneAdapter::BadSettings(problems),
         }
     }
 }

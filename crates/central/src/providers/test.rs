@@ -1,10 +1,11 @@
 //! Trying a provider out: one real attempt that leaves no notification behind.
 //!
-//! Always true: a test keeps to the pause and the rate of its lane like any message, what it learns of a pause holds for
-//! them too, and every test is on record.
+//! Always true: a test goes out as a message would, by the same adapter; it keeps to the pause and the rate of its lane like
+//! any of them, what it learns of a pause holds for them too, and every test is on record. What its far end calls back about
+//! a test is about no notification and changes nothing.
 
 use super::ProviderService;
-use crate::directory::owner;
+use crate::directory::LaneAdapter;
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder, Transcript};
 use domain::{
     Actor, Content, Failure, HoldReason, NotificationId, Outcome, ProviderId, Scope, TenantId,
@@ -186,14 +187,16 @@ impl ProviderService {
         provider: &Provider,
         draft: TestDraft,
     ) -> Result<(Arc<dyn Adapter>, Message), TestError> {
+        let adapter = match self.directory.adapter(provider) {
+            LaneAdapter::Ready(adapter) => adapter,
+            LaneAdapter::BadSettings(problems) => return Err(TestError::NotUsable(in_words(&problems))),
+            LaneAdapter::Sealed(why) => return Err(TestError::NotUsable(why)),
+            LaneAdapter::NoAdapter(what) => {
+                return Err(TestError::NotUsable(format!("no adapter for {what}")));
+            }
+            LaneAdapter::NoProvider(_) | LaneAdapter::Gone => return Err(TestError::NotFound),
+        };
         let provider = &provider.provider;
-        let kind = self.directory.registry().get(&provider.kind);
-        let kind =
-            kind.ok_or_else(|| TestError::NotUsable(format!("no adapter for kind {}", provider.kind)))?;
-        let settings = self.directory.open(provider).map_err(TestError::NotUsable)?;
-        let adapter = kind
-            .build_for(&owner(provider), &settings)
-            .map_err(|problems| TestError::NotUsable(in_words(&problems)))?;
         let message = Message {
             id: NotificationId::mint(),
             content: Content {

@@ -19,7 +19,7 @@ pub struct Sample {
     pub hidden: Vec<String>,
     /// What its far end knows, and could repeat.
     pub told: Vec<String>,
-    /// What its far end knows as well where a message says where to call back.
+    /// What its far end knows as well once a message has said where to call back.
     pub told_to_call_back: Vec<String>,
 }
 
