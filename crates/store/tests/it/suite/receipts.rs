@@ -322,6 +322,33 @@ pub async fn a_failure_before_the_sends_own_answer_waits_for_the_record(t: &Test
     assert_eq!(t.status(id).await, Status::Parked);
 }
 
+pub async fn a_failure_of_an_attempt_in_doubt_takes_back_what_was_sent_again_until_that_has_arrived(
+    t: &TestStore,
+) {
+    // A lane that sends again what is in doubt: both attempts gave the far end the same reference.
+    let lane = t.lane("sms").await;
+    let id = sms(t, lane, &[ANN]).await;
+    let in_doubt = t.claim_one(lane).await;
+    t.record(retry(&in_doubt, SECOND)).await;
+    told(t, lane, vec![about(id, 0, ANN, Failed)]).await;
+    assert_eq!(t.status(id).await, Status::Retrying, "it is sent again anyway");
+    t.clock.advance(MINUTE);
+    let again = t.claim_one(lane).await;
+    t.record(with_id(delivered(&again), &again, "sid-2", ANN)).await;
+    told(t, lane, vec![about(id, 0, ANN, Failed)]).await;
+    assert_eq!(t.status(id).await, Status::Parked, "somebody looks at it");
+    t.clock.advance(DAY);
+    assert_eq!(t.claim(lane, 1).await, [], "nothing is sent because of a receipt");
+    told(t, lane, vec![about(id, 0, ANN, Delivered)]).await;
+    assert_eq!(t.status(id).await, Status::Delivered, "one of the two arrived");
+    told(t, lane, vec![about(id, 0, ANN, Failed)]).await;
+    assert_eq!(
+        t.status(id).await,
+        Status::Delivered,
+        "whatever is told of the other"
+    );
+}
+
 pub async fn after_a_requeue_an_old_delivery_counts_as_accepted_and_an_old_failure_is_only_told(
     t: &TestStore,
 ) {
