@@ -2,12 +2,15 @@
 //! against them: the files are written from the services' documentation, not from either.
 
 use crate::world::{adapter_in, failure, long_attempt, message, mixed, outside};
-use delivery::{Attempt, Message, Outside, Recorder, Registry, transcript::Side};
-use domain::{Channel, Failure, ManualClock, Outcome};
+use delivery::{Attempt, KindInfo, Message, Outside, Recorder, Registry, transcript::Side};
+use domain::{
+    Failure, ManualClock, OnAmbiguous, Outcome, RetryPolicy,
+    retry::{AttemptFacts, Jitter, Verdict},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// One service: how it is set up, and what it may answer.
 #[derive(Debug, Deserialize)]
@@ -61,6 +64,8 @@ struct Means {
     wait: Option<u64>,
     /// How many tries it is worth in all.
     tries: Option<u32>,
+    /// What becomes of a message after its first attempt: `retry 60s`, `postpone 60s` (uncounted), `hold auth`, `park RECIPIENT`.
+    then: Option<String>,
 }
 
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
@@ -68,7 +73,7 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<St
 }
 
 impl Means {
-    fn of(failure: &Failure) -> Self {
+    fn of(failure: &Failure, policy: &RetryPolicy) -> Self {
         let word = |value: Value| value.as_str().map(str::to_owned);
         Self {
             class: word(json!(failure.kind)),
@@ -78,7 +83,29 @@ impl Means {
             hold: failure.hold.map(|hold| hold.as_str().to_owned()),
             wait: failure.retry_after.map(|wait| wait.as_secs()),
             tries: failure.tries(),
+            then: Some(comes_to(failure, policy, first_attempt())),
         }
+    }
+}
+
+fn first_attempt() -> AttemptFacts {
+    AttemptFacts {
+        number: 1,
+        unknowns: 0,
+        age: Duration::ZERO,
+        on_ambiguous: OnAmbiguous::Park,
+        throttles: 0,
+    }
+}
+
+/// What becomes of a message, and what it is parked as.
+fn comes_to(failure: &Failure, policy: &RetryPolicy, facts: AttemptFacts) -> String {
+    let seconds = |after: Duration| format!("{}s", after.as_secs());
+    match policy.decide(facts, failure, Jitter::NONE) {
+        Verdict::Retry { after } => format!("retry {}", seconds(after)),
+        Verdict::Postpone { after } => format!("postpone {}", seconds(after)),
+        Verdict::Wait { reason } => format!("hold {reason}"),
+        Verdict::Park(_) => format!("park {}", failure.code),
     }
 }
 
@@ -98,7 +125,7 @@ impl Row {
     }
 
     #[track_caller]
-    fn assert(&self, kind: &str, outcome: &Outcome, settings_only: bool) {
+    fn assert(&self, (kind, policy): (&str, &RetryPolicy), outcome: &Outcome, settings_only: bool) {
         let at = format!("{kind}, {:?}: {outcome:?}", self.name);
         if let Some(id) = &self.id {
             let Outcome::Delivered(accepted) = outcome else {
@@ -114,8 +141,25 @@ impl Row {
             means.scope = changes.scope.or(means.scope);
             means.code = changes.code.or(means.code);
             means.hold = changes.hold.or(means.hold);
+            means.then = changes.then.or(means.then);
         }
-        assert_eq!(Means::of(&failure(outcome.clone())), means, "{at}");
+        let failure = failure(outcome.clone());
+        assert_eq!(Means::of(&failure, policy), means, "{at}");
+        // Whatever is tried again is parked under its code in the end, and what waits for its lane never is.
+        let last = AttemptFacts {
+            number: policy.max_attempts,
+            unknowns: policy.max_attempts,
+            ..first_attempt()
+        };
+        let then = means.then.unwrap_or_default();
+        match then.starts_with("retry") {
+            true => assert_eq!(
+                comes_to(&failure, policy, last),
+                format!("park {}", failure.code),
+                "{at}"
+            ),
+            false => assert_eq!(comes_to(&failure, policy, last), then, "{at}"),
+        }
     }
 
     /// The names of a JSON answer's fields, or the text itself.
@@ -155,13 +199,13 @@ impl Service {
         serde_json::from_str(&self.settings.to_string().replace("{url}", &url)).unwrap()
     }
 
-    fn channel(&self) -> Channel {
+    fn info(&self) -> KindInfo {
         let registry = Registry::standard(Arc::new(outside()), delivery::Captured::default());
-        registry.get(&self.kind).unwrap().info().channel
+        registry.get(&self.kind).unwrap().info().clone()
     }
 
     pub fn message(&self, to: &[&str]) -> Message {
-        let mut message = message(self.channel(), to);
+        let mut message = message(self.info().channel, to);
         if let Some(data) = &self.data {
             message.content.type_data = Some(data.to_string());
         }
@@ -197,16 +241,17 @@ async fn every_answer_of_every_service_means_what_its_file_says() {
     let receiver = receiver().await;
     for service in services() {
         assert!(!service.sources.is_empty());
+        let info = service.info();
         let adapter = fixed_adapter(&service.kind, service.settings_at(&receiver));
         for row in &service.answers {
             receiver.on(row.rule());
             let outcome = adapter
                 .deliver(&service.message(&service.to()), long_attempt())
                 .await;
-            row.assert(&service.kind, &outcome, service.to.is_none());
+            row.assert((&service.kind, &info.retry), &outcome, service.to.is_none());
             if row.settings_only.is_some() {
                 let outcome = adapter.deliver(&service.message(&[]), long_attempt()).await;
-                row.assert(&service.kind, &outcome, true);
+                row.assert((&service.kind, &info.retry), &outcome, true);
             }
             receiver.behave();
         }
@@ -236,7 +281,12 @@ async fn the_simulator_answers_as_the_files_say_when_it_takes_and_when_it_refuse
             match (row.id.is_some(), &outcome) {
                 (true, Outcome::Delivered(_)) => {}
                 (false, Outcome::Failed(failure)) => {
-                    assert_eq!(Means::of(failure), row.means, "{}", service.kind)
+                    assert_eq!(
+                        Means::of(failure, &service.info().retry),
+                        row.means,
+                        "{}",
+                        service.kind
+                    )
                 }
                 _ => panic!("{} {}: {outcome:?}", service.kind, row.name),
             }

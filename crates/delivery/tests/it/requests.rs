@@ -4,6 +4,7 @@ use crate::{
     answers::{Service, fixed_adapter, services},
     world::*,
 };
+use delivery::{Adapter, Attempt, Message};
 use domain::Timestamp;
 use serde_json::{Map, Value, json};
 use simulator::{HttpOptions, HttpReceiver, http::Received};
@@ -92,4 +93,44 @@ async fn a_message_of_home_assistant_can_name_a_service_that_notifies_and_no_oth
         (refused.code.as_ref(), receiver.counts().requests),
         ("VALIDATION", sent)
     );
+}
+
+/// The body of a message's attempt in a generation.
+async fn body(adapter: &dyn Adapter, receiver: &HttpReceiver, message: &Message, generation: i32) -> Value {
+    let attempt = Attempt {
+        generation,
+        ..long_attempt()
+    };
+    assert_delivered(&adapter.deliver(message, attempt).await);
+    receiver.requests().last().unwrap().json()
+}
+
+#[tokio::test]
+async fn sent_again_by_a_person_a_message_is_another_where_a_service_drops_repeats_and_the_same_where_it_replaces_them()
+ {
+    let receiver = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    let all = services();
+    let onto_its_screen = json!({ "service": "persistent_notification" }).to_string();
+    for (kind, data, names_the_generation) in [
+        ("pushbullet", None, true),
+        ("meta", None, true),
+        ("interakt", None, true),
+        ("ntfy", None, false),
+        ("homeassistant", Some(onto_its_screen), false),
+    ] {
+        let service = all.iter().find(|service| service.kind == kind).unwrap();
+        let adapter = fixed_adapter(kind, service.settings_at(&receiver));
+        let to: Vec<_> = service.to.as_deref().into_iter().collect();
+        let mut message = service.message(&to);
+        message.content.type_data = data.or(message.content.type_data);
+        let first = body(adapter.as_ref(), &receiver, &message, 0).await;
+        assert!(
+            first.to_string().contains(&message.id.to_string()),
+            "{kind}: {first}"
+        );
+        let repeat = body(adapter.as_ref(), &receiver, &message, 0).await;
+        assert_eq!(first, repeat, "{kind}: an attempt more is no other message");
+        let again = body(adapter.as_ref(), &receiver, &message, 1).await;
+        assert_eq!(first != again, names_the_generation, "{kind}: {again}");
+    }
 }
