@@ -12,6 +12,7 @@ mod chromium;
 mod demo;
 mod docs;
 mod events;
+mod failover;
 mod furnished;
 mod lanes;
 mod lists;
