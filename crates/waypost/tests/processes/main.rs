@@ -7,6 +7,7 @@
 )]
 
 mod application;
+mod apprise;
 mod bookings_example;
 #[cfg(feature = "browser-tests")]
 mod browser;
@@ -18,6 +19,7 @@ mod event_outboxes;
 mod events;
 mod failover;
 mod far_end;
+mod homeassistant;
 #[cfg(feature = "postgres-tests")]
 mod idle;
 mod link;
