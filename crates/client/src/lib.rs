@@ -59,7 +59,7 @@ pub use read::Page;
 pub use row::{AttemptTranscript, AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
 pub use sites::{
     CallFilter, NewSite, ParkedCount, ParkedMessage, ParkedPage, SiteCall, SiteConflict, SiteDamage,
-    SiteReport, SiteRow,
+    SitePair, SiteReport, SiteRow,
 };
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};

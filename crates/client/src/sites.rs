@@ -58,6 +58,28 @@ pub struct SiteReport {
     /// What central acknowledged before this moment is not remembered there any more.
     #[serde(default)]
     pub forgotten_until: Option<Timestamp>,
+    /// The site's two machines, as the active one sees them.
+    #[serde(default)]
+    pub pair: Option<SitePair>,
+}
+
+/// The two machines of a site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SitePair {
+    pub role: String,
+    pub turn: u64,
+    /// Who gave the right to attempt what both machines know: `Standby`, `Central`, or `Nobody` where none is needed.
+    pub lease_by: Option<String>,
+    /// Why calls and writes that both machines know are not attempted.
+    pub held: Option<String>,
+    pub behind: Option<u64>,
+    pub behind_seconds: Option<u64>,
+    pub other: Option<String>,
+    pub other_role: Option<String>,
+    pub last_contact_at: Option<Timestamp>,
+    /// Why the other machine cannot be asked.
+    pub trouble: Option<String>,
 }
 
 /// Damage at a site.

@@ -11,6 +11,7 @@ pub mod address;
 pub mod bulk;
 mod calls;
 pub mod client;
+pub mod lease;
 pub mod message;
 pub mod peer;
 pub mod server;
@@ -21,7 +22,8 @@ mod wire;
 
 pub use address::Address;
 pub use bulk::{BulkDone, BulkStep, ParkedAction, ParkedCount, ParkedFilter};
-pub use client::{LinkClient, Options};
+pub use client::{LinkClient, Options, WitnessClient};
+pub use lease::{NOT_HOLDER, PairReport};
 pub use message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,
     SiteDamage, SiteEvent, SiteReport,

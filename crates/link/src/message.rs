@@ -2,6 +2,7 @@
 //! (a type that only newer versions know) is refused by central, alone and in words.
 
 use crate::bulk::ParkedFilter;
+use crate::lease::PairReport;
 use domain::{
     Content, NotificationId, Status, Timestamp, TraceContext,
     site::{Category, DatabaseIdentity},
@@ -145,6 +146,8 @@ pub struct SiteReport {
     /// What central acknowledged before this moment gave way to new messages: should central's database be lost, it is
     /// not sent again.
     pub forgotten_until: Option<Timestamp>,
+    /// Of a machine of a pair.
+    pub pair: Option<PairReport>,
 }
 
 /// Damage at a site.

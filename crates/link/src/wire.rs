@@ -47,7 +47,7 @@ fn time(at: Option<i64>) -> Option<Timestamp> {
 const LATEST_MILLIS: i64 = 253_402_300_799_999;
 
 /// A time that can be stored, whatever was sent.
-fn moment(millis: i64) -> Timestamp {
+pub(crate) fn moment(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis.clamp(0, LATEST_MILLIS))
 }
 
@@ -58,7 +58,7 @@ const MAX_PARKED_PAGE: usize = 1_000;
 /// Entries of damage of a report.
 const REPORTED_DAMAGE: usize = 100;
 
-fn cut(mut text: String, longest: usize) -> String {
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
     if let Some((at, _)) = text.char_indices().nth(longest) {
         text.truncate(at);
     }
@@ -426,6 +426,7 @@ impl From<SiteReport> for v1::Report {
             events: r.events.into_iter().map(event).collect(),
             damage: r.damage.into_iter().map(v1::Damage::from).collect(),
             forgotten_until: millis(r.forgotten_until),
+            pair: r.pair.map(Into::into),
         }
     }
 }
@@ -482,6 +483,7 @@ impl From<v1::Report> for SiteReport {
                 .map(SiteDamage::from)
                 .collect(),
             forgotten_until: time(r.forgotten_until),
+            pair: r.pair.map(Into::into),
         }
     }
 }

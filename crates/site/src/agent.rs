@@ -3,7 +3,7 @@
 use crate::{
     background::{Due, Purge},
     forwarder::{Forwarder, Forwarding},
-    pair::Watch,
+    pair::{Renewing, Watch},
     site::Site,
     telemetry::Reporter,
 };
@@ -82,6 +82,9 @@ impl Agent {
     fn start_watch(&self) {
         if let Some(pair) = self.site.pair() {
             self.keep(Watch::new(pair.clone(), self.stop.clone()));
+            if let Some(renewing) = Renewing::new(pair.clone(), self.stop.clone()) {
+                self.keep(renewing);
+            }
         }
     }
 
@@ -93,6 +96,7 @@ impl Agent {
                 uplink: uplink.clone(),
                 settings: site.settings.clone(),
                 clock: site.clock.clone(),
+                of_pair: site.pair().is_some(),
             })
         });
         if let (Some(forwarder), Some(uplink)) = (&forwarder, site.uplink()) {

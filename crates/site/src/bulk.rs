@@ -50,6 +50,7 @@ impl Site {
             let words = "what waits for a target that is gone cannot be retried, only discarded";
             return Err(ParkedError::Bad("removed", words.into()));
         }
+        self.may_act_on_many()?;
         let selection = Selection {
             filter: self.meant(step.filter)?,
             after: cursor(step.after.as_deref())?,

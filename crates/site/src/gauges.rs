@@ -31,6 +31,7 @@ pub fn set(site: &Site) {
     }
     if let Some(pair) = site.pair() {
         of_site("waypost_site_active", f64::from(pair.role() == Role::Active));
+        of_site("waypost_site_held", f64::from(pair.held().is_some()));
         let (behind, contact) = pair.figures();
         of_site("waypost_site_copy_behind", behind as f64);
         of_site("waypost_site_peer_reachable", f64::from(contact));

@@ -7,8 +7,8 @@ use domain::{
     site::{Category, ParkedFilter},
 };
 use link::{
-    BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage, ParkedPage, SiteCommands,
-    SiteReport,
+    BulkDone, BulkStep, NOT_HOLDER, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage, ParkedPage,
+    SiteCommands, SiteReport,
 };
 use store::buffer::{Acted, Message, MessageId, MessageStatus, Selection};
 
@@ -55,11 +55,13 @@ impl Site {
 
     /// Sends a parked message round again.
     pub async fn retry(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
+        self.may_act_on(id).await?;
         self.buffer.requeue(id, actor).await
     }
 
     /// Gives a parked message up; also one that waits for a target which is no longer configured.
     pub async fn discard(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
+        self.may_act_on(id).await?;
         let acted = self.buffer.discard(id, actor).await?;
         if acted != Acted::WrongState(MessageStatus::Pending) {
             return Ok(acted);
@@ -70,6 +72,23 @@ impl Site {
             }
             _ => Ok(acted),
         }
+    }
+
+    /// What both machines of a pair know is acted on by the one that holds the lease.
+    async fn may_act_on(&self, id: MessageId) -> store::Result<()> {
+        let Some((pair, why)) = self.pair().and_then(|pair| Some((pair, pair.held()?))) else {
+            return Ok(());
+        };
+        match self.buffer.message(id).await? {
+            Some(message) if !pair.may_attempt(message.seq) => Err(not_holder(&why)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for messages that are found by a filter.
+    pub(crate) fn may_act_on_many(&self) -> store::Result<()> {
+        let held = self.pair().and_then(|pair| pair.held());
+        held.map_or(Ok(()), |why| Err(not_holder(&why)))
     }
 
     /// Whether messages to this target wait for something that is no longer configured.
@@ -111,6 +130,10 @@ pub enum ParkedError {
     Bad(&'static str, String),
     #[error("the buffer cannot be used")]
     Unavailable(#[from] store::Error),
+}
+
+fn not_holder(why: &str) -> store::Error {
+    store::Error::unavailable(format!("{NOT_HOLDER}: {why}"))
 }
 
 /// The place a page or a step goes on behind.

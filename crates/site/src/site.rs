@@ -63,6 +63,7 @@ impl Site {
 
     /// The other machine of this site. Set once, before the agent starts.
     pub fn join(&self, pair: Arc<Pair>) {
+        self.engine.join(pair.clone());
         let _ = self.pair.set(pair);
     }
 
@@ -105,7 +106,12 @@ impl Site {
             .await
             .unwrap_or_default();
         events.reverse();
+        let pair = match self.pair() {
+            Some(pair) => Some(pair.report().await),
+            None => None,
+        };
         SiteReport {
+            pair,
             node: self.settings.node.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             parked: depth.all_parked(),

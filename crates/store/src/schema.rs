@@ -35,6 +35,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V17__failover",
     "V18__lifted_suppressions",
     "V19__events_notify",
+    "V20__site_leases",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -57,6 +58,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V17__failover",
     "V18__lifted_suppressions",
     "V19__events_notify",
+    "V20__site_leases",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

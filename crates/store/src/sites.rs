@@ -8,6 +8,7 @@ use crate::{
 use async_trait::async_trait;
 use domain::{
     Actor, AuditKind, AuditStatus, SiteId, TenantId, Timestamp, TrackedOperationId,
+    pair::{LeaseAnswer, LeaseAsk, Terms, WitnessRow, witness},
     site::{Category, DatabaseIdentity, OperationEvent, OperationStatus, Telemetry},
     submission::limit,
 };
@@ -64,6 +65,10 @@ pub trait Sites: Debug + Send + Sync {
 
     /// Which database this is.
     async fn database(&self) -> Result<DatabaseIdentity>;
+
+    /// A machine of a pair asks for the lease of its site. Two that ask at once are answered one after the other; times are
+    /// the database's. `Refused` for a site that is not known.
+    async fn ask_lease(&self, question: LeaseQuestion) -> Result<LeaseAnswer>;
 
     /// To be called once by a process that serves, before it tells anybody which database it serves.
     async fn begin_epoch(&self) -> Result<()>;
@@ -188,6 +193,35 @@ pub struct RelayQuestion {
     pub site: SiteId,
     /// In words that only central understands.
     pub question: String,
+}
+
+/// What a machine of a pair asks, and the longest lease that is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseQuestion {
+    pub tenant: TenantId,
+    pub site: SiteId,
+    pub longest: Duration,
+    pub ask: LeaseAsk,
+}
+
+/// What both databases answer, and write down.
+pub(crate) fn lease_answer(
+    asked: &LeaseQuestion,
+    known: Option<&WitnessRow>,
+    database: &str,
+) -> (Option<WitnessRow>, LeaseAnswer) {
+    witness::answer(
+        Terms::of(asked.longest),
+        known,
+        database,
+        &asked.ask,
+        Uuid::new_v4(),
+    )
+}
+
+/// Rounded up: a lease that is given is never counted shorter than it is.
+pub(crate) fn whole_millis(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
 /// Nobody waits longer than this for an answer by way of another node.

@@ -60,6 +60,7 @@ impl Made {
             self.clock.clone(),
             settings.node.clone(),
         )
+        .leasing(settings.site_lease)
     }
 
     pub fn templates(&self, ingest: &Ingest, settings: &Settings) -> TemplateService {

@@ -52,6 +52,8 @@ pub struct Settings {
     /// Whoever discards or cancels a notification has to say why.
     pub discard_needs_reason: bool,
     pub events: EventSettings,
+    /// The longest lease a machine of a site's pair is given.
+    pub site_lease: Duration,
     /// Where the steps of a notification are told; nowhere unless the configuration says.
     pub tracer: Tracer,
 }
@@ -79,6 +81,7 @@ impl Settings {
             public_url: None,
             discard_needs_reason: false,
             events: EventSettings::default(),
+            site_lease: domain::pair::lease::LONGEST_LEASE,
             tracer: Tracer::default(),
         }
     }

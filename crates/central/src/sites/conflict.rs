@@ -9,9 +9,9 @@ use super::{
     registry::{Arrival, Connected},
 };
 use domain::{Timestamp, chain};
-use link::server::Refusal;
+use link::{SiteReport, server::Refusal};
 use std::{sync::Arc, time::Duration};
-use store::sites::OtherAgent;
+use store::sites::{OtherAgent, Site};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -84,12 +84,13 @@ impl SiteService {
         let Presence::Online { since, central_node } = self.presence(&known, None, now) else {
             return Ok(());
         };
+        let beside = arrival.turn.is_some() && is_of_a_pair(&known);
         let there = AgentIdentity {
             node: known.agent_node.unwrap_or_default(),
             buffer: known.agent_buffer.unwrap_or_default(),
             run: known.agent_run.unwrap_or_default(),
         };
-        if arrival.agent.is(&there) {
+        if beside || arrival.agent.is(&there) {
             return Ok(());
         }
         let asked = self.ask_elsewhere(&central_node, tenant, site, &Question::Ping);
@@ -136,6 +137,13 @@ impl SiteService {
             present.node, present.peer, present.since
         ))
     }
+}
+
+/// Whether the machine that was seen last is one of two.
+fn is_of_a_pair(known: &Site) -> bool {
+    let report = known.report.as_deref();
+    let report = report.and_then(|text| serde_json::from_str::<SiteReport>(text).ok());
+    report.is_some_and(|report| report.pair.is_some())
 }
 
 /// Whether an agent answers at all; that it cannot is an answer too.

@@ -129,11 +129,13 @@ impl SiteService {
     }
 
     async fn answer_to(&self, asked: &RelayQuestion) -> Answer {
-        let Some(here) = self.registry.find(asked.tenant, &asked.site) else {
-            return Answer::Nothing(format!("site {} has left node {}", asked.site, self.node));
-        };
         match serde_json::from_str(&asked.question) {
-            Ok(question) => put(&here.remote, question).await,
+            Ok(question) => {
+                let answer = self.ask_here(asked.tenant, &asked.site, &question).await;
+                answer.unwrap_or_else(|| {
+                    Answer::Nothing(format!("site {} has left node {}", asked.site, self.node))
+                })
+            }
             Err(error) => Answer::Failed(format!("node {} does not know that question: {error}", self.node)),
         }
     }

@@ -12,16 +12,20 @@ use async_trait::async_trait;
 use domain::{
     Actor, ExecutionId, NotificationId, SiteId, Submission, chain,
     field_error::in_words,
+    pair::LeaseAnswer,
     site::{DatabaseIdentity, Telemetry},
     submission::Provenance,
 };
 use link::{
     Ack, Forward, RemoteStatus, SiteReport,
-    server::{Gateway, Refusal, RemoteSite, SiteHello, SiteSession},
+    server::{Gateway, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession},
 };
 use secrecy::ExposeSecret;
 use std::sync::Arc;
-use store::directory::{ApiKey, Role};
+use store::{
+    directory::{ApiKey, Role},
+    sites::LeaseQuestion,
+};
 use tokio::sync::watch;
 
 /// What `link::server` asks.
@@ -69,12 +73,16 @@ impl Gateway for SiteGateway {
                 buffer: hello.buffer,
                 run: hello.run,
             },
+            turn: hello.turn,
             agent_version: hello.version.clone(),
             peer: hello.peer.clone(),
             key_hash,
         };
         let connected = service.admit(arrival).await?;
-        let seen = vec![connected.seen(&service.node, service.clock.now())];
+        let mut seen = vec![];
+        if service.registry.speaks(&connected) {
+            seen.push(connected.seen(&service.node, service.clock.now()));
+        }
         let told = watch::Sender::new(database);
         // From here on, whatever ends this call also gives the place up.
         let session = Session {
@@ -84,9 +92,38 @@ impl Gateway for SiteGateway {
             service: service.clone(),
             connected: connected.clone(),
         };
-        service.store.sites.sites_seen(seen).await.map_err(not_now)?;
+        if !seen.is_empty() {
+            service.store.sites.sites_seen(seen).await.map_err(not_now)?;
+        }
         tracing::info!(site.id = %connected.site, site.node = %connected.agent_node(), peer = %connected.peer, "a site connected");
         Ok(Arc::new(session))
+    }
+
+    async fn lease(&self, asked: LeaseRequest) -> Result<LeaseAnswer, Refusal> {
+        let service = &self.0;
+        let not_now = |error: store::Error| {
+            tracing::warn!(site.id = %asked.site, error = %chain(&error), "a lease cannot be given");
+            Refusal::NotNow("central cannot reach its database".into())
+        };
+        let key_hash = keys::hash(asked.key.expose_secret());
+        let key = service.store.directory.key_by_hash(&key_hash).await;
+        let key = key
+            .map_err(not_now)?
+            .filter(|key| speaks_for(key, &asked.site))
+            .ok_or_else(|| Refusal::Denied(format!("the key is not that of site {}", asked.site)))?;
+        let question = LeaseQuestion {
+            tenant: key.tenant,
+            site: asked.site.clone(),
+            longest: service.longest_lease,
+            ask: asked.ask,
+        };
+        let answer = service.store.sites.ask_lease(question).await.map_err(not_now)?;
+        if let LeaseAnswer::Granted { rank, stale, .. } = answer
+            && rank != asked.ask.rank
+        {
+            tracing::warn!(site.id = %asked.site, epoch = rank.0, stale, "a machine of a site's pair was given a turn");
+        }
+        Ok(answer)
     }
 }
 

@@ -18,13 +18,13 @@ pub use relay::{Offline, RelayError};
 
 /// What a site answers with, for whoever passes it on.
 pub use link::{
-    ParkedActed, ParkedAction, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage, ParkedPage,
-    SiteDamage, SiteEvent, SiteReport,
+    PairReport, ParkedActed, ParkedAction, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
+    ParkedPage, SiteDamage, SiteEvent, SiteReport,
 };
 pub use store::sites::{Conflict, OtherAgent};
 
 use crate::{ingest::Ingest, keys};
-use domain::{Actor, Clock, SiteId, TenantId, Timestamp, site::DatabaseIdentity};
+use domain::{Actor, Clock, SiteId, TenantId, Timestamp, pair::lease::LONGEST_LEASE, site::DatabaseIdentity};
 use std::{sync::Arc, time::Duration};
 use store::{
     Directory, Jobs, Queries, Signals, Sites, Store,
@@ -70,6 +70,8 @@ pub struct SiteService {
     ingest: Ingest,
     clock: Arc<dyn Clock>,
     node: String,
+    /// The longest lease a machine of a pair is given.
+    longest_lease: Duration,
     registry: Arc<Registry>,
     /// None until the first look.
     database: watch::Sender<Option<DatabaseIdentity>>,
@@ -119,8 +121,18 @@ impl SiteService {
             ingest,
             clock,
             node,
+            longest_lease: LONGEST_LEASE,
             registry: Arc::default(),
             database: watch::Sender::new(None),
+        }
+    }
+
+    /// Gives machines of a pair leases of up to this.
+    #[must_use]
+    pub fn leasing(self, longest: Duration) -> Self {
+        Self {
+            longest_lease: longest,
+            ..self
         }
     }
 
@@ -198,7 +210,9 @@ impl SiteService {
         }
         let now = self.clock.now();
         let (gone, there): (Vec<_>, Vec<_>) = connected.iter().partition(|site| site.remote.is_over());
-        let seen: Vec<SiteSeen> = there.iter().map(|site| site.seen(&self.node, now)).collect();
+        // Of two machines of a site the one whose turn is the later one is the site.
+        let speakers = there.iter().filter(|site| self.registry.speaks(site));
+        let seen: Vec<SiteSeen> = speakers.map(|site| site.seen(&self.node, now)).collect();
         if !seen.is_empty() {
             self.store.sites.sites_seen(seen).await?;
         }

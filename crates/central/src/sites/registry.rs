@@ -1,9 +1,10 @@
 //! The sites that are connected to this node right now.
 
 use super::conflict::AgentIdentity;
-use domain::{SiteId, TenantId, Timestamp, lock::lock};
+use domain::{SiteId, TenantId, Timestamp, lock::lock, pair::Rank};
 use link::{SiteReport, server::RemoteSite};
 use std::{
+    cmp::Reverse,
     collections::HashMap,
     sync::{
         Arc, Mutex,
@@ -22,6 +23,8 @@ pub struct Connected {
     pub remote: RemoteSite,
     pub since: Timestamp,
     pub(super) agent: AgentIdentity,
+    /// Of a machine of a pair: the turn it is active in.
+    pub turn: Option<Rank>,
     pub agent_version: String,
     pub peer: String,
     pub(super) key_hash: [u8; 32],
@@ -38,6 +41,7 @@ pub(super) struct Arrival {
     pub site: SiteId,
     pub remote: RemoteSite,
     pub agent: AgentIdentity,
+    pub turn: Option<Rank>,
     pub agent_version: String,
     pub peer: String,
     pub key_hash: [u8; 32],
@@ -52,6 +56,7 @@ impl Connected {
             remote: arrival.remote,
             since: now,
             agent: arrival.agent,
+            turn: arrival.turn,
             agent_version: arrival.agent_version,
             peer: arrival.peer,
             key_hash: arrival.key_hash,
@@ -78,6 +83,11 @@ impl Connected {
         }
         *lock(&self.superseded) = taken_from;
         true
+    }
+
+    /// Whether both are machines of one pair: each has a place of its own.
+    fn is_beside(&self, there: &Self) -> bool {
+        self.turn.is_some() && there.turn.is_some() && self.agent.node != there.agent.node
     }
 
     pub fn last_contact(&self) -> Timestamp {
@@ -116,19 +126,28 @@ impl Connected {
     }
 }
 
-/// By tenant and site: one agent each. A connection that is over may still be in its place.
+/// By tenant and site: one agent each, or the two of a pair. A connection that is over may still be in its place.
 #[derive(Debug, Default)]
-pub struct Registry(Mutex<HashMap<(TenantId, SiteId), Arc<Connected>>>);
+pub struct Registry(Mutex<HashMap<(TenantId, SiteId), Machines>>);
+
+type Machines = Vec<Arc<Connected>>;
+
+/// The machines of a pair.
+const MACHINES: usize = 2;
 
 impl Registry {
-    /// Takes the place of the site, or says who has it.
+    /// Takes a place of the site, or says who has it.
     pub(super) fn enter(&self, connected: &Arc<Connected>) -> Result<(), Arc<Connected>> {
         let mut all = lock(&self.0);
         let place = (connected.tenant, connected.site.clone());
-        match all.get(&place) {
-            Some(there) if !there.remote.is_over() => Err(there.clone()),
-            _ => {
-                all.insert(place, connected.clone());
+        let there = all.entry(place).or_default();
+        there.retain(|there| !there.remote.is_over());
+        let in_the_way = there.iter().find(|there| !connected.is_beside(there));
+        let in_the_way = in_the_way.or_else(|| there.get(MACHINES - 1));
+        match in_the_way {
+            Some(there) => Err(there.clone()),
+            None => {
+                there.push(connected.clone());
                 Ok(())
             }
         }
@@ -138,23 +157,37 @@ impl Registry {
     pub(super) fn leave(&self, connected: &Connected) {
         let place = (connected.tenant, connected.site.clone());
         let mut all = lock(&self.0);
-        if all
-            .get(&place)
-            .is_some_and(|there| there.session == connected.session)
-        {
-            all.remove(&place);
+        if let Some(there) = all.get_mut(&place) {
+            there.retain(|there| there.session != connected.session);
+            if there.is_empty() {
+                all.remove(&place);
+            }
         }
     }
 
-    /// The connection to ask.
+    /// The connection to ask: of two machines of a pair that of the later turn.
     pub fn find(&self, tenant: TenantId, site: &SiteId) -> Option<Arc<Connected>> {
+        self.machines(tenant, site).into_iter().next()
+    }
+
+    /// Every connection of a site, the one to ask first.
+    pub fn machines(&self, tenant: TenantId, site: &SiteId) -> Vec<Arc<Connected>> {
         let all = lock(&self.0);
-        let there = all.get(&(tenant, site.clone()))?;
-        Some(there.clone()).filter(|there| !there.remote.is_over())
+        let there = all.get(&(tenant, site.clone())).into_iter().flatten();
+        let mut there: Vec<_> = there.filter(|c| !c.remote.is_over()).cloned().collect();
+        there.sort_by_key(|connected| Reverse(connected.turn));
+        there
+    }
+
+    /// Whether it is the one to ask.
+    pub(super) fn speaks(&self, connected: &Connected) -> bool {
+        let found = self.find(connected.tenant, &connected.site);
+        found.is_none_or(|found| found.session == connected.session)
     }
 
     pub fn all(&self) -> Vec<Arc<Connected>> {
         let all = lock(&self.0);
-        all.values().filter(|c| !c.remote.is_over()).cloned().collect()
+        let each = all.values().flatten();
+        each.filter(|c| !c.remote.is_over()).cloned().collect()
     }
 }

@@ -5,7 +5,7 @@ use super::{
     elsewhere::{Answer, Question, put},
 };
 use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
-use link::{ParkedActed, ParkedAction, ParkedAnswer, ParkedPage};
+use link::{NOT_HOLDER, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage};
 use std::fmt;
 use store::sites::SiteAction;
 
@@ -125,6 +125,25 @@ impl SiteService {
         }
     }
 
+    /// Asks a site that is connected here; of two machines the one whose turn is the later one, and where that has no right to act
+    /// the other one as well.
+    pub(super) async fn ask_here(
+        &self,
+        tenant: TenantId,
+        site: &SiteId,
+        question: &Question,
+    ) -> Option<Answer> {
+        let machines = self.registry.machines(tenant, site);
+        let (first, others) = machines.split_first()?;
+        let answer = put(&first.remote, question.clone()).await;
+        match (&answer, others.first()) {
+            (Answer::Failed(why), Some(other)) if why.contains(NOT_HOLDER) => {
+                Some(put(&other.remote, question.clone()).await)
+            }
+            _ => Some(answer),
+        }
+    }
+
     /// Asks a site, here or through the node that has it.
     pub(super) async fn ask(
         &self,
@@ -132,8 +151,8 @@ impl SiteService {
         site: &SiteId,
         question: Question,
     ) -> Result<Answer, RelayError> {
-        if let Some(here) = self.registry.find(tenant, site) {
-            return Ok(put(&here.remote, question).await);
+        if let Some(answer) = self.ask_here(tenant, site, &question).await {
+            return Ok(answer);
         }
         let known = self
             .store

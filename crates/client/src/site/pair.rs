@@ -27,6 +27,14 @@ pub struct Pair {
     /// Sends should wait for the standby, and do not because it does not follow.
     #[serde(default)]
     pub alone: bool,
+    /// Who gave the right to attempt what both machines know: `Standby`, `Central`, or `Nobody` where none is needed.
+    #[serde(default)]
+    pub lease_by: Option<String>,
+    #[serde(default)]
+    pub lease_seconds: Option<u64>,
+    /// Why calls and writes that both machines know are not attempted.
+    #[serde(default)]
+    pub held: Option<String>,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! Who was active from which change on, as far as a file knows. Two histories tell up to where two files are the same.
 
+use super::Rank;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -68,9 +69,15 @@ impl History {
     #[must_use]
     pub fn with_turn(&self, id: Uuid, known: u64, first: i64, first_message: i64) -> Self {
         let highest = self.rank().0.max(known);
+        self.with_given_turn((highest.saturating_add(1), id), first, first_message)
+    }
+
+    /// With a turn that somebody else gave.
+    #[must_use]
+    pub fn with_given_turn(&self, (counter, id): Rank, first: i64, first_message: i64) -> Self {
         let mut epochs = self.0.clone();
         epochs.push(Epoch {
-            counter: highest.saturating_add(1),
+            counter,
             id,
             first,
             first_message,

@@ -14,6 +14,8 @@ pub struct Node {
     pub position: i64,
     /// Changes up to here are not in its log (any more).
     pub floor: i64,
+    /// Somebody else may have attempted what is in its file, in a turn it has not seen.
+    pub stale: bool,
 }
 
 /// What this machine does about the other.
@@ -38,8 +40,9 @@ pub enum Plan {
     Changes { after: i64 },
     /// A whole copy is needed: the log of the active does not go back far enough.
     Copy,
-    /// This file has messages that the active has never seen, from this place on. They are handed in, then as above.
-    HandInAndCopy { first_message: i64 },
+    /// This file has messages that the active has never seen, from this place on, and knows what became of others after this
+    /// change. Both are handed in, then as above.
+    HandInAndCopy { first_message: i64, after: i64 },
 }
 
 impl Node {
@@ -61,10 +64,23 @@ impl Node {
         }
     }
 
+    /// Whether the other brings what this machine may have missed: it has a past in common with this one and has not merely copied
+    /// the turn that this one is in. A machine that lost its disk brings nothing.
+    pub fn learns_from(&self, other: &Self) -> bool {
+        let ours = self.history.rank();
+        let copied = other.history.epochs().iter().any(|epoch| epoch.rank() == ours);
+        !copied && self.history.fork(&other.history) != Fork::Strangers
+    }
+
     fn plan(&self, active: &Self) -> Plan {
         let (number, first_message) = match self.history.fork(&active.history) {
             // Whatever it has, nobody else may have it.
-            Fork::Strangers => return Plan::HandInAndCopy { first_message: 0 },
+            Fork::Strangers => {
+                return Plan::HandInAndCopy {
+                    first_message: 0,
+                    after: 0,
+                };
+            }
             Fork::None => (i64::MAX, i64::MAX),
             Fork::After {
                 number,
@@ -72,7 +88,10 @@ impl Node {
             } => (number, first_message),
         };
         if self.position > number {
-            return Plan::HandInAndCopy { first_message };
+            return Plan::HandInAndCopy {
+                first_message,
+                after: number,
+            };
         }
         let has_all = (active.floor..=active.position).contains(&self.position);
         match has_all {
@@ -100,6 +119,7 @@ mod tests {
             history: history(turns),
             position,
             floor,
+            stale: false,
         }
     }
 
@@ -149,7 +169,10 @@ mod tests {
         let old = |position| node(1, Standby, &[(1, 1)], position, 0);
         assert_eq!(
             old(100).meets(&new),
-            Meeting::Follow(Plan::HandInAndCopy { first_message: 81 })
+            Meeting::Follow(Plan::HandInAndCopy {
+                first_message: 81,
+                after: 80
+            })
         );
         assert_eq!(
             old(80).meets(&new),
@@ -162,7 +185,10 @@ mod tests {
     fn a_file_without_a_common_past_hands_in_whatever_it_has() {
         let active = node(1, Active, &[(1, 1)], 100, 70);
         for stranger in [node(2, Standby, &[], 0, 0), node(2, Standby, &[(9, 1)], 80, 0)] {
-            let all = Plan::HandInAndCopy { first_message: 0 };
+            let all = Plan::HandInAndCopy {
+                first_message: 0,
+                after: 0,
+            };
             let meeting = match stranger.history.rank() < active.history.rank() {
                 true => Meeting::Follow(all),
                 false => Meeting::NobodyIsActive,
@@ -180,6 +206,17 @@ mod tests {
         let ahead = node(2, Standby, &[(1, 1), (2, 50)], 60, 0);
         assert_eq!(behind.meets(&ahead), Meeting::StepDown);
         assert_eq!(ahead.meets(&behind), Meeting::NobodyIsActive);
+    }
+
+    #[test]
+    fn a_machine_that_lost_its_disk_or_has_copied_this_one_tells_nothing_new() {
+        let stale = node(2, Active, &[(1, 1), (3, 50)], 60, 0);
+        let was_active = node(1, Standby, &[(1, 1), (2, 50)], 70, 0);
+        let was_not = node(1, Standby, &[(1, 1)], 40, 0);
+        assert!(stale.learns_from(&was_active) && stale.learns_from(&was_not));
+        let empty = node(1, Standby, &[], 0, 0);
+        let copied = node(1, Standby, &[(1, 1), (3, 50)], 60, 0);
+        assert!(!stale.learns_from(&empty) && !stale.learns_from(&copied));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The two machines of a site: one is active, the other keeps a copy and can take its place.
 //!
-//! In reading order: what a machine has lived through ([`history`]), what is copied ([`change`]), and what follows when the
-//! two meet ([`meeting`]).
+//! In reading order: what a machine has lived through ([`history`]), what is copied ([`change`]), what follows when the
+//! two meet ([`meeting`]), and which of them may attempt what both know ([`lease`], [`witness`]).
 //!
 //! Leaves to others: the file (`store::buffer`), the wire (`link::peer`), when to ask (`site::pair`).
 //! Always true: nothing here reads a clock or a socket; of two that both say they are active, both come to the same
@@ -9,13 +9,21 @@
 
 pub mod change;
 pub mod history;
+pub mod lease;
 pub mod meeting;
+pub mod witness;
 
 pub use change::{Changes, Copied, Table, Value};
 pub use history::{Epoch, Fork, History};
+pub use lease::{Follower, Giver, Held, Leases, NoPromise, Terms};
 pub use meeting::{Meeting, Node, Plan};
+pub use witness::{LeaseAnswer, LeaseAsk, NotGiven, Wanted, WitnessRow};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Of a turn: its counter and its id. The higher one is the later one.
+pub type Rank = (u64, Uuid);
 
 /// What a machine of a pair does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -50,6 +58,13 @@ pub struct Standing {
     pub position: i64,
     /// The copy was whole when it was last brought up to date: nothing the active had was missing.
     pub caught_up: bool,
+    /// The other machine may have attempted what is in this file, in a turn that this one has not seen: such calls and writes
+    /// are left alone until the two have met.
+    #[serde(default)]
+    pub stale: bool,
+    /// No other machine has anything of this file, or a person said that it does not run: no lease is needed.
+    #[serde(default)]
+    pub sole: bool,
 }
 
 impl Standing {
@@ -60,6 +75,8 @@ impl Standing {
             history: History::default(),
             position: 0,
             caught_up: false,
+            stale: false,
+            sole: false,
         }
     }
 }

@@ -17,7 +17,10 @@ use secrecy::ExposeSecret;
 use std::{io, sync::Arc};
 use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status, Streaming, transport::Endpoint};
+use tonic::{
+    Code, Status, Streaming,
+    transport::{Channel, Endpoint},
+};
 
 pub(super) struct Welcomed {
     pub session: Arc<Session>,
@@ -53,10 +56,11 @@ pub(super) async fn connect(options: &Options, address: &Address) -> Result<Welc
     })
 }
 
-async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> {
+/// A connection, and what is heard on it.
+pub(super) async fn channel(options: &Options, address: &Address) -> Result<(Channel, Arc<Heard>), String> {
     let io = dial(options, address)
         .await
-        .map_err(|e| Missed::unreachable(words::not_reached(address, &e)))?;
+        .map_err(|e| words::not_reached(address, &e))?;
     let (io, heard) = Noted::over(io);
     // The connection is made already; the endpoint only needs a name to call it by.
     let ping = options.pace.keep_alive;
@@ -74,7 +78,12 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
     let channel = endpoint
         .connect_with_connector(once)
         .await
-        .map_err(|e| Missed::unreachable(format!("{address}: {}", chain(&e))))?;
+        .map_err(|e| format!("{address}: {}", chain(&e)))?;
+    Ok((channel, heard))
+}
+
+async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> {
+    let (channel, heard) = channel(options, address).await.map_err(Missed::unreachable)?;
     let mut client = link_client::LinkClient::new(channel)
         .max_decoding_message_size(crate::MESSAGE_BYTES)
         .max_encoding_message_size(crate::MESSAGE_BYTES);
@@ -88,6 +97,7 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
         version: options.version.clone(),
         buffer: options.buffer.as_bytes().to_vec(),
         run: options.run.as_bytes().to_vec(),
+        turn: options.turn.map(Into::into),
     };
     out.try_send(v1::FromSite {
         call: 0,

@@ -8,7 +8,10 @@
 mod connect;
 mod run;
 mod session;
+mod witness;
 mod words;
+
+pub use witness::WitnessClient;
 
 use crate::{
     address::Address,
@@ -19,7 +22,7 @@ use crate::{
     wire::v1,
 };
 use async_trait::async_trait;
-use domain::{Clock, Jitter, NotificationId, SiteId, SystemClock, lock::lock, site::Telemetry};
+use domain::{Clock, Jitter, NotificationId, SiteId, SystemClock, lock::lock, pair::Rank, site::Telemetry};
 use futures_util::future::join_all;
 use prost::Message;
 use secrecy::SecretString;
@@ -50,6 +53,8 @@ pub struct Options {
     pub buffer: Uuid,
     /// Names this run of the agent.
     pub run: Uuid,
+    /// Of a machine of a pair: the turn it is active in.
+    pub turn: Option<Rank>,
     pub key: SecretString,
     /// Tried one after the other.
     pub central: Vec<Address>,
@@ -104,6 +109,7 @@ impl Options {
             version: env!("CARGO_PKG_VERSION").into(),
             buffer: Uuid::nil(),
             run: Uuid::new_v4(),
+            turn: None,
             key,
             central,
             tls: None,

@@ -12,7 +12,7 @@ use crate::{
 };
 use domain::{
     SiteId, chain,
-    pair::{Changes, Copied, Node, Table, Value, change::Row},
+    pair::{Changes, Copied, Node, Rank, Table, Value, change::Row, lease::LEASE_TIMEOUT},
 };
 use hyper_util::rt::TokioIo;
 use secrecy::SecretString;
@@ -213,13 +213,15 @@ impl PeerSession {
         ))
     }
 
-    pub async fn hand_in(&mut self, messages: Vec<Row>) -> Result<TakenIn, String> {
+    pub async fn hand_in(&mut self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
         let rows = messages
             .into_iter()
             .map(|row| wire::row_out(Table::Messages, row));
+        let ended = ended.into_iter().map(|row| wire::row_out(Table::Tracking, row));
         let handed = v1::HandedIn {
             session: self.session.clone(),
             messages: rows.collect(),
+            ended: ended.collect(),
         };
         Ok(within(ROWS_TIMEOUT, self.client.hand_in(handed)).await?.into())
     }
@@ -236,5 +238,18 @@ impl PeerSession {
         within(HANDOVER_TIMEOUT, self.client.take_over(asked))
             .await?
             .try_into()
+    }
+
+    /// For how long it promises not to take over, or why it does not; an error is why there is no answer.
+    pub async fn promise(&mut self, turn: Rank, lease: Duration) -> Result<Result<Duration, String>, String> {
+        let asked = v1::AskPromise {
+            session: self.session.clone(),
+            counter: turn.0,
+            id: turn.1.as_bytes().to_vec(),
+            lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
+        };
+        let promised = within(LEASE_TIMEOUT, self.client.promise(asked)).await?;
+        let lease = promised.lease_ms.map(Duration::from_millis);
+        Ok(lease.ok_or(promised.reason))
     }
 }

@@ -14,7 +14,7 @@ pub use proof::digest;
 pub use server::{listen, serve};
 
 use async_trait::async_trait;
-use domain::pair::{Changes, Copied, Node, Table, Value, change::Row};
+use domain::pair::{Changes, Copied, Node, Rank, Table, Value, change::Row};
 use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
@@ -59,7 +59,8 @@ pub trait PeerHost: Send + Sync + 'static {
 
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String>;
 
-    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String>;
+    /// Messages that only the other has, and what is tracked of calls and writes that have ended there.
+    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String>;
 
     /// The other is about to take over. When this is answered, it may: nothing is sent from here any more, and that is so
     /// after a crash as well.
@@ -67,4 +68,7 @@ pub trait PeerHost: Send + Sync + 'static {
 
     /// The other asks this one to take over.
     async fn take_over(&self) -> Result<Node, String>;
+
+    /// The other is active, in this turn, and asks this one not to take over for a while: for how long that is promised.
+    async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String>;
 }

@@ -212,7 +212,8 @@ impl peer_server::Peer for Service {
         let handed = request.into_inner();
         self.session(&handed.session)?;
         let messages = handed.messages.into_iter().map(wire::row_in).collect();
-        let taken = self.host.hand_in(messages).await;
+        let ended = handed.ended.into_iter().map(wire::row_in).collect();
+        let taken = self.host.hand_in(messages, ended).await;
         Ok(Response::new(taken.map_err(refused)?.into()))
     }
 
@@ -228,5 +229,24 @@ impl peer_server::Peer for Service {
         Ok(Response::new(
             self.host.take_over().await.map_err(refused)?.into(),
         ))
+    }
+
+    async fn promise(&self, request: Request<v1::AskPromise>) -> Result<Response<v1::Promised>, Status> {
+        let asked = request.into_inner();
+        self.session(&asked.session)?;
+        let id = Uuid::from_slice(&asked.id)
+            .map_err(|_| Status::invalid_argument("the id of a turn has 16 bytes"))?;
+        let lease = Duration::from_millis(asked.lease_ms);
+        let promised = self.host.promise((asked.counter, id), lease).await;
+        Ok(Response::new(match promised {
+            Ok(lease) => v1::Promised {
+                lease_ms: Some(u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
+                reason: String::new(),
+            },
+            Err(reason) => v1::Promised {
+                lease_ms: None,
+                reason,
+            },
+        }))
     }
 }

@@ -50,6 +50,7 @@ impl From<Node> for v1::Node {
             history: node.history.epochs().iter().map(epoch).collect(),
             position: node.position,
             floor: node.floor,
+            stale: node.stale,
         }
     }
 }
@@ -83,6 +84,7 @@ impl TryFrom<v1::Node> for Node {
             history: History::of(epochs),
             position: node.position,
             floor: node.floor,
+            stale: node.stale,
         })
     }
 }

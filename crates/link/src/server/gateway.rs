@@ -4,6 +4,7 @@ use super::RemoteSite;
 use crate::message::{Ack, Forward, RemoteStatus, SiteReport};
 use domain::{
     NotificationId, SiteId,
+    pair::{LeaseAnswer, LeaseAsk, Rank},
     site::{DatabaseIdentity, Telemetry},
 };
 use secrecy::SecretString;
@@ -21,6 +22,8 @@ pub struct SiteHello {
     /// Which buffer the agent has, and which run of it this is; nil from an agent that does not say.
     pub buffer: Uuid,
     pub run: Uuid,
+    /// Of a machine of a pair: the turn it is active in.
+    pub turn: Option<Rank>,
     pub key: SecretString,
     /// Where it connected from.
     pub peer: String,
@@ -41,6 +44,22 @@ pub enum Refusal {
 pub trait Gateway: Send + Sync + 'static {
     /// Whether the key speaks for the site. `remote` asks that site things as long as the session lasts.
     async fn admit(&self, hello: SiteHello, remote: RemoteSite) -> Result<Arc<dyn SiteSession>, Refusal>;
+
+    /// A machine of a pair asks for the lease of its site, if the key speaks for that.
+    async fn lease(&self, asked: LeaseRequest) -> Result<LeaseAnswer, Refusal> {
+        Err(Refusal::NotNow(format!(
+            "nobody gives leases to site {}",
+            asked.site
+        )))
+    }
+}
+
+/// Who asks for a lease, and what.
+#[derive(Debug)]
+pub struct LeaseRequest {
+    pub site: SiteId,
+    pub key: SecretString,
+    pub ask: LeaseAsk,
 }
 
 /// An admitted site. Everything it says is said in its own name.

@@ -13,15 +13,16 @@ mod session;
 
 pub use accept::{listen, tcp};
 pub(crate) use door::Place;
-pub use gateway::{Gateway, Refusal, SiteHello, SiteSession};
+pub use gateway::{Gateway, LeaseRequest, Refusal, SiteHello, SiteSession};
 pub use remote::{RelayFailed, RemoteSite};
 
 use crate::{
     PROTOCOL,
+    lease::{ask_in, rank_in},
     transport::{Peer, Wire},
     wire::v1::{self, from_site::What, link_server},
 };
-use domain::{SiteId, submission::limit};
+use domain::{SiteId, pair::lease::LEASE_TIMEOUT, submission::limit};
 use futures_util::Stream;
 use secrecy::SecretString;
 use std::{io, sync::Arc, time::Duration};
@@ -121,10 +122,7 @@ impl link_server::Link for Service {
             .await
             .map_err(|refusal| {
                 tracing::warn!(site.id = %site, reason = %refusal, "a site was not admitted");
-                match refusal {
-                    Refusal::Denied(why) => Status::permission_denied(why),
-                    Refusal::NotNow(why) => Status::unavailable(why),
-                }
+                refused(refusal)
             })?;
         if let Some(peer) = peer {
             peer.let_in();
@@ -141,6 +139,33 @@ impl link_server::Link for Service {
             .spawn(session::run(inbound, remote, session, self.stop.clone()));
         let frames = ReceiverStream::new(frames);
         Ok(Response::new(Box::pin(futures_util::StreamExt::map(frames, Ok))))
+    }
+
+    async fn lease(&self, request: Request<v1::AskLease>) -> Result<Response<v1::LeaseAnswer>, Status> {
+        let peer = request.extensions().get::<Peer>().cloned();
+        let mut asked = request.into_inner();
+        let site = SiteId::parse(&asked.site)
+            .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", asked.site)))?;
+        let asked = LeaseRequest {
+            key: SecretString::from(std::mem::take(&mut asked.key)),
+            ask: ask_in(asked).map_err(Status::invalid_argument)?,
+            site,
+        };
+        // Whoever asked has given up by then: an answer that comes later than that would be counted wrongly.
+        let answer = timeout(LEASE_TIMEOUT, self.gateway.lease(asked)).await;
+        let answer = answer.map_err(|_| Status::deadline_exceeded("central took too long"))?;
+        let answer = answer.map_err(refused)?;
+        if let Some(peer) = peer {
+            peer.let_in();
+        }
+        Ok(Response::new(answer.into()))
+    }
+}
+
+fn refused(refusal: Refusal) -> Status {
+    match refusal {
+        Refusal::Denied(why) => Status::permission_denied(why),
+        Refusal::NotNow(why) => Status::unavailable(why),
     }
 }
 
@@ -172,6 +197,7 @@ fn check(hello: v1::Hello, peer: String, ours: &str) -> Result<SiteHello, Status
         version: hello.version,
         buffer: Uuid::from_slice(&hello.buffer).unwrap_or_default(),
         run: Uuid::from_slice(&hello.run).unwrap_or_default(),
+        turn: hello.turn.and_then(|turn| rank_in(Some(turn)).ok()),
         key: SecretString::from(hello.key),
         peer,
     })

@@ -105,6 +105,124 @@ pub struct Hello {
     /// Names this run of the agent.
     #[prost(bytes = "vec", tag = "7")]
     pub run: ::prost::alloc::vec::Vec<u8>,
+    /// Of a machine of a pair: the turn it is active in.
+    #[prost(message, optional, tag = "8")]
+    pub turn: ::core::option::Option<Turn>,
+}
+/// A turn of being active.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Turn {
+    #[prost(uint64, tag = "1")]
+    pub counter: u64,
+    #[prost(bytes = "vec", tag = "2")]
+    pub id: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AskLease {
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+    /// Names the agent's buffer.
+    #[prost(bytes = "vec", tag = "3")]
+    pub buffer: ::prost::alloc::vec::Vec<u8>,
+    /// The turn it is active in, or follows.
+    #[prost(message, optional, tag = "4")]
+    pub turn: ::core::option::Option<Turn>,
+    #[prost(uint64, tag = "5")]
+    pub lease_ms: u64,
+    /// It holds a lease as it asks.
+    #[prost(bool, tag = "6")]
+    pub holds: bool,
+    /// Nothing was missing in its copy.
+    #[prost(bool, tag = "7")]
+    pub caught_up: bool,
+    #[prost(enumeration = "ask_lease::Wanted", tag = "8")]
+    pub wanted: i32,
+}
+/// Nested message and enum types in `AskLease`.
+pub mod ask_lease {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Wanted {
+        Nothing = 0,
+        Renewal = 1,
+        NewTurn = 2,
+        Known = 3,
+    }
+    impl Wanted {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Nothing => "NOTHING",
+                Self::Renewal => "RENEWAL",
+                Self::NewTurn => "NEW_TURN",
+                Self::Known => "KNOWN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "NOTHING" => Some(Self::Nothing),
+                "RENEWAL" => Some(Self::Renewal),
+                "NEW_TURN" => Some(Self::NewTurn),
+                "KNOWN" => Some(Self::Known),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseAnswer {
+    #[prost(oneof = "lease_answer::Is", tags = "1, 2, 3")]
+    pub is: ::core::option::Option<lease_answer::Is>,
+}
+/// Nested message and enum types in `LeaseAnswer`.
+pub mod lease_answer {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Is {
+        #[prost(message, tag = "1")]
+        Granted(super::LeaseGranted),
+        #[prost(message, tag = "2")]
+        Refused(super::LeaseRefused),
+        /// No lease was wanted, and the turn is known.
+        #[prost(message, tag = "3")]
+        Known(super::TurnKnown),
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TurnKnown {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseGranted {
+    #[prost(message, optional, tag = "1")]
+    pub turn: ::core::option::Option<Turn>,
+    /// From when the question was sent.
+    #[prost(uint64, tag = "2")]
+    pub lease_ms: u64,
+    /// The other machine may have attempted what this one knows.
+    #[prost(bool, tag = "3")]
+    pub stale: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeaseRefused {
+    /// Central's database is new to this site, or was restored; otherwise the other machine may hold it.
+    #[prost(bool, tag = "1")]
+    pub quiet: bool,
+    #[prost(uint64, tag = "2")]
+    pub left_ms: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Welcome {
@@ -344,6 +462,40 @@ pub struct Report {
     /// What central acknowledged before this moment is not remembered any more, although its time had not come.
     #[prost(int64, optional, tag = "11")]
     pub forgotten_until: ::core::option::Option<i64>,
+    /// Of a machine of a pair.
+    #[prost(message, optional, tag = "12")]
+    pub pair: ::core::option::Option<Pair>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Pair {
+    #[prost(string, tag = "1")]
+    pub role: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub turn: u64,
+    /// Who gave the lease that is held: `Standby`, `Witness` or `Person`.
+    #[prost(string, optional, tag = "3")]
+    pub lease_by: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "4")]
+    pub lease_ms: u64,
+    /// Why calls and writes that both machines know are not attempted.
+    #[prost(string, optional, tag = "5")]
+    pub held: ::core::option::Option<::prost::alloc::string::String>,
+    /// Changes that the copy lacks, and for how long it has lacked any.
+    #[prost(uint64, optional, tag = "6")]
+    pub behind: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "7")]
+    pub behind_ms: ::core::option::Option<u64>,
+    #[prost(bool, tag = "8")]
+    pub caught_up: bool,
+    #[prost(string, optional, tag = "9")]
+    pub other: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "10")]
+    pub other_role: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(int64, optional, tag = "11")]
+    pub last_contact: ::core::option::Option<i64>,
+    /// Why the other machine cannot be asked.
+    #[prost(string, optional, tag = "12")]
+    pub trouble: ::core::option::Option<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Damage {
@@ -714,6 +866,29 @@ pub mod link_client {
                 .insert(GrpcMethod::new("waypost.link.v1.Link", "Connect"));
             self.inner.streaming(req, path, codec).await
         }
+        /// A machine of a pair asks for the right to attempt what both machines know. Beside the stream, because it is answered within
+        /// two seconds or not at all, however much else is under way.
+        pub async fn lease(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AskLease>,
+        ) -> std::result::Result<tonic::Response<super::LeaseAnswer>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/waypost.link.v1.Link/Lease",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("waypost.link.v1.Link", "Lease"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -739,6 +914,12 @@ pub mod link_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::FromSite>>,
         ) -> std::result::Result<tonic::Response<Self::ConnectStream>, tonic::Status>;
+        /// A machine of a pair asks for the right to attempt what both machines know. Beside the stream, because it is answered within
+        /// two seconds or not at all, however much else is under way.
+        async fn lease(
+            &self,
+            request: tonic::Request<super::AskLease>,
+        ) -> std::result::Result<tonic::Response<super::LeaseAnswer>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct LinkServer<T> {
@@ -856,6 +1037,49 @@ pub mod link_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/waypost.link.v1.Link/Lease" => {
+                    #[allow(non_camel_case_types)]
+                    struct LeaseSvc<T: Link>(pub Arc<T>);
+                    impl<T: Link> tonic::server::UnaryService<super::AskLease>
+                    for LeaseSvc<T> {
+                        type Response = super::LeaseAnswer;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AskLease>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Link>::lease(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LeaseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -77,6 +77,9 @@ pub struct Node {
     pub position: i64,
     #[prost(int64, tag = "5")]
     pub floor: i64,
+    /// Somebody else may have attempted what is in its file, in a turn it has not seen.
+    #[prost(bool, tag = "6")]
+    pub stale: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Epoch {
@@ -183,6 +186,9 @@ pub struct HandedIn {
     pub session: ::prost::alloc::vec::Vec<u8>,
     #[prost(message, repeated, tag = "2")]
     pub messages: ::prost::alloc::vec::Vec<Row>,
+    /// What is tracked of calls and writes that have ended at the asker.
+    #[prost(message, repeated, tag = "3")]
+    pub ended: ::prost::alloc::vec::Vec<Row>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TakenIn {
@@ -192,6 +198,26 @@ pub struct TakenIn {
     pub known: u64,
     #[prost(uint64, tag = "3")]
     pub unreadable: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AskPromise {
+    #[prost(bytes = "vec", tag = "1")]
+    pub session: ::prost::alloc::vec::Vec<u8>,
+    /// The turn of the asker.
+    #[prost(uint64, tag = "2")]
+    pub counter: u64,
+    #[prost(bytes = "vec", tag = "3")]
+    pub id: ::prost::alloc::vec::Vec<u8>,
+    #[prost(uint64, tag = "4")]
+    pub lease_ms: u64,
+}
+/// Without `lease_ms`: nothing is promised.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Promised {
+    #[prost(uint64, optional, tag = "1")]
+    pub lease_ms: ::core::option::Option<u64>,
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod peer_client {
@@ -445,6 +471,28 @@ pub mod peer_client {
                 .insert(GrpcMethod::new("waypost.peer.v1.Peer", "TakeOver"));
             self.inner.unary(req, path, codec).await
         }
+        /// The asker is active, and the one who is asked promises not to take over for a while.
+        pub async fn promise(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AskPromise>,
+        ) -> std::result::Result<tonic::Response<super::Promised>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/waypost.peer.v1.Peer/Promise",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("waypost.peer.v1.Peer", "Promise"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -499,6 +547,11 @@ pub mod peer_server {
             &self,
             request: tonic::Request<super::Asked>,
         ) -> std::result::Result<tonic::Response<super::Node>, tonic::Status>;
+        /// The asker is active, and the one who is asked promises not to take over for a while.
+        async fn promise(
+            &self,
+            request: tonic::Request<super::AskPromise>,
+        ) -> std::result::Result<tonic::Response<super::Promised>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct PeerServer<T> {
@@ -905,6 +958,49 @@ pub mod peer_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = TakeOverSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/waypost.peer.v1.Peer/Promise" => {
+                    #[allow(non_camel_case_types)]
+                    struct PromiseSvc<T: Peer>(pub Arc<T>);
+                    impl<T: Peer> tonic::server::UnaryService<super::AskPromise>
+                    for PromiseSvc<T> {
+                        type Response = super::Promised;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AskPromise>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Peer>::promise(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PromiseSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

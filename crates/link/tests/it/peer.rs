@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{
     SiteId,
     lock::lock,
-    pair::{Changes, Copied, History, Node, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, History, Node, Rank, Role, Table, Value, change::Row},
 };
 use link::{
     Address,
@@ -16,6 +16,7 @@ use std::{
     collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -46,6 +47,7 @@ fn a_node(role: Role) -> Node {
         history: History::default().with_turn(Uuid::new_v4(), 6, 1, 1),
         position: 9,
         floor: 3,
+        stale: true,
     }
 }
 
@@ -107,8 +109,8 @@ impl PeerHost for Host {
         })
     }
 
-    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String> {
-        let taken = messages.len() as u64;
+    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
+        let taken = (messages.len() + ended.len()) as u64;
         lock(&self.0.handed_in).extend(messages);
         Ok(TakenIn {
             taken,
@@ -122,6 +124,13 @@ impl PeerHost for Host {
 
     async fn take_over(&self) -> Result<Node, String> {
         Ok(self.0.node.clone())
+    }
+
+    async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String> {
+        match turn.0 {
+            1 => Ok(lease / 2),
+            _ => Err("it does not follow this turn".into()),
+        }
     }
 }
 
@@ -200,10 +209,15 @@ async fn what_one_says_is_what_the_other_hears() {
     );
     let rest = session.copy(Table::Messages, part.next).await.unwrap();
     assert_eq!(rest, Copied::default());
-    assert_eq!(session.hand_in(vec![a_row()]).await.unwrap().taken, 1);
+    let handed_in = session.hand_in(vec![a_row()], vec![a_row()]).await;
+    assert_eq!(handed_in.unwrap().taken, 2);
     assert_eq!(lock(&world.machine.handed_in).as_slice(), [a_row()]);
     assert_eq!(session.step_down().await.unwrap_err(), "attempts do not end");
     assert_eq!(session.take_over().await.unwrap(), world.machine.node);
+    let promised = session.promise((1, Uuid::new_v4()), Duration::from_secs(4)).await;
+    assert_eq!(promised.unwrap().unwrap(), Duration::from_secs(2));
+    let refused = session.promise((2, Uuid::new_v4()), Duration::from_secs(4)).await;
+    assert_eq!(refused.unwrap().unwrap_err(), "it does not follow this turn");
 }
 
 #[tokio::test]

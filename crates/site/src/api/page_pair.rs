@@ -1,7 +1,7 @@
 //! The two machines of a site, on its status page.
 
 use super::page::escaped;
-use crate::pair::PairStatus;
+use crate::pair::{LeaseBy, PairStatus};
 use domain::{Timestamp, pair::Role, retry};
 use std::fmt::Write;
 
@@ -16,8 +16,9 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         ),
         Role::Standby => write!(
             html,
-            "<p>This machine is the <strong>standby</strong>: it keeps a copy and sends nothing. \
-             <code>waypost site promote</code> makes it the active one.</p>"
+            "<p>This machine is the <strong>standby</strong>: it keeps a copy and sends nothing. It \
+             takes over when the active one is gone and central agrees; <code>waypost site promote</code> makes it the active \
+             one at once.</p>"
         ),
     };
     let other = &status.other;
@@ -53,6 +54,7 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         );
     }
     html.push_str(&copy(status));
+    html.push_str(&lease(status));
     if status.alone {
         html.push_str(
             "<p class=\"bad\">The standby does not follow: messages are taken in without waiting for it.</p>",
@@ -62,6 +64,26 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         let _ = write!(html, "<p class=\"bad\">{}.</p>", escaped(words));
     }
     html
+}
+
+/// Who may attempt what both know.
+fn lease(status: &PairStatus) -> String {
+    if let Some(why) = &status.held {
+        return format!(
+            "<p class=\"bad\">Held: calls and writes that both machines know are not attempted. {}.</p>",
+            escaped(why)
+        );
+    }
+    match status.lease {
+        Some((LeaseBy::Standby, left)) => format!(
+            "<p>The standby gave the lease; {} s are left.</p>",
+            left.as_secs()
+        ),
+        Some((LeaseBy::Witness, left)) => {
+            format!("<p>Central gave the lease; {} s are left.</p>", left.as_secs())
+        }
+        Some((LeaseBy::Nobody, _)) | None => String::new(),
+    }
 }
 
 /// How far the copy is.

@@ -10,6 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use domain::pair::lease::LONGEST_LEASE;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
@@ -35,6 +36,9 @@ pub(super) fn shown(status: &PairStatus) -> Value {
         "caughtUp": status.caught_up,
         "copiedRows": status.copied,
         "alone": status.alone,
+        "leaseBy": status.lease.map(|(by, _)| by.as_str()),
+        "leaseSeconds": status.lease.filter(|(_, left)| *left < LONGEST_LEASE * 2).map(|(_, left)| left.as_secs()),
+        "held": status.held,
         "other": {
             "address": status.other.address,
             "name": status.other.name,

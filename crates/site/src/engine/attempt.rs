@@ -56,10 +56,14 @@ impl Engine {
 
     async fn attempt(&self, message: Message, count: Count) -> Tried {
         let (started_at, clock) = (self.clock.now(), Instant::now());
-        let answer = tokio::select! {
-            biased;
-            answer = self.ask(&message) => Some(answer),
-            () = self.hard.cancelled() => None,
+        let answer = match self.may_attempt(&message) {
+            false => None,
+            true => tokio::select! {
+                biased;
+                answer = self.ask(&message) => Some(answer),
+                () = self.hard.cancelled() => None,
+                () = self.lease_ends(&message) => None,
+            },
         };
         let took = clock.elapsed();
         let now = self.clock.now();
@@ -80,7 +84,7 @@ impl Engine {
             down,
         };
         say(&message, &step, said);
-        let answer = answer.unwrap_or_else(|| Err(stopping()));
+        let answer = answer.unwrap_or_else(|| Err(self.let_go()));
         let http_status = match &answer {
             Ok(delivered) => delivered.http_status,
             Err(failed) => failed.http_status,
@@ -97,6 +101,27 @@ impl Engine {
             step,
             recorded,
             answer,
+        }
+    }
+
+    /// Why an attempt was not made, or not to its end.
+    fn let_go(&self) -> Failed {
+        let held = self.pair.get().and_then(|pair| pair.held());
+        match held {
+            Some(why) if !self.hard.is_cancelled() => Failure::transient(Scope::Lane, "HELD", why).into(),
+            _ => stopping(),
+        }
+    }
+
+    fn may_attempt(&self, message: &Message) -> bool {
+        self.pair.get().is_none_or(|pair| pair.may_attempt(message.seq))
+    }
+
+    /// Whatever becomes of the attempt: from then on the other machine may make it.
+    async fn lease_ends(&self, message: &Message) {
+        match self.pair.get() {
+            Some(pair) => pair.attempt_must_end(message.seq).await,
+            None => std::future::pending().await,
         }
     }
 

@@ -18,13 +18,13 @@ pub use health::Down;
 pub use try_now::TriedNow;
 pub use verdict::{interrupted, step, words};
 
-use crate::{handler::Handlers, settings::Settings};
+use crate::{handler::Handlers, pair::Pair, settings::Settings};
 use domain::{Clock, Timestamp, lock::lock, site::Category};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use health::Health;
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
 };
 use store::{
     Buffer, Result,
@@ -41,6 +41,8 @@ pub struct Engine {
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The other machine of the site: what both know is attempted with the lease alone.
+    pair: Arc<OnceLock<Arc<Pair>>>,
     lanes: Arc<Mutex<Lanes>>,
     tasks: TaskTracker,
     /// Nothing new is begun.
@@ -77,11 +79,17 @@ impl Engine {
             handlers: Arc::new(handlers),
             settings: Arc::new(settings),
             clock,
+            pair: Arc::default(),
             lanes: Arc::default(),
             tasks: TaskTracker::new(),
             soft: CancellationToken::new(),
             hard: CancellationToken::new(),
         }
+    }
+
+    /// From here on what both machines know needs the lease.
+    pub(crate) fn join(&self, pair: Arc<Pair>) {
+        let _ = self.pair.set(pair);
     }
 
     /// Attempts that the last process began and never ended: counted as interrupted, and due again.
@@ -246,9 +254,16 @@ impl Engine {
             let free = width.saturating_sub(attempts.len());
             // Half a lane at a time, so that a commit begins more than one attempt.
             if more && !self.soft.is_cancelled() && free > 0 && free * 2 >= width {
-                match self.buffer.claim_due(*category, name, free as u32).await {
+                let first = self.pair.get().map_or(0, |pair| pair.attempts_from());
+                let claimed = self
+                    .buffer
+                    .claim_due_from(*category, name, free as u32, first)
+                    .await;
+                match claimed {
                     Ok(claimed) => {
                         more = claimed.len() == free;
+                        // What is held is due and stays: it rings when there is a lease.
+                        running.ring &= first == 0 || !claimed.is_empty();
                         attempts.extend(claimed.into_iter().map(|message| self.try_one(message)));
                     }
                     Err(e) => {

@@ -37,6 +37,8 @@ pub struct Forwarder {
     pub uplink: Arc<dyn Uplink>,
     pub settings: Arc<Settings>,
     pub clock: Arc<dyn Clock>,
+    /// The site has two machines: what was acknowledged may have been so to the other.
+    pub of_pair: bool,
 }
 
 impl std::fmt::Debug for Forwarder {
@@ -65,6 +67,7 @@ impl Forwarder {
         state: &mut watch::Receiver<LinkState>,
         stop: &CancellationToken,
     ) -> Halt {
+        let begun = Instant::now();
         let mut under_way = UnderWay::default();
         let mut again_at: Option<Instant> = None;
         let mut not_now = FIRST_RETRY_WAIT;
@@ -111,7 +114,8 @@ impl Forwarder {
                     again_at = None;
                     under_way.rewind = true;
                 }
-                _ = tidy.tick() => {
+                // What the other machine was told is remembered for as long on a link of one's own.
+                _ = tidy.tick(), if !self.of_pair || begun.elapsed() >= ACK_MEMORY => {
                     let before = self.clock.now() - ACK_MEMORY;
                     if let Err(e) = self.buffer.forget_acked(before).await {
                         return Halt::Buffer(e);

@@ -6,7 +6,10 @@ use link::peer::PeerSession;
 use std::sync::Arc;
 use store::{
     Buffer,
-    buffer::{Options, replication},
+    buffer::{
+        Options,
+        replication::{self, has_ended},
+    },
 };
 
 /// About what is read and sent at once.
@@ -64,7 +67,7 @@ impl Pair {
     async fn fill(&self, session: &mut PeerSession, side: &Buffer) -> Result<u64, String> {
         let broken = |e: store::Error| domain::chain(&e);
         let began = session.look().await?;
-        side.copy_begins(began.position, began.history.clone())
+        side.copy_begins(began.position, began.history.clone(), began.stale)
             .await
             .map_err(broken)?;
         let mut rows = 0;
@@ -94,6 +97,31 @@ impl Pair {
         }
     }
 
+    /// Tells the other what became here of calls and writes after this change: what it still keeps of them it does not make again.
+    pub(super) async fn hand_in_ended(&self, session: &mut PeerSession, after: i64) -> Result<(), String> {
+        let mut place = after;
+        loop {
+            let changes = self.buffer.changes(place, PART_BYTES).await;
+            let Some(changes) = changes.map_err(|e| domain::chain(&e))? else {
+                tracing::warn!("what became of calls and writes here is not in the log any more");
+                return Ok(());
+            };
+            let (all, to) = (changes.are_all(), changes.to);
+            let tracked = changes
+                .rows
+                .into_iter()
+                .filter(|(table, _)| *table == Table::Tracking);
+            let ended: Vec<_> = tracked.map(|(_, row)| row).filter(has_ended).collect();
+            if !ended.is_empty() {
+                session.hand_in(vec![], ended).await?;
+            }
+            if all || to <= place {
+                return Ok(());
+            }
+            place = to;
+        }
+    }
+
     /// Hands in what was accepted here from this place on; how many messages the other did not know.
     pub(super) async fn hand_in(&self, session: &mut PeerSession, first: i64) -> Result<u64, String> {
         let (mut after, mut taken, mut known) = (Some(Value::Integer(first.saturating_sub(1))), 0, 0);
@@ -105,7 +133,7 @@ impl Pair {
                 .map_err(|e| domain::chain(&e))?;
             after = part.next;
             if !part.rows.is_empty() {
-                let done = session.hand_in(part.rows).await?;
+                let done = session.hand_in(part.rows, vec![]).await?;
                 taken += done.taken;
                 known += done.known + done.unreadable;
             }

@@ -1,4 +1,4 @@
-//! Taking over and stepping down. Nothing happens by itself: a person, or the command of one, says so.
+//! Taking over and stepping down because a person, or the command of one, says so.
 
 use super::{Pair, Turn};
 use domain::pair::{Meeting, Node, Plan, Role};
@@ -43,18 +43,26 @@ impl Pair {
         let _busy =
             busy.map_err(|_| NotNow::Failed("a whole copy is being made; wait until it is".into()))?;
         if self.role() == Role::Active {
+            if force {
+                self.buffer.promote(0, true).await?;
+                self.look_at_lease();
+            }
             return Ok(self.buffer.node().await?);
         }
-        let known = match self.ask().await {
-            Ok(session) => self.take_from(session, force).await?,
-            Err(_) if force => 0,
+        let (known, sole) = match self.ask().await {
+            Ok(session) => (self.take_from(session, force).await?, false),
+            Err(_) if force => (0, true),
             Err(why) => {
                 return Err(NotNow::Unsafe(format!(
                     "the other machine cannot be asked ({why}); where it is certain that it does not run, force it"
                 )));
             }
         };
-        let standing = self.buffer.promote(known).await?;
+        let standing = self.buffer.promote(known, sole).await?;
+        if let Some(leases) = self.leases() {
+            // To nobody: the other has stepped down, or a person said that it does not run.
+            leases.released();
+        }
         tracing::warn!(
             epoch = standing.history.rank().0,
             force,
@@ -167,6 +175,10 @@ impl Pair {
         let agent = self.agent.get().and_then(std::sync::Weak::upgrade);
         if let Some(agent) = agent {
             agent.rest().await;
+        }
+        if let Some(leases) = self.leases() {
+            leases.renounce();
+            self.look_at_lease();
         }
         let done = self.buffer.step_down().await;
         let node = self.buffer.node().await;

@@ -2,9 +2,12 @@
 
 use super::{Pair, copying::PART_BYTES};
 use async_trait::async_trait;
-use domain::pair::{Changes, Copied, Node, Role, Table, Value, change::Row};
+use domain::pair::{Changes, Copied, Follower, NoPromise, Node, Rank, Role, Table, Value, change::Row};
 use link::peer::{About, FOLLOW_WAIT, PeerHost, TakenIn};
-use std::sync::Arc;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 use store::buffer::replication::SCHEMA;
 use uuid::Uuid;
 
@@ -36,6 +39,13 @@ impl PeerHost for Host {
                 about.name, about.version
             ));
         }
+        // Before anything is shown: from here on the lease is needed for it.
+        self.0.buffer.other_is_there().await.map_err(words)?;
+        self.0.look_at_lease();
+        let ours = self.0.node().await?;
+        if ours.stale && ours.learns_from(&other) {
+            self.0.learns.store(true, Ordering::SeqCst);
+        }
         self.0.heard(Some(&about), &other);
         Ok(())
     }
@@ -51,21 +61,31 @@ impl PeerHost for Host {
                 let _ = tokio::time::timeout(FOLLOW_WAIT, self.0.buffer.wake().changed()).await;
             }
         }
-        self.0.buffer.changes(after, PART_BYTES).await.map_err(words)
+        let changes = self.0.buffer.changes(after, PART_BYTES).await.map_err(words)?;
+        self.shows_all().await?;
+        Ok(changes)
     }
 
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
         let part = self.0.buffer.copy_part(table, after, PART_BYTES).await;
+        self.shows_all().await?;
         part.map_err(words)
     }
 
-    async fn hand_in(&self, messages: Vec<Row>) -> Result<TakenIn, String> {
+    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
         if self.0.role() != Role::Active {
             return Err("this machine is not the active one".into());
         }
         let done = self.0.buffer.take_handed_in(messages).await.map_err(words)?;
+        let ended = self.0.buffer.take_ended(ended).await.map_err(words)?;
+        if ended > 0 {
+            tracing::warn!(
+                n = ended,
+                "calls and writes that waited here were made by the other machine"
+            );
+        }
         Ok(TakenIn {
-            taken: done.taken,
+            taken: done.taken + ended,
             known: done.known,
             unreadable: done.lost,
         })
@@ -80,5 +100,34 @@ impl PeerHost for Host {
 
     async fn take_over(&self) -> Result<Node, String> {
         self.0.promote(false).await.map_err(|why| why.to_string())
+    }
+
+    async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String> {
+        let leases = self
+            .0
+            .leases()
+            .ok_or("this machine has no central, and a person decides who is active")?;
+        let standing = self.0.standing();
+        let own = Follower {
+            follows: standing.role == Role::Standby,
+            rank: standing.history.rank(),
+            caught_up: standing.caught_up,
+        };
+        let promised = leases.promise(turn, lease, own);
+        if promised == Err(NoPromise::OtherTurn) {
+            self.0.turn_is_new.store(true, Ordering::SeqCst);
+        }
+        promised.map_err(|why| why.to_string())
+    }
+}
+
+impl Host {
+    /// What was read a moment ago is about to be sent: none of it is this machine's alone any more.
+    async fn shows_all(&self) -> Result<(), String> {
+        if self.0.role() == Role::Active && self.0.leases().is_some() {
+            self.0
+                .shown_up_to(self.0.buffer.last_message().await.map_err(words)?);
+        }
+        Ok(())
     }
 }

@@ -1,37 +1,50 @@
-//! The two machines of a site: one is active, the other keeps a copy and can take its place when somebody says so.
+//! The two machines of a site: one is active, the other keeps a copy and takes its place.
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
-//! ([`host`]), taking over ([`handover`]), waiting for the standby ([`replicated`]), and what is shown of it ([`seen`]).
+//! ([`host`]), taking over when somebody says so ([`handover`]), the lease ([`lease_state`]), asking for it and taking over without
+//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), and what
+//! is shown of it ([`seen`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
-//! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but its copy; which
-//! of the two a machine is stands in its file, and it is started anew to become the other.
+//! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but
+//! its copy; nothing that both know is attempted without the lease; which of the two a machine is stands in its file, and it is
+//! started anew to become the other.
 
 mod copying;
+mod gate;
 mod handover;
 mod host;
+mod lease_state;
+mod renewing;
 mod replicated;
 mod seen;
 mod watch;
 
 pub use handover::NotNow;
 pub use host::Host;
-pub use seen::{OtherMachine, PairStatus};
+pub use lease_state::LeaseState;
+pub(crate) use renewing::Renewing;
+pub use seen::{LeaseBy, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
 
 use crate::Agent;
+use async_trait::async_trait;
 use domain::{
     Clock, SiteId,
-    pair::{Role, Standing},
+    pair::{LeaseAnswer, LeaseAsk, Role, Standing},
 };
+use lease_state::Until;
 use link::peer::{About, PeerOptions};
 use seen::Seen;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, OnceLock, Weak, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, OnceLock, Weak,
+        atomic::{AtomicBool, AtomicI64},
+    },
 };
-use store::{Buffer, Result, buffer::replication};
-use tokio::sync::watch as channel;
+use store::{Buffer, buffer::replication};
+use tokio::{sync::watch as channel, time::Instant};
 
 /// What a machine is told about its pair.
 #[derive(Debug, Clone)]
@@ -46,6 +59,29 @@ pub struct PairSettings {
     pub local_targets: Vec<String>,
     /// A send is answered when the standby has it as well, or after a while.
     pub wait_for_standby: bool,
+    /// The standby takes over by itself, and what both know is attempted with a lease. None: a person decides.
+    pub automatic: Option<Automatic>,
+}
+
+/// What taking over by itself needs.
+#[derive(Debug, Clone)]
+pub struct Automatic {
+    pub leases: Arc<LeaseState>,
+    pub witness: Arc<dyn Witness>,
+}
+
+/// Who gives the lease where the standby cannot: central.
+#[async_trait]
+pub trait Witness: std::fmt::Debug + Send + Sync {
+    /// An error is why there is no answer, within two seconds.
+    async fn ask(&self, ask: &LeaseAsk) -> Result<LeaseAnswer, String>;
+}
+
+#[async_trait]
+impl Witness for link::WitnessClient {
+    async fn ask(&self, ask: &LeaseAsk) -> Result<LeaseAnswer, String> {
+        link::WitnessClient::ask(self, ask).await
+    }
 }
 
 /// Why the agent has to be started anew.
@@ -71,6 +107,19 @@ pub struct Pair {
     standby_has: channel::Sender<i64>,
     /// The standby did not follow in time: sends do not wait until it does.
     alone: AtomicBool,
+    /// When the lease ends; see [`gate`].
+    until: channel::Sender<Option<Until>>,
+    no_lease: Mutex<Option<String>>,
+    sole: AtomicBool,
+    stale: AtomicBool,
+    /// Messages from this place on have never been shown to the other machine.
+    own_from: AtomicI64,
+    /// A stale machine has met the one whose turn it has not seen: when that follows, it has handed in what became of things.
+    learns: AtomicBool,
+    /// When the standby last asked for what changed.
+    fetched_at: Mutex<Option<Instant>>,
+    /// The active one asked for a lease in a turn that this standby does not know yet.
+    turn_is_new: AtomicBool,
 }
 
 impl std::fmt::Debug for Pair {
@@ -85,8 +134,10 @@ impl Pair {
         settings: PairSettings,
         buffer: Arc<Buffer>,
         clock: Arc<dyn Clock>,
-    ) -> Result<Arc<Self>> {
+    ) -> store::Result<Arc<Self>> {
         let standing = buffer.join_pair().await?;
+        // What was shown to the other machine before is not known any more.
+        let own_from = buffer.last_message().await?.saturating_add(1);
         tracing::info!(
             site.id = %settings.site,
             role = standing.role.as_str(),
@@ -94,7 +145,7 @@ impl Pair {
             peer = %settings.peer.address,
             "this machine is one of two"
         );
-        Ok(Arc::new(Self {
+        let pair = Arc::new(Self {
             settings,
             buffer,
             clock,
@@ -104,7 +155,17 @@ impl Pair {
             turn: channel::Sender::new(None),
             standby_has: channel::Sender::new(0),
             alone: AtomicBool::new(false),
-        }))
+            until: channel::Sender::new(None),
+            no_lease: Mutex::default(),
+            sole: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
+            own_from: AtomicI64::new(own_from),
+            learns: AtomicBool::new(false),
+            fetched_at: Mutex::default(),
+            turn_is_new: AtomicBool::new(false),
+        });
+        pair.look_at_lease();
+        Ok(pair)
     }
 
     /// Who is told to finish before this machine steps down.
@@ -132,6 +193,10 @@ impl Pair {
                 std::future::pending::<()>().await;
             }
         }
+    }
+
+    fn leases(&self) -> Option<&LeaseState> {
+        Some(&*self.settings.automatic.as_ref()?.leases)
     }
 
     fn about(&self) -> About {

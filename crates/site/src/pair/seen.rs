@@ -4,9 +4,9 @@ use super::Pair;
 use domain::{
     Timestamp,
     lock::lock,
-    pair::{Node, Role},
+    pair::{Giver, Node, Role},
 };
-use link::peer::About;
+use link::{PairReport, peer::About};
 use std::{collections::BTreeMap, time::Duration};
 
 /// What this machine has heard of the other.
@@ -44,9 +44,32 @@ pub struct PairStatus {
     pub copied: Option<u64>,
     /// Sends should wait for the standby, and do not because it does not follow.
     pub alone: bool,
+    /// The right to attempt what both machines know: who gave it, and how much of it is left.
+    pub lease: Option<(LeaseBy, Duration)>,
+    /// Why calls and writes that both machines know are not attempted.
+    pub held: Option<String>,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     pub differences: Vec<String>,
+}
+
+/// Who gave the lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseBy {
+    Standby,
+    Witness,
+    /// Nobody: no other machine has anything of this one, or a person said that it does not run.
+    Nobody,
+}
+
+impl LeaseBy {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standby => "Standby",
+            Self::Witness => "Central",
+            Self::Nobody => "Nobody",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -112,6 +135,20 @@ impl Pair {
         lock(&self.seen).copy.map_or(0, |(position, _)| position)
     }
 
+    /// Whether no active machine is heard of, and this one has at least as much as the other.
+    pub(super) fn nobody_leads(&self) -> bool {
+        let seen = lock(&self.seen);
+        let standing = self.standing();
+        match &seen.node {
+            _ if seen.trouble.is_some() => true,
+            Some(other) if other.role == Role::Standby => {
+                let ours = (standing.history.rank(), standing.position, self.buffer.id());
+                ours > (other.history.rank(), other.position, other.id)
+            }
+            Some(_) | None => false,
+        }
+    }
+
     /// For the gauges, without asking the file: changes the copy lacked when it was last heard of, and whether the other can
     /// be asked.
     pub(crate) fn figures(&self) -> (u64, bool) {
@@ -148,6 +185,8 @@ impl Pair {
             caught_up: standing.caught_up,
             copied: seen.copied,
             alone: self.is_alone(),
+            lease: self.lease(),
+            held: self.held(),
             other: OtherMachine {
                 address: self.settings.peer.address.to_string(),
                 name: seen.about.as_ref().map(|about| about.name.clone()),
@@ -157,6 +196,41 @@ impl Pair {
                 trouble: seen.trouble.clone(),
             },
             differences: self.differences(&seen),
+        }
+    }
+
+    /// The lease of an active machine, where one is needed.
+    fn lease(&self) -> Option<(LeaseBy, Duration)> {
+        let standing = self.standing();
+        let leases = self.leases().filter(|_| standing.role == Role::Active)?;
+        if standing.sole {
+            return Some((LeaseBy::Nobody, Duration::MAX));
+        }
+        let held = leases.held()?;
+        let by = match held.by {
+            Giver::Standby => LeaseBy::Standby,
+            Giver::Witness => LeaseBy::Witness,
+        };
+        Some((by, held.left))
+    }
+
+    /// As central is told.
+    pub(crate) async fn report(&self) -> PairReport {
+        let status = self.status().await;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        PairReport {
+            role: status.role.as_str().into(),
+            turn: status.epoch,
+            lease_by: status.lease.map(|(by, _)| by.as_str().into()),
+            lease_ms: status.lease.map_or(0, |(_, left)| millis(left)),
+            held: status.held,
+            behind: status.behind,
+            behind_ms: status.behind_for.map(millis),
+            caught_up: status.caught_up,
+            other: status.other.name,
+            other_role: status.other.role.map(|role| role.as_str().into()),
+            last_contact: status.other.last_contact_at,
+            trouble: status.other.trouble,
         }
     }
 

@@ -4,7 +4,10 @@ use super::Pair;
 use async_trait::async_trait;
 use domain::pair::{Meeting, Node, Plan, Role};
 use link::peer::{self, PeerSession};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 use store::{
     buffer::replication::{LOG_LIMIT, SCHEMA},
     loops::{About, Loop, Swept},
@@ -81,7 +84,8 @@ impl Watch {
         let session = match &mut self.session {
             Some(session) => {
                 // A standby that follows hears of a change with what it fetches.
-                if ours.role == Role::Active || session.node.role != Role::Active {
+                let new_turn = pair.turn_is_new.swap(false, Ordering::SeqCst);
+                if ours.role == Role::Active || session.node.role != Role::Active || new_turn {
                     session.node = session.look().await?;
                 }
                 session
@@ -130,14 +134,20 @@ async fn follow(
 ) -> Result<Looked, String> {
     match plan {
         Plan::Changes { after } => {
-            if ours.history != session.node.history {
-                let adopted = pair.buffer.follow(session.node.history.clone()).await;
+            if ours.stale {
+                // It may have met somebody since.
+                session.node = session.look().await?;
+            }
+            if (&ours.history, ours.stale) != (&session.node.history, session.node.stale) {
+                let (history, stale) = (session.node.history.clone(), session.node.stale);
+                let adopted = pair.buffer.follow(history, stale).await;
                 adopted.map_err(|e| domain::chain(&e))?;
             }
             pair.fetch(session, after).await.map(Looked::More)
         }
         Plan::Copy => pair.copy_all(session, false).await.map(Looked::Done),
-        Plan::HandInAndCopy { first_message } => {
+        Plan::HandInAndCopy { first_message, after } => {
+            pair.hand_in_ended(session, after).await?;
             let handed_in = pair.hand_in(session, first_message).await?;
             pair.copy_all(session, handed_in > 0).await.map(Looked::Done)
         }

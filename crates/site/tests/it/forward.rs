@@ -26,6 +26,7 @@ fn forwarder(world: &World) -> Forwarder {
         uplink: world.central.clone(),
         settings: world.site.settings.clone(),
         clock: world.clock.clone(),
+        of_pair: false,
     }
 }
 

@@ -8,6 +8,7 @@ mod central;
 mod damage;
 mod engine;
 mod forward;
+mod lease;
 mod lifecycle;
 mod news;
 mod pair;

@@ -19,7 +19,7 @@ use link::{
 use secrecy::SecretString;
 use site::{
     Agent, Handlers, Pair, SendError, Settings, Site,
-    pair::{Host, PairSettings, Turn},
+    pair::{Automatic, Host, PairSettings, Turn},
 };
 use std::{
     collections::BTreeMap,
@@ -38,18 +38,19 @@ const KEY: &str = "wps_of_north";
 
 /// One machine: its disk, and where it and the other answer.
 #[derive(Clone)]
-struct Machine {
+pub struct Machine {
     name: &'static str,
     file: PathBuf,
     listen: SocketAddr,
     other: Address,
     key: &'static str,
     waits: bool,
+    pub automatic: Option<Automatic>,
     systems: Scripted,
 }
 
 /// A machine that runs, and starts anew when it has to.
-struct Live {
+pub struct Live {
     machine: Machine,
     now: Arc<Mutex<Option<Arc<Agent>>>>,
     stop: CancellationToken,
@@ -72,6 +73,7 @@ impl Machine {
             targets: BTreeMap::from([(format!("system of {}", self.name), vec![1])]),
             local_targets: vec![],
             wait_for_standby: self.waits,
+            automatic: self.automatic.clone(),
         };
         let pair = Pair::join(settings, buffer.clone(), clock.clone()).await.unwrap();
         pair.give_way_to_newer().await.unwrap();
@@ -86,7 +88,7 @@ impl Machine {
         (agent, stop, tokio::spawn(served))
     }
 
-    fn run(self) -> Live {
+    pub fn run(self) -> Live {
         let (now, stop) = (Arc::new(Mutex::new(None)), CancellationToken::new());
         let (machine, shown, told) = (self.clone(), now.clone(), stop.clone());
         let task = tokio::spawn(async move {
@@ -121,7 +123,7 @@ impl Machine {
 }
 
 impl Live {
-    fn agent(&self) -> Option<Arc<Agent>> {
+    pub fn agent(&self) -> Option<Arc<Agent>> {
         lock(&self.now).clone()
     }
 
@@ -130,7 +132,7 @@ impl Live {
         found == Some(role)
     }
 
-    async fn becomes(&self, role: Role) -> Arc<Agent> {
+    pub async fn becomes(&self, role: Role) -> Arc<Agent> {
         until(&format!("{} is {role}", self.machine.name), || self.is(role)).await;
         self.agent().unwrap()
     }
@@ -140,7 +142,7 @@ impl Live {
             .map_or(0, |agent| agent.site.buffer.depth().waiting())
     }
 
-    async fn holds(&self, n: u64) {
+    pub async fn holds(&self, n: u64) {
         until(&format!("{} holds {n}", self.machine.name), || {
             self.waiting() == n
         })
@@ -148,20 +150,20 @@ impl Live {
     }
 
     /// Ends, as a process that is told to does.
-    async fn end(self) -> Machine {
+    pub async fn end(self) -> Machine {
         self.stop.cancel();
         self.task.await.unwrap();
         self.machine
     }
 }
 
-struct World {
+pub struct World {
     folder: tempfile::TempDir,
-    systems: Scripted,
-    machines: [Machine; 2],
+    pub systems: Scripted,
+    pub machines: [Machine; 2],
 }
 
-fn world() -> World {
+pub fn world() -> World {
     let folder = tempfile::tempdir().unwrap();
     // Held together, so that they differ; free again when the machines start.
     let free: Vec<_> = (0..2)
@@ -176,6 +178,7 @@ fn world() -> World {
         other: format!("http://{}", addresses[1 - here]).parse().unwrap(),
         key: KEY,
         waits: false,
+        automatic: None,
         systems: systems.clone(),
     };
     World {
@@ -186,7 +189,7 @@ fn world() -> World {
 }
 
 /// Two that run, the first of them active.
-async fn a_pair(world: &World) -> (Live, Live) {
+pub async fn a_pair(world: &World) -> (Live, Live) {
     let [a, b] = world.machines.clone();
     let (a, b) = (a.run(), b.run());
     a.becomes(Role::Standby).await;

@@ -90,10 +90,21 @@ impl Buffer {
     /// Begins attempts on up to `n` messages that are due, the longest due first. When this returns, they are
     /// written down as begun; each has to be given to [`Buffer::record`].
     pub async fn claim_due(&self, category: Category, target: &str, n: u32) -> Result<Vec<Message>> {
+        self.claim_due_from(category, target, n, 0).await
+    }
+
+    /// The same of messages that were taken in at this place or later.
+    pub async fn claim_due_from(
+        &self,
+        category: Category,
+        target: &str,
+        n: u32,
+        first: i64,
+    ) -> Result<Vec<Message>> {
         let target = target.to_owned();
         self.write(n as usize, move |s, shared| {
             let number = rows::category_number(category);
-            let params = params![number, target, s.now.as_millis(), n];
+            let params = params![number, target, s.now.as_millis(), n, first];
             let (claimed, no_messages) = those(s, sql::claim_due, params)?;
             damage::set_rows_aside(s, shared, &no_messages)?;
             Ok(claimed)

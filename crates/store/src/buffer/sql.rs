@@ -110,6 +110,7 @@ statements!(
     tracking_update,
     unbury_restored,
     waiting_page,
+    waits_by_id,
 );
 
 /// Every way to find out which messages a damaged file has.

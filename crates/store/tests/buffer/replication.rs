@@ -15,7 +15,7 @@ use store::{
     Buffer,
     buffer::{
         Attempted, Count, Enqueued, Handed, MessageId, Options, Start, Step as Outcome, Ticket,
-        replication::{put_in_place, side_file},
+        replication::{self, put_in_place, side_file},
     },
 };
 
@@ -94,9 +94,9 @@ impl World {
         let (mut place, mut second, mut third) = (Place::new(), Place::new(), Place::new());
         let (active, standby, late) = (inline(&mut place), inline(&mut second), inline(&mut third));
         now(active.join_pair());
-        let began = now(active.promote(0));
+        let began = now(active.promote(0, false));
         now(standby.join_pair());
-        now(standby.follow(began.history.clone()));
+        now(standby.follow(began.history.clone(), false));
         now(late.join_pair());
         let world = Self {
             copy: CopyUnderWay {
@@ -215,7 +215,7 @@ impl World {
         };
         if self.copy.table == 0 && self.copy.after.is_none() {
             let node = now(self.active.node());
-            now(self.late.copy_begins(node.position, node.history));
+            now(self.late.copy_begins(node.position, node.history, false));
         }
         let part = now(self.active.copy_part(*table, self.copy.after.clone(), bytes));
         now(self.late.put_part(*table, part.rows));
@@ -302,7 +302,7 @@ async fn an_active() -> (Place, Buffer) {
     let place = Place::new();
     let buffer = place.open();
     buffer.join_pair().await.unwrap();
-    buffer.promote(0).await.unwrap();
+    buffer.promote(0, false).await.unwrap();
     (place, buffer)
 }
 
@@ -311,7 +311,10 @@ async fn an_attached(active: &Buffer) -> (Place, Buffer) {
     let buffer = place.open();
     buffer.join_pair().await.unwrap();
     let node = active.node().await.unwrap();
-    buffer.copy_begins(node.position, node.history).await.unwrap();
+    buffer
+        .copy_begins(node.position, node.history, false)
+        .await
+        .unwrap();
     for table in Table::ALL {
         let part = active.copy_part(table, None, ALL).await.unwrap();
         assert_eq!(part.next, None);
@@ -391,6 +394,41 @@ async fn what_was_not_logged_is_not_fetched_from_the_log() {
 }
 
 #[tokio::test]
+async fn a_call_that_ended_at_the_other_machine_is_not_made_again() {
+    let (_place, active) = an_active().await;
+    let (_copy, standby) = an_attached(&active).await;
+    put(&active, a_message(Category::ExternalSystem, "erp")).await;
+    follow_to_the_end(&active, &standby).await;
+    let fork = standby.standing().unwrap().position;
+    standby.promote(0, false).await.unwrap();
+    let claimed = active
+        .claim_due(Category::ExternalSystem, "erp", 1)
+        .await
+        .unwrap();
+    let delivered = Attempted {
+        ticket: claimed[0].ticket(),
+        step: Outcome::Delivered,
+        started_at: active.now(),
+        took: Duration::ZERO,
+        http_status: None,
+    };
+    active.record(vec![delivered]).await.unwrap();
+    let changes = active.changes(fork, ALL).await.unwrap().unwrap();
+    let tracked = changes.rows.into_iter().filter(|(t, _)| *t == Table::Tracking);
+    let ended: Vec<_> = tracked
+        .map(|(_, row)| row)
+        .filter(replication::has_ended)
+        .collect();
+    assert_eq!(standby.depth().waiting(), 1);
+    assert_eq!(standby.take_ended(ended.clone()).await.unwrap(), 1);
+    assert_eq!(standby.take_ended(ended).await.unwrap(), 0, "once is enough");
+    assert_eq!(standby.depth().waiting(), 0);
+    let id = domain::TrackedOperationId(claimed[0].id.0);
+    let tracked = standby.tracking(id).await.unwrap().unwrap();
+    assert_eq!(tracked.status, domain::site::OperationStatus::Delivered);
+}
+
+#[tokio::test]
 async fn whoever_takes_over_goes_on_with_numbers_that_were_never_given() {
     let (_place, active) = an_active().await;
     let (place, standby) = an_attached(&active).await;
@@ -413,7 +451,7 @@ async fn whoever_takes_over_goes_on_with_numbers_that_were_never_given() {
     let highest = news.iter().map(|(_, news)| news.revision).max().unwrap();
 
     let before = standby.standing().unwrap();
-    let after = standby.promote(0).await.unwrap();
+    let after = standby.promote(0, false).await.unwrap();
     assert_eq!(after.role, Role::Active);
     assert!(after.history.rank() > before.history.rank());
     standby.close().await;
@@ -435,14 +473,16 @@ async fn a_machine_that_was_active_as_well_hands_in_what_only_it_accepted() {
     let shared_id = shared.id;
     put(&old, shared).await;
     follow_to_the_end(&old, &new).await;
-    new.promote(0).await.unwrap();
+    new.promote(0, false).await.unwrap();
     let alone = a_message(Category::ExternalSystem, "erp");
     let alone_id = alone.id;
     put(&old, alone).await;
     old.step_down().await.unwrap();
 
     let plan = match old.node().await.unwrap().meets(&new.node().await.unwrap()) {
-        domain::pair::Meeting::Follow(domain::pair::Plan::HandInAndCopy { first_message }) => first_message,
+        domain::pair::Meeting::Follow(domain::pair::Plan::HandInAndCopy { first_message, .. }) => {
+            first_message
+        }
         other => panic!("{other:?}"),
     };
     let after = Some(domain::pair::Value::Integer(plan - 1));
@@ -464,14 +504,14 @@ async fn a_planned_handover_needs_no_copy() {
     let stepped_down = old.step_down().await.unwrap();
     follow_to_the_end(&old, &new).await;
     assert_eq!(new.standing().unwrap().position, stepped_down.position);
-    new.promote(stepped_down.history.rank().0).await.unwrap();
+    new.promote(stepped_down.history.rank().0, false).await.unwrap();
     put(&new, a_message(Category::Notification, "ops")).await;
     let met = old.node().await.unwrap().meets(&new.node().await.unwrap());
     let expected = domain::pair::Plan::Changes {
         after: stepped_down.position,
     };
     assert_eq!(met, domain::pair::Meeting::Follow(expected));
-    old.follow(new.standing().unwrap().history).await.unwrap();
+    old.follow(new.standing().unwrap().history, false).await.unwrap();
     follow_to_the_end(&new, &old).await;
     assert_eq!(old.depth(), new.depth());
 }
@@ -527,7 +567,9 @@ async fn a_whole_copy_takes_the_place_of_the_file_and_the_old_one_stays_beside_i
     let (side, clock) = (side_file(&place.file()).unwrap(), place.clock.clone());
     let copy = Buffer::open(&Options::at(&side), clock.clone()).unwrap();
     let node = active.node().await.unwrap();
-    copy.copy_begins(node.position, node.history).await.unwrap();
+    copy.copy_begins(node.position, node.history, false)
+        .await
+        .unwrap();
     let part = active.copy_part(Table::Messages, None, ALL).await.unwrap();
     copy.put_part(Table::Messages, part.rows).await.unwrap();
     assert!(

@@ -378,6 +378,12 @@ store_suite! {
         charts_stay_within_the_tenant,
         failures_are_grouped_by_what_went_wrong,
     }
+    leases::{
+        a_lease_is_given_to_one_machine_until_the_database_says_that_it_is_over,
+        a_lease_of_a_site_that_nobody_registered_is_refused,
+        of_two_machines_that_ask_at_once_one_gets_the_lease,
+        a_turn_that_is_known_is_not_written_again,
+    }
     sites::{
         another_agent_with_the_same_id_is_written_down_and_audited_once,
         a_notification_parked_at_a_site_is_a_row_and_a_line_with_who_did_it,

@@ -2,7 +2,7 @@
 
 use super::doctor::Finding;
 use crate::output::{rows::cut, time};
-use client::{SiteReport, SiteRow, Timestamp};
+use client::{SitePair, SiteReport, SiteRow, Timestamp};
 use std::time::Duration;
 
 /// A connected site reports every five seconds.
@@ -75,6 +75,9 @@ fn told(id: &str, report: &SiteReport) -> Vec<Finding> {
             "Make room on its disk, or raise site.max_buffer_bytes; it goes on by itself.",
         ));
     }
+    if let Some(pair) = &report.pair {
+        found.extend(of_pair(id, pair));
+    }
     for damage in &report.damage {
         found.push(Finding::new(
             format!("site {id} found damage {}: {}", time::short(damage.at), cut(&damage.what, 120)),
@@ -101,6 +104,24 @@ fn told(id: &str, report: &SiteReport) -> Vec<Finding> {
                 "Configure it again, or give them up: `waypost parked discard --removed NAME --site {id}`; the site's log \
                  and status page name it."
             ),
+        ));
+    }
+    found
+}
+
+fn of_pair(id: &str, pair: &SitePair) -> Vec<Finding> {
+    let mut found = vec![];
+    if let Some(why) = &pair.trouble {
+        found.push(Finding::new(
+            format!("site {id} runs on one of its two machines; the other cannot be asked: {}", cut(why, 120)),
+            "Start the other machine, or look at the network between the two; `waypost site pair` there says more.",
+        ));
+    }
+    if let Some(why) = &pair.held {
+        found.push(Finding::new(
+            format!("site {id} holds calls and writes back: {}", cut(why, 160)),
+            "It goes on when the two machines meet or central gives the lease. Where the other one certainly does not run: \
+             `waypost site promote --force` there.",
         ));
     }
     found
@@ -139,6 +160,7 @@ mod tests {
             refusing: None,
             damage: vec![],
             forgotten_until: None,
+            pair: None,
         }
     }
 
@@ -160,6 +182,18 @@ mod tests {
         let troubled = SiteReport {
             parked: 13,
             without_handler: 2,
+            pair: Some(SitePair {
+                role: "Active".into(),
+                turn: 4,
+                lease_by: None,
+                held: Some("nobody gives the lease".into()),
+                behind: None,
+                behind_seconds: None,
+                other: Some("north-b".into()),
+                other_role: None,
+                last_contact_at: None,
+                trouble: Some("connection refused".into()),
+            }),
             refusing: Some("the disk is full".into()),
             damage: vec![SiteDamage {
                 at: NOW,
@@ -188,6 +222,8 @@ mod tests {
             "says nothing",
             "takes no messages: the disk is full",
             "found damage",
+            "the other cannot be asked: connection refused",
+            "holds calls and writes back: nobody gives the lease",
             "13 messages are parked at site north",
             "2 messages at site north wait for a system",
         ] {

@@ -7,7 +7,7 @@ use crate::{
     output::{self, Cells, table, time::short},
     wiring::{files, logging, metric_families, metrics, otlp, signals, site},
 };
-use ::site::pair::Turn;
+use ::site::pair::{LeaseState, Turn};
 use anyhow::Context;
 use comfy_table::Cell;
 use domain::SystemClock;
@@ -102,11 +102,13 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     let endpoint = config.telemetry.endpoint().map_err(|p| Problems(vec![p]))?;
     let exporter = otlp::Exporter::start(endpoint.as_ref(), resource, Arc::new(SystemClock))?;
     let (mut site_config, mut announced) = (config.site.clone(), false);
+    let leases = LeaseState::started(config.site.replication.lease, Arc::new(SystemClock));
     let ended = loop {
-        let started = site::start(
+        let started = site::start_leased(
             &site_config,
             Some(metrics.clone()),
             exporter.tracer.clone(),
+            Some(&leases),
             stop.child_token(),
         );
         let running = started.await?;

@@ -77,6 +77,17 @@ fn in_words(pair: &Pair) -> Vec<String> {
         (None, Some(n)) => format!("the copy      lacks {n} changes"),
         (None, None) => "the copy      is not known".into(),
     });
+    if let Some(by) = &pair.lease_by {
+        lines.push(match (by.as_str(), pair.lease_seconds) {
+            (by, Some(left)) => format!("the lease     by {by}, {left} s left"),
+            (_, None) => "the lease     is not needed: no other machine has anything of this one".into(),
+        });
+    }
+    if let Some(why) = &pair.held {
+        lines.push(format!(
+            "held          calls and writes that both machines know are not attempted: {why}"
+        ));
+    }
     if pair.alone {
         lines.push(
             "note          the standby does not follow: messages are taken in without waiting for it".into(),

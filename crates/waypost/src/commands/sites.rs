@@ -4,7 +4,7 @@ use crate::{
     connect::Connect,
     output::{self, Cells, rows::cut, table, time::short},
 };
-use client::{CallFilter, Client, SiteReport, SiteRow};
+use client::{CallFilter, Client, SitePair, SiteReport, SiteRow};
 use comfy_table::Cell;
 use domain::site::{Category, OperationStatus};
 
@@ -88,6 +88,14 @@ fn damaged(report: &SiteReport) -> Option<String> {
         .map(|damage| format!("damaged: {}", damage.what))
 }
 
+/// What is not well with the site's two machines, or which is the standby.
+fn of_pair(pair: &SitePair) -> Option<String> {
+    let held = pair.held.as_ref().map(|why| format!("calls are held: {why}"));
+    let trouble = pair.trouble.as_ref().map(|why| format!("no standby: {why}"));
+    let standby = pair.other.as_ref().map(|name| format!("standby {name}"));
+    held.or(trouble).or(standby)
+}
+
 async fn show_calls(client: &Client, args: Calls, format: output::Format) -> anyhow::Result<()> {
     let filter = CallFilter {
         site: args.site,
@@ -147,6 +155,7 @@ fn row(site: &SiteRow) -> Cells {
         .map(|c| format!("two agents use this id: also {} at {}", c.node, c.peer));
     let remark = conflict
         .or_else(|| report.and_then(|r| r.refusing.clone().or_else(|| damaged(r))))
+        .or_else(|| report.and_then(|r| of_pair(r.pair.as_ref()?)))
         .or_else(|| site.reason.clone())
         .unwrap_or_default();
     vec![

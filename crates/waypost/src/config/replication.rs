@@ -1,10 +1,14 @@
 //! `[site.replication]`: the other machine of a site.
 
 use super::{key::Key, problem::Problem};
+use domain::{
+    pair::lease::LONGEST_LEASE,
+    retry::{human, seconds},
+};
 use serde::{Deserialize, Serialize};
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Replication {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,6 +22,22 @@ pub struct Replication {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
     pub wait_for_standby: bool,
+    #[serde(with = "seconds")]
+    pub lease: Duration,
+}
+
+impl Default for Replication {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            peer: None,
+            tls_cert_file: None,
+            tls_key_file: None,
+            ca_file: None,
+            wait_for_standby: false,
+            lease: Duration::from_secs(15),
+        }
+    }
 }
 
 pub const LISTEN: Key = Key::new(
@@ -57,6 +77,12 @@ pub const WAIT_FOR_STANDBY: Key = Key::new(
     "Answer a send when the standby has it as well, and say whether it has. A standby that does not follow is not waited for.",
 );
 
+pub const LEASE: Key = Key::new(
+    "site.replication.lease",
+    "a time from \"1s\" to \"1m\"",
+    "How long the right lasts to attempt what both machines know. The standby takes over when it is over and a few seconds more.",
+);
+
 impl Replication {
     pub fn problems(&self, insecure: bool) -> Vec<Problem> {
         let mut bad = vec![];
@@ -75,6 +101,9 @@ impl Replication {
                 "is set without site.replication.tls_cert_file",
             )),
             _ => {}
+        }
+        if self.lease < Duration::from_secs(1) || self.lease > LONGEST_LEASE {
+            bad.push(Problem::takes(&LEASE, format!("{:?}", human(self.lease))));
         }
         let open = self.listen.filter(|listen| !listen.ip().is_loopback());
         if let Some(listen) = open.filter(|_| self.tls_cert_file.is_none() && !insecure) {

@@ -5,9 +5,13 @@ use super::{
     problem::Problem,
     secret::{Secret, Twin},
 };
+use domain::{
+    pair::lease::LONGEST_LEASE,
+    retry::{human, seconds},
+};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use web::console::oidc::OidcSettings;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,6 +49,8 @@ pub struct Server {
     pub oidc_role_claim: String,
     #[serde(deserialize_with = "super::list::deserialize")]
     pub oidc_roles: Vec<String>,
+    #[serde(with = "seconds")]
+    pub site_lease: Duration,
 }
 
 impl Default for Server {
@@ -68,6 +74,7 @@ impl Default for Server {
             oidc_client_secret_file: None,
             oidc_role_claim: "roles".into(),
             oidc_roles: vec![],
+            site_lease: LONGEST_LEASE,
         }
     }
 }
@@ -200,7 +207,14 @@ pub const KEYS: &[Key] = &[
     OIDC_CLIENT_SECRET_FILE,
     OIDC_ROLE_CLAIM,
     OIDC_ROLES,
+    SITE_LEASE,
 ];
+
+pub const SITE_LEASE: Key = Key::new(
+    "server.site_lease",
+    "a time from \"1s\" to \"1m\"",
+    "The longest lease that a machine of a site's pair is given, and how long none is given after the database was restored.",
+);
 
 impl Server {
     pub fn problems(&self) -> Vec<Problem> {
@@ -245,6 +259,12 @@ impl Server {
                 ),
             )),
             _ => {}
+        }
+        if self.site_lease < Duration::from_secs(1) || self.site_lease > LONGEST_LEASE {
+            bad.push(Problem::takes(
+                &SITE_LEASE,
+                format!("{:?}", human(self.site_lease)),
+            ));
         }
         match self.bootstrap_key().read() {
             Ok(Some(key)) => {

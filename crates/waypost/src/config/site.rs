@@ -232,6 +232,7 @@ pub const KEYS: &[Key] = &[
     replication::TLS_KEY_FILE,
     replication::CA_FILE,
     replication::WAIT_FOR_STANDBY,
+    replication::LEASE,
     SYSTEM,
     CONNECTION,
 ];

@@ -248,6 +248,18 @@ pub const SITE: &[Family] = &[
         Unit::Count,
         "1 while the other machine of the site can be asked.",
     ),
+    labelled(
+        "waypost_site_held",
+        Kind::Gauge,
+        Unit::Count,
+        "1 while calls and writes that both machines know are not attempted, because this one has no lease.",
+    ),
+    plain(
+        "waypost_site_takeovers_total",
+        Kind::Counter,
+        Unit::Count,
+        "Times this machine took over by itself.",
+    ),
     plain(
         "waypost_site_unreplicated_total",
         Kind::Counter,

@@ -34,6 +34,7 @@ pub fn central(
     let settings = Settings {
         tracer,
         public_url: config.server.public_url.clone(),
+        site_lease: config.server.site_lease,
         events: config.events.settings(),
         missing_placeholder: config.events.missing_placeholder,
         ..settings(config, node)

@@ -5,14 +5,14 @@ use crate::config::{Problem, Problems, replication, site::Site as Config};
 use anyhow::Context;
 use domain::Clock;
 use link::{
-    ClientTls, ServerTls,
+    ClientTls, Options, ServerTls, WitnessClient,
     peer::{self, PeerOptions},
     server,
 };
 use secrecy::SecretString;
 use site::{
     Agent, Pair, Settings,
-    pair::{Host, PairSettings, Turn},
+    pair::{Automatic, Host, LeaseState, PairSettings, Turn},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use store::Buffer;
@@ -39,12 +39,22 @@ pub struct RunningPair {
     stop: CancellationToken,
 }
 
+/// What the standby needs to take over by itself: central. What was promised outlives a change of roles, so the leases are made once
+/// in a process.
+pub fn automatic(link: Option<&Options>, leases: Option<&Arc<LeaseState>>) -> Option<Automatic> {
+    Some(Automatic {
+        leases: leases?.clone(),
+        witness: Arc::new(WitnessClient::new(link?.clone())),
+    })
+}
+
 /// Finds out which of the two this machine is. None where the site has one.
 pub async fn join(
     config: &Config,
     settings: &Settings,
     buffer: &Arc<Buffer>,
     clock: &Arc<dyn Clock>,
+    automatic: Option<Automatic>,
 ) -> anyhow::Result<Option<JoinedPair>> {
     let of = &config.replication;
     let (Some(listen), Some(address)) = (of.listen, of.peer.as_deref()) else {
@@ -69,6 +79,7 @@ pub async fn join(
         targets,
         local_targets,
         wait_for_standby: of.wait_for_standby,
+        automatic,
     };
     let pair = Pair::join(pair, buffer.clone(), clock.clone()).await?;
     pair.give_way_to_newer().await?;

@@ -11,7 +11,7 @@ use site::{
     Agent, Commands, Handlers, Settings, Site,
     api::{self, Access, Api, Listening},
     handlers::{CachedDbWrites, ExternalSystems},
-    pair::Turn,
+    pair::{LeaseState, Turn},
 };
 use std::{net::SocketAddr, sync::Arc};
 use store::{Buffer, buffer};
@@ -36,6 +36,17 @@ pub async fn start(
     config: &Config,
     metrics: Option<PrometheusHandle>,
     tracer: Tracer,
+    stop: CancellationToken,
+) -> anyhow::Result<RunningSite> {
+    start_leased(config, metrics, tracer, None, stop).await
+}
+
+/// The same for a machine of a pair: what it holds and has promised outlives each start.
+pub async fn start_leased(
+    config: &Config,
+    metrics: Option<PrometheusHandle>,
+    tracer: Tracer,
+    leases: Option<&Arc<LeaseState>>,
     stop: CancellationToken,
 ) -> anyhow::Result<RunningSite> {
     let missing = config.missing();
@@ -66,7 +77,8 @@ pub async fn start(
         .with_context(|| format!("cannot open {} (site.database)", config.database.display()))?;
     let buffer = Arc::new(buffer);
     let buffer_id = buffer.id();
-    let pair = pair::join(config, &settings, &buffer, &clock).await?;
+    let automatic = pair::automatic(link.as_ref(), leases);
+    let pair = pair::join(config, &settings, &buffer, &clock, automatic).await?;
     let handlers = Handlers::default()
         .register(Category::ExternalSystem, systems.clone())
         .register(Category::CachedDbWrite, connections.clone());
@@ -75,10 +87,12 @@ pub async fn start(
         site.join(joined.pair.clone());
     }
     let unlink = CancellationToken::new();
-    // A standby has nothing to hand over, and central knows one agent of a site.
+    let turn = site.pair().map(|pair| pair.standing().history.rank());
+    // A standby has nothing to hand over.
     let link = link.filter(|_| !site.is_standby()).map(|options| {
         let link = LinkClient::new(Options {
             buffer: buffer_id,
+            turn,
             ..options
         });
         site.connect(Arc::new(link.clone()));

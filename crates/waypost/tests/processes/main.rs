@@ -40,6 +40,7 @@ mod site_calls;
 mod site_outage;
 mod site_pair;
 mod site_people;
+mod site_takeover;
 mod size;
 mod smtp;
 #[cfg(feature = "postgres-tests")]

@@ -61,6 +61,11 @@ impl AgentProcess {
         self.process.kill();
     }
 
+    /// As `kill` names it.
+    pub fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
     /// SIGTERM, and the exit code that follows.
     pub async fn stop(mut self) -> i32 {
         self.process.stop().await

@@ -11,7 +11,7 @@ use domain::{
     pair::{Changes, Table, Value},
 };
 use std::{
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     path::Path,
     process::{Command, Output},
     sync::{Arc, Mutex},
@@ -22,11 +22,14 @@ use store::{Buffer, buffer::Options};
 /// Sent before the active one is killed.
 const SENT: usize = 300;
 
+/// Held together, so that they differ; free again when the machines start.
+pub fn free_addresses() -> [SocketAddr; 2] {
+    let free = [(), ()].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    free.map(|listener| listener.local_addr().unwrap())
+}
+
 fn setups(folder: &Path) -> [SiteSetup; 2] {
-    let free: Vec<_> = (0..2)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let at: Vec<_> = free.iter().map(|l| l.local_addr().unwrap()).collect();
+    let at = free_addresses();
     let setup = |name: &str, here: usize| {
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -46,7 +49,7 @@ fn setups(folder: &Path) -> [SiteSetup; 2] {
     [setup("north-a", 0), setup("north-b", 1)]
 }
 
-fn waypost(agent: &AgentProcess, args: &[&str]) -> Output {
+pub fn waypost(agent: &AgentProcess, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_waypost"))
         .args(args)
         .env("WAYPOST_SITE_URL", agent.site.url())
@@ -54,12 +57,12 @@ fn waypost(agent: &AgentProcess, args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn done(output: &Output) {
+pub fn done(output: &Output) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
 }
 
-async fn until(what: &str, agent: &AgentProcess, mut is_so: impl AsyncFnMut() -> bool) {
+pub async fn until(what: &str, agent: &AgentProcess, mut is_so: impl AsyncFnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     while !is_so().await {
         assert!(
@@ -71,7 +74,7 @@ async fn until(what: &str, agent: &AgentProcess, mut is_so: impl AsyncFnMut() ->
     }
 }
 
-async fn is_a(role: &str, agent: &AgentProcess) {
+pub async fn is_a(role: &str, agent: &AgentProcess) {
     until(role, agent, async || {
         agent.site.pair().await.is_ok_and(|pair| pair.role == role)
     })
@@ -79,7 +82,7 @@ async fn is_a(role: &str, agent: &AgentProcess) {
 }
 
 /// The standby has everything that the active has.
-async fn is_whole(standby: &AgentProcess) {
+pub async fn is_whole(standby: &AgentProcess) {
     until("the copy to be complete", standby, async || {
         let pair = standby.site.pair().await;
         pair.is_ok_and(|pair| pair.role == "Standby" && pair.caught_up && pair.behind == Some(0))
@@ -110,8 +113,17 @@ fn id_of(row: &[Value]) -> NotificationId {
     }
 }
 
-/// The file of a machine that is gone: its messages, and those that were taken in after a change.
-async fn looked_into(folder: &Path, after: i64) -> (Vec<NotificationId>, Vec<NotificationId>) {
+/// The file of a machine that is gone.
+pub struct LookedInto {
+    /// Its messages.
+    all: Vec<NotificationId>,
+    /// Those that were taken in, or changed, after a change.
+    late: Vec<NotificationId>,
+    /// Rows that changed after it.
+    pub changes: usize,
+}
+
+pub async fn looked_into(folder: &Path, after: i64) -> LookedInto {
     let file = folder.join("north.db");
     let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
     let all = buffer.copy_part(Table::Messages, None, usize::MAX).await.unwrap();
@@ -120,14 +132,19 @@ async fn looked_into(folder: &Path, after: i64) -> (Vec<NotificationId>, Vec<Not
         head: i64::MAX,
         ..Changes::default()
     };
-    let mut late = vec![];
+    let (mut late, mut rows) = (vec![], 0);
     while !changes.are_all() {
         changes = buffer.changes(changes.to, usize::MAX).await.unwrap().unwrap();
+        rows += changes.rows.len() + changes.gone.len();
         let messages = changes.rows.iter().filter(|(table, _)| *table == Table::Messages);
         late.extend(messages.map(|(_, row)| id_of(row)));
     }
     buffer.close().await;
-    (all.rows.iter().map(|row| id_of(row)).collect(), late)
+    LookedInto {
+        all: all.rows.iter().map(|row| id_of(row)).collect(),
+        late,
+        changes: rows,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,7 +185,7 @@ async fn what_a_lost_machine_had_and_its_standby_lacks_was_taken_in_after_the_la
         // Its disk is thrown away; here it is looked at before.
         let gone = active.1.folder.with_extension("gone");
         std::fs::rename(&active.1.folder, &gone).unwrap();
-        let (had, late) = looked_into(&gone, position).await;
+        let LookedInto { all: had, late, .. } = looked_into(&gone, position).await;
         for id in acknowledged.lock().unwrap().iter() {
             assert!(had.contains(id), "{id} was acknowledged and is not in the file");
         }

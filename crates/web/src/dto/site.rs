@@ -2,7 +2,8 @@
 
 use super::names::{CategoryName, Id, OperationStatusName, PresenceName, Time};
 use central::sites::{
-    ParkedAnswer, ParkedMessage, Presence, Registered, SiteDamage, SiteEvent, SiteReport, SiteView as Known,
+    PairReport, ParkedAnswer, ParkedMessage, Presence, Registered, SiteDamage, SiteEvent, SiteReport,
+    SiteView as Known,
 };
 use domain::{
     Timestamp, TrackedOperationId,
@@ -84,7 +85,34 @@ pub struct ReportView {
     /// not sent again.
     #[schema(value_type = Option<Time>)]
     pub forgotten_until: Option<Timestamp>,
+    /// The site's two machines, as the active one sees them; null where it has one.
+    pub pair: Option<SitePairView>,
     pub events: Vec<SiteEventView>,
+}
+
+/// The two machines of a site.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SitePairView {
+    /// `Active` or `Standby`: the machine that reports.
+    pub role: String,
+    /// How often the active one has changed.
+    pub turn: u64,
+    /// Who gave the right to attempt what both machines know: `Standby`, `Central`, or `Nobody` where none is needed.
+    pub lease_by: Option<String>,
+    /// Why calls and writes that both machines know are not attempted.
+    pub held: Option<String>,
+    /// Changes that the standby's copy lacks.
+    pub behind: Option<u64>,
+    /// How long ago it lacked none.
+    pub behind_seconds: Option<u64>,
+    /// What the other machine is called.
+    pub other: Option<String>,
+    pub other_role: Option<String>,
+    #[schema(value_type = Option<Time>)]
+    pub last_contact_at: Option<Timestamp>,
+    /// Why the other machine cannot be asked.
+    pub trouble: Option<String>,
 }
 
 /// Damage at a site.
@@ -270,7 +298,25 @@ impl From<SiteReport> for ReportView {
             refusing: report.refusing,
             damage: report.damage.into_iter().map(damage).collect(),
             forgotten_until: report.forgotten_until,
+            pair: report.pair.map(Into::into),
             events: report.events.into_iter().map(event).collect(),
+        }
+    }
+}
+
+impl From<PairReport> for SitePairView {
+    fn from(pair: PairReport) -> Self {
+        Self {
+            role: pair.role,
+            turn: pair.turn,
+            lease_by: pair.lease_by,
+            held: pair.held,
+            behind: pair.behind,
+            behind_seconds: pair.behind_ms.map(|ms| ms / 1000),
+            other: pair.other,
+            other_role: pair.other_role,
+            last_contact_at: pair.last_contact,
+            trouble: pair.trouble,
         }
     }
 }

@@ -4,6 +4,7 @@ mod bulk;
 mod conflict;
 mod door;
 mod handing_in;
+mod pair;
 mod parked;
 mod presence;
 

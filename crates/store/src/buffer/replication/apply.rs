@@ -28,9 +28,9 @@ const HANDED_IN: [usize; 20] = [
 ];
 
 impl Buffer {
-    /// From here on this file is brought up to what the active has, which has lived through this. It keeps no log of its
-    /// own any more.
-    pub async fn follow(&self, history: History) -> Result<()> {
+    /// From here on this file is brought up to what the active has, which has lived through this; where that is stale its
+    /// copy is. It keeps no log of its own any more.
+    pub async fn follow(&self, history: History, stale: bool) -> Result<()> {
         self.write_as_either(1, move |s, shared| {
             let standing = turn::standing(s.conn)?;
             turn::stop_logging(s, shared)?;
@@ -39,6 +39,8 @@ impl Buffer {
                 shared,
                 Standing {
                     history: history.clone(),
+                    stale,
+                    sole: false,
                     ..standing
                 },
             )
@@ -47,11 +49,12 @@ impl Buffer {
     }
 
     /// A fresh file that a whole copy goes into: changes after this place follow.
-    pub async fn copy_begins(&self, position: i64, history: History) -> Result<()> {
+    pub async fn copy_begins(&self, position: i64, history: History, stale: bool) -> Result<()> {
         self.write_as_either(1, move |s, shared| {
             let standing = Standing {
                 position,
                 history: history.clone(),
+                stale,
                 ..Standing::empty()
             };
             turn::write(s, shared, standing)
@@ -145,7 +148,13 @@ fn put_all(s: &mut WriteSession<'_>, shared: &Arc<Shared>, rows: &[(Table, Row)]
 }
 
 /// Counts the row with this key into the gauge, or out of it, as it is now.
-fn weigh(s: &mut WriteSession<'_>, shared: &Arc<Shared>, table: Table, key: &Value, by: i64) -> Result<()> {
+pub(super) fn weigh(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    table: Table,
+    key: &Value,
+    by: i64,
+) -> Result<()> {
     let shared = shared.clone();
     match table {
         Table::Messages => {

@@ -1,16 +1,18 @@
 //! The other machine of a site: which rows changed ([`log`]), as they are now ([`image`]), put into the other file
-//! ([`apply`]); and whose turn it is ([`turn`]).
+//! ([`apply`]); what a machine hands in that was active as well ([`apply`], [`ended`]); and whose turn it is ([`turn`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), the wire (`link::peer`), when (`site::pair`).
 //! Always true: a change and its line in the log are one commit; a copy and the place it has reached are one commit; the log
 //! holds keys, never content; without another machine nothing of this costs anything.
 
 mod apply;
+mod ended;
 mod image;
 mod log;
 mod swap;
 mod turn;
 
+pub use ended::has_ended;
 pub use image::SCHEMA;
 pub use log::LOG_LIMIT;
 pub use swap::{put_in_place, side_file};

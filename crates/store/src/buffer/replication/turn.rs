@@ -8,7 +8,7 @@ use crate::{
 };
 use domain::{
     lock::lock,
-    pair::{History, Node, Role, Standing, Table},
+    pair::{Node, Rank, Role, Standing, Table},
 };
 use rusqlite::Connection;
 use std::sync::{Arc, atomic::Ordering};
@@ -39,9 +39,10 @@ impl Buffer {
                 s.conn.prepare_cached(sql::log_mark)?.execute([head])?;
                 let standing = Standing {
                     position: head,
+                    sole: true,
                     ..Standing::empty()
                 };
-                return begin_turn(s, shared, standing, 0);
+                return begin_turn(s, shared, standing, Given::Above(0));
             }
             let standing = Standing::empty();
             write(s, shared, standing.clone())?;
@@ -78,17 +79,81 @@ impl Buffer {
         .await
     }
 
-    /// Becomes the active one, with a turn above every counter that is `known`. When this returns, it is so after a crash
-    /// as well.
-    pub async fn promote(&self, known: u64) -> Result<Standing> {
+    /// Becomes the active one, with a turn above every counter that is `known`. With `sole` a person has said that no other
+    /// machine runs. When this returns, it is so after a crash as well.
+    pub async fn promote(&self, known: u64, sole: bool) -> Result<Standing> {
         self.write_as_either(1, move |s, shared| {
-            let standing = standing(s.conn)?;
-            match standing.role {
-                Role::Active => Ok(standing),
-                Role::Standby => begin_turn(s, shared, standing, known),
+            let before = standing(s.conn)?;
+            let sole = sole || (before.sole && before.role == Role::Active);
+            let stale = before.stale && !sole;
+            let before = Standing {
+                stale,
+                sole,
+                ..before
+            };
+            match before.role {
+                Role::Active => {
+                    write(s, shared, before.clone())?;
+                    Ok(before)
+                }
+                Role::Standby => begin_turn(s, shared, before, Given::Above(known)),
             }
         })
         .await
+    }
+
+    /// Begins the turn that central gave: a standby becomes active by it, an active one goes on without its standby.
+    pub async fn take_turn(&self, rank: Rank, stale: bool) -> Result<Standing> {
+        self.write_as_either(1, move |s, shared| {
+            let before = standing(s.conn)?;
+            if before.history.rank() == rank {
+                return Ok(before);
+            }
+            let position = match before.role {
+                Role::Active => log::head(s.conn)?,
+                Role::Standby => before.position,
+            };
+            let stale = stale || before.stale;
+            let before = Standing {
+                position,
+                stale,
+                ..before
+            };
+            begin_turn(s, shared, before, Given::Turn(rank))
+        })
+        .await
+    }
+
+    /// The other machine is there: what is in this file may be in its own from here on.
+    pub async fn other_is_there(&self) -> Result<()> {
+        self.change_standing(|standing| Standing {
+            sole: false,
+            ..standing
+        })
+        .await
+    }
+
+    /// The other machine follows, and has handed in what only it had.
+    pub async fn other_follows(&self) -> Result<()> {
+        self.change_standing(|standing| Standing {
+            stale: false,
+            ..standing
+        })
+        .await
+    }
+
+    async fn change_standing(&self, change: fn(Standing) -> Standing) -> Result<()> {
+        match self.standing() {
+            Some(now) if change(now.clone()) != now => {}
+            _ => return Ok(()),
+        }
+        self.write_as_either(1, move |s, shared| write(s, shared, change(standing(s.conn)?)))
+            .await
+    }
+
+    /// The highest place that was ever given to a message.
+    pub async fn last_message(&self) -> Result<i64> {
+        self.read(last_message).await
     }
 
     /// Is active no more. Its log stays until it follows somebody, so that whoever takes over can get all of it.
@@ -100,6 +165,7 @@ impl Buffer {
                     role: Role::Standby,
                     position: log::head(s.conn)?,
                     caught_up: true,
+                    sole: false,
                     ..standing(s.conn)?
                 };
                 write(s, shared, standing.clone())?;
@@ -126,6 +192,7 @@ impl Buffer {
                     Role::Standby => standing.position,
                 },
                 history: standing.history,
+                stale: standing.stale,
                 floor: shared.replication.floor(),
             })
         })
@@ -151,11 +218,20 @@ pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, standing: St
     Ok(())
 }
 
+/// Which turn is begun.
+#[derive(Debug, Clone, Copy)]
+enum Given {
+    /// One above every counter that is known.
+    Above(u64),
+    /// The one that central gave.
+    Turn(Rank),
+}
+
 fn begin_turn(
     s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     standing: Standing,
-    known: u64,
+    given: Given,
 ) -> Result<Standing> {
     let position = standing.position;
     if !is_logging(s.conn)? {
@@ -166,7 +242,13 @@ fn begin_turn(
         s.conn.execute_batch(TRIGGERS_ON)?;
     }
     let first_message = last_message(s.conn)?.saturating_add(1);
-    let history = next(&standing.history, known, position, first_message);
+    let first = position.saturating_add(1);
+    let history = match given {
+        Given::Above(known) => standing
+            .history
+            .with_turn(Uuid::new_v4(), known, first, first_message),
+        Given::Turn(rank) => standing.history.with_given_turn(rank, first, first_message),
+    };
     let counter = i64::try_from(history.rank().0).unwrap_or(i64::MAX);
     let op = counter
         .checked_shl(TURN_BITS)
@@ -181,13 +263,10 @@ fn begin_turn(
         history,
         position,
         caught_up: true,
+        ..standing
     };
     write(s, shared, standing.clone())?;
     Ok(standing)
-}
-
-fn next(history: &History, known: u64, position: i64, first_message: i64) -> History {
-    history.with_turn(Uuid::new_v4(), known, position.saturating_add(1), first_message)
 }
 
 fn last_message(conn: &Connection) -> Result<i64> {

@@ -1,6 +1,8 @@
-//! The [`Sites`] trait on PostgreSQL; what sites tell about calls and writes is in [`calls`].
+//! The [`Sites`] trait on PostgreSQL; what sites tell about calls and writes is in [`calls`],
+//! which machine of a pair may attempt what both know in [`lease`].
 
 mod calls;
+mod lease;
 mod sql;
 
 use crate::{
@@ -17,13 +19,14 @@ use crate::{
     },
     query::Page,
     sites::{
-        CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
-        SiteAction, SiteSeen, Sites, database_id,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, RELAY_FORGOTTEN,
+        RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id,
     },
 };
 use async_trait::async_trait;
 use domain::{
     Actor, AuditKind, SiteId, TenantId,
+    pair::LeaseAnswer,
     site::{DatabaseIdentity, Telemetry},
 };
 use tokio_postgres::Row;
@@ -147,6 +150,12 @@ impl Sites for PgStore {
             id: database_id(row.get("id"))?,
             epoch: row.get("epoch"),
         })
+    }
+
+    async fn ask_lease(&self, question: LeaseQuestion) -> Result<LeaseAnswer> {
+        lease::ask(&self.db, &question)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     /// The server itself says when it is another one.

@@ -3,6 +3,8 @@
 statements!(
     audit_insert_site,
     database,
+    lease_get,
+    lease_put,
     relay_answer,
     relay_answered,
     relay_ask,

@@ -1,6 +1,8 @@
-//! The [`Sites`] trait on SQLite; what sites tell about calls and writes is in [`calls`].
+//! The [`Sites`] trait on SQLite; what sites tell about calls and writes is in [`calls`],
+//! which machine of a pair may attempt what both know in [`lease`].
 
 mod calls;
+mod lease;
 mod sql;
 
 use crate::{
@@ -9,8 +11,8 @@ use crate::{
     directory::{NewKey, Role},
     query::Page,
     sites::{
-        CONFLICT_OVER, CallFilter, CallPage, Conflict, OtherAgent, RELAY_FORGOTTEN, RelayQuestion, Site,
-        SiteAction, SiteSeen, Sites, database_id, tidy,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, RELAY_FORGOTTEN,
+        RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id, tidy,
     },
     sqlite::{
         SqliteStore, audit,
@@ -22,6 +24,7 @@ use crate::{
 use async_trait::async_trait;
 use domain::{
     Actor, AuditKind, SiteId, TenantId,
+    pair::LeaseAnswer,
     site::{DatabaseIdentity, Telemetry},
 };
 use rusqlite::{Connection, Row, params};
@@ -199,6 +202,10 @@ impl Sites for SqliteStore {
             })
         })
         .await
+    }
+
+    async fn ask_lease(&self, question: LeaseQuestion) -> Result<LeaseAnswer> {
+        self.write(1, move |s| lease::ask(s, &question)).await
     }
 
     async fn begin_epoch(&self) -> Result<()> {

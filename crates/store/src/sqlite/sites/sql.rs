@@ -4,6 +4,8 @@ statements!(
     audit_insert_site,
     begin_epoch,
     database,
+    lease_get,
+    lease_put,
     relay_answer,
     relay_answered,
     relay_ask,

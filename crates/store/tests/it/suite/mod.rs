@@ -12,6 +12,7 @@ pub mod ingest;
 pub mod jobs;
 pub mod lanes;
 pub mod late;
+pub mod leases;
 pub mod model;
 pub mod operator;
 pub mod pauses;

@@ -20,7 +20,9 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::sites::{Offline, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage, RelayError};
+use central::sites::{
+    Offline, PairReport, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage, RelayError, SiteView,
+};
 use domain::{SiteId, TenantId};
 use store::{
     query::{Cursor, Page as Rows},
@@ -41,6 +43,11 @@ struct Page {
     older: Option<String>,
 }
 framed!(Page);
+
+/// The site's two machines, where it has two.
+fn pair_of(agent: &SiteView) -> Option<&PairReport> {
+    agent.report.as_ref()?.pair.as_ref()
+}
 
 /// What the site says is parked, or why it says nothing.
 enum Parked {

@@ -1,0 +1,198 @@
+//! What central answers a machine that wants the lease of its site. One row for each site says whose turn was last known and
+//! for how long nobody else gets a lease.
+//!
+//! Leaves to others: the row and the time (`store`), who may ask (`central::sites`).
+//! Always true: no two machines are given a lease at once; whoever is told that it is fresh has seen every turn in which
+//! anything was attempted; a row from before its database was put back is taken for nothing but a lower bound.
+
+use super::{Rank, lease::Terms};
+use std::{fmt, time::Duration};
+use uuid::Uuid;
+
+/// What a machine wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// To go on in the turn it has from here. The other machine does not follow it in this one.
+    Renewal,
+    /// A turn of its own: it takes over, or goes on without its standby, which is left behind by that.
+    NewTurn,
+    /// No lease: it holds one from its standby, and its turn is to be known here.
+    Known,
+}
+
+/// A question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LeaseAsk {
+    /// The machine, by its file.
+    pub node: Uuid,
+    /// Of the turn it is in, or follows.
+    pub rank: Rank,
+    pub lease: Duration,
+    /// It holds a lease as it asks.
+    pub holds: bool,
+    /// It is active, or nothing was missing in its copy.
+    pub caught_up: bool,
+    pub wanted: Wanted,
+}
+
+/// An answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LeaseAnswer {
+    Granted {
+        /// The turn it is given for.
+        rank: Rank,
+        lease: Duration,
+        /// Somebody else may have attempted what this machine knows: it leaves that alone until it has met them.
+        stale: bool,
+    },
+    /// Nothing is given; the turn is known.
+    Known,
+    Refused {
+        why: NotGiven,
+        /// How long that lasts at most.
+        left: Duration,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotGiven {
+    /// The other machine may hold one.
+    Taken,
+    /// Central's database is new, or was put back: leases it knows nothing of may be running.
+    Quiet,
+}
+
+impl NotGiven {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Taken => "Taken",
+            Self::Quiet => "Quiet",
+        }
+    }
+}
+
+impl fmt::Display for NotGiven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Taken => "the other machine may hold the lease",
+            Self::Quiet => {
+                "central's database is new to this site, or was restored, and leases of before may be running"
+            }
+        })
+    }
+}
+
+/// The row of a site.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WitnessRow {
+    /// The last turn that is known of.
+    pub rank: Rank,
+    /// Who was given the last lease.
+    pub holder: Option<Uuid>,
+    /// How long nobody else is given one.
+    pub left: Duration,
+    /// Which database this was written to.
+    pub database: String,
+    /// A turn that is not known here may have been given before the database was put back.
+    pub doubt: bool,
+}
+
+/// What is written down, if anything, and what is answered. `terms` are those of the longest lease that is given here;
+/// `new` is an id that nobody has used.
+pub fn answer(
+    terms: Terms,
+    row: Option<&WitnessRow>,
+    database: &str,
+    ask: &LeaseAsk,
+    new: Uuid,
+) -> (Option<WitnessRow>, LeaseAnswer) {
+    let Some(row) = row.filter(|row| row.database == database) else {
+        return first_word(terms, row, database, ask);
+    };
+    let others = row.holder != Some(ask.node);
+    if !row.left.is_zero() && others {
+        let why = match row.holder {
+            Some(_) => NotGiven::Taken,
+            None => NotGiven::Quiet,
+        };
+        // Who holds a lease is in the last turn there is, also while none is given.
+        let certain = row.holder.is_none() && ask.holds && (row.doubt || row.rank < ask.rank);
+        let known = certain.then(|| WitnessRow {
+            rank: row.rank.max(ask.rank),
+            doubt: false,
+            ..row.clone()
+        });
+        return (known, LeaseAnswer::Refused { why, left: row.left });
+    }
+    let certain = ask.holds || !row.doubt;
+    match ask.wanted {
+        Wanted::Known if row.rank == ask.rank && !row.doubt => (None, LeaseAnswer::Known),
+        Wanted::Known if row.rank.0 < ask.rank.0 && ask.holds => {
+            let known = WitnessRow {
+                rank: ask.rank,
+                holder: None,
+                left: Duration::ZERO,
+                doubt: false,
+                ..row.clone()
+            };
+            (Some(known), LeaseAnswer::Known)
+        }
+        Wanted::Renewal if row.rank == ask.rank && !others && certain => {
+            give(terms, row, ask, ask.rank, false)
+        }
+        Wanted::Renewal | Wanted::NewTurn | Wanted::Known => {
+            let seen_all = ask.rank == row.rank || ask.rank.0 > row.rank.0;
+            let fresh = ask.holds || (ask.caught_up && seen_all && !row.doubt);
+            let rank = (row.rank.0.max(ask.rank.0).saturating_add(1), new);
+            give(terms, row, ask, rank, !fresh)
+        }
+    }
+}
+
+/// Of a site that is not known in this database, or was known in it before it was put back. Nobody is given anything for as long as
+/// a lease lasts that was given before, but who holds one: then nobody else does.
+fn first_word(
+    terms: Terms,
+    row: Option<&WitnessRow>,
+    database: &str,
+    ask: &LeaseAsk,
+) -> (Option<WitnessRow>, LeaseAnswer) {
+    let known = row.map_or((0, Uuid::nil()), |row| row.rank);
+    let begun = WitnessRow {
+        rank: known.max(ask.rank),
+        holder: None,
+        left: terms.kept(terms.lease),
+        database: database.to_owned(),
+        doubt: !ask.holds,
+    };
+    if ask.holds && ask.wanted == Wanted::Renewal && known <= ask.rank {
+        return give(terms, &begun, ask, ask.rank, false);
+    }
+    let refused = LeaseAnswer::Refused {
+        why: NotGiven::Quiet,
+        left: begun.left,
+    };
+    (Some(begun), refused)
+}
+
+fn give(
+    terms: Terms,
+    row: &WitnessRow,
+    ask: &LeaseAsk,
+    rank: Rank,
+    stale: bool,
+) -> (Option<WitnessRow>, LeaseAnswer) {
+    let lease = ask.lease.min(terms.lease);
+    let given = WitnessRow {
+        rank,
+        holder: Some(ask.node),
+        left: terms.kept(lease),
+        database: row.database.clone(),
+        doubt: false,
+    };
+    (Some(given), LeaseAnswer::Granted { rank, lease, stale })
+}
+
+#[cfg(test)]
+#[path = "witness_tests.rs"]
+mod tests;

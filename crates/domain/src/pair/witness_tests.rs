@@ -1,0 +1,216 @@
+use super::*;
+
+const LEASE: Duration = Duration::from_secs(10);
+const KEPT: Duration = Duration::from_secs(14);
+const QUIET: Duration = Duration::from_secs(69);
+
+fn id(n: u128) -> Uuid {
+    Uuid::from_u128(n)
+}
+
+fn terms() -> Terms {
+    Terms::of(super::super::lease::LONGEST_LEASE)
+}
+
+fn row(counter: u64, holder: Option<u128>, left: Duration) -> WitnessRow {
+    WitnessRow {
+        rank: (counter, id(counter.into())),
+        holder: holder.map(id),
+        left,
+        database: "db".into(),
+        doubt: false,
+    }
+}
+
+fn ask(node: u128, counter: u64, wanted: Wanted) -> LeaseAsk {
+    LeaseAsk {
+        node: id(node),
+        rank: (counter, id(counter.into())),
+        lease: LEASE,
+        holds: false,
+        caught_up: true,
+        wanted,
+    }
+}
+
+fn asked(row: &WitnessRow, ask: &LeaseAsk) -> (Option<WitnessRow>, LeaseAnswer) {
+    answer(terms(), Some(row), "db", ask, id(99))
+}
+
+#[test]
+fn a_site_that_is_new_here_gets_nothing_until_no_lease_of_before_can_run() {
+    let (written, said) = answer(terms(), None, "db", &ask(1, 4, Wanted::NewTurn), id(99));
+    let why = NotGiven::Quiet;
+    assert_eq!(said, LeaseAnswer::Refused { why, left: QUIET });
+    let mut row = written.unwrap();
+    assert_eq!((row.left, row.holder, row.doubt), (QUIET, None, true));
+    row.left = Duration::from_millis(1);
+    assert!(matches!(
+        asked(&row, &ask(1, 4, Wanted::NewTurn)).1,
+        LeaseAnswer::Refused { .. }
+    ));
+    row.left = Duration::ZERO;
+    let (_, said) = asked(&row, &ask(1, 4, Wanted::NewTurn));
+    let rank = (5, id(99));
+    assert_eq!(
+        said,
+        LeaseAnswer::Granted {
+            rank,
+            lease: LEASE,
+            stale: true
+        },
+        "what was given before is not known here"
+    );
+}
+
+#[test]
+fn whoever_takes_over_gets_a_turn_above_all_others_once_the_other_holds_nothing() {
+    let taken = row(4, Some(1), Duration::from_secs(1));
+    let (written, said) = asked(&taken, &ask(2, 4, Wanted::NewTurn));
+    assert_eq!(written, None);
+    assert_eq!(
+        said,
+        LeaseAnswer::Refused {
+            why: NotGiven::Taken,
+            left: taken.left
+        }
+    );
+    let (written, said) = asked(&row(4, Some(1), Duration::ZERO), &ask(2, 4, Wanted::NewTurn));
+    let rank = (5, id(99));
+    assert_eq!(
+        said,
+        LeaseAnswer::Granted {
+            rank,
+            lease: LEASE,
+            stale: false
+        }
+    );
+    let written = written.unwrap();
+    assert_eq!(
+        (written.rank, written.holder, written.left),
+        (rank, Some(id(2)), KEPT)
+    );
+}
+
+#[test]
+fn who_has_not_seen_the_last_turn_is_stale_and_who_has_seen_a_later_one_is_not() {
+    let stale = |counter, caught_up| {
+        let ask = LeaseAsk {
+            caught_up,
+            ..ask(2, counter, Wanted::NewTurn)
+        };
+        match asked(&row(5, Some(1), Duration::ZERO), &ask).1 {
+            LeaseAnswer::Granted { rank, stale, .. } => (rank.0, stale),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(stale(4, true), (6, true), "it was left behind");
+    assert_eq!(stale(5, true), (6, false));
+    assert_eq!(stale(5, false), (6, true), "its copy was not whole");
+    assert_eq!(stale(7, true), (8, false), "a handover that central did not see");
+}
+
+#[test]
+fn a_renewal_stays_in_its_turn() {
+    let (written, said) = asked(
+        &row(5, Some(1), Duration::from_secs(3)),
+        &ask(1, 5, Wanted::Renewal),
+    );
+    let rank = (5, id(5));
+    assert_eq!(
+        said,
+        LeaseAnswer::Granted {
+            rank,
+            lease: LEASE,
+            stale: false
+        }
+    );
+    assert_eq!(written.unwrap().left, KEPT);
+}
+
+#[test]
+fn a_database_that_was_put_back_gives_nothing_but_to_who_holds_a_lease() {
+    let before = row(4, Some(1), Duration::ZERO);
+    let elsewhere = |ask: &LeaseAsk| answer(terms(), Some(&before), "db restored", ask, id(99));
+    let (written, said) = elsewhere(&ask(2, 4, Wanted::NewTurn));
+    assert!(matches!(
+        said,
+        LeaseAnswer::Refused {
+            why: NotGiven::Quiet,
+            ..
+        }
+    ));
+    let mut quiet = written.unwrap();
+    assert!(quiet.doubt && quiet.left == QUIET);
+    quiet.left = Duration::ZERO;
+    quiet.database = "db".into();
+    let (_, said) = asked(&quiet, &ask(2, 4, Wanted::NewTurn));
+    assert!(
+        matches!(said, LeaseAnswer::Granted { stale: true, .. }),
+        "{said:?}"
+    );
+    let holds = LeaseAsk {
+        holds: true,
+        ..ask(1, 5, Wanted::Renewal)
+    };
+    let (written, said) = elsewhere(&holds);
+    let rank = (5, id(5));
+    assert_eq!(
+        said,
+        LeaseAnswer::Granted {
+            rank,
+            lease: LEASE,
+            stale: false
+        }
+    );
+    assert!(!written.unwrap().doubt);
+}
+
+#[test]
+fn who_holds_a_lease_ends_the_doubt_also_while_none_is_given() {
+    let quiet = WitnessRow {
+        doubt: true,
+        ..row(3, None, Duration::from_secs(9))
+    };
+    let holds = LeaseAsk {
+        holds: true,
+        ..ask(1, 4, Wanted::Known)
+    };
+    let (written, said) = asked(&quiet, &holds);
+    assert!(matches!(said, LeaseAnswer::Refused { .. }));
+    let written = written.unwrap();
+    assert_eq!((written.rank.0, written.doubt), (4, false));
+    assert_eq!(written.left, quiet.left, "others still wait");
+    assert_eq!(asked(&written, &holds).0, None, "nothing is written twice");
+    let (written, _) = asked(&quiet, &ask(1, 4, Wanted::NewTurn));
+    assert_eq!(written, None, "who holds nothing proves nothing");
+}
+
+#[test]
+fn a_turn_that_was_given_by_the_standby_becomes_known_without_a_lease() {
+    let holds = |counter| LeaseAsk {
+        holds: true,
+        ..ask(1, counter, Wanted::Known)
+    };
+    let (written, said) = asked(&row(4, Some(1), Duration::ZERO), &holds(6));
+    assert_eq!(said, LeaseAnswer::Known);
+    assert_eq!(written.unwrap().rank, (6, id(6)));
+    let (written, said) = asked(&row(6, None, Duration::ZERO), &holds(6));
+    assert_eq!(
+        (written, said),
+        (None, LeaseAnswer::Known),
+        "nothing is written twice"
+    );
+    let (_, said) = asked(&row(7, Some(2), Duration::ZERO), &holds(6));
+    assert!(
+        matches!(
+            said,
+            LeaseAnswer::Granted {
+                rank: (8, _),
+                stale: false,
+                ..
+            }
+        ),
+        "a turn that nobody took up is passed over: {said:?}"
+    );
+}

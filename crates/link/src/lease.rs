@@ -1,0 +1,173 @@
+//! The question for a lease, between the wire and the plain types; and what a site's report says of its pair.
+
+use crate::wire::{
+    cut,
+    v1::{self, ask_lease::Wanted as WantedOnWire, lease_answer::Is},
+};
+use domain::{
+    Timestamp,
+    pair::{LeaseAnswer, LeaseAsk, NotGiven, Rank, Wanted},
+    submission::limit,
+};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// What the words begin with in which a machine says that it has no right to act: the other one of its pair may have.
+pub const NOT_HOLDER: &str = "NotHolder";
+
+/// The pair of a site, as its active machine reports it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PairReport {
+    /// `Active` or `Standby`.
+    pub role: String,
+    /// How often the active one has changed.
+    pub turn: u64,
+    /// Who gave the lease that is held.
+    pub lease_by: Option<String>,
+    pub lease_ms: u64,
+    /// Why calls and writes that both machines know are not attempted.
+    pub held: Option<String>,
+    /// Changes that the copy lacks.
+    pub behind: Option<u64>,
+    pub behind_ms: Option<u64>,
+    pub caught_up: bool,
+    /// What the other machine is called.
+    pub other: Option<String>,
+    pub other_role: Option<String>,
+    pub last_contact: Option<Timestamp>,
+    /// Why the other machine cannot be asked.
+    pub trouble: Option<String>,
+}
+
+impl From<PairReport> for v1::Pair {
+    fn from(pair: PairReport) -> Self {
+        Self {
+            role: pair.role,
+            turn: pair.turn,
+            lease_by: pair.lease_by,
+            lease_ms: pair.lease_ms,
+            held: pair.held,
+            behind: pair.behind,
+            behind_ms: pair.behind_ms,
+            caught_up: pair.caught_up,
+            other: pair.other,
+            other_role: pair.other_role,
+            last_contact: pair.last_contact.map(Timestamp::as_millis),
+            trouble: pair.trouble,
+        }
+    }
+}
+
+impl From<v1::Pair> for PairReport {
+    fn from(pair: v1::Pair) -> Self {
+        let name = |text: String| cut(text, limit::NAME);
+        let words = |text: String| cut(text, limit::ERROR);
+        Self {
+            role: name(pair.role),
+            turn: pair.turn,
+            lease_by: pair.lease_by.map(name),
+            lease_ms: pair.lease_ms,
+            held: pair.held.map(words),
+            behind: pair.behind,
+            behind_ms: pair.behind_ms,
+            caught_up: pair.caught_up,
+            other: pair.other.map(name),
+            other_role: pair.other_role.map(name),
+            last_contact: pair.last_contact.map(crate::wire::moment),
+            trouble: pair.trouble.map(words),
+        }
+    }
+}
+
+impl From<Rank> for v1::Turn {
+    fn from((counter, id): Rank) -> Self {
+        Self {
+            counter,
+            id: id.as_bytes().to_vec(),
+        }
+    }
+}
+
+pub(crate) fn rank_in(turn: Option<v1::Turn>) -> Result<Rank, String> {
+    let turn = turn.unwrap_or_default();
+    let id = Uuid::from_slice(&turn.id).map_err(|_| "the id of a turn has 16 bytes".to_owned())?;
+    Ok((turn.counter, id))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn ask_out(site: &str, key: &str, ask: &LeaseAsk) -> v1::AskLease {
+    let wanted = match ask.wanted {
+        Wanted::Renewal => WantedOnWire::Renewal,
+        Wanted::NewTurn => WantedOnWire::NewTurn,
+        Wanted::Known => WantedOnWire::Known,
+    };
+    v1::AskLease {
+        site: site.to_owned(),
+        key: key.to_owned(),
+        buffer: ask.node.as_bytes().to_vec(),
+        turn: Some(ask.rank.into()),
+        lease_ms: millis(ask.lease),
+        holds: ask.holds,
+        caught_up: ask.caught_up,
+        wanted: wanted.into(),
+    }
+}
+
+pub(crate) fn ask_in(ask: v1::AskLease) -> Result<LeaseAsk, String> {
+    let wanted = match ask.wanted() {
+        WantedOnWire::Renewal => Wanted::Renewal,
+        WantedOnWire::NewTurn => Wanted::NewTurn,
+        WantedOnWire::Known => Wanted::Known,
+        WantedOnWire::Nothing => return Err("nothing that this central knows is wanted".into()),
+    };
+    Ok(LeaseAsk {
+        node: Uuid::from_slice(&ask.buffer).map_err(|_| "the id of a buffer has 16 bytes".to_owned())?,
+        lease: Duration::from_millis(ask.lease_ms),
+        holds: ask.holds,
+        caught_up: ask.caught_up,
+        wanted,
+        rank: rank_in(ask.turn)?,
+    })
+}
+
+impl From<LeaseAnswer> for v1::LeaseAnswer {
+    fn from(answer: LeaseAnswer) -> Self {
+        let is = match answer {
+            LeaseAnswer::Granted { rank, lease, stale } => Is::Granted(v1::LeaseGranted {
+                turn: Some(rank.into()),
+                lease_ms: millis(lease),
+                stale,
+            }),
+            LeaseAnswer::Refused { why, left } => Is::Refused(v1::LeaseRefused {
+                quiet: why == NotGiven::Quiet,
+                left_ms: millis(left),
+            }),
+            LeaseAnswer::Known => Is::Known(v1::TurnKnown {}),
+        };
+        Self { is: Some(is) }
+    }
+}
+
+pub(crate) fn answer_in(answer: v1::LeaseAnswer) -> Result<LeaseAnswer, String> {
+    match answer.is {
+        Some(Is::Granted(granted)) => Ok(LeaseAnswer::Granted {
+            lease: Duration::from_millis(granted.lease_ms),
+            stale: granted.stale,
+            rank: rank_in(granted.turn)?,
+        }),
+        Some(Is::Refused(refused)) => Ok(LeaseAnswer::Refused {
+            why: match refused.quiet {
+                true => NotGiven::Quiet,
+                false => NotGiven::Taken,
+            },
+            left: Duration::from_millis(refused.left_ms),
+        }),
+        Some(Is::Known(_)) => Ok(LeaseAnswer::Known),
+        None => Err("central's answer does not fit the question".into()),
+    }
+}

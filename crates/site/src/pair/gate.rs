@@ -1,0 +1,110 @@
+//! What may be attempted now. Calls and writes that both machines know need the lease; those that only this one has ever had do
+//! not, and neither does anything where no other machine has a copy.
+
+use super::{Pair, lease_state::Until};
+use domain::{lock::lock, pair::Role};
+use link::peer::FOLLOW_WAIT;
+use std::{sync::atomic::Ordering, time::Duration};
+use tokio::time::{Instant, sleep_until};
+
+/// How many messages a lane may take from which place on.
+const ALL: i64 = 0;
+
+impl Pair {
+    /// The place from which on messages may be attempted: all of them, or those that the other machine has never been shown.
+    pub(crate) fn attempts_from(&self) -> i64 {
+        match self.is_free() || self.has_lease() {
+            true => ALL,
+            false => self.own_from.load(Ordering::SeqCst),
+        }
+    }
+
+    /// Whether the message at this place may be attempted now. Looked at directly before the network is.
+    pub(crate) fn may_attempt(&self, seq: i64) -> bool {
+        seq >= self.attempts_from()
+    }
+
+    /// Completes when the message at this place must not be attempted any more.
+    pub(crate) async fn attempt_must_end(&self, seq: i64) {
+        let mut until = self.until.subscribe();
+        while self.may_attempt(seq) {
+            let now = *until.borrow_and_update();
+            let ends = async {
+                match now {
+                    Some(until) => sleep_until(until.instant.min(Instant::now() + RECHECK)).await,
+                    // It may be attempted without one.
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = ends => {}
+                changed = until.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// Why calls and writes that both machines know are not attempted; none where they are.
+    pub fn held(&self) -> Option<String> {
+        if self.role() == Role::Standby || self.is_free() || self.has_lease() {
+            return None;
+        }
+        if self.standing().stale {
+            return Some(
+                "the other machine may have attempted them: they wait until it has come with its disk, or `waypost site promote --force`"
+                    .into(),
+            );
+        }
+        let (quiet, _) = self.leases()?.waits();
+        if !quiet.is_zero() {
+            return Some(format!(
+                "this machine has just started and asks for the lease in {} s",
+                quiet.as_secs() + 1
+            ));
+        }
+        let why = lock(&self.no_lease).clone();
+        Some(why.unwrap_or_else(|| "the lease has not been asked for yet".into()))
+    }
+
+    /// Nobody else can have anything of it, or a person decides.
+    fn is_free(&self) -> bool {
+        self.leases().is_none() || self.sole.load(Ordering::SeqCst)
+    }
+
+    fn has_lease(&self) -> bool {
+        let until: Option<Until> = *self.until.borrow();
+        !self.stale.load(Ordering::SeqCst)
+            && until.is_some_and(|until| Instant::now() < until.instant && self.clock.now() < until.wall)
+    }
+
+    /// Whether the standby asked for what changed a moment ago.
+    pub(super) fn is_fetched_from(&self, lease: Duration) -> bool {
+        let fetched = *lock(&self.fetched_at);
+        fetched.is_some_and(|at| at.elapsed() < lease.max(2 * FOLLOW_WAIT))
+    }
+
+    /// Everything up to here is about to be shown to the other machine.
+    pub(super) fn shown_up_to(&self, seq: i64) {
+        *lock(&self.fetched_at) = Some(Instant::now());
+        self.own_from.fetch_max(seq.saturating_add(1), Ordering::SeqCst);
+        if let Some(leases) = self.leases() {
+            leases.set_followed(true);
+        }
+    }
+
+    /// What the lease and the file say now, for those who look often.
+    pub(super) fn look_at_lease(&self) {
+        let standing = self.standing();
+        self.sole.store(standing.sole, Ordering::SeqCst);
+        self.stale.store(standing.stale, Ordering::SeqCst);
+        let until = self.leases().and_then(|leases| leases.until());
+        let (had, has) = (self.has_lease(), until.is_some());
+        self.until.send_replace(until);
+        if has && !had {
+            // What was held is due.
+            self.buffer.wake().look_again();
+        }
+    }
+}
+
+/// How often a running attempt looks whether the wall clock has gone past the end of its lease.
+const RECHECK: Duration = Duration::from_millis(500);

@@ -1,0 +1,131 @@
+//! The lease of this machine in real time: what [`Leases`] says, driven by this process's clocks.
+//!
+//! Always true: it lives as long as the process, whichever of the two this machine is meanwhile: what was promised before a change
+//! of roles is kept after it.
+
+use domain::{
+    Clock, Timestamp,
+    lock::lock,
+    pair::{Follower, Giver, Held, Leases, NoPromise, Rank, Terms},
+};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// When a lease ends: by whichever of the two clocks is there first. One stands still while the machine sleeps, the other can be
+/// set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Until {
+    pub instant: Instant,
+    pub wall: Timestamp,
+}
+
+/// What this machine holds and has promised.
+#[derive(Debug)]
+pub struct LeaseState {
+    clock: Arc<dyn Clock>,
+    now: Mutex<Now>,
+    /// The other machine may have the turn of this one.
+    followed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Now {
+    leases: Leases,
+    instant: Instant,
+    wall: Timestamp,
+}
+
+impl LeaseState {
+    /// Of a process that has just started.
+    pub fn started(lease: Duration, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Self::of(Leases::started(Terms::of(lease)), clock)
+    }
+
+    /// Of one that is certain that nothing was promised before: it needs no quiet time.
+    pub fn new(lease: Duration, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Self::of(Leases::after_quiet(Terms::of(lease), Duration::ZERO), clock)
+    }
+
+    fn of(leases: Leases, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let now = Now {
+            leases,
+            instant: Instant::now(),
+            wall: clock.now(),
+        };
+        Arc::new(Self {
+            now: Mutex::new(now),
+            clock,
+            // A process that has just started cannot know.
+            followed: AtomicBool::new(true),
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Leases) -> T) -> T {
+        let mut now = lock(&self.now);
+        let (instant, wall) = (Instant::now(), self.clock.now());
+        let awake = instant.saturating_duration_since(now.instant);
+        let time = wall.since(now.wall).max(awake);
+        (now.instant, now.wall) = (instant, wall);
+        now.leases.pass(time, awake);
+        work(&mut now.leases)
+    }
+
+    pub(super) fn lease(&self) -> Duration {
+        self.with(|leases| leases.terms().lease)
+    }
+
+    pub fn held(&self) -> Option<Held> {
+        self.with(|leases| leases.held())
+    }
+
+    pub(super) fn until(&self) -> Option<Until> {
+        let left = self.held()?.left;
+        Some(Until {
+            instant: Instant::now() + left,
+            wall: self.clock.now() + left,
+        })
+    }
+
+    /// How long this machine still neither asks nor promises, and how long it has promised not to take over.
+    pub(super) fn waits(&self) -> (Duration, Duration) {
+        self.with(|leases| (leases.quiet(), leases.promised()))
+    }
+
+    pub(super) fn set_followed(&self, followed: bool) {
+        self.followed.store(followed, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_followed(&self) -> bool {
+        self.followed.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn ask(&self, of: Giver) -> Option<u64> {
+        self.with(|leases| leases.ask(of))
+    }
+
+    pub(super) fn granted(&self, number: u64, lease: Duration) -> bool {
+        self.with(|leases| leases.granted(number, lease))
+    }
+
+    pub(super) fn gave_up(&self, number: u64) {
+        self.with(|leases| leases.gave_up(number));
+    }
+
+    pub(super) fn promise(&self, turn: Rank, lease: Duration, own: Follower) -> Result<Duration, NoPromise> {
+        self.with(|leases| leases.promise(turn, lease, own))
+    }
+
+    pub(super) fn renounce(&self) {
+        self.with(Leases::renounce);
+    }
+
+    pub(super) fn released(&self) {
+        self.with(Leases::released);
+    }
+}

@@ -1,0 +1,236 @@
+//! Two agents of one site and central in processes of their own: the active agent is killed and its disk thrown away, and the other
+//! takes over by itself, because central agrees.
+
+use crate::{
+    node::{Node, Setup},
+    site_agent::{AgentProcess, SiteSetup},
+    site_pair::{done, free_addresses, is_a, is_whole, looked_into, until, waypost},
+    size::pick,
+};
+use client::TrackedOperationId;
+use domain::site::OperationStatus;
+use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+/// Calls that are under way at once.
+const SENDERS: usize = 4;
+/// Accepted in each round before the active one is killed.
+const SENT: usize = 150;
+
+struct World {
+    central: Node,
+    erp: HttpReceiver,
+    setups: [SiteSetup; 2],
+}
+
+async fn world(folder: &Path) -> World {
+    let mut setup = Setup::sqlite(folder);
+    setup.env = vec![("WAYPOST_SERVER__SITE_LEASE".into(), "1s".into())];
+    let central = Node::start(&setup).await;
+    let key = central.client.register_site("north").await.unwrap().key;
+    let options = HttpOptions {
+        keep: 1_000_000,
+        ..HttpOptions::default()
+    };
+    let erp = HttpReceiver::start(options).await.unwrap();
+    let at = free_addresses();
+    let setup = |name: &str, here: usize| {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        SiteSetup {
+            id: "north".into(),
+            folder,
+            central: format!("http://{}", central.link),
+            key: key.clone(),
+            more: format!(
+                "node = {name:?}\n[site.replication]\nlisten = \"{}\"\npeer = \"http://{}\"\nlease = \"1s\"\n\
+                 wait_for_standby = true\n[[site.system]]\nname = \"erp\"\nbase_url = {:?}\ntimeout = \"2s\"\n",
+                at[here],
+                at[1 - here],
+                erp.url("/api")
+            ),
+        }
+    };
+    World {
+        setups: [setup("north-a", 0), setup("north-b", 1)],
+        central,
+        erp,
+    }
+}
+
+/// The machine has a lease, and this one gave it.
+async fn has_lease(by: &str, agent: &AgentProcess) {
+    until(&format!("a lease by {by}"), agent, async || {
+        let pair = agent.site.pair().await;
+        pair.is_ok_and(|pair| pair.lease_by.as_deref() == Some(by))
+    })
+    .await;
+}
+
+/// Two that run, the first of them active with a lease of the second.
+async fn a_pair(world: &World) -> [AgentProcess; 2] {
+    let [first, second] = &world.setups;
+    let agents = [
+        AgentProcess::start(first).await,
+        AgentProcess::start(second).await,
+    ];
+    until("the other to be asked", &agents[0], async || {
+        let pair = agents[0].site.pair().await;
+        pair.is_ok_and(|pair| pair.other.role.is_some())
+    })
+    .await;
+    done(&waypost(&agents[0], &["site", "promote"]));
+    is_a("Active", &agents[0]).await;
+    is_whole(&agents[1]).await;
+    has_lease("Standby", &agents[0]).await;
+    agents
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_takes_over_by_itself_and_makes_the_calls_that_waited() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = world(folder.path()).await;
+    let [active, standby] = a_pair(&world).await;
+    world.erp.on(HttpRule::status(503));
+    let mut waiting = vec![];
+    for _ in 0..20 {
+        let id = TrackedOperationId::mint();
+        let call = active.site.call("erp").post("/orders").id(id).max_retries(0);
+        assert!(call.send().await.unwrap().accepted);
+        waiting.push(id);
+    }
+    is_whole(&standby).await;
+    active.kill();
+    std::fs::remove_dir_all(&world.setups[0].folder).unwrap();
+    world.erp.behave();
+    is_a("Active", &standby).await;
+    has_lease("Central", &standby).await;
+    standby.drained().await;
+    for id in &waiting {
+        let tracking = standby.site.tracking(*id).await.unwrap();
+        assert_eq!(tracking.status, OperationStatus::Delivered, "{id}");
+    }
+    // An empty disk comes back and gives the lease once it has everything.
+    std::fs::create_dir_all(&world.setups[0].folder).unwrap();
+    let back = AgentProcess::start(&world.setups[0]).await;
+    is_whole(&back).await;
+    has_lease("Standby", &standby).await;
+    let sites = world.central.client.sites().await.unwrap();
+    assert_eq!(sites.len(), 1);
+    assert_eq!(sites[0].node.as_deref(), Some("north-b"), "{sites:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_that_stood_still_past_its_lease_makes_no_call_when_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = world(folder.path()).await;
+    let [active, standby] = a_pair(&world).await;
+    world.erp.on(HttpRule::status(503));
+    for _ in 0..10 {
+        let call = active.site.call("erp").post("/orders").max_retries(0);
+        assert!(call.send().await.unwrap().accepted);
+    }
+    is_whole(&standby).await;
+    active.signal("STOP");
+    is_a("Active", &standby).await;
+    has_lease("Central", &standby).await;
+    world.erp.behave();
+    standby.drained().await;
+    active.signal("CONT");
+    // It learns that it was replaced, and follows.
+    is_whole(&active).await;
+    has_lease("Standby", &standby).await;
+    let made = world.erp.requests().into_iter().filter(|request| request.taken);
+    assert_eq!(made.count(), 10, "each call was made once");
+}
+
+/// What was accepted, and whether the standby had it.
+type Accepted = Arc<Mutex<Vec<(TrackedOperationId, bool)>>>;
+
+/// Calls until the agent is gone.
+fn senders(agent: &AgentProcess) -> (Accepted, tokio::task::JoinSet<()>) {
+    let accepted = Arc::new(Mutex::new(vec![]));
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..SENDERS {
+        let (site, accepted) = (agent.site.clone(), accepted.clone());
+        all.spawn(async move {
+            loop {
+                let id = TrackedOperationId::mint();
+                let call = site.call("erp").post("/orders").id(id).max_retries(0);
+                match call.send().await {
+                    Ok(sent) if sent.accepted => {
+                        accepted.lock().unwrap().push((id, sent.replicated == Some(true)));
+                    }
+                    Ok(_) => {}
+                    // The agent was killed.
+                    Err(_) => return,
+                }
+            }
+        });
+    }
+    (accepted, all)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_machine_loses_nothing_that_was_answered_replicated_and_repeats_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = world(folder.path()).await;
+    world.erp.on(HttpRule::status(503).chance(0.3));
+    let [mut active, mut standby] = a_pair(&world).await;
+    let mut here = 0;
+    for round in 0..pick(2, 20) {
+        let before = world.erp.requests().len();
+        let (accepted, mut sending) = senders(&active);
+        until("calls to be taken in", &active, async || {
+            accepted.lock().unwrap().len() >= SENT
+        })
+        .await;
+        active.kill();
+        while sending.join_next().await.is_some() {}
+        let position = standby.site.pair().await.unwrap().position;
+        let gone = world.setups[here].folder.with_extension(format!("gone-{round}"));
+        std::fs::rename(&world.setups[here].folder, &gone).unwrap();
+        is_a("Active", &standby).await;
+        has_lease("Central", &standby).await;
+        standby.drained().await;
+        let accepted = accepted.lock().unwrap().clone();
+        for (id, replicated) in &accepted {
+            let there = standby.site.tracking(*id).await;
+            let delivered = there.is_ok_and(|there| there.status == OperationStatus::Delivered);
+            assert!(
+                delivered || !replicated,
+                "{id} was answered replicated and is gone"
+            );
+        }
+        // What was made twice: at most what was under way, and what the standby had not heard of.
+        let lag = looked_into(&gone, position).await.changes;
+        let mut made: HashMap<String, usize> = HashMap::new();
+        for request in &world.erp.requests()[before..] {
+            if request.taken {
+                *made
+                    .entry(request.header("idempotency-key").unwrap().to_owned())
+                    .or_default() += 1;
+            }
+        }
+        let repeats: usize = made.values().map(|n| n - 1).sum();
+        println!(
+            "round {round}: {} accepted, {repeats} repeats, {lag} changes behind",
+            accepted.len()
+        );
+        assert!(
+            repeats <= lag + SENDERS,
+            "{repeats} repeats, {lag} changes behind"
+        );
+        std::fs::remove_dir_all(&gone).unwrap();
+        std::fs::create_dir_all(&world.setups[here].folder).unwrap();
+        let back = AgentProcess::start(&world.setups[here]).await;
+        active = std::mem::replace(&mut standby, back);
+        here = 1 - here;
+        is_whole(&standby).await;
+        has_lease("Standby", &active).await;
+    }
+}
