@@ -76,6 +76,9 @@ pub enum NoPromise {
     OtherTurn,
     /// Its copy is not whole.
     Behind,
+    /// Its file began empty, and central has not confirmed the turn it follows since: what the machine made with the disk it
+    /// lost, in a turn that the active one may not know of, is not in any file.
+    NotConfirmed,
     /// It is active itself, or about to become it.
     TakesOver,
 }
@@ -86,6 +89,7 @@ impl fmt::Display for NoPromise {
             Self::JustStarted => "it has just started",
             Self::OtherTurn => "it does not follow this turn",
             Self::Behind => "its copy is not complete",
+            Self::NotConfirmed => "its disk is new, and central has not confirmed this turn since",
             Self::TakesOver => "it is about to take over, or has",
         })
     }
@@ -100,6 +104,8 @@ pub struct Follower {
     pub rank: Rank,
     /// Nothing was missing in its copy when it last looked.
     pub caught_up: bool,
+    /// Central has confirmed the turn since this machine joined with an empty file, or it never did that.
+    pub confirmed: bool,
 }
 
 /// A question that has not been answered.
@@ -219,6 +225,9 @@ impl Leases {
         if !own.caught_up {
             return Err(NoPromise::Behind);
         }
+        if !own.confirmed {
+            return Err(NoPromise::NotConfirmed);
+        }
         let lease = lease.min(self.terms.lease);
         self.promised = self.promised.max(self.terms.kept(lease));
         Ok(lease)
@@ -260,6 +269,7 @@ mod tests {
             follows: true,
             rank: rank(counter),
             caught_up: true,
+            confirmed: true,
         }
     }
 
@@ -327,6 +337,18 @@ mod tests {
             Err(NoPromise::OtherTurn)
         );
         assert_eq!(leases.promised(), Duration::ZERO, "a refusal binds nobody");
+    }
+
+    #[test]
+    fn a_machine_with_a_new_disk_promises_nothing_until_central_has_confirmed_the_turn() {
+        let mut leases = quiet_over();
+        let new = Follower {
+            confirmed: false,
+            ..follower(1)
+        };
+        assert_eq!(leases.promise(rank(1), LEASE, new), Err(NoPromise::NotConfirmed));
+        assert_eq!(leases.promised(), Duration::ZERO);
+        assert_eq!(leases.promise(rank(1), LEASE, follower(1)), Ok(LEASE));
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub struct Node {
     pub floor: i64,
     /// Somebody else may have attempted what is in its file, in a turn it has not seen.
     pub stale: bool,
+    /// Its file began empty under this id, and nobody has vouched for it yet.
+    pub joined: Option<Uuid>,
+    /// As the active one: central has confirmed its turn since the other machine joined under this id.
+    pub vouches: Option<Uuid>,
 }
 
 /// What this machine does about the other.
@@ -65,11 +69,21 @@ impl Node {
     }
 
     /// Whether the other brings what this machine may have missed: it has a past in common with this one and has not merely copied
-    /// the turn that this one is in. A machine that lost its disk brings nothing.
+    /// the turn that this one is in. A machine that lost its disk brings nothing, also once it has copied an earlier turn; neither
+    /// does one that misses something itself; and what this machine made before it lost its own disk, nobody can bring.
     pub fn learns_from(&self, other: &Self) -> bool {
         let ours = self.history.rank();
         let copied = other.history.epochs().iter().any(|epoch| epoch.rank() == ours);
-        !copied && self.history.fork(&other.history) != Fork::Strangers
+        let lost = self.joined.is_some() || other.joined.is_some();
+        !copied && !lost && !other.stale && self.history.fork(&other.history) != Fork::Strangers
+    }
+
+    /// Under which id this machine joined an active one of this history; none where it never did, or that one vouches for it. A file
+    /// without a past in common joins now: what its machine did with an earlier file, no file tells.
+    pub fn joins(&self, active: &History, vouches: Option<Uuid>) -> Option<Uuid> {
+        let stranger = self.history.fork(active) == Fork::Strangers;
+        let joined = self.joined.or(stranger.then_some(self.id));
+        joined.filter(|id| self.role == Role::Standby && vouches != Some(*id))
     }
 
     fn plan(&self, active: &Self) -> Plan {
@@ -120,6 +134,8 @@ mod tests {
             position,
             floor,
             stale: false,
+            joined: None,
+            vouches: None,
         }
     }
 
@@ -217,6 +233,42 @@ mod tests {
         let empty = node(1, Standby, &[], 0, 0);
         let copied = node(1, Standby, &[(1, 1), (3, 50)], 60, 0);
         assert!(!stale.learns_from(&empty) && !stale.learns_from(&copied));
+        let copied_before = Node {
+            joined: Some(empty.id),
+            ..was_not.clone()
+        };
+        let also_stale = Node {
+            stale: true,
+            ..was_active.clone()
+        };
+        assert!(!stale.learns_from(&copied_before) && !stale.learns_from(&also_stale));
+        let lost_its_own = Node {
+            joined: Some(Uuid::from_u128(9)),
+            ..stale
+        };
+        assert!(!lost_its_own.learns_from(&was_active));
+    }
+
+    #[test]
+    fn a_file_without_a_common_past_has_joined_until_the_active_one_vouches_for_it() {
+        let (active, id) = (history(&[(1, 1)]), Uuid::from_u128);
+        let empty = node(2, Standby, &[], 0, 0);
+        assert_eq!(empty.joins(&active, None), Some(id(2)));
+        assert_eq!(empty.joins(&active, Some(id(2))), None);
+        // Its whole copy is another file, and has not joined anew.
+        let copy = Node {
+            joined: Some(id(2)),
+            ..node(3, Standby, &[(1, 1)], 100, 0)
+        };
+        assert_eq!(copy.joins(&active, None), Some(id(2)));
+        assert_eq!(
+            copy.joins(&active, Some(id(9))),
+            Some(id(2)),
+            "another disk was meant"
+        );
+        assert_eq!(copy.joins(&active, Some(id(2))), None);
+        let old = node(4, Standby, &[(1, 1)], 60, 0);
+        assert_eq!(old.joins(&active, None), None, "it has had its file all along");
     }
 
     #[test]

@@ -65,6 +65,13 @@ pub struct Standing {
     /// No other machine has anything of this file, or a person said that it does not run: no lease is needed.
     #[serde(default)]
     pub sole: bool,
+    /// Of a standby whose file began empty: the id it had then, until an active one vouches for it. What this machine made before is
+    /// in no file.
+    #[serde(default)]
+    pub joined: Option<Uuid>,
+    /// Of an active one: central has confirmed its turn since the other machine joined under this id.
+    #[serde(default)]
+    pub vouches: Option<Uuid>,
 }
 
 impl Standing {
@@ -77,6 +84,8 @@ impl Standing {
             caught_up: false,
             stale: false,
             sole: false,
+            joined: None,
+            vouches: None,
         }
     }
 }

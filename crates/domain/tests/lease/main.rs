@@ -1,15 +1,19 @@
 //! Every order of events that a bounded world allows, for the lease of a pair: two machines, central, clocks that differ by a
 //! tenth, messages that come late, in another order or never, crashes, lost disks, and a witness whose database is put back.
 
+mod rules;
 mod world;
 
+use rules::{Limits, Rules};
 use stateright::{Checker, HasDiscoveries, Model, Property};
-use world::{Event, Limits, Rules, World};
+use std::time::Instant;
+use world::{Event, World};
 
 const OVERLAP: &str = "no two machines hold a lease at once";
 const UNSEEN: &str = "nobody attempts what was attempted in a turn it has not seen";
 const TAKES_OVER: &str = "the standby takes over and attempts what both know";
 const GOES_ON: &str = "an active one that lost its standby goes on by the witness";
+const GIVES_AGAIN: &str = "a machine with a new disk gives the lease again";
 
 #[derive(Debug, Clone)]
 struct Pair {
@@ -40,6 +44,7 @@ impl Model for Pair {
             Property::always(UNSEEN, |_, world: &World| !world.attempted_unseen),
             Property::sometimes(TAKES_OVER, |_, world: &World| world.attempted_by(1)),
             Property::sometimes(GOES_ON, |_, world: &World| world.attempted_alone(0)),
+            Property::sometimes(GIVES_AGAIN, |_, world: &World| world.new_disk_gives()),
         ]
     }
 }
@@ -51,51 +56,68 @@ fn check(rules: Rules, limits: Limits) -> impl Checker<Pair> {
 }
 
 /// What each world may contain besides time and questions. Together they cover each fault and each pair of them that the rules
-/// speak of; all at once would take hours.
+/// speak of; all at once would take hours. `WAYPOST_TEST_SIZE=soak` goes through larger ones.
 fn worlds() -> Vec<Limits> {
     let calm = Limits::default();
-    let leaps_only = Limits { steps: 0, ..calm };
-    vec![
+    let of = |questions, [handovers, crashes, lost_disks, restores]: [u8; 4]| Limits {
+        steps: 0,
+        questions,
+        handovers,
+        crashes,
+        lost_disks,
+        restores,
+        ..calm
+    };
+    let mut worlds = vec![
         calm,
-        Limits {
-            handovers: 1,
-            questions: 2,
-            ..leaps_only
-        },
-        Limits {
-            crashes: 1,
-            ..leaps_only
-        },
-        Limits {
-            lost_disks: 1,
-            ..leaps_only
-        },
-        Limits {
-            restores: 1,
-            ..leaps_only
-        },
-        Limits {
-            crashes: 1,
-            restores: 1,
-            questions: 2,
-            ..leaps_only
-        },
-    ]
+        of(2, [1, 0, 0, 0]),
+        of(2, [2, 0, 0, 0]),
+        of(3, [0, 1, 0, 0]),
+        of(3, [0, 0, 1, 0]),
+        of(2, [1, 0, 1, 0]),
+        of(2, [0, 1, 1, 0]),
+        of(3, [0, 0, 0, 1]),
+        of(2, [0, 1, 0, 1]),
+        of(2, [0, 0, 1, 1]),
+    ];
+    if std::env::var("WAYPOST_TEST_SIZE").is_ok_and(|size| size == "soak") {
+        worlds.extend([
+            of(3, [2, 0, 0, 0]),
+            of(3, [1, 0, 1, 0]),
+            of(2, [2, 0, 1, 0]),
+            of(3, [0, 1, 1, 0]),
+            of(3, [0, 0, 2, 0]),
+            of(3, [0, 1, 0, 1]),
+            of(3, [0, 0, 1, 1]),
+            of(2, [1, 0, 0, 1]),
+            of(2, [1, 1, 0, 0]),
+            of(2, [1, 0, 1, 1]),
+        ]);
+    }
+    worlds
 }
 
 #[test]
 fn leases_never_overlap_and_nobody_repeats_what_it_has_not_seen() {
+    let mut wrong = vec![];
     for limits in worlds() {
+        let began = Instant::now();
         let checker = check(Rules::ALL, limits);
         for property in [OVERLAP, UNSEEN] {
             if let Some(path) = checker.discovery(property) {
-                panic!("{limits:?}, {property}: {:#?}", path.into_actions());
+                wrong.push(format!("{limits:?}, {property}: {:?}", path.into_actions()));
             }
         }
-        assert!(checker.discovery(TAKES_OVER).is_some(), "{limits:?}");
-        assert!(checker.discovery(GOES_ON).is_some(), "{limits:?}");
-        println!("{limits:?}: {} states", checker.unique_state_count());
+        let gives_again = (limits.lost_disks > 0).then_some(GIVES_AGAIN);
+        for property in [TAKES_OVER, GOES_ON].into_iter().chain(gives_again) {
+            if checker.discovery(property).is_none() {
+                wrong.push(format!("{limits:?}, never: {property}"));
+            }
+        }
+        let (states, took) = (checker.unique_state_count(), began.elapsed());
+        println!("{limits:?}: {states} states, {} s", took.as_secs());
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 fn breaks(rules: Rules, limits: Limits, property: &'static str) {
@@ -146,4 +168,47 @@ fn a_stale_machine_that_attempts_what_it_inherited_is_not_enough() {
         ..Rules::ALL
     };
     breaks(rules, Limits::default(), UNSEEN);
+}
+
+#[test]
+fn a_machine_with_a_new_disk_that_gives_leases_at_once_is_not_enough() {
+    let rules = Rules {
+        confirmed: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        lost_disks: 1,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
+}
+
+#[test]
+fn a_meeting_with_a_machine_that_has_only_copied_is_not_enough_to_be_fresh_again() {
+    let rules = Rules {
+        brings_its_disk: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        lost_disks: 1,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
+}
+
+#[test]
+fn an_answer_that_finds_another_file_than_the_one_that_asked_is_not_enough_for_a_turn() {
+    let rules = Rules {
+        same_as_asked: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        handovers: 2,
+        questions: 2,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
 }

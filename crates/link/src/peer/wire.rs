@@ -44,6 +44,7 @@ impl From<Node> for v1::Node {
             first: epoch.first,
             first_message: epoch.first_message,
         };
+        let bytes = |id: Uuid| id.as_bytes().to_vec();
         Self {
             id: node.id.as_bytes().to_vec(),
             active: node.role == Role::Active,
@@ -51,6 +52,8 @@ impl From<Node> for v1::Node {
             position: node.position,
             floor: node.floor,
             stale: node.stale,
+            joined: node.joined.map(bytes),
+            vouches: node.vouches.map(bytes),
         }
     }
 }
@@ -85,6 +88,8 @@ impl TryFrom<v1::Node> for Node {
             position: node.position,
             floor: node.floor,
             stale: node.stale,
+            joined: node.joined.as_deref().map(uuid).transpose()?,
+            vouches: node.vouches.as_deref().map(uuid).transpose()?,
         })
     }
 }

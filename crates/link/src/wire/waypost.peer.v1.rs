@@ -80,6 +80,12 @@ pub struct Node {
     /// Somebody else may have attempted what is in its file, in a turn it has not seen.
     #[prost(bool, tag = "6")]
     pub stale: bool,
+    /// Its file began empty under this id, and nobody has vouched for it yet.
+    #[prost(bytes = "vec", optional, tag = "7")]
+    pub joined: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
+    /// Central has confirmed its turn since the other machine joined under this id.
+    #[prost(bytes = "vec", optional, tag = "8")]
+    pub vouches: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Epoch {

@@ -48,6 +48,8 @@ fn a_node(role: Role) -> Node {
         position: 9,
         floor: 3,
         stale: true,
+        joined: Some(Uuid::new_v4()),
+        vouches: Some(Uuid::new_v4()),
     }
 }
 

@@ -67,7 +67,9 @@ impl Pair {
     async fn fill(&self, session: &mut PeerSession, side: &Buffer) -> Result<u64, String> {
         let broken = |e: store::Error| domain::chain(&e);
         let began = session.look().await?;
-        side.copy_begins(began.position, began.history.clone(), began.stale)
+        // The copy is another file of the same machine: what was not known of that is not known of this.
+        let joined = self.node().await?.joins(&began.history, began.vouches);
+        side.copy_begins(began.position, began.history.clone(), began.stale, joined)
             .await
             .map_err(broken)?;
         let mut rows = 0;

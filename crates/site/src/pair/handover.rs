@@ -58,7 +58,9 @@ impl Pair {
                 )));
             }
         };
-        let standing = self.buffer.promote(known, sole).await?;
+        // The first turn of all, in an empty file: nobody has anything of it.
+        let first = known == 0 && self.standing().history.last().is_none();
+        let standing = self.buffer.promote(known, sole || first).await?;
         if let Some(leases) = self.leases() {
             // To nobody: the other has stepped down, or a person said that it does not run.
             leases.released();
@@ -78,6 +80,14 @@ impl Pair {
     async fn take_from(&self, mut session: PeerSession, force: bool) -> Result<u64, NotNow> {
         let ours = self.node().await.map_err(NotNow::Failed)?;
         let theirs = session.node.clone();
+        let joined = ours.joined.filter(|id| theirs.vouches != Some(*id));
+        if joined.is_some() && self.leases().is_some() && !force {
+            return Err(NotNow::Unsafe(
+                "this machine has a new disk, and central has not confirmed since that nothing was made before that the other does not \
+                 know of; wait until it has, or force it"
+                    .into(),
+            ));
+        }
         if theirs.role == Role::Active {
             match ours.meets(&theirs) {
                 Meeting::Follow(Plan::Changes { after })

@@ -39,12 +39,16 @@ impl PeerHost for Host {
                 about.name, about.version
             ));
         }
-        // Before anything is shown: from here on the lease is needed for it.
-        self.0.buffer.other_is_there().await.map_err(words)?;
-        self.0.look_at_lease();
         let ours = self.0.node().await?;
+        let joins = other.joins(&ours.history, ours.vouches);
+        // Before anything is shown: from here on the lease is needed for it.
+        self.0.buffer.other_is_there(joins).await.map_err(words)?;
+        self.0.look_at_lease();
         if ours.stale && ours.learns_from(&other) {
             self.0.learns.store(true, Ordering::SeqCst);
+        } else if joins.is_some() {
+            // Who would have told has lost its disk.
+            self.0.learns.store(false, Ordering::SeqCst);
         }
         self.0.heard(Some(&about), &other);
         Ok(())
@@ -112,10 +116,11 @@ impl PeerHost for Host {
             follows: standing.role == Role::Standby,
             rank: standing.history.rank(),
             caught_up: standing.caught_up,
+            confirmed: standing.joined.is_none(),
         };
         let promised = leases.promise(turn, lease, own);
-        if promised == Err(NoPromise::OtherTurn) {
-            self.0.turn_is_new.store(true, Ordering::SeqCst);
+        if matches!(promised, Err(NoPromise::OtherTurn | NoPromise::NotConfirmed)) {
+            self.0.looks_again.store(true, Ordering::SeqCst);
         }
         promised.map_err(|why| why.to_string())
     }

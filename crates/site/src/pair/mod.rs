@@ -118,8 +118,9 @@ pub struct Pair {
     learns: AtomicBool,
     /// When the standby last asked for what changed.
     fetched_at: Mutex<Option<Instant>>,
-    /// The active one asked for a lease in a turn that this standby does not know yet.
-    turn_is_new: AtomicBool,
+    /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
+    /// central confirmed it is missing.
+    looks_again: AtomicBool,
 }
 
 impl std::fmt::Debug for Pair {
@@ -162,7 +163,7 @@ impl Pair {
             own_from: AtomicI64::new(own_from),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
-            turn_is_new: AtomicBool::new(false),
+            looks_again: AtomicBool::new(false),
         });
         pair.look_at_lease();
         Ok(pair)

@@ -107,8 +107,16 @@ impl Renewing {
             true => Wanted::NewTurn,
             false => Wanted::Renewal,
         };
+        // Known before central is asked: then whatever the other made with a disk it lost was before central's answer.
+        let joins = self.pair.joins(standing);
         match self.ask_witness(standing, wanted).await {
-            Ok(()) => Ok("central gave the lease".into()),
+            Ok(()) => {
+                if let Some(id) = joins {
+                    let vouched = self.pair.buffer.vouch_for(id).await;
+                    vouched.map_err(|e| domain::chain(&e))?;
+                }
+                Ok("central gave the lease".into())
+            }
             Err(central) => Err(format!(
                 "the standby does not give the lease ({standby}), and neither does central ({central})"
             )),
@@ -181,7 +189,7 @@ impl Renewing {
         }
         // The turn is on the disk before anything is attempted in it. Whoever follows later is told of it, and sets this again.
         self.leases.set_followed(false);
-        let taken = self.pair.buffer.take_turn(rank, stale && !holds).await;
+        let taken = self.pair.buffer.take_turn(standing, rank, stale && !holds).await;
         if let Err(error) = taken {
             self.leases.gave_up(number);
             return Err(domain::chain(&error));

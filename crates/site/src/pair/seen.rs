@@ -4,10 +4,11 @@ use super::Pair;
 use domain::{
     Timestamp,
     lock::lock,
-    pair::{Giver, Node, Role},
+    pair::{Giver, Node, Role, Standing},
 };
 use link::{PairReport, peer::About};
 use std::{collections::BTreeMap, time::Duration};
+use uuid::Uuid;
 
 /// What this machine has heard of the other.
 #[derive(Debug, Default)]
@@ -133,6 +134,12 @@ impl Pair {
     /// Up to where the other has everything on its disk, as far as it has said.
     pub(super) fn standby_has(&self) -> i64 {
         lock(&self.seen).copy.map_or(0, |(position, _)| position)
+    }
+
+    /// Under which id the other machine has joined, where this one, which is active, does not vouch for it yet.
+    pub(super) fn joins(&self, standing: &Standing) -> Option<Uuid> {
+        let seen = lock(&self.seen);
+        seen.node.as_ref()?.joins(&standing.history, standing.vouches)
     }
 
     /// Whether no active machine is heard of, and this one has at least as much as the other.

@@ -84,8 +84,8 @@ impl Watch {
         let session = match &mut self.session {
             Some(session) => {
                 // A standby that follows hears of a change with what it fetches.
-                let new_turn = pair.turn_is_new.swap(false, Ordering::SeqCst);
-                if ours.role == Role::Active || session.node.role != Role::Active || new_turn {
+                let again = pair.looks_again.swap(false, Ordering::SeqCst);
+                if ours.role == Role::Active || session.node.role != Role::Active || again {
                     session.node = session.look().await?;
                 }
                 session
@@ -138,10 +138,11 @@ async fn follow(
                 // It may have met somebody since.
                 session.node = session.look().await?;
             }
-            if (&ours.history, ours.stale) != (&session.node.history, session.node.stale) {
-                let (history, stale) = (session.node.history.clone(), session.node.stale);
-                let adopted = pair.buffer.follow(history, stale).await;
-                adopted.map_err(|e| domain::chain(&e))?;
+            let theirs = &session.node;
+            let joined = ours.joins(&theirs.history, theirs.vouches);
+            if (&ours.history, ours.stale, ours.joined) != (&theirs.history, theirs.stale, joined) {
+                let adopted = pair.buffer.follow(theirs.history.clone(), theirs.stale, joined);
+                adopted.await.map_err(|e| domain::chain(&e))?;
             }
             pair.fetch(session, after).await.map(Looked::More)
         }

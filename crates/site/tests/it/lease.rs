@@ -224,3 +224,29 @@ async fn who_was_left_behind_makes_nothing_that_it_inherited_until_it_has_met_th
     a.end().await;
     b.end().await;
 }
+
+#[tokio::test]
+async fn a_machine_with_a_new_disk_gives_no_lease_until_central_has_confirmed_the_turn() {
+    let mut world = world();
+    let central = automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    central.goes(false);
+    let gone = b.end().await;
+    gone.loses_its_disk();
+    let b = gone.run();
+    until("the new disk is why calls are held", || {
+        held(&a).is_some_and(|why| why.contains("its disk is new"))
+    })
+    .await;
+    let standby = b.becomes(Role::Standby).await;
+    let refused = standby.site.pair().unwrap().promote(false).await;
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("new disk"), "{why}");
+    drop(standby);
+    central.goes(true);
+    has_lease(&a, LeaseBy::Standby).await;
+    assert_eq!(held(&a), None);
+    a.end().await;
+    b.end().await;
+}

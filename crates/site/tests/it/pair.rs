@@ -88,6 +88,11 @@ impl Machine {
         (agent, stop, tokio::spawn(served))
     }
 
+    /// It comes back with an empty one.
+    pub fn loses_its_disk(&self) {
+        std::fs::remove_file(&self.file).unwrap();
+    }
+
     pub fn run(self) -> Live {
         let (now, stop) = (Arc::new(Mutex::new(None)), CancellationToken::new());
         let (machine, shown, told) = (self.clone(), now.clone(), stop.clone());
@@ -304,7 +309,7 @@ async fn a_standby_sends_nothing_and_whoever_takes_over_sends_what_waits() {
     b.holds(1).await;
     // The machine dies with its disk: nothing of it is ever seen again.
     let gone = a.end().await;
-    std::fs::remove_file(&gone.file).unwrap();
+    gone.loses_its_disk();
     let tried = world.systems.attempts();
     world.systems.always(Reply::Delivered);
     let standby = b.agent().unwrap();

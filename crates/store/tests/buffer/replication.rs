@@ -18,6 +18,7 @@ use store::{
         replication::{self, put_in_place, side_file},
     },
 };
+use uuid::Uuid;
 
 const ALL: usize = usize::MAX;
 
@@ -96,7 +97,7 @@ impl World {
         now(active.join_pair());
         let began = now(active.promote(0, false));
         now(standby.join_pair());
-        now(standby.follow(began.history.clone(), false));
+        now(standby.follow(began.history.clone(), false, None));
         now(late.join_pair());
         let world = Self {
             copy: CopyUnderWay {
@@ -215,7 +216,7 @@ impl World {
         };
         if self.copy.table == 0 && self.copy.after.is_none() {
             let node = now(self.active.node());
-            now(self.late.copy_begins(node.position, node.history, false));
+            now(self.late.copy_begins(node.position, node.history, false, None));
         }
         let part = now(self.active.copy_part(*table, self.copy.after.clone(), bytes));
         now(self.late.put_part(*table, part.rows));
@@ -312,7 +313,7 @@ async fn an_attached(active: &Buffer) -> (Place, Buffer) {
     buffer.join_pair().await.unwrap();
     let node = active.node().await.unwrap();
     buffer
-        .copy_begins(node.position, node.history, false)
+        .copy_begins(node.position, node.history, false, None)
         .await
         .unwrap();
     for table in Table::ALL {
@@ -511,7 +512,9 @@ async fn a_planned_handover_needs_no_copy() {
         after: stepped_down.position,
     };
     assert_eq!(met, domain::pair::Meeting::Follow(expected));
-    old.follow(new.standing().unwrap().history, false).await.unwrap();
+    old.follow(new.standing().unwrap().history, false, None)
+        .await
+        .unwrap();
     follow_to_the_end(&new, &old).await;
     assert_eq!(old.depth(), new.depth());
 }
@@ -567,7 +570,7 @@ async fn a_whole_copy_takes_the_place_of_the_file_and_the_old_one_stays_beside_i
     let (side, clock) = (side_file(&place.file()).unwrap(), place.clock.clone());
     let copy = Buffer::open(&Options::at(&side), clock.clone()).unwrap();
     let node = active.node().await.unwrap();
-    copy.copy_begins(node.position, node.history, false)
+    copy.copy_begins(node.position, node.history, false, None)
         .await
         .unwrap();
     let part = active.copy_part(Table::Messages, None, ALL).await.unwrap();
@@ -586,4 +589,53 @@ async fn a_whole_copy_takes_the_place_of_the_file_and_the_old_one_stays_beside_i
     let now = place.open();
     assert!(get(&now, id).await.is_some());
     assert_eq!(now.set_aside(), None);
+}
+
+#[tokio::test]
+async fn an_active_one_vouches_for_whom_it_met_while_nobody_had_anything_of_its_file() {
+    let place = Place::new();
+    let active = place.open();
+    active.join_pair().await.unwrap();
+    active.promote(0, true).await.unwrap();
+    let [first, second] = [Uuid::new_v4(), Uuid::new_v4()];
+    active.other_is_there(Some(first)).await.unwrap();
+    let standing = active.standing().unwrap();
+    assert_eq!((standing.sole, standing.vouches), (false, Some(first)));
+    active.other_is_there(Some(second)).await.unwrap();
+    let standing = active.standing().unwrap();
+    assert_eq!(standing.vouches, Some(first), "somebody has a copy by now");
+    active.vouch_for(second).await.unwrap();
+    assert_eq!(active.node().await.unwrap().vouches, Some(second));
+    active.step_down().await.unwrap();
+    active.vouch_for(first).await.unwrap();
+    assert_eq!(active.standing().unwrap().vouches, None, "its turn is over");
+}
+
+#[tokio::test]
+async fn who_joined_empty_keeps_that_in_mind_until_it_is_vouched_for_or_takes_over_fresh() {
+    let (_place, active) = an_active().await;
+    let node = active.node().await.unwrap();
+    let joined = Some(Uuid::new_v4());
+    for (stale, kept) in [(true, joined), (false, None)] {
+        let place = Place::new();
+        let copy = place.open();
+        copy.copy_begins(node.position, node.history.clone(), false, joined)
+            .await
+            .unwrap();
+        let before = copy.standing().unwrap();
+        assert_eq!(before.joined, joined);
+        let turn = (9, Uuid::new_v4());
+        let after = copy.take_turn(&before, turn, stale).await.unwrap();
+        assert_eq!((after.joined, after.stale), (kept, stale));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_is_not_begun_by_a_file_that_has_stepped_down_since_it_asked() {
+    let (_place, active) = an_active().await;
+    let asked = active.standing().unwrap();
+    active.step_down().await.unwrap();
+    let turn = (9, Uuid::new_v4());
+    assert!(active.take_turn(&asked, turn, false).await.is_err());
+    assert_eq!(active.standing().unwrap().role, Role::Standby);
 }

@@ -20,6 +20,7 @@ use domain::{
 use image::{Bound, statements};
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// A message's columns that are the same wherever it is: those of `salvage_row`, by their place among those of
 /// `image_message`.
@@ -29,8 +30,8 @@ const HANDED_IN: [usize; 20] = [
 
 impl Buffer {
     /// From here on this file is brought up to what the active has, which has lived through this; where that is stale its
-    /// copy is. It keeps no log of its own any more.
-    pub async fn follow(&self, history: History, stale: bool) -> Result<()> {
+    /// copy is. `joined` is under which id this machine joined, until the active vouches for it. No log is kept here any more.
+    pub async fn follow(&self, history: History, stale: bool, joined: Option<Uuid>) -> Result<()> {
         self.write_as_either(1, move |s, shared| {
             let standing = turn::standing(s.conn)?;
             turn::stop_logging(s, shared)?;
@@ -41,6 +42,8 @@ impl Buffer {
                     history: history.clone(),
                     stale,
                     sole: false,
+                    joined,
+                    vouches: None,
                     ..standing
                 },
             )
@@ -49,12 +52,19 @@ impl Buffer {
     }
 
     /// A fresh file that a whole copy goes into: changes after this place follow.
-    pub async fn copy_begins(&self, position: i64, history: History, stale: bool) -> Result<()> {
+    pub async fn copy_begins(
+        &self,
+        position: i64,
+        history: History,
+        stale: bool,
+        joined: Option<Uuid>,
+    ) -> Result<()> {
         self.write_as_either(1, move |s, shared| {
             let standing = Standing {
                 position,
                 history: history.clone(),
                 stale,
+                joined,
                 ..Standing::empty()
             };
             turn::write(s, shared, standing)

@@ -89,6 +89,7 @@ impl Buffer {
             let before = Standing {
                 stale,
                 sole,
+                joined: None,
                 ..before
             };
             match before.role {
@@ -102,21 +103,28 @@ impl Buffer {
         .await
     }
 
-    /// Begins the turn that central gave: a standby becomes active by it, an active one goes on without its standby.
-    pub async fn take_turn(&self, rank: Rank, stale: bool) -> Result<Standing> {
+    /// Begins the turn that central gave: a standby becomes active by it, an active one goes on without its standby. An error where this
+    /// file has handed over, or followed somebody, since it was `asked` for. A stale one whose file began empty keeps that in
+    /// mind: what it may have made itself before, nobody can tell it.
+    pub async fn take_turn(&self, asked: &Standing, rank: Rank, stale: bool) -> Result<Standing> {
+        let asked = (asked.role, asked.history.rank());
         self.write_as_either(1, move |s, shared| {
             let before = standing(s.conn)?;
-            if before.history.rank() == rank {
-                return Ok(before);
+            if (before.role, before.history.rank()) != asked {
+                return Err(Error::unavailable(
+                    "this machine is not what it was when it asked for the turn",
+                ));
             }
             let position = match before.role {
                 Role::Active => log::head(s.conn)?,
                 Role::Standby => before.position,
             };
             let stale = stale || before.stale;
+            let joined = before.joined.filter(|_| stale);
             let before = Standing {
                 position,
                 stale,
+                joined,
                 ..before
             };
             begin_turn(s, shared, before, Given::Turn(rank))
@@ -124,11 +132,25 @@ impl Buffer {
         .await
     }
 
-    /// The other machine is there: what is in this file may be in its own from here on.
-    pub async fn other_is_there(&self) -> Result<()> {
-        self.change_standing(|standing| Standing {
+    /// The other machine is there: what is in this file may be in its own from here on. Where nobody had anything of this file until
+    /// now, nobody can have made anything of it: this one vouches for the other, which joins under that id.
+    pub async fn other_is_there(&self, joins: Option<Uuid>) -> Result<()> {
+        self.change_standing(move |standing| Standing {
             sole: false,
+            vouches: joins.filter(|_| standing.sole).or(standing.vouches),
             ..standing
+        })
+        .await
+    }
+
+    /// Central has confirmed this machine's turn since the other one joined under this id.
+    pub async fn vouch_for(&self, id: Uuid) -> Result<()> {
+        self.change_standing(move |standing| match standing.role {
+            Role::Active => Standing {
+                vouches: Some(id),
+                ..standing
+            },
+            Role::Standby => standing,
         })
         .await
     }
@@ -142,7 +164,10 @@ impl Buffer {
         .await
     }
 
-    async fn change_standing(&self, change: fn(Standing) -> Standing) -> Result<()> {
+    async fn change_standing(
+        &self,
+        change: impl Fn(Standing) -> Standing + Send + Sync + 'static,
+    ) -> Result<()> {
         match self.standing() {
             Some(now) if change(now.clone()) != now => {}
             _ => return Ok(()),
@@ -166,6 +191,7 @@ impl Buffer {
                     position: log::head(s.conn)?,
                     caught_up: true,
                     sole: false,
+                    vouches: None,
                     ..standing(s.conn)?
                 };
                 write(s, shared, standing.clone())?;
@@ -193,6 +219,8 @@ impl Buffer {
                 },
                 history: standing.history,
                 stale: standing.stale,
+                joined: standing.joined,
+                vouches: standing.vouches,
                 floor: shared.replication.floor(),
             })
         })

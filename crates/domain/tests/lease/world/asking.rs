@@ -1,0 +1,185 @@
+//! Questions and answers, which come late, in another order or never.
+
+use super::World;
+use crate::rules::Rules;
+use domain::pair::{Follower, Giver, LeaseAnswer, LeaseAsk, Rank, Wanted, witness};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Message {
+    ToStandby {
+        from: usize,
+        number: u64,
+        rank: Rank,
+    },
+    Promised {
+        to: usize,
+        number: u64,
+    },
+    ToWitness {
+        from: usize,
+        number: u64,
+        ask: Ask,
+    },
+    Granted {
+        to: usize,
+        number: u64,
+        ask: Ask,
+        rank: Rank,
+        stale: bool,
+    },
+}
+
+/// A question to the witness, and what the asker was then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Ask {
+    active: bool,
+    rank: Rank,
+    holds: bool,
+    renews: bool,
+    stale: bool,
+    /// The other machine's file, as the asker knows it while it asks.
+    met: u128,
+}
+
+impl World {
+    fn says(&mut self, message: Message) -> bool {
+        self.messages.push(message);
+        self.messages.sort();
+        true
+    }
+
+    pub(super) fn ask_standby(&mut self, n: usize) -> bool {
+        let machine = &mut self.machines[n];
+        let Some(number) = machine.leases.ask(Giver::Standby) else {
+            return false;
+        };
+        self.left.questions -= 1;
+        let rank = machine.rank();
+        self.says(Message::ToStandby {
+            from: n,
+            number,
+            rank,
+        })
+    }
+
+    pub(super) fn ask_witness(&mut self, n: usize) -> bool {
+        let machine = &mut self.machines[n];
+        let Some(number) = machine.leases.ask(Giver::Witness) else {
+            return false;
+        };
+        self.left.questions -= 1;
+        let ask = Ask {
+            active: machine.active,
+            rank: machine.rank(),
+            holds: machine.leases.held().is_some(),
+            renews: machine.active && !machine.followed,
+            stale: machine.stale,
+            met: machine.met,
+        };
+        self.says(Message::ToWitness { from: n, number, ask })
+    }
+
+    pub(super) fn comes(&mut self, rules: Rules, message: Message) -> bool {
+        match message {
+            Message::ToStandby { from, number, rank } => {
+                let standby = &mut self.machines[1 - from];
+                let own = Follower {
+                    follows: !standby.active && !standby.seen.is_empty(),
+                    rank: standby.rank(),
+                    caught_up: true,
+                    confirmed: !(rules.confirmed && standby.joined),
+                };
+                match standby.leases.promise(rank, rules.terms().lease, own) {
+                    Ok(_) => self.says(Message::Promised { to: from, number }),
+                    Err(_) => self.gives_up(from, number),
+                }
+            }
+            Message::Promised { to, number } => {
+                let lease = rules.terms().lease;
+                self.machines[to].leases.granted(number, lease);
+                true
+            }
+            Message::ToWitness { from, number, ask } => self.witness_is_asked(rules, from, number, ask),
+            Message::Granted {
+                to,
+                number,
+                ask,
+                rank,
+                stale,
+            } => self.turn_is_granted(rules, (to, number), ask, rank, stale),
+        }
+    }
+
+    fn turn_is_granted(
+        &mut self,
+        rules: Rules,
+        (to, number): (usize, u64),
+        ask: Ask,
+        rank: Rank,
+        stale: bool,
+    ) -> bool {
+        let machine = &mut self.machines[to];
+        let same = (ask.active, ask.rank) == (machine.active, machine.rank());
+        if rules.same_as_asked && !same {
+            // It has handed over or followed somebody since: what was given is for a file that stands elsewhere.
+            return self.gives_up(to, number);
+        }
+        if machine.leases.granted(number, rules.terms().lease) {
+            if machine.rank() != rank {
+                machine.seen.push(rank);
+                (machine.active, machine.followed) = (true, false);
+                machine.stale |= stale;
+            }
+            (machine.joined, machine.vouches) = (machine.joined && machine.stale, Some(ask.met));
+        }
+        true
+    }
+
+    fn witness_is_asked(&mut self, rules: Rules, from: usize, number: u64, ask: Ask) -> bool {
+        let machine = &self.machines[from];
+        let asked = LeaseAsk {
+            node: Uuid::from_u128(machine.id),
+            rank: ask.rank,
+            lease: rules.terms().lease,
+            holds: ask.holds,
+            caught_up: !ask.stale,
+            wanted: match ask.renews {
+                true => Wanted::Renewal,
+                false => Wanted::NewTurn,
+            },
+        };
+        let new = Uuid::from_u128(machine.id + 10 * u128::from(self.database));
+        let database = self.database.to_string();
+        let (row, said) = witness::answer(rules.terms(), Some(&self.witness), &database, &asked, new);
+        if let Some(row) = row {
+            self.witness = row;
+        }
+        match said {
+            LeaseAnswer::Granted { rank, stale, .. } => self.says(Message::Granted {
+                to: from,
+                number,
+                ask,
+                rank,
+                stale,
+            }),
+            _ => self.gives_up(from, number),
+        }
+    }
+
+    fn gives_up(&mut self, machine: usize, number: u64) -> bool {
+        self.machines[machine].leases.gave_up(number);
+        true
+    }
+
+    pub(super) fn lost(&mut self, message: &Message) -> bool {
+        match *message {
+            Message::ToStandby { from, number, .. } | Message::ToWitness { from, number, .. } => {
+                self.gives_up(from, number)
+            }
+            Message::Promised { to, number } | Message::Granted { to, number, .. } => {
+                self.gives_up(to, number)
+            }
+        }
+    }
+}
