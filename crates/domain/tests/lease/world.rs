@@ -5,6 +5,7 @@ mod meeting;
 
 use crate::rules::{Limits, Rules};
 use asking::Message;
+pub use asking::Wants;
 use domain::pair::{Giver, Leases, Rank, WitnessRow};
 use std::time::Duration;
 use uuid::Uuid;
@@ -14,7 +15,7 @@ pub enum Event {
     /// So many steps of time.
     Pass(u8),
     AskStandby(usize),
-    AskWitness(usize),
+    AskWitness(usize, Wants),
     /// One of the messages under way comes; the others may overtake it.
     Comes(usize),
     /// It never does: whoever asked gives up.
@@ -142,7 +143,11 @@ impl World {
         for (n, machine) in self.machines.iter().enumerate() {
             let asks = left.questions > 0 && !machine.seen.is_empty();
             events.extend((asks && machine.active).then_some(Event::AskStandby(n)));
-            events.extend(asks.then_some(Event::AskWitness(n)));
+            events.extend(
+                self.wants(n)
+                    .filter(|_| asks)
+                    .map(|wants| Event::AskWitness(n, wants)),
+            );
             events.extend((machine.active && machine.leases.held().is_some()).then_some(Event::Attempt(n)));
             events.extend((left.crashes > 0).then_some(Event::Crash(n)));
             events.extend((left.lost_disks > 0).then_some(Event::LoseDisk(n)));
@@ -154,7 +159,7 @@ impl World {
         match event {
             Event::Pass(steps) => self.pass(steps),
             Event::AskStandby(n) => self.ask_standby(n),
-            Event::AskWitness(n) => self.ask_witness(n),
+            Event::AskWitness(n, wants) => self.ask_witness(n, wants),
             Event::Comes(message) => {
                 let message = self.messages.remove(message);
                 self.comes(rules, message)

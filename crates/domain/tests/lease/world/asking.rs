@@ -36,13 +36,38 @@ pub(super) struct Ask {
     active: bool,
     rank: Rank,
     holds: bool,
-    renews: bool,
+    wants: Wants,
     stale: bool,
     /// The other machine's file, as the asker knows it while it asks.
     met: u128,
 }
 
+/// What is wanted of the witness, in an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Wants {
+    Renewal,
+    Turn,
+    Known,
+}
+
 impl World {
+    /// A standby takes over; an active one leaves the other behind, or goes on in its turn where the other does not have it or follows; one
+    /// whose standby gave the lease tells of its turn.
+    pub(super) fn wants(&self, n: usize) -> impl Iterator<Item = Wants> {
+        let (machine, other) = (&self.machines[n], &self.machines[1 - n]);
+        let is_fetched_from = !other.active && other.rank() == machine.rank();
+        let renews = machine.active && (!machine.followed || is_fetched_from);
+        let tells = machine
+            .leases
+            .held()
+            .is_some_and(|held| held.by == Giver::Standby);
+        let turn = (!machine.active || machine.followed).then_some(Wants::Turn);
+        let known = (machine.active && tells).then_some(Wants::Known);
+        [renews.then_some(Wants::Renewal), turn, known]
+            .into_iter()
+            .flatten()
+    }
+
     fn says(&mut self, message: Message) -> bool {
         self.messages.push(message);
         self.messages.sort();
@@ -63,7 +88,7 @@ impl World {
         })
     }
 
-    pub(super) fn ask_witness(&mut self, n: usize) -> bool {
+    pub(super) fn ask_witness(&mut self, n: usize, wants: Wants) -> bool {
         let machine = &mut self.machines[n];
         let Some(number) = machine.leases.ask(Giver::Witness) else {
             return false;
@@ -73,7 +98,7 @@ impl World {
             active: machine.active,
             rank: machine.rank(),
             holds: machine.leases.held().is_some(),
-            renews: machine.active && !machine.followed,
+            wants,
             stale: machine.stale,
             met: machine.met,
         };
@@ -144,9 +169,10 @@ impl World {
             lease: rules.terms().lease,
             holds: ask.holds,
             caught_up: !ask.stale,
-            wanted: match ask.renews {
-                true => Wanted::Renewal,
-                false => Wanted::NewTurn,
+            wanted: match ask.wants {
+                Wants::Renewal => Wanted::Renewal,
+                Wants::Turn => Wanted::NewTurn,
+                Wants::Known => Wanted::Known,
             },
         };
         let new = Uuid::from_u128(machine.id + 10 * u128::from(self.database));
