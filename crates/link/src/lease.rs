@@ -6,7 +6,7 @@ use crate::wire::{
 };
 use domain::{
     Timestamp,
-    pair::{LeaseAnswer, LeaseAsk, NotGiven, Rank, Wanted},
+    pair::{HIGHEST_COUNTER, LeaseAnswer, LeaseAsk, NotGiven, Rank, Wanted, history},
     submission::limit,
 };
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,9 @@ impl From<Rank> for v1::Turn {
 
 pub(crate) fn rank_in(turn: Option<v1::Turn>) -> Result<Rank, String> {
     let turn = turn.unwrap_or_default();
+    if turn.counter > HIGHEST_COUNTER {
+        return Err(format!("there is no turn {}", turn.counter));
+    }
     let id = Uuid::from_slice(&turn.id).map_err(|_| "the id of a turn has 16 bytes".to_owned())?;
     Ok((turn.counter, id))
 }
@@ -115,6 +118,7 @@ pub(crate) fn ask_out(site: &str, key: &str, ask: &LeaseAsk) -> v1::AskLease {
         holds: ask.holds,
         caught_up: ask.caught_up,
         wanted: wanted.into(),
+        seen: ask.seen.iter().map(|turn| (*turn).into()).collect(),
     }
 }
 
@@ -125,7 +129,12 @@ pub(crate) fn ask_in(ask: v1::AskLease) -> Result<LeaseAsk, String> {
         WantedOnWire::Known => Wanted::Known,
         WantedOnWire::Nothing => return Err("nothing that this central knows is wanted".into()),
     };
+    if ask.seen.len() > history::KEPT {
+        return Err(format!("a history of {} turns", ask.seen.len()));
+    }
+    let seen = ask.seen.into_iter().map(|turn| rank_in(Some(turn)));
     Ok(LeaseAsk {
+        seen: seen.collect::<Result<_, _>>()?,
         node: Uuid::from_slice(&ask.buffer).map_err(|_| "the id of a buffer has 16 bytes".to_owned())?,
         lease: Duration::from_millis(ask.lease_ms),
         holds: ask.holds,
@@ -145,6 +154,7 @@ impl From<LeaseAnswer> for v1::LeaseAnswer {
             }),
             LeaseAnswer::Refused { why, left } => Is::Refused(v1::LeaseRefused {
                 quiet: why == NotGiven::Quiet,
+                far_ahead: why == NotGiven::FarAhead,
                 left_ms: millis(left),
             }),
             LeaseAnswer::Known => Is::Known(v1::TurnKnown {}),
@@ -161,9 +171,10 @@ pub(crate) fn answer_in(answer: v1::LeaseAnswer) -> Result<LeaseAnswer, String> 
             rank: rank_in(granted.turn)?,
         }),
         Some(Is::Refused(refused)) => Ok(LeaseAnswer::Refused {
-            why: match refused.quiet {
-                true => NotGiven::Quiet,
-                false => NotGiven::Taken,
+            why: match (refused.far_ahead, refused.quiet) {
+                (true, _) => NotGiven::FarAhead,
+                (false, true) => NotGiven::Quiet,
+                (false, false) => NotGiven::Taken,
             },
             left: Duration::from_millis(refused.left_ms),
         }),

@@ -111,6 +111,7 @@ impl Gateway for SiteGateway {
             .map_err(not_now)?
             .filter(|key| speaks_for(key, &asked.site))
             .ok_or_else(|| Refusal::Denied(format!("the key is not that of site {}", asked.site)))?;
+        let before = asked.ask.rank;
         let question = LeaseQuestion {
             tenant: key.tenant,
             site: asked.site.clone(),
@@ -119,7 +120,7 @@ impl Gateway for SiteGateway {
         };
         let answer = service.store.sites.ask_lease(question).await.map_err(not_now)?;
         if let LeaseAnswer::Granted { rank, stale, .. } = answer
-            && rank != asked.ask.rank
+            && rank != before
         {
             tracing::warn!(site.id = %asked.site, epoch = rank.0, stale, "a machine of a site's pair was given a turn");
         }

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Turns that are kept. Files whose histories have nothing in common any more are brought together by a whole copy.
-const KEPT: usize = 64;
+pub const KEPT: usize = 64;
+/// No turn has a higher counter: changes are numbered by turns, and their numbers have an end. More than a turn each second for three
+/// months.
+pub const HIGHEST_COUNTER: u64 = (1 << 23) - 1;
 
 /// One turn of being active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,8 +71,8 @@ impl History {
     /// With another turn, above every counter that is known of.
     #[must_use]
     pub fn with_turn(&self, id: Uuid, known: u64, first: i64, first_message: i64) -> Self {
-        let highest = self.rank().0.max(known);
-        self.with_given_turn((highest.saturating_add(1), id), first, first_message)
+        let next = self.rank().0.max(known).saturating_add(1);
+        self.with_given_turn((next.min(HIGHEST_COUNTER), id), first, first_message)
     }
 
     /// With a turn that somebody else gave.
@@ -157,7 +160,7 @@ mod tests {
         let next = history(&[(1, 1)]).with_turn(id(9), 41, 5, 5);
         assert_eq!(next.rank(), (42, id(9)));
         let endless = History::default().with_turn(id(1), u64::MAX, 1, 1);
-        assert_eq!(endless.rank().0, u64::MAX);
+        assert_eq!(endless.rank().0, HIGHEST_COUNTER);
     }
 
     proptest! {

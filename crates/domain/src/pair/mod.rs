@@ -14,7 +14,7 @@ pub mod meeting;
 pub mod witness;
 
 pub use change::{Changes, Copied, Table, Value};
-pub use history::{Epoch, Fork, History};
+pub use history::{Epoch, Fork, HIGHEST_COUNTER, History};
 pub use lease::{Follower, Giver, Held, Leases, NoPromise, Terms};
 pub use meeting::{Meeting, Node, Plan};
 pub use witness::{LeaseAnswer, LeaseAsk, NotGiven, Wanted, WitnessRow};

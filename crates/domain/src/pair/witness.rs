@@ -3,11 +3,15 @@
 //!
 //! Leaves to others: the row and the time (`store`), who may ask (`central::sites`).
 //! Always true: no two machines are given a lease at once; whoever is told that it is fresh has seen every turn in which
-//! anything was attempted; a row from before its database was put back is taken for nothing but a lower bound.
+//! anything was attempted; a row from before its database was put back is taken for nothing but a lower bound; no question, however
+//! damaged the file it comes from, makes later turns impossible.
 
-use super::{Rank, lease::Terms};
+use super::{Rank, history::HIGHEST_COUNTER, lease::Terms};
 use std::{fmt, time::Duration};
 use uuid::Uuid;
+
+/// Turns that may pass without central hearing of them. Whoever is further ahead has a damaged file.
+const MOST_UNHEARD_TURNS: u64 = 1_000;
 
 /// What a machine wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,12 +25,14 @@ pub enum Wanted {
 }
 
 /// A question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LeaseAsk {
     /// The machine, by its file.
     pub node: Uuid,
     /// Of the turn it is in, or follows.
     pub rank: Rank,
+    /// The turns its file has lived through. A counter alone proves nothing: two that are cut off from each other raise it both.
+    pub seen: Vec<Rank>,
     pub lease: Duration,
     /// It holds a lease as it asks.
     pub holds: bool,
@@ -60,6 +66,8 @@ pub enum NotGiven {
     Taken,
     /// Central's database is new, or was put back: leases it knows nothing of may be running.
     Quiet,
+    /// The machine says that it is in a turn far above every one that is known of.
+    FarAhead,
 }
 
 impl NotGiven {
@@ -67,6 +75,7 @@ impl NotGiven {
         match self {
             Self::Taken => "Taken",
             Self::Quiet => "Quiet",
+            Self::FarAhead => "FarAhead",
         }
     }
 }
@@ -77,6 +86,9 @@ impl fmt::Display for NotGiven {
             Self::Taken => "the other machine may hold the lease",
             Self::Quiet => {
                 "central's database is new to this site, or was restored, and leases of before may be running"
+            }
+            Self::FarAhead => {
+                "this machine's turn is far above every one that central knows of: its file may be damaged"
             }
         })
     }
@@ -106,6 +118,10 @@ pub fn answer(
     ask: &LeaseAsk,
     new: Uuid,
 ) -> (Option<WitnessRow>, LeaseAnswer) {
+    if is_far_ahead(row, ask) {
+        let (why, left) = (NotGiven::FarAhead, Duration::ZERO);
+        return (None, LeaseAnswer::Refused { why, left });
+    }
     let Some(row) = row.filter(|row| row.database == database) else {
         return first_word(terms, row, database, ask);
     };
@@ -141,11 +157,26 @@ pub fn answer(
             give(terms, row, ask, ask.rank, false)
         }
         Wanted::Renewal | Wanted::NewTurn | Wanted::Known => {
-            let seen_all = ask.rank == row.rank || ask.rank.0 > row.rank.0;
-            let fresh = ask.holds || (ask.caught_up && seen_all && !row.doubt);
-            let rank = (row.rank.0.max(ask.rank.0).saturating_add(1), new);
-            give(terms, row, ask, rank, !fresh)
+            let fresh = ask.holds || (ask.caught_up && ask.has_seen(row.rank) && !row.doubt);
+            let counter = row.rank.0.max(ask.rank.0).saturating_add(1);
+            give(terms, row, ask, (counter.min(HIGHEST_COUNTER), new), !fresh)
         }
+    }
+}
+
+/// A turn that nobody can be in, or above which there is none. Where nothing is known of the site, half of all turns are left.
+fn is_far_ahead(row: Option<&WitnessRow>, ask: &LeaseAsk) -> bool {
+    let highest = match row {
+        Some(row) => row.rank.0.saturating_add(MOST_UNHEARD_TURNS),
+        None => HIGHEST_COUNTER / 2,
+    };
+    ask.rank.0 > highest || ask.rank.0 >= HIGHEST_COUNTER
+}
+
+impl LeaseAsk {
+    /// Whether the machine has lived through this turn; of a site of which none is known, nothing is to be seen.
+    fn has_seen(&self, turn: Rank) -> bool {
+        turn.0 == 0 || self.rank == turn || self.seen.contains(&turn)
     }
 }
 

@@ -26,6 +26,9 @@ fn ask(node: u128, counter: u64, wanted: Wanted) -> LeaseAsk {
     LeaseAsk {
         node: id(node),
         rank: (counter, id(counter.into())),
+        seen: (counter.saturating_sub(9)..=counter)
+            .map(|n| (n, id(n.into())))
+            .collect(),
         lease: LEASE,
         holds: false,
         caught_up: true,
@@ -108,6 +111,69 @@ fn who_has_not_seen_the_last_turn_is_stale_and_who_has_seen_a_later_one_is_not()
     assert_eq!(stale(5, true), (6, false));
     assert_eq!(stale(5, false), (6, true), "its copy was not whole");
     assert_eq!(stale(7, true), (8, false), "a handover that central did not see");
+}
+
+#[test]
+fn a_higher_counter_without_the_last_turn_is_not_fresh() {
+    let alone = LeaseAsk {
+        seen: vec![(4, id(4)), (6, id(77))],
+        rank: (6, id(77)),
+        ..ask(2, 6, Wanted::NewTurn)
+    };
+    let (_, said) = asked(&row(5, Some(1), Duration::ZERO), &alone);
+    assert!(
+        matches!(
+            said,
+            LeaseAnswer::Granted {
+                rank: (7, _),
+                stale: true,
+                ..
+            }
+        ),
+        "it raised the counter while it was cut off: {said:?}"
+    );
+}
+
+#[test]
+fn a_damaged_counter_moves_nothing_and_leaves_later_turns_possible() {
+    let why = NotGiven::FarAhead;
+    let refused = LeaseAnswer::Refused {
+        why,
+        left: Duration::ZERO,
+    };
+    let known = row(5, Some(1), Duration::ZERO);
+    for counter in [5 + MOST_UNHEARD_TURNS + 1, HIGHEST_COUNTER, u64::MAX] {
+        for holds in [false, true] {
+            for wanted in [Wanted::Renewal, Wanted::NewTurn, Wanted::Known] {
+                let damaged = LeaseAsk {
+                    rank: (counter, id(7)),
+                    holds,
+                    ..ask(2, 5, wanted)
+                };
+                for database in ["db", "restored"] {
+                    let said = answer(terms(), Some(&known), database, &damaged, id(99));
+                    assert_eq!(said, (None, refused));
+                }
+            }
+        }
+    }
+    let unknown = ask(2, HIGHEST_COUNTER / 2 + 1, Wanted::NewTurn);
+    assert_eq!(answer(terms(), None, "db", &unknown, id(99)), (None, refused));
+    let (_, said) = asked(&known, &ask(2, 5, Wanted::NewTurn));
+    assert!(
+        matches!(
+            said,
+            LeaseAnswer::Granted {
+                rank: (6, _),
+                stale: false,
+                ..
+            }
+        ),
+        "{said:?}"
+    );
+    let last = row(HIGHEST_COUNTER, Some(1), Duration::ZERO);
+    let (written, _) = asked(&last, &ask(2, 5, Wanted::NewTurn));
+    assert_eq!(written.unwrap().rank.0, HIGHEST_COUNTER, "it does not overflow");
 }
 
 #[test]

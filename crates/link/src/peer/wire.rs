@@ -3,7 +3,7 @@
 
 use super::{About, TakenIn};
 use domain::{
-    pair::{Changes, Copied, Epoch, History, Node, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, Epoch, HIGHEST_COUNTER, History, Node, Role, Table, Value, change::Row},
     submission::limit,
 };
 use uuid::Uuid;
@@ -63,6 +63,9 @@ impl TryFrom<v1::Node> for Node {
 
     fn try_from(node: v1::Node) -> Result<Self, Garbled> {
         let epoch = |epoch: v1::Epoch| {
+            if epoch.counter > HIGHEST_COUNTER {
+                return Err(format!("there is no turn {}", epoch.counter));
+            }
             Ok(Epoch {
                 counter: epoch.counter,
                 id: uuid(&epoch.id)?,

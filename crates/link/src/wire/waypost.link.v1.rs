@@ -117,7 +117,7 @@ pub struct Turn {
     #[prost(bytes = "vec", tag = "2")]
     pub id: ::prost::alloc::vec::Vec<u8>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AskLease {
     #[prost(string, tag = "1")]
     pub site: ::prost::alloc::string::String,
@@ -139,6 +139,9 @@ pub struct AskLease {
     pub caught_up: bool,
     #[prost(enumeration = "ask_lease::Wanted", tag = "8")]
     pub wanted: i32,
+    /// The turns its file has lived through.
+    #[prost(message, repeated, tag = "9")]
+    pub seen: ::prost::alloc::vec::Vec<Turn>,
 }
 /// Nested message and enum types in `AskLease`.
 pub mod ask_lease {
@@ -223,6 +226,9 @@ pub struct LeaseRefused {
     pub quiet: bool,
     #[prost(uint64, tag = "2")]
     pub left_ms: u64,
+    /// The asker says that it is in a turn far above every one that central knows of.
+    #[prost(bool, tag = "3")]
+    pub far_ahead: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Welcome {
@@ -472,7 +478,7 @@ pub struct Pair {
     pub role: ::prost::alloc::string::String,
     #[prost(uint64, tag = "2")]
     pub turn: u64,
-    /// Who gave the lease that is held: `Standby`, `Witness` or `Person`.
+    /// Who gave the lease that is held: `Standby`, `Central` or `Nobody`.
     #[prost(string, optional, tag = "3")]
     pub lease_by: ::core::option::Option<::prost::alloc::string::String>,
     #[prost(uint64, tag = "4")]

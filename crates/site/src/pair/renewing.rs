@@ -5,7 +5,7 @@ use super::{LeaseState, Pair, Turn, Witness};
 use async_trait::async_trait;
 use domain::{
     lock::lock,
-    pair::{Giver, LeaseAnswer, LeaseAsk, Role, Standing, Wanted, lease::LEASE_TIMEOUT},
+    pair::{Epoch, Giver, LeaseAnswer, LeaseAsk, Role, Standing, Wanted, lease::LEASE_TIMEOUT},
 };
 use link::peer::PeerSession;
 use std::{
@@ -161,6 +161,7 @@ impl Renewing {
         let ask = LeaseAsk {
             node: self.pair.buffer.id(),
             rank: standing.history.rank(),
+            seen: standing.history.epochs().iter().map(Epoch::rank).collect(),
             lease: self.leases.lease(),
             holds,
             caught_up: (standing.role == Role::Active || standing.caught_up) && !standing.stale,

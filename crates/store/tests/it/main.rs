@@ -380,6 +380,7 @@ store_suite! {
     }
     leases::{
         a_lease_is_given_to_one_machine_until_the_database_says_that_it_is_over,
+        a_damaged_counter_is_refused_and_leaves_the_site_its_turns,
         a_lease_of_a_site_that_nobody_registered_is_refused,
         of_two_machines_that_ask_at_once_one_gets_the_lease,
         a_turn_that_is_known_is_not_written_again,

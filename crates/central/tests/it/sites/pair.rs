@@ -109,6 +109,7 @@ async fn central_gives_the_lease_of_a_site_to_one_machine_that_has_its_key() {
     let ask = |node: u128| LeaseAsk {
         node: Uuid::from_u128(node),
         rank: (4, Uuid::from_u128(4)),
+        seen: vec![(4, Uuid::from_u128(4))],
         lease: Duration::from_secs(15),
         holds: false,
         caught_up: true,

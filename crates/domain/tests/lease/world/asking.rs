@@ -31,10 +31,11 @@ pub(super) enum Message {
 }
 
 /// A question to the witness, and what the asker was then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Ask {
     active: bool,
     rank: Rank,
+    seen: Vec<Rank>,
     holds: bool,
     wants: Wants,
     stale: bool,
@@ -97,6 +98,7 @@ impl World {
         let ask = Ask {
             active: machine.active,
             rank: machine.rank(),
+            seen: machine.seen.clone(),
             holds: machine.leases.held().is_some(),
             wants,
             stale: machine.stale,
@@ -166,6 +168,7 @@ impl World {
         let asked = LeaseAsk {
             node: Uuid::from_u128(machine.id),
             rank: ask.rank,
+            seen: ask.seen.clone(),
             lease: rules.terms().lease,
             holds: ask.holds,
             caught_up: !ask.stale,

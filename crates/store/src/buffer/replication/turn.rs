@@ -8,7 +8,7 @@ use crate::{
 };
 use domain::{
     lock::lock,
-    pair::{Node, Rank, Role, Standing, Table},
+    pair::{HIGHEST_COUNTER, Node, Rank, Role, Standing, Table},
 };
 use rusqlite::Connection;
 use std::sync::{Arc, atomic::Ordering};
@@ -19,6 +19,7 @@ const TRIGGERS_OFF: &str = include_str!("triggers_off.sql");
 /// Numbers of changes begin anew, above all others, with every turn: what central hears of a new active is newer than what
 /// it heard of the one before, also where this machine had not got all of that.
 const TURN_BITS: u32 = 40;
+const _: () = assert!(HIGHEST_COUNTER <= (i64::MAX >> TURN_BITS) as u64);
 
 impl Buffer {
     /// This file is one of a pair. One that holds something goes on being active; an empty one waits for a copy, or for
@@ -277,11 +278,8 @@ fn begin_turn(
             .with_turn(Uuid::new_v4(), known, first, first_message),
         Given::Turn(rank) => standing.history.with_given_turn(rank, first, first_message),
     };
-    let counter = i64::try_from(history.rank().0).unwrap_or(i64::MAX);
-    let op = counter
-        .checked_shl(TURN_BITS)
-        .filter(|op| op >> TURN_BITS == counter)
-        .unwrap_or(i64::MAX >> 1);
+    let counter = history.rank().0.min(HIGHEST_COUNTER).cast_signed();
+    let op = counter << TURN_BITS;
     let above = op.max(shared.ops.fetch_max(op, Ordering::SeqCst));
     s.conn
         .prepare_cached(sql::meta_set)?

@@ -23,6 +23,7 @@ fn ask(node: u128, counter: u64, wanted: Wanted) -> LeaseQuestion {
         ask: LeaseAsk {
             node: Uuid::from_u128(node),
             rank: (counter, Uuid::from_u128(counter.into())),
+            seen: vec![],
             lease: LEASE,
             holds: false,
             caught_up: true,
@@ -90,6 +91,19 @@ pub async fn a_lease_is_given_to_one_machine_until_the_database_says_that_it_is_
     let (second, stale) = granted(asks(ask(2, 4, Wanted::NewTurn)).await);
     assert_eq!((second.0, stale), (6, true), "it was left behind in turn 5");
     assert_ne!(second.1, first.1);
+}
+
+pub async fn a_damaged_counter_is_refused_and_leaves_the_site_its_turns(t: &TestStore) {
+    registered(t).await;
+    let asks = |question| async { t.store.ask_lease(question).await.unwrap() };
+    asks(ask(1, 4, Wanted::NewTurn)).await;
+    t.clock.advance(QUIET);
+    for counter in [5_000, u64::MAX] {
+        let (why, _) = refused(asks(ask(2, counter, Wanted::NewTurn)).await);
+        assert_eq!(why, NotGiven::FarAhead);
+    }
+    let (given, _) = granted(asks(ask(1, 4, Wanted::NewTurn)).await);
+    assert_eq!(given.0, 5);
 }
 
 pub async fn a_lease_of_a_site_that_nobody_registered_is_refused(t: &TestStore) {
