@@ -5,17 +5,13 @@ use crate::{
     config::{Loaded, Problems},
     connect::ConnectSite,
     output::{self, Cells, table, time::short},
-    wiring::{files, logging, metric_families, metrics, otlp, signals, site},
+    wiring::{files, logging, machine::Machine, metric_families, metrics, otlp, signals},
 };
-use ::site::pair::{LeaseState, Turn};
+use ::site::pair::LeaseState;
 use anyhow::Context;
 use comfy_table::Cell;
 use domain::SystemClock;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-use store::buffer::replication;
+use std::{path::PathBuf, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Run a site agent: take messages from scripts, keep them, send them when it is possible
@@ -101,54 +97,29 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     };
     let endpoint = config.telemetry.endpoint().map_err(|p| Problems(vec![p]))?;
     let exporter = otlp::Exporter::start(endpoint.as_ref(), resource, Arc::new(SystemClock))?;
-    let (mut site_config, mut announced) = (config.site.clone(), false);
-    let leases = LeaseState::started(config.site.replication.lease, Arc::new(SystemClock));
-    let ended = loop {
-        let started = site::start_leased(
-            &site_config,
-            Some(metrics.clone()),
-            exporter.tracer.clone(),
-            Some(&leases),
-            stop.child_token(),
-        );
-        let running = started.await?;
-        if let Some(file) = &args.port_file {
-            files::write_whole(file, &format!("{}\n", running.address))?;
-        }
-        // Whatever it becomes, it stays where scripts have found it.
-        site_config.listen = running.address;
-        if !std::mem::replace(&mut announced, true) {
-            output::line(format_args!(
-                "site {} is listening on http://{}",
-                running.agent.site.settings.id, running.address
-            ))?;
-        }
-        match running.finished().await {
-            Ok(Some(turn)) if !stop.is_cancelled() => take_turn(turn, &site_config.database),
-            ended => break ended.map(drop),
-        }
+    let machine = Machine {
+        config: config.site.clone(),
+        metrics: Some(metrics),
+        tracer: exporter.tracer.clone(),
+        leases: LeaseState::started(config.site.replication.lease, Arc::new(SystemClock)),
     };
+    let mut announced = false;
+    let ended = machine
+        .run(stop, |running| {
+            if let Some(file) = &args.port_file {
+                files::write_whole(file, &format!("{}\n", running.address))?;
+            }
+            if !std::mem::replace(&mut announced, true) {
+                output::line(format_args!(
+                    "site {} is listening on http://{}",
+                    running.agent.site.settings.id, running.address
+                ))?;
+            }
+            Ok(())
+        })
+        .await;
     exporter.close().await;
     ended
-}
-
-/// What is to be done before the agent starts anew. Where a copy cannot take the buffer's place, the buffer stays, and
-/// another copy is made.
-fn take_turn(turn: Turn, buffer: &Path) {
-    let Turn::CopyIsWhole { keep } = turn else {
-        return;
-    };
-    match replication::put_in_place(buffer, keep, &SystemClock) {
-        Ok(Some(aside)) => tracing::warn!(
-            file = %aside.display(),
-            "the copy has taken the buffer's place; what was there is set aside and not deleted"
-        ),
-        Ok(None) => tracing::info!("the copy has taken the buffer's place"),
-        Err(error) => tracing::error!(
-            error = &error as &dyn std::error::Error,
-            "the copy cannot take the buffer's place"
-        ),
-    }
 }
 
 async fn show(args: &Damage) -> anyhow::Result<()> {

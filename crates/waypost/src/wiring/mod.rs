@@ -5,6 +5,7 @@ pub mod files;
 mod json_log;
 pub mod links;
 pub mod logging;
+pub mod machine;
 pub mod metric_families;
 pub mod metrics;
 pub mod node;

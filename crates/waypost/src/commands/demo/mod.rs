@@ -5,6 +5,7 @@
 
 mod events;
 mod far_ends;
+mod north;
 mod services;
 mod setup;
 mod sites;
@@ -32,7 +33,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let mut world = World::start(args.listen).await?;
     // Whatever comes of it, what was started is stopped and the folder goes.
     let shown = stop.run_until_cancelled(show(&mut world, args.once)).await;
-    world.stop().await;
+    Box::pin(world.stop()).await;
     match shown {
         Some(ended_well) => anyhow::ensure!(
             ended_well?,

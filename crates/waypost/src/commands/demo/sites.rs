@@ -1,6 +1,6 @@
-//! Two site agents of the demo. The link of `plant-south` has a plug that is pulled now and then.
+//! The sites of the demo. `plant-north` has two machines; the link of `plant-south` has a plug that is pulled now and then.
 
-use super::world::World;
+use super::{north::North, world::World};
 use crate::{
     config::{server::Server, site::Site as Config, site_targets::System},
     wiring::{
@@ -25,7 +25,8 @@ pub const ERP_PATH: &str = "/erp";
 pub struct Sites {
     pub north: Site,
     pub south: Site,
-    running: Vec<RunningSite>,
+    pub machines: North,
+    running: RunningSite,
     central: Central,
     link: Links,
     stop: CancellationToken,
@@ -45,20 +46,21 @@ impl Sites {
         let link = links::start(&any_port(), central, stop.clone()).await?;
         let plugged = CancellationToken::new();
         let other = links::listen(&any_port(), central, plugged.clone())?;
-        let mut running = vec![];
+        let mut configs = vec![];
         for (id, address) in [("plant-north", link.address), ("plant-south", other.address)] {
             let key = central
                 .sites
                 .register(TenantId::DEFAULT, &SiteId::new(id), &Actor::system())
                 .await?
                 .key;
-            let config = config(id, address, key, folder, http);
-            running.push(wired::start(&config, None, Tracer::default(), stop.clone()).await?);
+            configs.push(config(id, address, key, folder, http));
         }
-        let client = |i: usize| Site::new(&format!("http://{}", running[i].address), "");
+        let running = wired::start(&configs[1], None, Tracer::default(), stop.clone()).await?;
+        let machines = North::start(configs.swap_remove(0), folder).await?;
         Ok(Self {
-            north: client(0)?,
-            south: client(1)?,
+            north: machines.site(),
+            south: Site::new(&format!("http://{}", running.address), "")?,
+            machines,
             running,
             central: central.clone(),
             link,
@@ -93,15 +95,14 @@ impl Sites {
 
     pub async fn stop(mut self) {
         self.stop.cancel();
-        for site in self.running.drain(..) {
-            if let Err(error) = site.finished().await {
-                tracing::warn!(
-                    error = format!("{error:#}"),
-                    "a site of the demo did not end well"
-                );
-            }
-        }
         self.unplug().await;
+        self.machines.stop().await;
+        if let Err(error) = self.running.finished().await {
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "a site of the demo did not end well"
+            );
+        }
         let _ = self.link.server.await;
     }
 }
@@ -154,6 +155,11 @@ pub async fn tour(world: &mut World) -> anyhow::Result<bool> {
         call.last_error.as_deref().unwrap_or("delivered at once")
     );
     well &= call.was_buffered;
+    let (name, north, took) = world.sites.machines.fail_over().await?;
+    println!(
+        "plant-north-a was switched off: after {} s {name} had taken over, with the call and with central's leave.",
+        took.as_secs()
+    );
     world.sites.plug_in()?;
     let patience = Duration::from_secs(60);
     let arrived = tokio::time::timeout(patience, async {

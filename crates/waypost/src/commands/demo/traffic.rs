@@ -44,7 +44,8 @@ pub async fn go_on(world: &mut World) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Each site sends something every few seconds; the link of `plant-south` is away for ten of every forty.
+/// Each site sends something every few seconds; the link of `plant-south` is away for ten of every forty, a machine of `plant-north`
+/// for fourteen of every sixty.
 async fn from_sites(world: &mut World, n: usize) -> anyhow::Result<()> {
     match n % 40 {
         20 => {
@@ -55,6 +56,20 @@ async fn from_sites(world: &mut World, n: usize) -> anyhow::Result<()> {
             let waiting = world.sites.south.health().await?.waiting;
             world.sites.plug_in()?;
             println!("the link of plant-south is back; {waiting} waited");
+        }
+        _ => {}
+    }
+    match n % 60 {
+        45 => {
+            let (name, _, took) = world.sites.machines.fail_over().await?;
+            println!(
+                "a machine of plant-north was switched off; {name} took over after {} s",
+                took.as_secs()
+            );
+        }
+        59 => {
+            world.sites.machines.switch_on().await?;
+            println!("the other machine of plant-north is on again and follows");
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! The parts of the demo, wired as `serve` wires them, on an embedded database in a temporary folder.
 
-use super::{far_ends::FarEnds, services, sites::Sites};
+use super::{far_ends::FarEnds, north, services, sites::Sites};
 use anyhow::Context;
 use central::{Central, Settings, secrets::Sealer, users::UserDraft};
 use client::Client;
@@ -53,7 +53,10 @@ impl World {
             registry,
             Sealer::ephemeral(),
             clock,
-            Settings::named("demo"),
+            Settings {
+                site_lease: north::LEASE,
+                ..Settings::named("demo")
+            },
         );
         let minted = central
             .keys
@@ -107,8 +110,12 @@ impl World {
             services::kinds().count()
         );
         println!(
-            "  sites  plant-north on {}, plant-south on {} (its link goes down now and then)\n",
-            self.sites.north.url(),
+            "  sites  plant-north on {} and {} (one of its two machines is switched off now and then),",
+            self.sites.machines.urls()[0],
+            self.sites.machines.urls()[1]
+        );
+        println!(
+            "         plant-south on {} (its link goes down now and then)\n",
             self.sites.south.url()
         );
         println!("In another terminal:\n");
