@@ -12,6 +12,8 @@ mod lease;
 mod lifecycle;
 mod news;
 mod pair;
+mod pair_central;
+mod pair_world;
 mod parked;
 mod script;
 mod status;

@@ -8,9 +8,10 @@ use crate::{
 use client::{NotificationId, site::Notify};
 use domain::{
     SystemClock,
-    pair::{Changes, Table, Value},
+    pair::{Changes, History, Table, Value},
 };
 use std::{
+    collections::HashSet,
     net::{SocketAddr, TcpListener},
     path::Path,
     process::{Command, Output},
@@ -90,6 +91,11 @@ pub async fn is_whole(standby: &AgentProcess) {
     .await;
 }
 
+async fn is_kept(agent: &AgentProcess, id: NotificationId) -> bool {
+    let there = agent.site.status(id).await;
+    there.is_ok_and(|there| there.status == "Forwarding")
+}
+
 /// Sends until somebody stops answering; what was acknowledged.
 fn senders(agent: &AgentProcess) -> (Arc<Mutex<Vec<NotificationId>>>, tokio::task::JoinSet<()>) {
     let acknowledged = Arc::new(Mutex::new(vec![]));
@@ -106,9 +112,19 @@ fn senders(agent: &AgentProcess) -> (Arc<Mutex<Vec<NotificationId>>>, tokio::tas
     (acknowledged, all)
 }
 
-fn id_of(row: &[Value]) -> NotificationId {
-    match &row[1] {
+/// A message, by its place and its id.
+pub type Placed = (i64, NotificationId);
+
+fn id_of(value: &Value) -> NotificationId {
+    match value {
         Value::Text(text) => std::str::from_utf8(text).unwrap().parse().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn placed(row: &[Value]) -> Placed {
+    match &row[0] {
+        Value::Integer(place) => (*place, id_of(&row[1])),
         other => panic!("{other:?}"),
     }
 }
@@ -116,34 +132,63 @@ fn id_of(row: &[Value]) -> NotificationId {
 /// The file of a machine that is gone.
 pub struct LookedInto {
     /// Its messages.
-    all: Vec<NotificationId>,
-    /// Those that were taken in, or changed, after a change.
-    late: Vec<NotificationId>,
+    pub all: Vec<Placed>,
+    /// Messages and tracked operations that were taken in, or changed, after a change.
+    pub late: HashSet<NotificationId>,
     /// Rows that changed after it.
     pub changes: usize,
+    /// The turns it has lived through.
+    history: History,
+}
+
+impl LookedInto {
+    /// What the other lacked when this machine took over in this turn was taken in after everything that this one had then.
+    pub fn were_born_after(&self, turn: u64, missing: &[Placed]) {
+        let epochs = self.history.epochs();
+        let begun = epochs.iter().find(|epoch| epoch.counter == turn).unwrap();
+        for (place, id) in missing {
+            assert!(
+                *place >= begun.first_message,
+                "{id} at {place} was born before {begun:?}"
+            );
+        }
+    }
 }
 
 pub async fn looked_into(folder: &Path, after: i64) -> LookedInto {
     let file = folder.join("north.db");
     let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
-    let all = buffer.copy_part(Table::Messages, None, usize::MAX).await.unwrap();
+    let (mut all, mut next) = (vec![], None);
+    loop {
+        let part = buffer.copy_part(Table::Messages, next, usize::MAX).await.unwrap();
+        all.extend(part.rows.iter().map(|row| placed(row)));
+        next = part.next;
+        if next.is_none() {
+            break;
+        }
+    }
     let mut changes = Changes {
         to: after,
         head: i64::MAX,
         ..Changes::default()
     };
-    let (mut late, mut rows) = (vec![], 0);
+    let (mut late, mut rows) = (HashSet::new(), 0);
     while !changes.are_all() {
         changes = buffer.changes(changes.to, usize::MAX).await.unwrap().unwrap();
         rows += changes.rows.len() + changes.gone.len();
-        let messages = changes.rows.iter().filter(|(table, _)| *table == Table::Messages);
-        late.extend(messages.map(|(_, row)| id_of(row)));
+        late.extend(changes.rows.iter().filter_map(|(table, row)| match table {
+            Table::Messages => Some(id_of(&row[1])),
+            Table::Tracking => Some(id_of(&row[0])),
+            _ => None,
+        }));
     }
+    let history = buffer.standing().unwrap().history;
     buffer.close().await;
     LookedInto {
-        all: all.rows.iter().map(|row| id_of(row)).collect(),
+        all,
         late,
         changes: rows,
+        history,
     }
 }
 
@@ -165,6 +210,9 @@ async fn what_a_lost_machine_had_and_its_standby_lacks_was_taken_in_after_the_la
     .await;
     done(&waypost(&active.0, &["site", "promote"]));
     is_a("Active", &active.0).await;
+    // Looked for once: nothing leaves these buffers.
+    let mut known = HashSet::new();
+    let mut before: Option<(u64, Vec<Placed>)> = None;
     for _ in 0..pick(3, 100) {
         is_whole(&standby.0).await;
         let (acknowledged, mut sending) = senders(&active.0);
@@ -185,19 +233,27 @@ async fn what_a_lost_machine_had_and_its_standby_lacks_was_taken_in_after_the_la
         // Its disk is thrown away; here it is looked at before.
         let gone = active.1.folder.with_extension("gone");
         std::fs::rename(&active.1.folder, &gone).unwrap();
-        let LookedInto { all: had, late, .. } = looked_into(&gone, position).await;
+        let looked = looked_into(&gone, position).await;
+        if let Some((turn, missing)) = before.take() {
+            looked.were_born_after(turn, &missing);
+        }
+        let had: HashSet<_> = looked.all.iter().map(|(_, id)| *id).collect();
         for id in acknowledged.lock().unwrap().iter() {
             assert!(had.contains(id), "{id} was acknowledged and is not in the file");
         }
-        let mut missing = 0;
-        for id in &had {
-            let there = standby.0.site.status(*id).await;
-            if !there.is_ok_and(|there| there.status == "Forwarding") {
-                assert!(late.contains(id), "{id} was copied and is gone");
-                missing += 1;
+        let mut missing = vec![];
+        for (place, id) in &looked.all {
+            if !known.contains(id) && !is_kept(&standby.0, *id).await {
+                assert!(looked.late.contains(id), "{id} was copied and is gone");
+                missing.push((*place, *id));
+            } else {
+                known.insert(*id);
             }
         }
-        assert!(missing < SENT, "the standby had got nothing");
+        assert!(missing.len() < SENT, "the standby had got nothing");
+        let kept = usize::try_from(standby.0.site.health().await.unwrap().waiting).unwrap();
+        assert_eq!(kept + missing.len(), looked.all.len());
+        before = Some((standby.0.site.pair().await.unwrap().epoch, missing));
         std::fs::remove_dir_all(&gone).unwrap();
         std::fs::create_dir_all(&active.1.folder).unwrap();
         let back = (AgentProcess::start(&active.1).await, active.1);

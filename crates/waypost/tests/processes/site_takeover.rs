@@ -4,10 +4,10 @@
 use crate::{
     node::{Node, Setup},
     site_agent::{AgentProcess, SiteSetup},
-    site_pair::{done, free_addresses, is_a, is_whole, looked_into, until, waypost},
+    site_pair::{Placed, done, free_addresses, is_a, is_whole, looked_into, until, waypost},
     size::pick,
 };
-use client::TrackedOperationId;
+use client::{NotificationId, TrackedOperationId};
 use domain::site::OperationStatus;
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
 use std::{
@@ -175,6 +175,20 @@ fn senders(agent: &AgentProcess) -> (Accepted, tokio::task::JoinSet<()>) {
     (accepted, all)
 }
 
+/// The calls that the far end took more than once.
+fn repeats(erp: &HttpReceiver, from: usize) -> usize {
+    let mut made: HashMap<String, usize> = HashMap::new();
+    for request in erp.requests()[from..].iter().filter(|request| request.taken) {
+        let key = request.header("idempotency-key").unwrap();
+        *made.entry(key.to_owned()).or_default() += 1;
+    }
+    made.values().map(|n| n - 1).sum()
+}
+
+async fn is_tracked(agent: &AgentProcess, id: TrackedOperationId) -> Option<OperationStatus> {
+    agent.site.tracking(id).await.ok().map(|tracking| tracking.status)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_machine_loses_nothing_that_was_answered_replicated_and_repeats_little() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,8 +196,9 @@ async fn a_lost_machine_loses_nothing_that_was_answered_replicated_and_repeats_l
     world.erp.on(HttpRule::status(503).chance(0.3));
     let [mut active, mut standby] = a_pair(&world).await;
     let mut here = 0;
-    for round in 0..pick(2, 20) {
-        let before = world.erp.requests().len();
+    let mut before: Option<(u64, Vec<Placed>)> = None;
+    for round in 0..pick(2, 100) {
+        let made_before = world.erp.requests().len();
         let (accepted, mut sending) = senders(&active);
         until("calls to be taken in", &active, async || {
             accepted.lock().unwrap().len() >= SENT
@@ -197,34 +212,36 @@ async fn a_lost_machine_loses_nothing_that_was_answered_replicated_and_repeats_l
         is_a("Active", &standby).await;
         has_lease("Central", &standby).await;
         standby.drained().await;
+        let looked = looked_into(&gone, position).await;
+        if let Some((turn, missing)) = before.take() {
+            looked.were_born_after(turn, &missing);
+        }
         let accepted = accepted.lock().unwrap().clone();
         for (id, replicated) in &accepted {
-            let there = standby.site.tracking(*id).await;
-            let delivered = there.is_ok_and(|there| there.status == OperationStatus::Delivered);
+            let there = is_tracked(&standby, *id).await;
+            let late = looked.late.contains(&NotificationId(id.0));
             assert!(
-                delivered || !replicated,
-                "{id} was answered replicated and is gone"
+                there == Some(OperationStatus::Delivered) || !replicated && there.is_none() && late,
+                "{id}, answered replicated: {replicated}, is {there:?}"
             );
         }
-        // What was made twice: at most what was under way, and what the standby had not heard of.
-        let lag = looked_into(&gone, position).await.changes;
-        let mut made: HashMap<String, usize> = HashMap::new();
-        for request in &world.erp.requests()[before..] {
-            if request.taken {
-                *made
-                    .entry(request.header("idempotency-key").unwrap().to_owned())
-                    .or_default() += 1;
-            }
+        let mut missing = vec![];
+        for (place, id) in &looked.all {
+            let there = is_tracked(&standby, TrackedOperationId(id.0)).await;
+            missing.extend(there.is_none().then_some((*place, *id)));
         }
-        let repeats: usize = made.values().map(|n| n - 1).sum();
+        // What was made twice: at most what was under way, and what the standby had not heard of.
+        let (repeats, lag) = (repeats(&world.erp, made_before), looked.changes);
         println!(
-            "round {round}: {} accepted, {repeats} repeats, {lag} changes behind",
-            accepted.len()
+            "round {round}: {} accepted, {} missing, {repeats} repeats, {lag} changes behind",
+            accepted.len(),
+            missing.len()
         );
         assert!(
             repeats <= lag + SENDERS,
             "{repeats} repeats, {lag} changes behind"
         );
+        before = Some((standby.site.pair().await.unwrap().epoch, missing));
         std::fs::remove_dir_all(&gone).unwrap();
         std::fs::create_dir_all(&world.setups[here].folder).unwrap();
         let back = AgentProcess::start(&world.setups[here]).await;

@@ -1,0 +1,121 @@
+//! A central that is a row in memory, and what a pair that has one does.
+
+use crate::{
+    pair_world::{Live, World},
+    world::{a_call, secs},
+};
+use async_trait::async_trait;
+use domain::{
+    Clock, SystemClock, TrackedOperationId,
+    lock::lock,
+    pair::{LeaseAnswer, LeaseAsk, Role, Terms, WitnessRow, witness},
+    site::OperationStatus,
+};
+use site::pair::{Automatic, LeaseBy, LeaseState, Witness};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use store::buffer::MessageId;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+const LEASE: Duration = Duration::from_secs(1);
+
+/// Central's row, while it can be reached.
+#[derive(Debug)]
+pub struct Central {
+    row: Mutex<(WitnessRow, Instant)>,
+    is_up: AtomicBool,
+}
+
+impl Central {
+    /// One that has known the site for long.
+    fn new() -> Arc<Self> {
+        let row = WitnessRow {
+            rank: (0, Uuid::nil()),
+            holder: None,
+            left: Duration::ZERO,
+            database: "db".into(),
+            doubt: false,
+        };
+        Arc::new(Self {
+            row: Mutex::new((row, Instant::now())),
+            is_up: AtomicBool::new(true),
+        })
+    }
+
+    pub fn goes(&self, up: bool) {
+        self.is_up.store(up, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Witness for Central {
+    async fn ask(&self, ask: &LeaseAsk) -> Result<LeaseAnswer, String> {
+        if !self.is_up.load(Ordering::SeqCst) {
+            return Err("connection refused".into());
+        }
+        let mut kept = lock(&self.row);
+        let now = Instant::now();
+        kept.0.left = kept.0.left.saturating_sub(now - kept.1);
+        kept.1 = now;
+        let (row, answer) = witness::answer(Terms::of(LEASE), Some(&kept.0), "db", ask, Uuid::new_v4());
+        if let Some(row) = row {
+            kept.0 = row;
+        }
+        Ok(answer)
+    }
+}
+
+pub fn automatic(world: &mut World) -> Arc<Central> {
+    let central = Central::new();
+    for machine in &mut world.machines {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        machine.automatic = Some(Automatic {
+            leases: LeaseState::new(LEASE, clock),
+            witness: central.clone(),
+        });
+    }
+    central
+}
+
+async fn lease_of(live: &Live) -> Option<LeaseBy> {
+    let pair = live.agent()?.site.pair()?.clone();
+    pair.status().await.lease.map(|(by, _)| by)
+}
+
+pub async fn has_lease(live: &Live, by: LeaseBy) {
+    for _ in 0..1_500 {
+        if lease_of(live).await == Some(by) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it never had a lease by {by:?}");
+}
+
+pub async fn a_waiting_call(live: &Live) -> MessageId {
+    let active = live.becomes(Role::Active).await;
+    let mut call = a_call("erp");
+    call.options.retry_interval = Some(secs(1));
+    active.site.send(call).await.unwrap().id
+}
+
+pub async fn is_delivered(live: &Live, id: MessageId) {
+    live.holds(0).await;
+    let buffer = live.agent().unwrap().site.buffer.clone();
+    let tracked = buffer.tracking(TrackedOperationId(id.0)).await.unwrap();
+    assert_eq!(tracked.unwrap().status, OperationStatus::Delivered);
+}
+
+pub fn turn_of(live: &Live) -> Option<u64> {
+    Some(live.agent()?.site.pair()?.standing().history.rank().0)
+}
+
+pub fn held(live: &Live) -> Option<String> {
+    live.agent()?.site.pair()?.held()
+}
