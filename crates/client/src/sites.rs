@@ -71,8 +71,14 @@ pub struct SitePair {
     pub turn: u64,
     /// Who gave the right to attempt what both machines know: `Standby`, `Central`, or `Nobody` where none is needed.
     pub lease_by: Option<String>,
+    /// How much of the lease was left when the machine reported.
+    #[serde(default)]
+    pub lease_seconds: Option<u64>,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
+    /// Messages that the other machine does not have yet, counted up to 10,000.
+    #[serde(default)]
+    pub own_rows: Option<u64>,
     pub behind: Option<u64>,
     pub behind_seconds: Option<u64>,
     pub other: Option<String>,

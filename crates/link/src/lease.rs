@@ -6,7 +6,7 @@ use crate::wire::{
 };
 use domain::{
     Timestamp,
-    pair::{HIGHEST_COUNTER, LeaseAnswer, LeaseAsk, NotGiven, Rank, Wanted, history},
+    pair::{HIGHEST_COUNTER, LeaseAnswer, LeaseAsk, NotGiven, Rank, Wanted, history, lease::LONGEST_LEASE},
     submission::limit,
 };
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct PairReport {
     pub lease_ms: u64,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
+    /// Messages that the other machine has never been shown, counted up to 10,000.
+    pub own: Option<u64>,
     /// Changes that the copy lacks.
     pub behind: Option<u64>,
     pub behind_ms: Option<u64>,
@@ -41,6 +43,14 @@ pub struct PairReport {
     pub trouble: Option<String>,
 }
 
+impl PairReport {
+    /// How much of the lease was left; none where none is held or needed.
+    pub fn lease_seconds(&self) -> Option<u64> {
+        let needed = self.lease_by.is_some() && u128::from(self.lease_ms) <= LONGEST_LEASE.as_millis();
+        needed.then_some(self.lease_ms / 1000)
+    }
+}
+
 impl From<PairReport> for v1::Pair {
     fn from(pair: PairReport) -> Self {
         Self {
@@ -49,6 +59,7 @@ impl From<PairReport> for v1::Pair {
             lease_by: pair.lease_by,
             lease_ms: pair.lease_ms,
             held: pair.held,
+            own: pair.own,
             behind: pair.behind,
             behind_ms: pair.behind_ms,
             caught_up: pair.caught_up,
@@ -70,6 +81,7 @@ impl From<v1::Pair> for PairReport {
             lease_by: pair.lease_by.map(name),
             lease_ms: pair.lease_ms,
             held: pair.held.map(words),
+            own: pair.own,
             behind: pair.behind,
             behind_ms: pair.behind_ms,
             caught_up: pair.caught_up,

@@ -32,9 +32,13 @@ pub fn set(site: &Site) {
     if let Some(pair) = site.pair() {
         of_site("waypost_site_active", f64::from(pair.role() == Role::Active));
         of_site("waypost_site_held", f64::from(pair.held().is_some()));
-        let (behind, contact) = pair.figures();
-        of_site("waypost_site_copy_behind", behind as f64);
-        of_site("waypost_site_peer_reachable", f64::from(contact));
+        let figures = pair.figures();
+        of_site("waypost_site_copy_behind", figures.behind as f64);
+        let behind_for = figures.behind_for.unwrap_or_default();
+        of_site("waypost_site_copy_behind_seconds", behind_for.as_secs_f64());
+        of_site("waypost_site_peer_reachable", f64::from(figures.reachable));
+        of_site("waypost_site_lease_seconds", figures.lease.as_secs_f64());
+        of_site("waypost_site_own_rows", figures.own as f64);
     }
     let up = site.link().as_ref().is_some_and(LinkState::is_up);
     of_site("waypost_site_link_up", f64::from(up));

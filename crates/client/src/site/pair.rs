@@ -35,6 +35,9 @@ pub struct Pair {
     /// Why calls and writes that both machines know are not attempted.
     #[serde(default)]
     pub held: Option<String>,
+    /// Of the active one: messages that the other machine does not have yet, counted up to 10,000.
+    #[serde(default)]
+    pub own_rows: Option<u64>,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     #[serde(default)]

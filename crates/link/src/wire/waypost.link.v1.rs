@@ -502,6 +502,9 @@ pub struct Pair {
     /// Why the other machine cannot be asked.
     #[prost(string, optional, tag = "12")]
     pub trouble: ::core::option::Option<::prost::alloc::string::String>,
+    /// Messages that the other machine has never been shown, counted up to 10,000.
+    #[prost(uint64, optional, tag = "13")]
+    pub own: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Damage {

@@ -1,7 +1,7 @@
 //! The two machines of a site, on its status page.
 
 use super::page::escaped;
-use crate::pair::{LeaseBy, PairStatus};
+use crate::pair::{LeaseBy, MOST_COUNTED, PairStatus};
 use domain::{Timestamp, pair::Role, retry};
 use std::fmt::Write;
 
@@ -55,6 +55,14 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
     }
     html.push_str(&copy(status));
     html.push_str(&lease(status));
+    if let Some(own) = status.own.filter(|own| *own > 0) {
+        let more = if own >= MOST_COUNTED.into() {
+            " or more"
+        } else {
+            ""
+        };
+        let _ = write!(html, "<p>{own}{more} messages are on this machine alone.</p>");
+    }
     if status.alone {
         html.push_str(
             "<p class=\"bad\">The standby does not follow: messages are taken in without waiting for it.</p>",

@@ -129,7 +129,7 @@ impl PeerHost for Host {
 impl Host {
     /// What was read a moment ago is about to be sent: none of it is this machine's alone any more.
     async fn shows_all(&self) -> Result<(), String> {
-        if self.0.role() == Role::Active && self.0.leases().is_some() {
+        if self.0.role() == Role::Active {
             self.0
                 .shown_up_to(self.0.buffer.last_message().await.map_err(words)?);
         }

@@ -24,7 +24,7 @@ pub use handover::NotNow;
 pub use host::Host;
 pub use lease_state::LeaseState;
 pub(crate) use renewing::Renewing;
-pub use seen::{LeaseBy, OtherMachine, PairStatus};
+pub use seen::{LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
 
 use crate::Agent;
@@ -40,7 +40,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicI64},
+        atomic::{AtomicBool, AtomicI64, AtomicU64},
     },
 };
 use store::{Buffer, buffer::replication};
@@ -114,6 +114,8 @@ pub struct Pair {
     stale: AtomicBool,
     /// Messages from this place on have never been shown to the other machine.
     own_from: AtomicI64,
+    /// How many of those there were when somebody last asked.
+    own: AtomicU64,
     /// A stale machine has met the one whose turn it has not seen: when that follows, it has handed in what became of things.
     learns: AtomicBool,
     /// When the standby last asked for what changed.
@@ -161,6 +163,7 @@ impl Pair {
             sole: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             own_from: AtomicI64::new(own_from),
+            own: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
             looks_again: AtomicBool::new(false),

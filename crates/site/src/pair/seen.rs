@@ -4,10 +4,10 @@ use super::Pair;
 use domain::{
     Timestamp,
     lock::lock,
-    pair::{Giver, Node, Role, Standing},
+    pair::{Giver, Node, Role, Standing, lease::LONGEST_LEASE},
 };
 use link::{PairReport, peer::About};
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
 use uuid::Uuid;
 
 /// What this machine has heard of the other.
@@ -49,10 +49,15 @@ pub struct PairStatus {
     pub lease: Option<(LeaseBy, Duration)>,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
+    /// Of an active one: messages that the other machine has never been shown, counted up to [`MOST_COUNTED`].
+    pub own: Option<u64>,
     pub other: OtherMachine,
     /// What differs between the two, in words.
     pub differences: Vec<String>,
 }
+
+/// Messages of this machine alone that are counted.
+pub const MOST_COUNTED: u32 = 10_000;
 
 /// Who gave the lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +87,21 @@ pub struct OtherMachine {
     pub last_contact_at: Option<Timestamp>,
     /// Why it cannot be asked.
     pub trouble: Option<String>,
+}
+
+/// What the gauges show.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Changes the copy lacked when it was last heard of.
+    pub behind: u64,
+    /// How long ago it lacked none.
+    pub behind_for: Option<Duration>,
+    /// Whether the other can be asked.
+    pub reachable: bool,
+    /// What is left of the lease.
+    pub lease: Duration,
+    /// Messages that only this machine has.
+    pub own: u64,
 }
 
 impl Pair {
@@ -156,17 +176,31 @@ impl Pair {
         }
     }
 
-    /// For the gauges, without asking the file: changes the copy lacked when it was last heard of, and whether the other can
-    /// be asked.
-    pub(crate) fn figures(&self) -> (u64, bool) {
+    /// For the gauges, without asking the file.
+    pub(crate) fn figures(&self) -> Figures {
+        let lease = self.lease().map(|(_, left)| left.min(LONGEST_LEASE));
         let seen = lock(&self.seen);
         let behind = seen
             .copy
             .map_or(0, |(position, head)| head.saturating_sub(position).max(0));
-        (
-            behind.unsigned_abs(),
-            seen.heard_at.is_some() && seen.trouble.is_none(),
-        )
+        Figures {
+            behind: behind.unsigned_abs(),
+            behind_for: seen.whole_at.map(|at| self.clock.now().since(at)),
+            reachable: seen.heard_at.is_some() && seen.trouble.is_none(),
+            lease: lease.unwrap_or_default(),
+            own: self.own.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Messages that only this machine has, as far as it knows.
+    async fn count_own(&self) -> Option<u64> {
+        if self.role() == Role::Standby {
+            return None;
+        }
+        let from = self.own_from.load(Ordering::SeqCst);
+        let own = self.buffer.messages_from(from, MOST_COUNTED).await.ok()?;
+        self.own.store(own, Ordering::Relaxed);
+        Some(own)
     }
 
     pub async fn status(&self) -> PairStatus {
@@ -175,6 +209,7 @@ impl Pair {
             Role::Active => self.buffer.head().await.ok(),
             Role::Standby => None,
         };
+        let own = self.count_own().await;
         let seen = lock(&self.seen);
         let behind = seen.copy.map(|(position, then)| {
             head.unwrap_or(then)
@@ -194,6 +229,7 @@ impl Pair {
             alone: self.is_alone(),
             lease: self.lease(),
             held: self.held(),
+            own,
             other: OtherMachine {
                 address: self.settings.peer.address.to_string(),
                 name: seen.about.as_ref().map(|about| about.name.clone()),
@@ -231,6 +267,7 @@ impl Pair {
             lease_by: status.lease.map(|(by, _)| by.as_str().into()),
             lease_ms: status.lease.map_or(0, |(_, left)| millis(left)),
             held: status.held,
+            own: status.own,
             behind: status.behind,
             behind_ms: status.behind_for.map(millis),
             caught_up: status.caught_up,

@@ -49,6 +49,7 @@ statements!(
     log_trim,
     message_by_id,
     message_weight,
+    messages_from,
     meta_get,
     meta_set,
     notification_times,

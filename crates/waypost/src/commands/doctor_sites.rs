@@ -186,6 +186,8 @@ mod tests {
                 role: "Active".into(),
                 turn: 4,
                 lease_by: None,
+                lease_seconds: None,
+                own_rows: None,
                 held: Some("nobody gives the lease".into()),
                 behind: None,
                 behind_seconds: None,

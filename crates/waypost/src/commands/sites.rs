@@ -92,8 +92,19 @@ fn damaged(report: &SiteReport) -> Option<String> {
 fn of_pair(pair: &SitePair) -> Option<String> {
     let held = pair.held.as_ref().map(|why| format!("calls are held: {why}"));
     let trouble = pair.trouble.as_ref().map(|why| format!("no standby: {why}"));
-    let standby = pair.other.as_ref().map(|name| format!("standby {name}"));
-    held.or(trouble).or(standby)
+    let standby = pair.other.as_ref().map(|name| {
+        let mut words = format!("standby {name}");
+        if let Some(n) = pair.behind.filter(|n| *n > 0) {
+            words += &format!(", {n} behind");
+        }
+        if let Some(by) = &pair.lease_by {
+            words += &format!(", lease by {by}");
+        }
+        words
+    });
+    let own = pair.own_rows.filter(|n| *n > 0).map(|n| format!("{n} only here"));
+    let parts = [held.or(trouble).or(standby), own].into_iter().flatten();
+    Some(parts.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
 }
 
 async fn show_calls(client: &Client, args: Calls, format: output::Format) -> anyhow::Result<()> {

@@ -249,6 +249,24 @@ pub const SITE: &[Family] = &[
         "1 while the other machine of the site can be asked.",
     ),
     labelled(
+        "waypost_site_copy_behind_seconds",
+        Kind::Gauge,
+        Unit::Seconds,
+        "How long ago the standby's copy was known to lack nothing.",
+    ),
+    labelled(
+        "waypost_site_lease_seconds",
+        Kind::Gauge,
+        Unit::Seconds,
+        "What is left of the lease of a site with two machines; 60 where none is needed, 0 without one.",
+    ),
+    labelled(
+        "waypost_site_own_rows",
+        Kind::Gauge,
+        Unit::Count,
+        "Messages that only this machine has, counted up to 10,000, when it last reported.",
+    ),
+    labelled(
         "waypost_site_held",
         Kind::Gauge,
         Unit::Count,

@@ -100,8 +100,12 @@ pub struct SitePairView {
     pub turn: u64,
     /// Who gave the right to attempt what both machines know: `Standby`, `Central`, or `Nobody` where none is needed.
     pub lease_by: Option<String>,
+    /// How much of it was left when the machine reported.
+    pub lease_seconds: Option<u64>,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
+    /// Messages that the other machine does not have yet, counted up to 10,000.
+    pub own_rows: Option<u64>,
     /// Changes that the standby's copy lacks.
     pub behind: Option<u64>,
     /// How long ago it lacked none.
@@ -306,11 +310,14 @@ impl From<SiteReport> for ReportView {
 
 impl From<PairReport> for SitePairView {
     fn from(pair: PairReport) -> Self {
+        let lease_seconds = pair.lease_seconds();
         Self {
+            lease_seconds,
             role: pair.role,
             turn: pair.turn,
             lease_by: pair.lease_by,
             held: pair.held,
+            own_rows: pair.own,
             behind: pair.behind,
             behind_seconds: pair.behind_ms.map(|ms| ms / 1000),
             other: pair.other,

@@ -182,6 +182,17 @@ impl Buffer {
         self.read(last_message).await
     }
 
+    /// How many messages are here from this place on, counted up to this many.
+    pub async fn messages_from(&self, seq: i64, most: u32) -> Result<u64> {
+        let count = move |conn: &Connection| {
+            let found: i64 = conn
+                .prepare_cached(sql::messages_from)?
+                .query_row([seq, most.into()], |row| row.get(0))?;
+            Ok(found.max(0).unsigned_abs())
+        };
+        self.read(count).await
+    }
+
     /// Is active no more. Its log stays until it follows somebody, so that whoever takes over can get all of it.
     pub async fn step_down(&self) -> Result<Standing> {
         let done = self
