@@ -11,13 +11,23 @@ use crate::{
 use async_trait::async_trait;
 use domain::chain;
 use std::{future::pending, time::Duration};
-use store::loops::{About, Loop, Swept};
+use store::loops::{About, Loop, Swept, Work};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How often receipts are looked for that came in at another node, or wait for something.
 const RECEIPTS_INTERVAL: Duration = Duration::from_secs(10);
 /// How often schedules are looked for that are due: what waits for a civil time waits to the second.
 const SCHEDULES_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a loop that does one thing says of a sweep.
+fn counted<N: TryInto<u64>>(
+    did: &str,
+    (n, one, many): (N, &'static str, &'static str),
+    nothing: &str,
+) -> Work {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    Work::of(did, &[(n, one, many)], nothing)
+}
 
 /// Starts them all.
 pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationToken) {
@@ -29,7 +39,7 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         |central| async move {
             let purged = purge::purge(&*central.store, &central.settings.retention, |_| {}).await;
             let purged = purged.inspect(purge::log);
-            purged.map(|purged| purge::in_words(&purged)).into()
+            purged.map(|purged| purge::work(&purged)).into()
         },
     );
     start.woken(
@@ -42,16 +52,58 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         },
         |central| async move {
             let handled = central.jobs.sweep().await;
-            handled.map(|n| format!("{n} rows")).into()
+            handled
+                .map(|n| counted("handled", (n, "row", "rows"), "no bulk action is under way"))
+                .into()
         },
     );
+    start_moving(&start);
+    start.woken(
+        About::every(
+            "receipts",
+            "works on what providers tell later",
+            RECEIPTS_INTERVAL,
+        ),
+        |central| async move { central.receipts.came_in().await },
+        |central| async move {
+            let done = central.receipts.sweep().await;
+            done.map(|n| counted("worked on", (n, "receipt", "receipts"), "no receipts came in"))
+                .into()
+        },
+    );
+    start_events(central, tasks, stop);
+    start.by_the_clock(
+        About::every(
+            "schedules",
+            "sends what events put off, and looks whether its time has moved",
+            SCHEDULES_INTERVAL,
+        ),
+        |central| async move {
+            let looked = central.events.sweep_schedules().await;
+            looked
+                .map(|n| counted("worked on", (n, "schedule", "schedules"), "no schedule is due"))
+                .into()
+        },
+    );
+    start_upkeep(&start);
+}
+
+/// What takes waiting notifications to where they belong.
+fn start_moving(start: &Start<'_>) {
+    let looks = start.central.settings.dispatch.interval;
     start.woken(
         About::when_woken("expiry", "parks what waits past its time", looks),
         |central| async move { central.chores.expired().await },
         |central| async move {
             let parked = expiry::sweep(&*central.store, &central.changes).await;
             parked
-                .map(|n| format!("parked {n} notifications whose time had passed"))
+                .map(|n| {
+                    counted(
+                        "parked",
+                        (n, "notification", "notifications"),
+                        "nothing waits past its time",
+                    )
+                })
                 .into()
         },
     );
@@ -64,34 +116,17 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
         |central| async move { central.chores.failover().await },
         |central| async move {
             let moved = central.failover.sweep().await;
-            moved.map(|n| format!("moved {n} notifications")).into()
+            moved
+                .map(|n| {
+                    counted(
+                        "moved",
+                        (n, "notification", "notifications"),
+                        "nothing waits for a provider in trouble",
+                    )
+                })
+                .into()
         },
     );
-    start.woken(
-        About::every(
-            "receipts",
-            "works on what providers tell later",
-            RECEIPTS_INTERVAL,
-        ),
-        |central| async move { central.receipts.came_in().await },
-        |central| async move {
-            let done = central.receipts.sweep().await;
-            done.map(|n| format!("worked on {n} receipts")).into()
-        },
-    );
-    start_events(central, tasks, stop);
-    start.by_the_clock(
-        About::every(
-            "schedules",
-            "sends what events put off, and looks whether its time has moved",
-            SCHEDULES_INTERVAL,
-        ),
-        |central| async move {
-            let looked = central.events.sweep_schedules().await;
-            looked.map(|n| format!("looked at {n} schedules")).into()
-        },
-    );
-    start_upkeep(&start);
 }
 
 /// What nothing that is sent waits for.
@@ -105,7 +140,7 @@ fn start_upkeep(start: &Start<'_>) {
         ),
         |central| async move {
             if !central.chores.take_counts() {
-                return Swept::did("nothing was counted");
+                return Swept::idle("nothing was counted since the last run");
             }
             let done = figures::sweep(&*central.store, central.settings.kpi).await;
             done.inspect_err(|_| central.chores.are_counts()).into()

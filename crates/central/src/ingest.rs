@@ -11,6 +11,7 @@ use crate::{
 use domain::{
     Channel, Content, FieldError, LaneId, NotificationId, Status, Submission, Target, TenantId, TraceContext,
     Tracer, address,
+    settle::SUPERSEDED,
     trace::{Span, SpanKind},
 };
 use std::{
@@ -198,6 +199,20 @@ impl Ingest {
         }
     }
 
+    fn tell_superseded(&self, tenant: TenantId, ids: Vec<NotificationId>) {
+        if !self.changes.is_watched() {
+            return;
+        }
+        for id in ids {
+            self.changes.tell(Change {
+                tenant,
+                id,
+                status: Status::Discarded,
+                code: Some(SUPERSEDED.to_owned()),
+            });
+        }
+    }
+
     fn wake(&self, lanes: BTreeSet<LaneId>) {
         if !lanes.is_empty() {
             let lanes: Vec<_> = lanes.into_iter().collect();
@@ -231,6 +246,12 @@ impl Ingest {
                     if self.changes.is_watched() && seen.insert((tenant, id)) {
                         self.tell(tenant, id);
                     }
+                    Submitted::Accepted { id }
+                }
+                Ingested::Replaced(others) => {
+                    lanes.insert(lane);
+                    self.tell(tenant, id);
+                    self.tell_superseded(tenant, others);
                     Submitted::Accepted { id }
                 }
                 Ingested::Duplicate { same_content, status } => {

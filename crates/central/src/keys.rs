@@ -64,6 +64,19 @@ pub(crate) fn mint() -> String {
     )
 }
 
+/// Writes down that a key is used, beside the request and rarely: unless that is known of the last `interval`.
+pub(crate) fn remember_use(store: &Arc<dyn Directory>, key: &ApiKey, now: Timestamp, interval: Duration) {
+    if key.last_used_at.is_some_and(|at| now.since(at) < interval) {
+        return;
+    }
+    let (store, id) = (store.clone(), key.id);
+    tokio::spawn(async move {
+        if let Err(error) = store.key_used(id).await {
+            tracing::debug!(error = %domain::chain(&error), "when a key was used could not be written down");
+        }
+    });
+}
+
 impl Keys {
     pub fn new(store: Arc<dyn Directory>, clock: Arc<dyn domain::Clock>) -> Self {
         Self {
@@ -119,22 +132,6 @@ impl Keys {
         lock(&self.cache).clear();
     }
 
-    /// Beside the request, and rarely: a key that was looked up has not been asked about for a while.
-    fn remember_use(&self, key: &ApiKey, now: Timestamp) {
-        if key
-            .last_used_at
-            .is_some_and(|at| now.since(at) < KEY_USE_REMEMBERED)
-        {
-            return;
-        }
-        let (store, id) = (self.store.clone(), key.id);
-        tokio::spawn(async move {
-            if let Err(error) = store.key_used(id).await {
-                tracing::debug!(error = %domain::chain(&error), "when a key was used could not be written down");
-            }
-        });
-    }
-
     /// Who this key belongs to; none when it is unknown or revoked.
     pub async fn authenticate(&self, text: &str) -> store::Result<Option<Principal>> {
         let hash = hash(text);
@@ -148,7 +145,7 @@ impl Keys {
         let Some(key) = self.store.key_by_hash(&hash).await? else {
             return Ok(None);
         };
-        self.remember_use(&key, now);
+        remember_use(&self.store, &key, now, KEY_USE_REMEMBERED);
         let principal = Principal {
             tenant: key.tenant,
             role: key.role,

@@ -2,6 +2,7 @@
 
 use store::{
     Maintenance,
+    loops::Work,
     maintenance::{Purged, Retention},
 };
 
@@ -60,7 +61,7 @@ pub fn log(purged: &Purged) {
 }
 
 /// What is gone, without what there was none of.
-pub fn in_words(purged: &Purged) -> String {
+pub fn work(purged: &Purged) -> Work {
     let counts = [
         (purged.notifications, "notification", "notifications"),
         (purged.audit_rows, "audit row", "audit rows"),
@@ -71,14 +72,7 @@ pub fn in_words(purged: &Purged) -> String {
         (purged.events, "event", "events"),
         (purged.transcripts, "transcript", "transcripts"),
     ];
-    let some = counts.iter().filter(|(n, ..)| *n > 0);
-    let words: Vec<_> = some
-        .map(|(n, one, many)| format!("{n} {}", if *n == 1 { one } else { many }))
-        .collect();
-    match words.is_empty() {
-        true => "purged nothing: nothing was past its time".into(),
-        false => format!("purged {}", words.join(", ")),
-    }
+    Work::of("purged", &counts, "purged nothing: nothing was past its time")
 }
 
 #[cfg(test)]
@@ -87,13 +81,16 @@ mod tests {
 
     #[test]
     fn only_what_is_gone_is_named_and_one_of_a_thing_is_one() {
-        let nothing = Purged::default();
-        assert_eq!(in_words(&nothing), "purged nothing: nothing was past its time");
+        let nothing = work(&Purged::default());
+        assert_eq!(
+            (nothing.words.as_str(), nothing.any),
+            ("purged nothing: nothing was past its time", false)
+        );
         let some = Purged {
             notifications: 1,
             jobs: 2,
             ..Purged::default()
         };
-        assert_eq!(in_words(&some), "purged 1 notification, 2 bulk actions");
+        assert_eq!(work(&some).words, "purged 1 notification, 2 bulk actions");
     }
 }

@@ -33,6 +33,9 @@ pub struct LoopReport {
     pub duration_ms: u64,
     pub ok: bool,
     pub result: String,
+    /// The last run that had something to do, which may be the last one.
+    #[serde(default)]
+    pub last_work: Option<LoopWork>,
     pub runs: u64,
     /// Runs that ended in a panic; it was started again each time.
     #[serde(default)]
@@ -44,6 +47,13 @@ pub struct LoopReport {
     /// None while it runs, or only waits to be woken.
     #[serde(default)]
     pub next_run: Option<Timestamp>,
+}
+
+/// What a run of a background loop did, in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopWork {
+    pub at: Timestamp,
+    pub result: String,
 }
 
 impl Client {

@@ -46,7 +46,7 @@ pub use build::ClientBuilder;
 pub use channels::ChannelOrder;
 pub use error::{Error, Result};
 pub use filter::{AuditFilter, Filter};
-pub use health::{Check, LoopReport, Readiness};
+pub use health::{Check, LoopReport, LoopWork, Readiness};
 pub use http::Client;
 pub use keys::{ApiKey, NewTenant, Tenant};
 pub use lists::List;

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use store::{
     Result,
     buffer::Purged,
-    loops::{About, Loop, Swept},
+    loops::{About, Loop, Swept, Work},
 };
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -93,14 +93,15 @@ impl Due {
     }
 
     /// Starts what is due; lanes go on by themselves, so that a slow target holds up no sweep.
-    async fn start_due(&self) -> Result<String> {
+    async fn start_due(&self) -> Result<Work> {
         // Whether or not there is: what takes messages out has its reserve.
         let room = self.site.buffer.look_for_room().await;
         let lanes = self.site.engine.start_due().await?.len();
         if let Some(forwarder) = &self.forwarder {
             forwarder.count_tries().await?;
         }
-        room.map(|()| format!("{lanes} targets had something due"))
+        let counts = [(lanes as u64, "target", "targets")];
+        room.map(|()| Work::of("tried what was due for", &counts, "nothing was due"))
     }
 }
 
@@ -125,7 +126,7 @@ impl Loop for Purge {
             .buffer
             .purge(self.site.settings.tracking_retention)
             .await;
-        purged.inspect(log).map(|purged| in_words(&purged)).into()
+        purged.inspect(log).map(|purged| work(&purged)).into()
     }
 }
 
@@ -146,9 +147,12 @@ fn log(purged: &Purged) {
     }
 }
 
-fn in_words(purged: &Purged) -> String {
-    format!(
-        "purged {} tracked operations, {} events, {} tombstones, {} pieces of news",
-        purged.tracking, purged.events, purged.tombstones, purged.telemetry
-    )
+fn work(purged: &Purged) -> Work {
+    let counts = [
+        (purged.tracking, "tracked operation", "tracked operations"),
+        (purged.events, "event", "events"),
+        (purged.tombstones, "tombstone", "tombstones"),
+        (purged.telemetry, "piece of news", "pieces of news"),
+    ];
+    Work::of("purged", &counts, "nothing was past its time")
 }

@@ -421,7 +421,7 @@ pub(crate) fn as_ingested(
 ) -> Vec<ScheduledMessage> {
     for (message, answer) in messages.iter_mut().zip(answers) {
         match answer {
-            Ingested::Accepted => {}
+            Ingested::Accepted | Ingested::Replaced(_) => {}
             Ingested::Duplicate { .. } => {
                 message.came_to = CameTo::Found;
                 let id = message.notification;

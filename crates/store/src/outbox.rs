@@ -107,6 +107,8 @@ pub struct NewNotification {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ingested {
     Accepted,
+    /// Accepted, and these of the same tenant, which waited under its supersede key, were discarded for it.
+    Replaced(Vec<NotificationId>),
     /// The id is known. `status` is none when the row was purged and only its id is remembered.
     Duplicate {
         same_content: bool,
@@ -114,6 +116,13 @@ pub enum Ingested {
     },
     /// The database does not take this item, and why.
     Refused(String),
+}
+
+impl Ingested {
+    /// There is a row now that was not there before.
+    pub fn is_new(&self) -> bool {
+        matches!(self, Self::Accepted | Self::Replaced(_))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,33 @@
 
 use std::fmt::Write;
 
+/// What stands in a cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// Ours: ids, times, numbers.
+    Plain(String),
+    /// What somebody else chose.
+    Text(String),
+}
+
+impl Cell {
+    pub fn plain(value: impl std::fmt::Display) -> Self {
+        Self::Plain(value.to_string())
+    }
+
+    pub fn plain_or_empty(value: Option<impl std::fmt::Display>) -> Self {
+        value.map_or_else(|| Self::Plain(String::new()), Self::plain)
+    }
+
+    pub fn text(value: impl std::fmt::Display) -> Self {
+        Self::Text(value.to_string())
+    }
+
+    pub fn text_or_empty(value: Option<impl std::fmt::Display>) -> Self {
+        value.map_or_else(|| Self::Plain(String::new()), Self::text)
+    }
+}
+
 /// A line under construction.
 #[derive(Debug, Default)]
 pub struct Line(String);
@@ -40,6 +67,13 @@ impl Line {
 
     pub fn text_or_empty(&mut self, value: Option<&str>) -> &mut Self {
         self.text(value.unwrap_or_default())
+    }
+
+    pub fn cell(&mut self, cell: &Cell) -> &mut Self {
+        match cell {
+            Cell::Plain(value) => self.plain(value),
+            Cell::Text(value) => self.text(value),
+        }
     }
 
     /// Ends the line and hands it over.

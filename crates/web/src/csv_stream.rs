@@ -37,12 +37,21 @@ pub async fn answer(file: &'static str, columns: &str, mut pages: impl CsvPages)
         }
     });
     let body = stream::iter([Ok(Bytes::from(first))]).chain(rest);
+    Ok(attached(file, Body::from_stream(body)))
+}
+
+/// A file that is written already.
+pub fn whole(file: &'static str, text: String) -> Response {
+    attached(file, Body::from(text))
+}
+
+fn attached(file: &'static str, body: Body) -> Response {
     let named = format!("attachment; filename=\"{file}\"");
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, named),
     ];
-    Ok((headers, Body::from_stream(body)).into_response())
+    (headers, body).into_response()
 }
 
 fn broke_off(error: &store::Error) {

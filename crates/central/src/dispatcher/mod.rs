@@ -272,10 +272,11 @@ impl Dispatcher {
     async fn poll(&mut self) -> Duration {
         let run = self.loops.begin(self.about());
         let delivered = self.total.delivered;
-        let looked = self
-            .look()
-            .await
-            .map(|lanes| format!("{lanes} lanes with notifications waiting; {delivered} delivered so far"));
+        let looked = self.look().await.map(|lanes| match lanes {
+            0 => format!("nothing waits; {delivered} delivered so far"),
+            1 => format!("1 lane with notifications waiting; {delivered} delivered so far"),
+            n => format!("{n} lanes with notifications waiting; {delivered} delivered so far"),
+        });
         let next = next_look(self.settings.interval, run.took());
         self.loops.over(&run, &Swept::from(looked).within(next));
         metrics::gauge!("waypost_sending").set(self.lanes.sending() as f64);

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::{Duration, Instant};
 use store::{
     events::{CancelSchedules, Event, EventPlace, NewSchedule, PublishEvent, SettleEvent},
-    loops::Swept,
+    loops::{Swept, Work},
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -77,7 +77,12 @@ impl Materializer {
                 let Materialized {
                     published, settled, ..
                 } = done;
-                Swept::did(format!("published {published} events, settled {settled}")).within(self.pause)
+                let counts = [
+                    (published, "event published", "events published"),
+                    (settled, "event put off or failed", "events put off or failed"),
+                ]
+                .map(|(n, one, many)| (n as u64, one, many));
+                Swept::from(Work::of("", &counts, "no event waits")).within(self.pause)
             }
             Err(error) => Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
         }

@@ -289,8 +289,7 @@ fn accepted(
     answers: &[Ingested],
 ) -> impl Iterator<Item = (TenantId, NotificationId, LaneId)> {
     let new = known.into_iter().zip(answers);
-    new.filter(|(_, answer)| **answer == Ingested::Accepted)
-        .map(|(key, _)| key)
+    new.filter(|(_, answer)| answer.is_new()).map(|(key, _)| key)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 use store::{
-    loops::Swept,
+    loops::{Swept, Work},
     signals::Signal,
     sources::{EventSource, SourceError},
 };
@@ -75,7 +75,10 @@ impl Puller {
         }
         self.pause = retry::next_poll(self.pause, brought > 0, self.events.settings.poll_interval);
         let swept = match held.is_empty() {
-            true => Swept::did(format!("brought {brought} events")),
+            true => {
+                let counts = [(brought as u64, "event", "events")];
+                Work::of("brought", &counts, "the sources have nothing new").into()
+            }
             false => Swept::failed(held.join("; ")),
         };
         swept.within(self.pause)

@@ -63,6 +63,7 @@ impl Gateway for SiteGateway {
         if !speaks_for(&key, &hello.site) {
             return Err(denied("gave a key that does not belong to it"));
         }
+        service.remember_use(&key);
         let database = service.look_at_database().await.map_err(not_now)?;
         let arrival = Arrival {
             tenant: key.tenant,

@@ -28,6 +28,7 @@ use domain::{Actor, Clock, SiteId, TenantId, Timestamp, pair::lease::LONGEST_LEA
 use std::{sync::Arc, time::Duration};
 use store::{
     Directory, Jobs, Queries, Signals, Sites, Store,
+    directory::ApiKey,
     sites::{CONFLICT_OVER, Site, SiteSeen},
 };
 use tokio::sync::watch;
@@ -38,6 +39,9 @@ pub const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A site that another node has not written down for this long is not connected there any more.
 const PRESENCE_TIMEOUT: Duration = Duration::from_secs(45);
+
+/// How old what is known of a site's use of its key may become: it uses it all the time, and nobody has to know to the minute.
+const KEY_USE_REMEMBERED: Duration = Duration::from_secs(600);
 
 /// What sites need of the store, job by job.
 #[derive(Debug, Clone)]
@@ -188,7 +192,7 @@ impl SiteService {
         let connected = self.registry.all();
         if connected.is_empty() {
             metrics::gauge!("waypost_sites_connected").set(0.0);
-            return Ok("0 sites connected".to_owned());
+            return Ok("no site is connected".to_owned());
         }
         // What a lost signal did not tell.
         self.answer_relays().await;
@@ -230,7 +234,16 @@ impl SiteService {
 
     async fn is_welcome(&self, site: &Connected) -> store::Result<bool> {
         let key = self.store.directory.key_by_hash(&site.key_hash).await?;
-        Ok(key.is_some_and(|key| gateway::speaks_for(&key, &site.site)))
+        let key = key.filter(|key| gateway::speaks_for(key, &site.site));
+        if let Some(key) = &key {
+            self.remember_use(key);
+        }
+        Ok(key.is_some())
+    }
+
+    /// A site that stays connected uses its key all the time.
+    fn remember_use(&self, key: &ApiKey) {
+        keys::remember_use(&self.store.directory, key, self.clock.now(), KEY_USE_REMEMBERED);
     }
 
     /// Tells every session when the database is not the one it was.

@@ -1,6 +1,7 @@
 //! What becomes of a notification whose attempts fail.
 
 use crate::world::{TENANT, World, secs, somebody};
+use central::changes::News;
 use domain::{Channel, Failure, RetryPolicy, Scope, Status};
 use store::operator::Acted;
 use testkit::{Reply, a_notification};
@@ -155,10 +156,17 @@ async fn a_newer_notification_supersedes_one_that_still_waits() {
     let old = world
         .send(a_notification().superseding("tank-4").send_at(later))
         .await;
+    let mut changes = world.central.changes.subscribe();
     let new = world
         .send(a_notification().superseding("tank-4").subject("Tank 4 is empty"))
         .await;
     assert_eq!(world.status(old).await, Status::Discarded);
+    let mut told = vec![];
+    while let Ok(News::Change(change)) = changes.try_recv() {
+        told.push((change.id, change.status, change.code));
+    }
+    let replaced = (old, Status::Discarded, Some("SUPERSEDED".to_owned()));
+    assert_eq!(told, [(new, Status::Pending, None), replaced]);
     world.advance(secs(60));
     assert_eq!(world.sweep().await.delivered, 1);
     assert_eq!(world.status(new).await, Status::Delivered);

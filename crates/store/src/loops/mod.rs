@@ -10,9 +10,11 @@
 mod part;
 mod report;
 mod run;
+mod work;
 
-pub use report::{LoopReport, Run};
+pub use report::{LoopReport, Run, Worked};
 pub use run::{About, Loop, Swept};
+pub use work::{Count, Work};
 
 use domain::{Clock, SystemClock};
 use report::Seen;

@@ -20,6 +20,8 @@ pub struct LoopReport {
     pub duration: Duration,
     /// In words: "purged 120 notifications", or the error.
     pub result: Result<String, String>,
+    /// The last run that had something to do: of a loop that looks every second, the last one hardly ever has.
+    pub worked: Option<Worked>,
     pub runs: u64,
     /// Of those, runs that ended in a panic.
     pub panics: u64,
@@ -27,6 +29,13 @@ pub struct LoopReport {
     pub running_since: Option<Timestamp>,
     /// When it runs again; none while it only waits to be woken.
     pub next: Option<Timestamp>,
+}
+
+/// What a run did, and when it began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worked {
+    pub at: Timestamp,
+    pub did: String,
 }
 
 pub(super) type Seen = BTreeMap<&'static str, LoopReport>;
@@ -63,6 +72,7 @@ impl Loops {
             at,
             duration: Duration::ZERO,
             result: Ok("has not run yet".into()),
+            worked: None,
             runs: 0,
             panics: 0,
             running_since: None,
@@ -121,6 +131,10 @@ impl Loops {
             report.at = run.at;
             report.duration = duration;
             report.result = swept.result.clone();
+            if let (true, Ok(did)) = (swept.worked, &swept.result) {
+                let did = did.clone();
+                report.worked = Some(Worked { at: run.at, did });
+            }
             report.runs += 1;
             report.panics += u64::from(panicked);
             report.running_since = None;

@@ -66,6 +66,8 @@ impl About {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swept {
     pub(super) result: Result<String, String>,
+    /// There was something to do, and it was done.
+    pub(super) worked: bool,
     next: Next,
 }
 
@@ -82,13 +84,23 @@ impl Swept {
     pub fn did(what: impl Into<String>) -> Self {
         Self {
             result: Ok(what.into()),
+            worked: true,
             next: Next::InTime,
+        }
+    }
+
+    /// It went well, and there was nothing to do; in words, of what there was nothing.
+    pub fn idle(what: impl Into<String>) -> Self {
+        Self {
+            worked: false,
+            ..Self::did(what)
         }
     }
 
     pub fn failed(why: impl Into<String>) -> Self {
         Self {
             result: Err(why.into()),
+            worked: false,
             next: Next::InTime,
         }
     }

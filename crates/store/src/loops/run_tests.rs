@@ -1,4 +1,5 @@
 use super::*;
+use crate::loops::Work;
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
@@ -87,6 +88,23 @@ async fn a_loop_runs_by_its_clock_and_shows_what_it_did() {
     let report = world.report();
     assert_eq!(report.panics, 0);
     assert!(report.result.unwrap().starts_with("sweep "));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_loop_last_did_is_shown_also_after_runs_that_had_nothing_to_do() {
+    let world = World::start(About::every("test", "", MOMENT), |n| match n {
+        0 => Work::of("sent", &[(3, "schedule", "schedules")], "nothing was due").into(),
+        1 => Swept::failed("no"),
+        _ => Work::of("sent", &[(0, "schedule", "schedules")], "nothing was due").into(),
+    });
+    world.ran(1).await;
+    let first = world.report().worked.unwrap();
+    assert_eq!(first.did, "sent 3 schedules");
+    world.ran(3).await;
+    let report = world.report();
+    assert_eq!(report.result.unwrap(), "nothing was due");
+    assert_eq!(report.worked.unwrap(), first);
     world.stop().await;
 }
 

@@ -81,12 +81,19 @@ fn show(report: &Report, format: &output::Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// "loop purge: purged 3 notifications, 2m ago in 40 ms; next in 23h"
+/// "loop purge: purged 3 notifications, 2m ago in 40 ms; next in 23h"; of one whose last run had nothing to do, also what
+/// it did when it last had.
 fn in_words(report: &LoopReport) -> String {
     // One that has not run has no last run to tell of.
     let last = match report.runs {
         0 => String::new(),
         _ => format!(", {} in {} ms", time::short(report.at), report.duration_ms),
+    };
+    let before = match &report.last_work {
+        Some(work) if work.at != report.at => {
+            format!("; {} it {}", time::short(work.at), work.result)
+        }
+        _ => String::new(),
     };
     let next = match (report.running_since, report.next_run) {
         (Some(since), _) => format!("runs since {}", time::short(since)),
@@ -97,7 +104,10 @@ fn in_words(report: &LoopReport) -> String {
         0 => String::new(),
         n => format!("; {n} panics"),
     };
-    format!("loop {}: {}{last}; {next}{panics}", report.name, report.result)
+    format!(
+        "loop {}: {}{last}{before}; {next}{panics}",
+        report.name, report.result
+    )
 }
 
 async fn examine(client: &Client) -> anyhow::Result<Report> {
@@ -244,6 +254,7 @@ mod tests {
             duration_ms: 40,
             ok: true,
             result: "purged 3 notifications".into(),
+            last_work: None,
             runs: 2,
             panics: 0,
             every: serde_json::json!("1d"),
@@ -262,6 +273,20 @@ mod tests {
             in_words(&new),
             "loop purge: has not run yet; waits for something to do"
         );
+        let idle = LoopReport {
+            result: "nothing was past its time".into(),
+            last_work: Some(client::LoopWork {
+                at: Timestamp::from_millis(-1000),
+                result: "purged 3 notifications".into(),
+            }),
+            ..report.clone()
+        };
+        let said = in_words(&idle);
+        assert!(
+            said.starts_with("loop purge: nothing was past its time, "),
+            "{said}"
+        );
+        assert!(said.contains(" it purged 3 notifications; waits"), "{said}");
         let failing = LoopReport {
             panics: 2,
             running_since: Some(Timestamp::EPOCH),

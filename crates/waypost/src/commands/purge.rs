@@ -46,8 +46,10 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
     store::close(&opened).await;
     match args.format.json {
         true => output::json(&in_json(&purged, args.dry_run)),
-        false if args.dry_run => output::line(purge::in_words(&purged).replacen("purged", "would purge", 1)),
-        false => output::line(purge::in_words(&purged)),
+        false if args.dry_run => {
+            output::line(purge::work(&purged).words.replacen("purged", "would purge", 1))
+        }
+        false => output::line(purge::work(&purged).words),
     }
 }
 

@@ -3,18 +3,20 @@
 use crate::{
     csv::Line,
     csv_stream::{self, CsvPages, ROWS_PER_READ},
+    dto::notification::next_attempt_at,
     problem::Result,
     query::Params,
     search,
     state::Shared,
 };
 use axum::response::Response;
-use domain::{Target, TenantId};
+use central::waiting;
+use domain::{Target, TenantId, Waiting};
 use store::query::{Cursor, Filter, Notification, Page};
 
 const COLUMNS: &str = "notificationId,status,type,listName,to,provider,subject,retryCount,errorCode,lastError,\
                        sourceSiteId,entityType,entityId,receipt,createdAt,lastAttemptAt,nextAttemptAt,deliveredAt,\
-                       providerCode";
+                       providerCode,waiting,waitingDetail";
 
 /// The most rows in all; `limit` of an export has no ceiling.
 pub fn most(params: &mut Params) -> Option<u64> {
@@ -63,8 +65,10 @@ impl CsvPages for Export {
         let store = &*self.state.central.store;
         let found = search::list(store, self.tenant, &self.filter, page).await?;
         let mut line = Line::default();
+        let now = self.state.central.clock.now();
         for row in &found.rows {
-            write_row(&mut line, row);
+            let waiting = waiting::of(&self.state.central.directory, row, now).await?;
+            write_row(&mut line, row, waiting.as_ref());
             line.end(out);
         }
         self.left = self.left.saturating_sub(found.rows.len() as u64);
@@ -73,7 +77,7 @@ impl CsvPages for Export {
     }
 }
 
-fn write_row(line: &mut Line, row: &Notification) {
+fn write_row(line: &mut Line, row: &Notification, waiting: Option<&Waiting>) {
     let (s, content) = (&row.submission, &row.submission.content);
     let (list, to) = match &content.target {
         Target::List(name) => (name.as_str(), String::new()),
@@ -96,7 +100,9 @@ fn write_row(line: &mut Line, row: &Notification) {
         .text_or_empty(row.receipt.as_deref())
         .plain(row.created_at)
         .plain_or_empty(row.last_attempt_at)
-        .plain_or_empty(row.next_attempt_at)
+        .plain_or_empty(next_attempt_at(row, waiting))
         .plain_or_empty(row.delivered_at)
-        .text_or_empty(row.last_provider_code.as_deref());
+        .text_or_empty(row.last_provider_code.as_deref())
+        .plain_or_empty(waiting.map(|waiting| waiting.reason))
+        .text_or_empty(waiting.and_then(|waiting| waiting.detail.as_deref()));
 }

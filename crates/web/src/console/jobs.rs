@@ -2,20 +2,23 @@
 
 use super::{
     bulk::doing,
+    download::{Column, Download},
     failure::Result,
     flash::Flash,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
-    show::{Badge, exact, number},
+    show::{Badge, number},
 };
 use crate::{
     api::{PathText, lists::encode},
+    csv::Cell,
     problem::Problem,
     state::Shared,
 };
 use askama::Template;
 use axum::extract::State;
 use central::jobs::{Action, COUNT_BOUND};
+use domain::Zone;
 use store::jobs::Job;
 use uuid::Uuid;
 
@@ -55,7 +58,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         most,
         handled,
         at_least: job.total >= COUNT_BOUND,
-        filter: filter_of(&job),
+        filter: filter_of(&job, &frame.zone),
         at_site: fields_of(&job)
             .get("atSite")
             .and_then(|site| site.as_str())
@@ -75,8 +78,35 @@ struct All {
 }
 framed!(All);
 
+/// The newest jobs.
+pub struct Jobs;
+
+impl Download for Jobs {
+    type Row = Job;
+    type Asked = ();
+    const FILE: &'static str = "jobs.csv";
+    const COLUMNS: &'static [Column<Job>] = &[
+        ("id", |job| Cell::plain(job.id)),
+        ("action", |job| Cell::plain(&job.action)),
+        ("state", |job| Cell::plain(state_badge(job).word())),
+        ("total", |job| Cell::plain(job.total)),
+        ("done", |job| Cell::plain(job.progress.done)),
+        ("skipped", |job| Cell::plain(job.progress.skipped)),
+        ("error", |job| Cell::text_or_empty(job.progress.error.as_ref())),
+        ("filter", |job| Cell::text(&job.filter)),
+        ("reason", |job| Cell::text_or_empty(job.reason.as_ref())),
+        ("actor", |job| Cell::text(&job.actor)),
+        ("stoppedBy", |job| Cell::text_or_empty(job.stopped_by.as_ref())),
+        ("createdAt", |job| Cell::plain(job.created_at)),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Job>> {
+        Ok(state.central.jobs.newest(signed.caller.tenant).await?)
+    }
+}
+
 pub async fn list(State(state): State<Shared>, signed: Signed) -> Result {
-    let jobs = state.central.jobs.newest(signed.caller.tenant).await?;
+    let jobs = Jobs::rows(&state, &signed, &()).await?;
     let mut frame = Frame::new(&state, &signed, "Bulk actions", Nav::Jobs)
         .await?
         .live();
@@ -84,7 +114,7 @@ pub async fn list(State(state): State<Shared>, signed: Signed) -> Result {
     let page = All {
         jobs: jobs
             .into_iter()
-            .map(|job| (filter_of(&job), job))
+            .map(|job| (filter_of(&job, &frame.zone), job))
             .map(|(f, j)| (j, f))
             .collect(),
         frame,
@@ -136,7 +166,8 @@ fn fields_of(job: &Job) -> JsonFields {
     serde_json::from_str(&job.filter).unwrap_or_default()
 }
 
-fn filter_of(job: &Job) -> Vec<(String, String)> {
+/// What it acts on, in the words and the zone of whoever looks.
+fn filter_of(job: &Job, zone: &Zone) -> Vec<(String, String)> {
     let mut fields = fields_of(job);
     // Of a job at a site the filter stands a level deeper, and its moment means nothing to people.
     if let Some(serde_json::Value::Object(inner)) = fields.remove("filter") {
@@ -146,7 +177,7 @@ fn filter_of(job: &Job) -> Vec<(String, String)> {
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     fields
         .iter()
-        .map(|(name, value)| (label(name).to_owned(), readable(name, text(value))))
+        .map(|(name, value)| (label(name).to_owned(), readable(name, text(value), zone)))
         .collect()
 }
 
@@ -171,9 +202,9 @@ fn label(name: &str) -> &str {
 }
 
 /// Moments as everywhere else, the rest as it is.
-fn readable(name: &str, text: String) -> String {
+fn readable(name: &str, text: String, zone: &Zone) -> String {
     match text.parse() {
-        Ok(at) if matches!(name, "from" | "to" | "asOf") => exact(at),
+        Ok(at) if matches!(name, "from" | "to" | "asOf") => zone.exact(at),
         _ => text,
     }
 }

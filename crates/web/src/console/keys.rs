@@ -1,6 +1,7 @@
 //! API keys of the tenant. A key's text is on one page only: the answer to the form that made it.
 
 use super::{
+    download::{Column, Download},
     failure::{Result, Trouble},
     flash::Flash,
     form::Form,
@@ -10,6 +11,7 @@ use super::{
 };
 use crate::{
     api::{PathText, keys::name_problems},
+    csv::Cell,
     problem::Problem,
     state::Shared,
 };
@@ -40,13 +42,34 @@ struct Page {
 }
 framed!(Page);
 
+/// Every key, the newest first and those that no longer work last. Their texts are kept nowhere.
+pub struct Keys;
+
+impl Download for Keys {
+    type Row = ApiKey;
+    type Asked = ();
+    const FILE: &'static str = "keys.csv";
+    const COLUMNS: &'static [Column<ApiKey>] = &[
+        ("id", |key| Cell::plain(key.id)),
+        ("name", |key| Cell::text(&key.name)),
+        ("role", |key| Cell::plain(key.role)),
+        ("createdAt", |key| Cell::plain(key.created_at)),
+        ("lastUsedAt", |key| Cell::plain_or_empty(key.last_used_at)),
+        ("revokedAt", |key| Cell::plain_or_empty(key.revoked_at)),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<ApiKey>> {
+        let mut keys = state.central.store.keys(signed.caller.tenant).await?;
+        keys.reverse();
+        keys.sort_by_key(|key| key.revoked_at.is_some());
+        Ok(keys)
+    }
+}
+
 async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
-    let mut keys = state.central.store.keys(signed.caller.tenant).await?;
-    keys.reverse();
-    keys.sort_by_key(|key| key.revoked_at.is_some());
     Ok(Page {
         frame: Frame::new(state, signed, "API keys", Nav::Keys).await?,
-        keys,
+        keys: Keys::rows(state, signed, &()).await?,
         bad: vec![],
         name: String::new(),
         role: Role::Producer,

@@ -1,17 +1,19 @@
 //! Notification lists: all of them, and making one.
 
 use super::{
+    download::{Column, Download},
     failure::Result,
     flash::Flash,
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    recipients::channel,
 };
-use crate::{api::lists::encode, state::Shared};
+use crate::{api::lists::encode, csv::Cell, state::Shared};
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::lists::ListError;
-use domain::FieldError;
+use domain::{FieldError, Recipient};
 use store::directory::List;
 
 #[derive(Template)]
@@ -24,12 +26,52 @@ struct Page {
 }
 framed!(Page);
 
-async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
+/// By name.
+async fn lists(state: &Shared, signed: &Signed) -> Result<Vec<List>> {
     let mut lists = state.central.store.lists(signed.caller.tenant).await?;
     lists.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(lists)
+}
+
+/// Everybody on every list. A list with nobody on it has a line of its own.
+pub struct Everybody;
+
+impl Download for Everybody {
+    type Row = (String, Option<Recipient>);
+    type Asked = ();
+    const FILE: &'static str = "lists.csv";
+    const COLUMNS: &'static [Column<Self::Row>] = &[
+        ("listName", |(list, _)| Cell::text(list)),
+        ("address", |(_, one)| {
+            Cell::text_or_empty(one.as_ref().map(|one| &one.address))
+        }),
+        ("name", |(_, one)| {
+            Cell::text_or_empty(one.as_ref().and_then(|one| one.name.as_ref()))
+        }),
+        ("type", |(_, one)| Cell::plain_or_empty(one.as_ref().map(channel))),
+        ("enabled", |(_, one)| {
+            Cell::plain_or_empty(one.as_ref().map(|one| one.enabled))
+        }),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Self::Row>> {
+        let mut rows = vec![];
+        for list in lists(state, signed).await? {
+            if list.recipients.is_empty() {
+                rows.push((list.name, None));
+                continue;
+            }
+            let everybody = list.recipients.into_iter();
+            rows.extend(everybody.map(|one| (list.name.clone(), Some(one))));
+        }
+        Ok(rows)
+    }
+}
+
+async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
     Ok(Page {
         frame: Frame::new(state, signed, "Lists", Nav::Lists).await?,
-        lists,
+        lists: lists(state, signed).await?,
         bad: vec![],
         name: String::new(),
     })

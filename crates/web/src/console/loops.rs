@@ -1,22 +1,25 @@
 //! Background loops of this node: last run, how long, what came of it, when next.
 
 use super::{
+    download::{Column, Download},
     failure::Result,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{number, ok_badge, took},
 };
-use crate::state::Shared;
+use crate::{csv::Cell, state::Shared};
 use askama::Template;
 use axum::extract::State;
 use domain::{Timestamp, retry::human};
-use store::directory::Role;
+use store::{directory::Role, loops::Worked};
 
-struct Row {
+pub struct Row {
     name: &'static str,
     what: &'static str,
     ok: bool,
     result: String,
+    /// What it did when it last had something to do, where that was not its last run.
+    before: Option<Worked>,
     at: Timestamp,
     running_since: Option<Timestamp>,
     next: Option<Timestamp>,
@@ -35,16 +38,39 @@ struct Page {
 }
 framed!(Page);
 
-pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
-    let frame = Frame::new(&state, &signed, "Background loops", Nav::Loops)
-        .await?
-        .live();
+/// The loops of this node.
+pub struct Loops;
+
+impl Download for Loops {
+    type Row = Row;
+    type Asked = ();
+    const FILE: &'static str = "loops.csv";
+    const COLUMNS: &'static [Column<Row>] = &[
+        ("name", |row| Cell::plain(row.name)),
+        ("ok", |row| Cell::plain(row.ok)),
+        ("result", |row| Cell::text(&row.result)),
+        ("at", |row| Cell::plain_or_empty((row.runs > 0).then_some(row.at))),
+        ("took", |row| Cell::plain(&row.took)),
+        ("runningSince", |row| Cell::plain_or_empty(row.running_since)),
+        ("next", |row| Cell::plain_or_empty(row.next)),
+        ("every", |row| Cell::plain(&row.every)),
+        ("runs", |row| Cell::plain(row.runs)),
+        ("panics", |row| Cell::plain(row.panics)),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Row>> {
+        Ok(rows(state, signed))
+    }
+}
+
+fn rows(state: &Shared, signed: &Signed) -> Vec<Row> {
     // The words of a failure are for those who run the place.
     let may_read = matches!(signed.caller.role, Role::Admin | Role::Ops);
     let rows = state.central.loops.reports().into_values().map(|report| Row {
         name: report.about.name,
         what: report.about.what,
         ok: report.result.is_ok(),
+        before: report.worked.filter(|worked| worked.at != report.at),
         at: report.at,
         running_since: report.running_since,
         next: report.next,
@@ -58,8 +84,15 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
             Err(_) => "failed; the cause is in the server's log".into(),
         },
     });
+    rows.collect()
+}
+
+pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
+    let frame = Frame::new(&state, &signed, "Background loops", Nav::Loops)
+        .await?
+        .live();
     let page = Page {
-        rows: rows.collect(),
+        rows: rows(&state, &signed),
         node: state.central.settings.node.clone(),
         frame,
     };

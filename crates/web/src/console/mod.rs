@@ -16,6 +16,7 @@ pub mod bare;
 mod bulk;
 mod captured;
 mod cookies;
+mod download;
 mod events;
 mod failure;
 mod filter;

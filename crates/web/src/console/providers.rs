@@ -1,6 +1,7 @@
 //! The list of providers, with their health, and who takes over from whom.
 
 use super::{
+    download::{Column, Download},
     failure::Result,
     flash::Flash,
     form::Form,
@@ -10,6 +11,7 @@ use super::{
 };
 use crate::{
     api::{PathText, lists::encode},
+    csv::Cell,
     problem::Problem,
     state::Shared,
 };
@@ -38,11 +40,36 @@ struct Page {
 }
 framed!(Page);
 
-pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
+/// Every provider with what its lane is doing. What it is set to stays here: settings hold secrets.
+pub struct Providers;
+
+impl Download for Providers {
+    type Row = Row;
+    type Asked = ();
+    const FILE: &'static str = "providers.csv";
+    const COLUMNS: &'static [Column<Row>] = &[
+        ("id", |row| Cell::text(&row.stored.provider.id)),
+        ("name", |row| Cell::text(&row.stored.provider.name)),
+        ("kind", |row| Cell::text(&row.stored.provider.kind)),
+        ("type", |row| Cell::plain(row.stored.provider.channel)),
+        ("enabled", |row| Cell::plain(row.stored.provider.enabled)),
+        ("order", |row| Cell::plain(row.stored.provider.order)),
+        ("state", |row| Cell::plain(row.state.badge.word())),
+        ("words", |row| Cell::text(&row.state.why)),
+        ("detail", |row| Cell::text_or_empty(row.state.detail.as_ref())),
+        ("since", |row| Cell::plain_or_empty(row.state.since)),
+        ("until", |row| Cell::plain_or_empty(row.state.next)),
+        ("waiting", |row| Cell::plain(row.waiting)),
+        ("failing", |row| Cell::plain(row.failing)),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Row>> {
+        rows(state, signed).await
+    }
+}
+
+async fn rows(state: &Shared, signed: &Signed) -> Result<Vec<Row>> {
     let tenant = signed.caller.tenant;
-    let frame = Frame::new(&state, &signed, "Providers", Nav::Providers)
-        .await?
-        .live();
     let store = &state.central.store;
     let lanes = state.central.lanes(tenant).await?;
     let mut lanes: HashMap<_, _> = lanes.into_iter().map(|now| (now.lane.lane, now)).collect();
@@ -62,7 +89,15 @@ pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
             stored,
         });
     }
-    let mut orders = state.central.failover.orders(tenant).await?;
+    Ok(rows)
+}
+
+pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
+    let frame = Frame::new(&state, &signed, "Providers", Nav::Providers)
+        .await?
+        .live();
+    let rows = rows(&state, &signed).await?;
+    let mut orders = state.central.failover.orders(signed.caller.tenant).await?;
     orders.retain(|order| order.providers.len() > 1);
     let page = Page { rows, orders, frame };
     Ok(page.show(&state))

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     api::{PathText, lists::encode},
     csv::Line,
-    csv_stream::{self, CsvPages},
+    csv_stream,
     problem::Problem,
     query::Params,
     state::Shared,
@@ -132,26 +132,19 @@ pub async fn page(
 pub async fn csv(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {
     let list = find(&state, &signed, &name).await?;
     let columns = "address,name,type,enabled";
-    Ok(csv_stream::answer("recipients.csv", columns, Everybody(list.recipients)).await?)
-}
-
-struct Everybody(Vec<Recipient>);
-
-impl CsvPages for Everybody {
-    async fn page(&mut self, out: &mut String) -> store::Result<bool> {
-        let mut line = Line::default();
-        for one in &self.0 {
-            line.text(&one.address)
-                .text_or_empty(one.name.as_deref())
-                .plain(channel(one))
-                .plain(one.enabled);
-            line.end(out);
-        }
-        Ok(false)
+    let mut text = format!("{columns}\r\n");
+    let mut line = Line::default();
+    for one in &list.recipients {
+        line.text(&one.address)
+            .text_or_empty(one.name.as_deref())
+            .plain(channel(one))
+            .plain(one.enabled);
+        line.end(&mut text);
     }
+    Ok(csv_stream::whole("recipients.csv", text))
 }
 
-fn channel(entry: &Recipient) -> Channel {
+pub fn channel(entry: &Recipient) -> Channel {
     entry.channel.unwrap_or(Channel::Email)
 }
 

@@ -1,7 +1,7 @@
 //! Every page of the console: method, path, who may, and its handler. There is no other list.
 
 use super::{
-    account, audit, bulk, captured, events,
+    account, audit, bulk, captured, download, events,
     guard::{self, Guard},
     jobs, keys, lists, live, loops, notification, notifications, oidc, overview, provider, provider_form,
     provider_test, providers, recipients, saved, send, sign_in, sites, suppressions, templates, tenants,
@@ -101,10 +101,12 @@ fn watching() -> Vec<Route> {
         get("/communications.csv", Read, events::communications::csv),
         post("/communications/resend", Administer, events::resend::resend),
         get("/jobs", Read, jobs::list),
+        get("/jobs.csv", Read, download::csv::<jobs::Jobs>),
         get("/jobs/{id}", Read, jobs::page),
         post("/jobs/{id}/stop", Operate, jobs::stop),
         get("/sites", Read, sites::list::page),
         post("/sites", Administer, sites::list::register),
+        get("/sites.csv", Read, download::csv::<sites::list::Sites>),
         get("/sites/{id}", Read, sites::one::page),
         post("/sites/{id}/parked/retry", Operate, sites::one::retry),
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),
@@ -113,6 +115,7 @@ fn watching() -> Vec<Route> {
         get("/audit", Read, audit::page),
         get("/audit.csv", Read, audit::csv),
         get("/loops", Read, loops::page),
+        get("/loops.csv", Read, download::csv::<loops::Loops>),
     ]
 }
 
@@ -121,6 +124,7 @@ fn setting_up() -> Vec<Route> {
         get("/send", Submit, send::page),
         post("/send", Submit, send::send),
         get("/providers", Read, providers::page),
+        get("/providers.csv", Read, download::csv::<providers::Providers>),
         get("/providers/new", Administer, provider_form::new),
         post("/providers/new", Administer, provider_form::create),
         get("/providers/{id}", Read, provider::page),
@@ -137,6 +141,7 @@ fn setting_up() -> Vec<Route> {
         post("/providers/{id}/delete", Administer, provider::delete),
         get("/lists", Read, lists::page),
         post("/lists", Administer, lists::create),
+        get("/lists.csv", Read, download::csv::<lists::Everybody>),
         get("/lists/{name}", Read, recipients::page),
         get("/lists/{name}/csv", Read, recipients::csv),
         post("/lists/{name}/add", Administer, recipients::add),
@@ -147,6 +152,11 @@ fn setting_up() -> Vec<Route> {
         post("/suppressions", Operate, suppressions::add),
         post("/suppressions/{id}/remove", Operate, suppressions::remove),
         get("/templates", Read, templates::list::page),
+        get(
+            "/templates.csv",
+            Read,
+            download::csv::<templates::list::Templates>,
+        ),
         get("/templates/new", Administer, templates::editor::new),
         post("/templates/new", Administer, templates::editor::create),
         post("/templates/preview", Read, templates::editor::preview),
@@ -165,9 +175,11 @@ fn setting_up() -> Vec<Route> {
 fn running() -> Vec<Route> {
     vec![
         get("/keys", Administer, keys::page),
+        get("/keys.csv", Administer, download::csv::<keys::Keys>),
         post("/keys", Administer, keys::create),
         post("/keys/{id}/revoke", Administer, keys::revoke),
         get("/users", Administer, users::page),
+        get("/users.csv", Administer, download::csv::<users::Users>),
         post("/users", Administer, users::create),
         get("/users/{id}", Administer, users::one),
         post("/users/{id}/role", Administer, users::role),
@@ -175,6 +187,7 @@ fn running() -> Vec<Route> {
         post("/users/{id}/disable", Administer, users::disable),
         post("/users/{id}/link", Administer, users::link),
         get("/tenants", Tenants, tenants::page),
+        get("/tenants.csv", Tenants, download::csv::<tenants::Tenants>),
         post("/tenants", Tenants, tenants::create),
         post("/tenants/delete", Tenants, tenants::delete),
     ]

@@ -1,6 +1,7 @@
 //! Tenants, for whoever runs the installation; and which of them a session looks at.
 
 use super::{
+    download::{Column, Download},
     failure::{Result, Trouble},
     flash::Flash,
     form::Form,
@@ -9,6 +10,7 @@ use super::{
 };
 use crate::{
     api::tenants::{in_use, is_tenant_name},
+    csv::Cell,
     problem::Problem,
     state::Shared,
 };
@@ -26,6 +28,23 @@ struct Page {
     name: String,
 }
 framed!(Page);
+
+/// Every tenant there is.
+pub struct Tenants;
+
+impl Download for Tenants {
+    type Row = Tenant;
+    type Asked = ();
+    const FILE: &'static str = "tenants.csv";
+    const COLUMNS: &'static [Column<Tenant>] = &[
+        ("name", |one| Cell::text(&one.name)),
+        ("createdAt", |one| Cell::plain(one.created_at)),
+    ];
+
+    async fn rows(state: &Shared, _: &Signed, (): &()) -> Result<Vec<Tenant>> {
+        Ok(state.central.store.tenants().await?)
+    }
+}
 
 async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
     Ok(Page {

@@ -1,6 +1,7 @@
 //! Who may sign in to this tenant, and as what.
 
 use super::{
+    download::{Column, Download},
     failure::{Result, Trouble},
     flash::Flash,
     form::Form,
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     api::PathText,
-    auth::Caller,
+    csv::Cell,
     origin,
     people::{self, ROLES},
     problem::{Code, Problem},
@@ -29,8 +30,7 @@ use store::{directory::Role, users::User};
 #[template(path = "users/page.html")]
 struct Page {
     frame: Frame,
-    caller: Caller,
-    users: Vec<User>,
+    users: Vec<Listed>,
     bad: Vec<FieldError>,
     name: String,
     role: Role,
@@ -55,11 +55,44 @@ struct One {
 }
 framed!(One);
 
+/// A person, and what they are in the tenant that is looked at.
+pub struct Listed {
+    user: User,
+    role: Option<Role>,
+}
+
+/// Everybody who may sign in to the tenant.
+pub struct Users;
+
+impl Download for Users {
+    type Row = Listed;
+    type Asked = ();
+    const FILE: &'static str = "users.csv";
+    const COLUMNS: &'static [Column<Listed>] = &[
+        ("id", |one| Cell::plain(one.user.id)),
+        ("name", |one| Cell::text(&one.user.name)),
+        ("role", |one| Cell::plain_or_empty(one.role)),
+        ("disabled", |one| Cell::plain(one.user.disabled_at.is_some())),
+        ("lastSignInAt", |one| {
+            Cell::plain_or_empty(one.user.last_sign_in_at)
+        }),
+        ("createdAt", |one| Cell::plain(one.user.created_at)),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Listed>> {
+        let users = state.central.store.users(signed.caller.tenant).await?;
+        let listed = users.into_iter().map(|user| Listed {
+            role: people::role_here(&user, &signed.caller),
+            user,
+        });
+        Ok(listed.collect())
+    }
+}
+
 async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
     Ok(Page {
         frame: Frame::new(state, signed, "Users", Nav::Users).await?,
-        caller: signed.caller.clone(),
-        users: state.central.store.users(signed.caller.tenant).await?,
+        users: Users::rows(state, signed, &()).await?,
         bad: vec![],
         name: String::new(),
         role: Role::Viewer,

@@ -99,6 +99,8 @@ pub struct LoopView {
     pub ok: bool,
     /// In words: what it did, or why it failed.
     pub result: String,
+    /// The last run that had something to do, which may be the last one.
+    pub last_work: Option<WorkView>,
     pub runs: u64,
     /// Runs that ended in a panic. The loop was started again each time.
     pub panics: u64,
@@ -112,6 +114,16 @@ pub struct LoopView {
     pub next_run: Option<Timestamp>,
 }
 
+/// What a run of a background loop did.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkView {
+    #[schema(value_type = Time)]
+    pub at: Timestamp,
+    /// In words.
+    pub result: String,
+}
+
 impl From<LoopReport> for LoopView {
     fn from(report: LoopReport) -> Self {
         let ok = report.result.is_ok();
@@ -122,6 +134,10 @@ impl From<LoopReport> for LoopView {
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             ok,
             result: report.result.unwrap_or_else(|why| why),
+            last_work: report.worked.map(|worked| WorkView {
+                at: worked.at,
+                result: worked.did,
+            }),
             runs: report.runs,
             panics: report.panics,
             every: human(report.about.every),

@@ -232,14 +232,18 @@ pub struct Measure {
     pub stuck_after: Duration,
 }
 
+/// What is due in a lane that lets nothing out is tried when that ends.
+pub fn next_attempt_at(row: &store::query::Notification, waiting: Option<&Waiting>) -> Option<Timestamp> {
+    match waiting {
+        Some(waiting) if waiting.reason != WaitReason::Queued => waiting.until,
+        _ => row.next_attempt_at,
+    }
+}
+
 impl Summary {
     fn new(row: &mut store::query::Notification, waiting: Option<Waiting>, measure: Measure) -> Self {
+        let next_attempt_at = next_attempt_at(row, waiting.as_ref());
         let s = &mut row.submission;
-        // What is due in a lane that lets nothing out is tried when that ends.
-        let next_attempt_at = match &waiting {
-            Some(waiting) if waiting.reason != WaitReason::Queued => waiting.until,
-            _ => row.next_attempt_at,
-        };
         Self {
             notification_id: s.id,
             idempotency_key: s.idempotency_key.take(),

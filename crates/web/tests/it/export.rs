@@ -67,3 +67,25 @@ async fn bad_filters_are_refused_before_anything_is_streamed() {
     named.sort_unstable();
     assert_eq!(named, ["limit", "nope", "status"]);
 }
+
+#[tokio::test]
+async fn a_row_says_why_it_waits_and_until_when_as_the_list_does() {
+    let world = World::new().await;
+    world.submitted("not yet").await;
+    let why = json!({"reason": "moving, today"});
+    world.post("/api/providers/mail/hold", why).await.expect(200);
+    let text = csv(&world, "").await.text;
+    let columns: Vec<_> = text.lines().next().unwrap().split(',').collect();
+    assert_eq!(columns[columns.len() - 2..], ["waiting", "waitingDetail"]);
+    let row = text.lines().nth(1).unwrap();
+    assert!(row.ends_with(",held,\"operator: moving, today\""), "{row}");
+    let item = &world.get("/api/notifications").await.expect(200)["items"][0];
+    assert_eq!(item["waiting"]["reason"], "held");
+    // It goes on when somebody says so: neither tells a time.
+    assert!(item["nextAttemptAt"].is_null(), "{item}");
+    let at = columns.iter().position(|name| *name == "nextAttemptAt").unwrap();
+    assert_eq!(row.split(',').nth(at), Some(""), "{row}");
+    world.act("/api/providers/mail/resume").await;
+    let row = csv(&world, "").await.text.lines().nth(1).unwrap().to_owned();
+    assert!(row.ends_with(",queued,"), "{row}");
+}

@@ -451,3 +451,17 @@ async fn notifications_that_were_given_up_at_a_site_are_listed_with_who_did_it()
         "{log}"
     );
 }
+
+#[tokio::test]
+async fn the_key_of_a_connected_site_tells_that_it_is_used() {
+    let world = World::new().await;
+    let _linked = linked(&world).await;
+    let admin = world.key(Role::Admin);
+    let used = eventually("the key's use to be written down", async || {
+        let keys = world.ask("GET", "/api/keys", &admin, None).await.expect(200);
+        let mut keys = keys["items"].as_array().unwrap().iter();
+        let key = keys.find(|key| key["name"] == "north").unwrap();
+        key["lastUsedAt"].as_str().map(str::to_owned)
+    });
+    assert_eq!(used.await, world.temp.clock.now().to_string());
+}

@@ -6,7 +6,7 @@ use crate::{
     outbox::Ingested,
     postgres::{failed::Failed, rows, types::At},
 };
-use domain::{Status, Timestamp};
+use domain::{NotificationId, Status, Timestamp};
 use std::{collections::HashMap, time::Duration};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -15,6 +15,8 @@ use uuid::Uuid;
 #[derive(Default)]
 pub(in crate::postgres) struct Found {
     pub accepted: HashMap<(i32, Uuid), i64>,
+    /// By the row that replaced them.
+    replaced: HashMap<(i32, Uuid), Vec<NotificationId>>,
     known: HashMap<(i32, Uuid), Known>,
     /// Set after a lost answer: what is there already with the same content and is younger than this is ours.
     pub ours_since: Option<Duration>,
@@ -33,6 +35,13 @@ impl Found {
             .iter()
             .map(|row| ((row.get(0), row.get(1)), row.get(2)))
             .collect();
+    }
+
+    pub fn replace(&mut self, rows: &[Row]) {
+        for row in rows {
+            let replaced = self.replaced.entry((row.get(0), row.get(1))).or_default();
+            replaced.push(NotificationId(row.get(2)));
+        }
     }
 
     pub fn know(&mut self, rows: &[Row]) -> Result<(), Failed> {
@@ -64,7 +73,10 @@ impl Found {
     pub fn answer(&self, item: &Item) -> Ingested {
         let key = item.key();
         if self.accepted.contains_key(&key) {
-            return Ingested::Accepted;
+            return match self.replaced.get(&key) {
+                Some(replaced) => Ingested::Replaced(replaced.clone()),
+                None => Ingested::Accepted,
+            };
         }
         let Some(known) = self.known.get(&key) else {
             return Ingested::Duplicate {

@@ -55,7 +55,7 @@ impl Writer {
             open = vec![];
             for i in again {
                 let first = first_of[&items[i].key()];
-                if answers[first] == Some(Ingested::Accepted) {
+                if answers[first].as_ref().is_some_and(Ingested::is_new) {
                     answers[i] = Some(Ingested::Duplicate {
                         same_content: items[i].content_hash == items[first].content_hash,
                         status: Some(Status::Pending),
@@ -204,7 +204,7 @@ async fn once(db: &Db, items: &[&Item]) -> Result<Found, Failed> {
             ids.push(id);
         }
         let params: crate::postgres::session::Params<'_> = &[&now, &db.node, &tenants, &keys, &seqs, &ids];
-        tx.rows(sql::ingest_supersede, params).await?;
+        found.replace(&tx.rows(sql::ingest_supersede, params).await?);
         tx.commit().await?;
     }
     ask_about_the_rest(db, &session, items, &mut found).await?;

@@ -245,7 +245,7 @@ fn resend(
         return lost(s, tenant, id);
     };
     match ingest::ingest(s, repeat)?.pop() {
-        Some(Ingested::Accepted) => {}
+        Some(Ingested::Accepted | Ingested::Replaced(_)) => {}
         Some(Ingested::Refused(reason)) => return Err(Error::Refused(reason)),
         Some(Ingested::Duplicate { .. }) | None => {
             return Err(Error::Conflict(format!("{repeat_id} is known already")));

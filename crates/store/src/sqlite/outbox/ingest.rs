@@ -10,8 +10,8 @@ use crate::{
     outbox::{Ingested, NewNotification, nul_in_json},
     sqlite::{audit, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession},
 };
-use domain::{Actor, AuditKind, AuditStatus, LaneId, Status, Submission, settle::SUPERSEDED};
-use rusqlite::params;
+use domain::{Actor, AuditKind, AuditStatus, LaneId, NotificationId, Status, Submission, settle::SUPERSEDED};
+use rusqlite::{Row, params};
 use std::collections::HashSet;
 
 /// An item and the hash of its content, made before the writer's turn.
@@ -54,9 +54,10 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
         answers.push(match columns::insert(s, &mut content, submission, *hash) {
             Ok(1) => {
                 let seq = s.conn.last_insert_rowid();
-                if let Some(key) = &submission.content.supersedes_key {
-                    supersede(s, submission, key)?;
-                }
+                let replaced = match &submission.content.supersedes_key {
+                    Some(key) => supersede(s, submission, key)?,
+                    None => vec![],
+                };
                 let site = submission.provenance.site.as_deref();
                 let waiting_since = submission.content.send_at.map_or(s.now, |at| at.max(s.now));
                 due.execute(params![
@@ -69,7 +70,10 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
                     submission.content.expires_at.map(|t| t.as_millis()),
                 ])?;
                 s.counts.one(s.now, submission.tenant, site, Counted::Accepted);
-                Ingested::Accepted
+                match replaced.is_empty() {
+                    true => Ingested::Accepted,
+                    false => Ingested::Replaced(replaced),
+                }
             }
             Ok(_) => known(s, submission, *hash)?,
             // A statement that a CHECK refuses undoes itself alone; its neighbours never notice.
@@ -121,17 +125,20 @@ fn known(s: &WriteSession<'_>, submission: &Submission, hash: i64) -> Result<Ing
     })
 }
 
-/// Discards what waits under the same key: the newer one says it all.
-fn supersede(s: &mut WriteSession<'_>, newer: &Submission, key: &str) -> Result<()> {
-    let replaced: Vec<Left> = s
+/// Discards what waits under the same key: the newer one says it all. Answers with what is gone.
+fn supersede(s: &mut WriteSession<'_>, newer: &Submission, key: &str) -> Result<Vec<NotificationId>> {
+    let left = |row: &Row<'_>| Ok((Left::from_row(row)?, rows::id(row, "id")?));
+    let replaced: Vec<_> = s
         .conn
         .prepare_cached(sql::ingest_supersede)?
-        .query_map(params![newer.tenant.0, key, s.now.as_millis()], Left::from_row)?
-        .collect::<Result<_, _>>()?;
+        .query_map(params![newer.tenant.0, key, s.now.as_millis()], left)?
+        .collect::<rusqlite::Result<_>>()?;
     s.conn
         .prepare_cached(sql::ingest_supersede_leased)?
         .execute(params![newer.tenant.0, key])?;
-    for left in replaced {
+    let mut gone = Vec::with_capacity(replaced.len());
+    for (left, id) in replaced {
+        gone.push(id);
         let error = format!("replaced by {}", newer.id);
         let end = Outcome {
             code: Some(SUPERSEDED),
@@ -150,5 +157,5 @@ fn supersede(s: &mut WriteSession<'_>, newer: &Submission, key: &str) -> Result<
             },
         )?;
     }
-    Ok(())
+    Ok(gone)
 }

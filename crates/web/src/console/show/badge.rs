@@ -47,6 +47,11 @@ impl Badge {
         Self { icon, word, tone }
     }
 
+    /// Without its picture.
+    pub fn word(&self) -> &'static str {
+        self.word
+    }
+
     pub const STUCK: Badge = Badge::new(Icon::Clock, "Stuck", Tone::Bad);
     pub const HELD: Badge = Badge::new(Icon::Hand, "Held", Tone::Bad);
     pub const ONLINE: Badge = Badge::new(Icon::Tick, "Online", Tone::Good);

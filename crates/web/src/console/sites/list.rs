@@ -5,12 +5,14 @@ use super::known::{Known, known_sites};
 use crate::{
     api::lists::encode,
     console::{
+        download::{Column, Download},
         failure::Result,
         form::Form,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
         show::{age, number, number_if_known},
     },
+    csv::Cell,
     origin,
     state::Shared,
 };
@@ -35,6 +37,40 @@ struct Page {
     link: String,
 }
 framed!(Page);
+
+/// Every site, and what came from none.
+pub struct Sites;
+
+impl Download for Sites {
+    type Row = Known;
+    type Asked = ();
+    const FILE: &'static str = "sites.csv";
+    const COLUMNS: &'static [Column<Known>] = &[
+        ("id", |site| Cell::text(&site.id)),
+        ("presence", |site| Cell::plain(site.link().badge.word())),
+        ("since", |site| Cell::plain_or_empty(site.link().since)),
+        ("reason", |site| Cell::text_or_empty(site.link().why)),
+        ("conflict", |site| Cell::plain(site.in_conflict())),
+        ("lastContactAt", |site| {
+            Cell::plain_or_empty(site.agent.as_ref().and_then(|agent| agent.last_contact_at))
+        }),
+        ("bufferedThere", |site| Cell::plain_or_empty(site.backlog())),
+        ("parkedThere", |site| Cell::plain_or_empty(site.parked_there())),
+        ("queueDepth", |site| Cell::plain(site.kpis.queue_depth)),
+        ("stuckCount", |site| Cell::plain(site.kpis.stuck_count)),
+        ("parkedCount", |site| Cell::plain(site.kpis.parked_count)),
+        ("deliveredLastInterval", |site| {
+            Cell::plain(site.kpis.delivered_last_interval)
+        }),
+        ("oldestPendingAgeSeconds", |site| {
+            Cell::plain_or_empty(site.kpis.oldest_pending_age_seconds)
+        }),
+    ];
+
+    async fn rows(state: &Shared, signed: &Signed, (): &()) -> Result<Vec<Known>> {
+        Ok(known_sites(state, signed.caller.tenant).await?)
+    }
+}
 
 async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
     Ok(Page {

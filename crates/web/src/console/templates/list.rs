@@ -3,11 +3,14 @@
 use super::audience;
 use crate::{
     console::{
+        download::{Column, Download},
         failure::Result,
+        filter::Query,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
         show::Badge,
     },
+    csv::Cell,
     query::Params,
     state::Shared,
 };
@@ -22,6 +25,7 @@ struct Page {
     frame: Frame,
     rows: Vec<TemplateRow>,
     asked: TemplateFilter,
+    query: String,
 }
 framed!(Page);
 
@@ -31,19 +35,64 @@ impl Page {
     }
 }
 
+/// Templates without what they say.
+pub struct Templates;
+
+impl Download for Templates {
+    type Row = TemplateRow;
+    type Asked = TemplateFilter;
+    const FILE: &'static str = "templates.csv";
+    const COLUMNS: &'static [Column<TemplateRow>] = &[
+        ("id", |row| Cell::plain(row.id)),
+        ("eventType", |row| Cell::text(&row.identity.event_type)),
+        ("channel", |row| Cell::plain(row.identity.channel)),
+        ("name", |row| Cell::text(&row.identity.name)),
+        ("language", |row| {
+            Cell::text_or_empty(row.identity.language.as_ref())
+        }),
+        ("scopeType", |row| {
+            Cell::text_or_empty(row.identity.scope.as_ref().map(|scope| &scope.scope_type))
+        }),
+        ("scopeId", |row| {
+            Cell::text_or_empty(row.identity.scope.as_ref().map(|scope| &scope.scope_id))
+        }),
+        ("active", |row| Cell::plain(row.active)),
+        ("version", |row| Cell::plain(row.version)),
+        ("savedAt", |row| Cell::plain(row.saved_at)),
+        ("savedBy", |row| Cell::text(&row.saved_by)),
+        ("deletedAt", |row| Cell::plain_or_empty(row.deleted_at)),
+    ];
+
+    fn asked(params: &mut Params) -> TemplateFilter {
+        TemplateFilter {
+            event_type: params.text("eventType"),
+            channel: params.parsed("channel"),
+            active: None,
+            deleted: params.boolean("deleted").unwrap_or(false),
+        }
+    }
+
+    async fn rows(state: &Shared, signed: &Signed, asked: &TemplateFilter) -> Result<Vec<TemplateRow>> {
+        let tenant = signed.caller.tenant;
+        Ok(state.central.store.templates(tenant, asked).await?)
+    }
+}
+
+/// The filter as the end of an address.
+fn query(asked: &TemplateFilter) -> String {
+    let mut query = Query::default();
+    query.add("eventType", asked.event_type.as_deref());
+    query.add("channel", asked.channel.map(Channel::as_str));
+    query.add("deleted", asked.deleted.then_some("true"));
+    query.0
+}
+
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = TemplateFilter {
-        event_type: params.text("eventType"),
-        channel: params.text("channel").and_then(|text| text.parse().ok()),
-        active: None,
-        deleted: params.boolean("deleted").unwrap_or(false),
-    };
+    let asked = Templates::asked(&mut params);
+    params.finish()?;
     let page = Page {
-        rows: state
-            .central
-            .store
-            .templates(signed.caller.tenant, &asked)
-            .await?,
+        rows: Templates::rows(&state, &signed, &asked).await?,
+        query: query(&asked),
         frame: Frame::new(&state, &signed, "Templates", Nav::Templates).await?,
         asked,
     };

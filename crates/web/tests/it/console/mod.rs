@@ -2,6 +2,7 @@
 //! hold.
 
 mod doors;
+mod download;
 mod events;
 mod forms;
 mod lists;

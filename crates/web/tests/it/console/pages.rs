@@ -2,8 +2,12 @@
 
 use super::visitor::{Visitor, filled};
 use crate::world::World;
-use domain::TenantId;
-use store::directory::Role;
+use domain::{Failure, HoldReason, Scope, TenantId};
+use std::time::Duration;
+use store::{
+    directory::Role,
+    loops::{About, Swept},
+};
 use web::{access::Access, console::routes};
 
 #[tokio::test]
@@ -196,4 +200,61 @@ async fn the_audit_log_is_taken_away_as_it_is_filtered_by_a_button() {
         everything.lines().count() > rows.len() + 1,
         "without the filter there is more"
     );
+}
+
+#[tokio::test]
+async fn what_fails_at_a_provider_is_told_where_its_figure_leads_also_while_it_is_held() {
+    let mut world = World::new().await;
+    let refused = Failure::permanent(Scope::Lane, "SMTP_535", "wrong password").holding(HoldReason::Auth);
+    world.mail.answers(refused.into());
+    let id = world.submitted("waits for a password").await;
+    world.dispatcher.sweep().await.unwrap();
+    assert_eq!(world.status(&id).await, "Pending");
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = visitor.get("/providers").await.text;
+    assert!(page.contains("href=\"/providers/mail#failures\">1</a>"), "{page}");
+    let page = visitor.get("/providers/mail").await.text;
+    let failures = page
+        .split("id=\"failures\"")
+        .nth(1)
+        .expect("the page has that part");
+    let list = failures
+        .split("href=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert!(failures.contains("wrong password"), "{failures}");
+    let list = list.replace("&amp;", "&").replace("&#38;", "&");
+    let rows = visitor.get(&list).await.text;
+    assert!(rows.contains("waits for a password"), "{list}: {rows}");
+}
+
+#[tokio::test]
+async fn a_loop_that_never_had_anything_to_do_is_not_said_to_have_run() {
+    let world = World::new().await;
+    let about = About::when_woken("expiry", "parks what waits past its time", Duration::from_secs(1));
+    world.central.loops.enter(about);
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let loops = visitor.get("/").await.text;
+    let loops = loops.split("id=\"loops\"").nth(1).unwrap();
+    assert!(loops.contains("has had nothing to do yet"), "{loops}");
+    let run = world.central.loops.begin(about);
+    world
+        .central
+        .loops
+        .over(&run, &Swept::did("parked 2 notifications"));
+    world.temp.clock.advance(Duration::from_secs(60));
+    let run = world.central.loops.begin(about);
+    world
+        .central
+        .loops
+        .over(&run, &Swept::idle("nothing waits past its time"));
+    let page = visitor.get("/loops").await.text;
+    for told in ["nothing waits past its time", "parked 2 notifications"] {
+        assert!(page.contains(told), "{told}: {page}");
+    }
+    let loops = world.get("/api/loops").await.expect(200);
+    assert_eq!(loops["items"][0]["lastWork"]["result"], "parked 2 notifications");
 }

@@ -41,4 +41,7 @@ with replaced as (
   group by 1, 2, 3
   on conflict (bucket, tenant, site, what, writer) do update set n = stats.n + excluded.n
 )
-select seq from replaced
+-- Which row took whose place, for whoever watches.
+select replaced.tenant, replaced.id, n.id
+from replaced
+join notifications n on n.seq = replaced.seq
