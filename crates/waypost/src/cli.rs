@@ -5,8 +5,11 @@ use crate::commands::{
     kpi, list, lists, migrate, notify, parked, provider, purge, resend, retry, serve, show, simulate, site,
     sites, status, suppression, tail, template, tenant, try_now, user, waiting,
 };
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use clap::{
+    Args, CommandFactory, Parser, Subcommand,
+    error::{ContextKind, ContextValue},
+};
+use std::{ffi::OsString, path::PathBuf};
 
 /// Delivers notifications that must not get lost.
 ///
@@ -27,6 +30,32 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     global: Global,
+}
+
+impl Cli {
+    /// What this process was asked for. Help and mistakes are answered here, and end it.
+    pub fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|error| with_usage(error, std::env::args_os()).exit())
+    }
+}
+
+/// Beside a mistake stands how the command is used, not what the environment has set: a `--url` that comes from
+/// WAYPOST_URL would look as if it had to be given.
+fn with_usage(mut error: clap::Error, line: impl IntoIterator<Item = OsString>) -> clap::Error {
+    if error.get(ContextKind::Usage).is_none() {
+        return error;
+    }
+    let mut asked = Cli::command();
+    asked.build();
+    for word in line.into_iter().skip(1) {
+        match asked.find_subcommand(&word) {
+            Some(found) => asked = found.clone(),
+            None => break,
+        }
+    }
+    let usage = asked.render_usage();
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    error
 }
 
 /// What is true for every command.
@@ -151,7 +180,6 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn every_command_is_defined_soundly() {

@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 
 /// Watch changes as they happen
 ///
-/// One line for each change of a notification, with its subject and the reason, until Ctrl-C. When central goes away it
-/// waits for it to come back.
+/// One line for each change of a notification, with its subject and the reason, until Ctrl-C. --status asks for changes to
+/// that status, the other filters for notifications. When central goes away it waits for it to come back.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -70,15 +70,37 @@ async fn wanted(
     event: &Event,
     args: &Args,
 ) -> anyhow::Result<Option<Option<Box<NotificationRow>>>> {
-    let Event::Change { notification_id, .. } = event else {
+    let Event::Change {
+        notification_id,
+        status,
+        ..
+    } = event
+    else {
         return Ok(Some(None));
     };
     let mut filter = args.filter.filter();
+    // A line tells what it changed to; by now it may be something else again.
+    let asked = std::mem::take(&mut filter.status);
+    if !asked.is_empty() && !asked.contains(status) {
+        return Ok(None);
+    }
     // An id leaves room for no other word; those are looked for here.
     let words = filter.keyword.replace(notification_id.to_string());
     let row = client.list_first(&filter, 1).await?.pop();
     let row = row.filter(|row| has_words(row, words.as_deref()));
     Ok(row.map(|row| Some(Box::new(row))))
+}
+
+/// What happened, with what a reader wants to know about the notification.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<&'a str>,
 }
 
 fn has_words(row: &NotificationRow, words: Option<&str>) -> bool {
@@ -92,7 +114,11 @@ fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Res
         return Ok(());
     }
     if args.json {
-        return output::json_line(event);
+        return output::json_line(&Told {
+            event,
+            subject: row.and_then(|row| row.subject.as_deref()),
+            last_error: row.and_then(|row| row.last_error.as_deref()),
+        });
     }
     let now = SystemClock.now();
     match event {

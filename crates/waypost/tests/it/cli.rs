@@ -164,6 +164,23 @@ fn what_is_not_there_ends_with_3_and_what_the_state_forbids_with_4() {
 }
 
 #[test]
+fn a_mistake_is_told_with_how_the_command_is_used_whatever_the_environment_sets() {
+    let place = Place::new();
+    let without = place.run(&["list", "--nonsense"]).ended(2).err();
+    let place = place
+        .with("WAYPOST_URL", "http://127.0.0.1:1")
+        .with("WAYPOST_TENANT", "acme");
+    let with = place.run(&["list", "--nonsense"]).ended(2).err();
+    assert_eq!(with, without);
+    assert!(with.contains("Usage: waypost list [OPTIONS]"), "{with}");
+    let nested = place.run(&["provider", "hold"]).ended(2).err();
+    assert!(
+        nested.contains("Usage: waypost provider hold [OPTIONS] <"),
+        "{nested}"
+    );
+}
+
+#[test]
 fn wrong_usage_ends_with_2() {
     let place = Place::new();
     for args in [

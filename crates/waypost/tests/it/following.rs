@@ -135,3 +135,45 @@ fn tail_shows_what_its_filters_ask_for_with_subject_and_reason_and_nothing_else(
     tail.kill().unwrap();
     tail.wait().unwrap();
 }
+
+#[test]
+fn tail_takes_a_status_for_what_a_notification_changed_to_whatever_it_is_by_now() {
+    let server = server();
+    let mut tail = server
+        .place
+        .command(&["tail", "--kpis", "--status", "pending", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap())
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    assert_eq!(lines.next().unwrap()["event"], "kpis");
+    let mut ids = vec![];
+    for subject in ["one", "two"] {
+        // By the time it is asked about it is Delivered.
+        let asked = [
+            "notify",
+            "--provider",
+            "cap",
+            "--subject",
+            subject,
+            "--body",
+            "x",
+            "--wait",
+        ];
+        let said = server.run(&asked).done().out();
+        ids.push(said.split(' ').next().unwrap().to_owned());
+    }
+    let mut changes = lines.by_ref().filter(|line| line["event"] == "change");
+    for (id, subject) in ids.iter().zip(["one", "two"]) {
+        let change = changes.next().unwrap();
+        assert_eq!(change["notificationId"], *id);
+        assert_eq!(
+            (&change["status"], &change["subject"]),
+            (&"Pending".into(), &subject.into())
+        );
+    }
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+}
