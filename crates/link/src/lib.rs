@@ -15,6 +15,7 @@ pub mod lease;
 pub mod message;
 pub mod peer;
 pub mod server;
+mod sizes;
 pub mod tls;
 pub mod transport;
 pub mod uplink;
@@ -33,6 +34,3 @@ pub use uplink::{SiteCommands, Uplink};
 
 /// The version of the link this program speaks; see the rules in `link.proto` for when it goes up.
 pub const PROTOCOL: u32 = 1;
-
-/// The largest frame either side takes.
-const MESSAGE_BYTES: usize = 16 << 20;

@@ -85,8 +85,8 @@ pub(super) async fn channel(options: &Options, address: &Address) -> Result<(Cha
 async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> {
     let (channel, heard) = channel(options, address).await.map_err(Missed::unreachable)?;
     let mut client = link_client::LinkClient::new(channel)
-        .max_decoding_message_size(crate::MESSAGE_BYTES)
-        .max_encoding_message_size(crate::MESSAGE_BYTES);
+        .max_decoding_message_size(crate::sizes::MESSAGE_BYTES)
+        .max_encoding_message_size(crate::sizes::MESSAGE_BYTES);
 
     let (out, frames) = mpsc::channel(64);
     let hello = v1::Hello {

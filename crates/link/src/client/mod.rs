@@ -16,6 +16,7 @@ pub use witness::WitnessClient;
 use crate::{
     address::Address,
     message::{Ack, Down, Forward, LinkState, RemoteStatus},
+    sizes::{FRAME_BYTES, FRAME_ITEMS},
     tls::ClientTls,
     transport::{Dial, Tcp},
     uplink::Uplink,
@@ -35,12 +36,7 @@ use std::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// The most one frame carries, in notifications and bytes: small enough that neighbours on a slow line get a turn,
-/// large enough that a frame is worth a commit.
-const FRAME_ITEMS: usize = 500;
-const FRAME_BYTES: usize = 1 << 20;
-/// The most a single notification may weigh.
-pub const ITEM_BYTES: usize = 8 << 20;
+pub use crate::sizes::ITEM_BYTES;
 
 /// How a site reaches central.
 #[derive(Clone)]

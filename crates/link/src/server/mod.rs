@@ -69,8 +69,8 @@ where
         stop: stop.clone(),
     };
     let service = link_server::LinkServer::new(service)
-        .max_decoding_message_size(crate::MESSAGE_BYTES)
-        .max_encoding_message_size(crate::MESSAGE_BYTES);
+        .max_decoding_message_size(crate::sizes::MESSAGE_BYTES)
+        .max_encoding_message_size(crate::sizes::MESSAGE_BYTES);
     let server = Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE))
         .http2_keepalive_timeout(Some(KEEP_ALIVE))
