@@ -291,14 +291,10 @@ async fn the_log_is_moved_into_the_file_beside_the_writer() {
     t.send_many(lane, 500).await;
     let path = place.file("waypost.db");
     // Waits on the condition, with the writer idle; the file grows only by checkpoints.
-    let grown = async {
-        while std::fs::metadata(&path).unwrap().len() < 100_000 {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(20), grown)
-        .await
-        .unwrap();
+    crate::eventually::until("the log to be moved into the file", async || {
+        std::fs::metadata(&path).unwrap().len() >= 100_000
+    })
+    .await;
 }
 
 #[test]

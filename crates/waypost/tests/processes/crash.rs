@@ -16,6 +16,7 @@ use store::{
     query::{Filter, Page},
     sqlite::SqliteStore,
 };
+use testkit::until;
 
 /// Ids that wait in the store although the far end has taken them: what was in flight at the kill.
 pub async fn sent_but_not_recorded(store: &dyn Store, far_end: &HttpReceiver) -> u64 {
@@ -53,17 +54,14 @@ pub async fn quiet(far_end: &HttpReceiver) {
 }
 
 pub async fn drained(client: &Client) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
-    loop {
-        if let Ok(kpis) = client.kpis().await {
-            assert_eq!(kpis.parked_count, 0);
-            if kpis.queue_depth == 0 {
-                return;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "still waiting: {kpis:?}");
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("nothing to be waiting any more", async || {
+        let Ok(kpis) = client.kpis().await else {
+            return false;
+        };
+        assert_eq!(kpis.parked_count, 0);
+        kpis.queue_depth == 0
+    })
+    .await;
 }
 
 /// Everything acknowledged was taken; nothing came twice beyond `in_flight`.

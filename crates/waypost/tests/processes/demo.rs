@@ -11,6 +11,7 @@ fn the_tour_ends_well_and_says_what_went_where() {
     let output = Command::new(env!("CARGO_BIN_EXE_waypost"))
         .args(["demo", "--once", "--listen", "127.0.0.1:0"])
         .current_dir(folder.path())
+        .env("TMPDIR", folder.path())
         .output()
         .unwrap();
     let (out, err) = (

@@ -12,11 +12,11 @@ use client::{Channel, Client, NotificationId, ProviderDraft};
 use domain::{Status, TenantId};
 use serde_json::json;
 use simulator::{HttpReceiver, http::HttpRule};
-use std::time::Duration;
 use store::{
     Store,
     query::{Filter, Page},
 };
+use testkit::seen_in_time;
 
 const CONCURRENCY: u32 = 16;
 
@@ -91,12 +91,11 @@ async fn run(setup: &Setup, on_ambiguous: &str, look: impl AsyncFnOnce() -> u64)
     let unanswered = first.counts().requests.saturating_sub(answered);
     // What is left is in doubt at the first, and waits for it.
     first.behave();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
-    while node.client.kpis().await.unwrap().queue_depth > 0 {
-        assert!(tokio::time::Instant::now() < deadline, "{}", node.log_tail());
+    let ended = seen_in_time(async || {
         node.client.try_provider("first").await.unwrap();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        (node.client.kpis().await.unwrap().queue_depth == 0).then_some(())
+    });
+    assert!(ended.await.is_some(), "still waiting\n{}", node.log_tail());
     let ids = load.acknowledged.lock().unwrap().clone();
     Ran {
         node,

@@ -8,7 +8,7 @@ use crate::{
     postgres::{self, Server},
     size,
 };
-use std::time::Duration;
+use testkit::eventually;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_outlives_its_database_says_why_it_is_not_ready_and_goes_on() {
@@ -24,19 +24,12 @@ async fn a_node_outlives_its_database_says_why_it_is_not_ready_and_goes_on() {
         load.acknowledged(crash * per_crash + rand::random_range(1..per_crash))
             .await;
         server.crash();
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-        let why = loop {
-            let readiness = node
-                .client
-                .readyz()
-                .await
-                .expect("the node answers while its database is away");
-            if !readiness.ready {
-                break readiness;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "still says it is ready");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
+        let why = eventually("the node to say that it is not ready", async || {
+            let readiness = node.client.readyz().await;
+            let readiness = readiness.expect("the node answers while its database is away");
+            (!readiness.ready).then_some(readiness)
+        })
+        .await;
         assert!(
             why.checks
                 .iter()

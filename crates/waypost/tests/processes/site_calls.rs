@@ -14,6 +14,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
+use testkit::until;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_are_made_at_least_once_and_never_more_often_than_attempts_are_on_record() {
@@ -56,9 +57,11 @@ async fn calls_are_made_at_least_once_and_never_more_often_than_attempts_are_on_
                 }
             });
         }
-        while accepted.lock().unwrap().len() < before + rand::random_range(50..150) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let enough = before + rand::random_range(50..150);
+        until("calls that are accepted", async || {
+            accepted.lock().unwrap().len() >= enough
+        })
+        .await;
         agent.kill();
         while calls.join_next().await.is_some() {}
         agent = AgentProcess::start(&setup).await;
@@ -94,23 +97,13 @@ async fn calls_are_made_at_least_once_and_never_more_often_than_attempts_are_on_
 
 /// Central hears of every call how it ended.
 async fn told(node: &Node, made: &HashMap<String, u64>) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    loop {
+    until("central to know the end of every call", async || {
         let calls = node.client.site_calls("north").await.unwrap();
         let delivered = calls
             .iter()
             .filter(|call| call.status == OperationStatus::Delivered);
-        let n = delivered
-            .filter(|call| made.contains_key(&call.tracked_operation_id.to_string()))
-            .count();
-        if n == made.len() {
-            return;
-        }
-        assert!(
-            tokio::time::Instant::now() < deadline,
-            "central knows the end of {n} of {} calls",
-            made.len()
-        );
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        let known = delivered.filter(|call| made.contains_key(&call.tracked_operation_id.to_string()));
+        known.count() == made.len()
+    })
+    .await;
 }

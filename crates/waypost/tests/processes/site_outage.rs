@@ -17,6 +17,7 @@ use std::{
     },
     time::Duration,
 };
+use testkit::until;
 
 const SITE: &str = "north";
 
@@ -135,14 +136,11 @@ fn in_order(sent: &[NotificationId], rows: &[NotificationId]) {
 
 /// Waits until so many are acknowledged.
 async fn more_than(acknowledged: &Mutex<Vec<NotificationId>>, n: usize) {
-    let waited = async {
-        while acknowledged.lock().unwrap().len() < n {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(120), waited)
-        .await
-        .expect("the agent takes messages whatever happens to central");
+    until(
+        "messages that the agent takes, whatever happens to central",
+        async || acknowledged.lock().unwrap().len() >= n,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

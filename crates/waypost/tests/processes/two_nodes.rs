@@ -15,8 +15,11 @@ use std::{
     },
     time::Duration,
 };
-use store::Store;
-use testkit::{FarEnd, Reply, a_notification, until};
+use store::{
+    Store,
+    directory::{Role, TenantDeletion},
+};
+use testkit::{FarEnd, Reply, a_notification, eventually, until};
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
 
@@ -83,19 +86,11 @@ async fn deliver_within(
         let node = if i.is_multiple_of(2) { one } else { two };
         node.ingest.submit(incoming).await.unwrap();
     }
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(180);
-    loop {
-        let kpis = one
-            .store
-            .kpis(Some(TenantId::DEFAULT), one.settings.kpi)
-            .await
-            .unwrap();
-        if kpis.queue_depth == 0 {
-            break;
-        }
-        assert!(tokio::time::Instant::now() < deadline, "{kpis:?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    until("nothing to be waiting any more", async || {
+        let kpis = one.store.kpis(Some(TenantId::DEFAULT), one.settings.kpi).await;
+        kpis.unwrap().queue_depth == 0
+    })
+    .await;
     stop.cancel();
     for tasks in running {
         tasks.wait().await;
@@ -214,13 +209,11 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
 
 /// When the provider of the default tenant is not asked before, once somebody has said so.
 async fn paused_until(node: &Central) -> Timestamp {
-    loop {
+    eventually("the pause that the service asked for", async || {
         let lanes = node.store.lanes(TenantId::DEFAULT).await.unwrap();
-        if let Some(until) = lanes.into_iter().find_map(|lane| lane.not_before) {
-            return until;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+        lanes.into_iter().find_map(|lane| lane.not_before)
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -246,14 +239,12 @@ async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_befo
         }
     });
     let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(120)).await;
-    let watch = nodes[0].clone();
-    let paused = tokio::spawn(async move {
-        let until = paused_until(&watch).await;
+    let paused = async {
+        let until = paused_until(&nodes[0]).await;
         (SystemClock.now(), until)
-    });
+    };
     let total = size::pick(700, 2_000);
-    let times = deliver(&nodes, &far_end, total).await;
-    let (recorded, until) = paused.await.unwrap();
+    let (times, (recorded, until)) = tokio::join!(deliver(&nodes, &far_end, total), paused);
     let begun = lock(&begun).clone();
     let within = |at: &&Timestamp| **at > recorded + Duration::from_secs(1) && **at < until;
     let early: Vec<_> = begun.iter().filter(within).collect();
@@ -290,6 +281,44 @@ async fn a_concurrency_that_somebody_made_smaller_holds_over_both_nodes() {
     let times = deliver_within(&nodes, &far_end, total, limits).await;
     assert_once_each(&times, total);
     assert_eq!(most.load(Ordering::SeqCst), 2, "attempts under way at once");
+}
+
+/// A clock that stands still: what is kept for some seconds is kept for ever.
+#[derive(Debug)]
+struct Still(Timestamp);
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_tenants_key_is_refused_by_the_other_node_as_soon_as_it_hears_of_it() {
+    let (far_end, url) = (far_end(), postgres::database().await);
+    let lease = Duration::from_secs(60);
+    let one = node(&url, "one", &far_end, Arc::new(SystemClock), lease).await;
+    let two = node(&url, "two", &far_end, Arc::new(Still(SystemClock.now())), lease).await;
+    let stop = CancellationToken::new();
+    let running = [one.start_listening(&stop), two.start_listening(&stop)];
+    let made = one.store.create_tenant("acme", &Actor::system()).await.unwrap();
+    let key = one
+        .keys
+        .create(made.id, "app", Role::Producer, &Actor::system())
+        .await;
+    let key = key.unwrap().text;
+    assert!(two.keys.authenticate(&key).await.unwrap().is_some());
+    let deleted = one.delete_tenant(made.id, &Actor::system()).await.unwrap();
+    assert_eq!(deleted, TenantDeletion::Deleted);
+    assert!(one.keys.authenticate(&key).await.unwrap().is_none());
+    until("the other node to refuse the key", async || {
+        two.keys.authenticate(&key).await.unwrap().is_none()
+    })
+    .await;
+    stop.cancel();
+    for tasks in running {
+        tasks.wait().await;
+    }
 }
 
 fn accepted() -> Outcome {

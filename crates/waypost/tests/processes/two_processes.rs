@@ -9,6 +9,7 @@ use crate::{
 };
 use simulator::http::HttpRule;
 use std::time::Duration;
+use testkit::seen_in_time;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_node_loses_nothing_acknowledged_and_repeats_only_what_was_in_flight_postgres() {
@@ -70,23 +71,17 @@ async fn a_node_stopped_past_its_lease_in_the_middle_of_a_send_does_not_overwrit
     sleeper.signal("CONT");
     let store = postgres::open(&url, "observer").await;
     // The late result is on record when the sleeper's attempt is: one Attempted row each, and one interruption.
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    let rows = loop {
+    let rows = seen_in_time(async || {
         let rows = other.client.attempts(id).await.unwrap();
         let attempted = rows
             .iter()
             .filter(|r| r.status == "Attempted" && r.code.is_none())
             .count();
-        if attempted >= 2 {
-            break rows;
-        }
-        assert!(
-            tokio::time::Instant::now() < deadline,
-            "{rows:?}\n{}",
-            sleeper.log_tail()
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+        (attempted >= 2).then_some(rows)
+    });
+    let rows = rows.await.unwrap_or_else(|| {
+        panic!("the sleeper's attempt is not on record\n{}", sleeper.log_tail());
+    });
     let delivered = rows.iter().filter(|r| r.status == "Delivered").count();
     assert_eq!(delivered, 1, "the end is on record once: {rows:?}");
     assert_eq!(

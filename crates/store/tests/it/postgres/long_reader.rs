@@ -68,13 +68,7 @@ impl World {
     }
 
     async fn until(&self, what: &str, so: impl Fn(i64) -> bool) {
-        for _ in 0..1_000 {
-            if so(self.number(what).await) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("{what} is still {}", self.number(what).await);
+        crate::eventually::until(what, async || so(self.number(what).await)).await;
     }
 
     async fn look(&self) -> Chores {

@@ -124,18 +124,11 @@ async fn a_claim_whose_answer_was_lost_is_given_back_uncounted() {
     let want = LaneWant { lane, n: 10 };
     let lost = l.t.store.claim_due(&[want], LeaseToken::mint(), LEASE).await;
     assert!(matches!(lost, Err(Error::Unavailable(_))), "{lost:?}");
-    let again = async {
-        loop {
-            let rows = l.t.claim(lane, 10).await;
-            if !rows.is_empty() {
-                return rows;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    let rows = tokio::time::timeout(Duration::from_secs(20), again)
-        .await
-        .unwrap();
+    let rows = crate::eventually::eventually("the rows to be given back", async || {
+        let rows = l.t.claim(lane, 10).await;
+        (!rows.is_empty()).then_some(rows)
+    })
+    .await;
     assert_eq!(rows.len(), 2);
     assert!(rows.iter().all(|row| row.interruptions == 0 && row.attempts == 0));
 }

@@ -89,15 +89,17 @@ struct DriverProcess(Child);
 impl DriverProcess {
     /// It takes a port that is free for one address family and gives up when another one has it for the other, which
     /// happens when several start at once.
-    fn start() -> (Self, String) {
+    fn start(folder: &Path) -> (Self, String) {
         (0..20)
-            .find_map(|_| Self::try_start())
+            .find_map(|_| Self::try_start(folder))
             .expect("chromedriver says where it listens")
     }
 
-    fn try_start() -> Option<(Self, String)> {
+    fn try_start(folder: &Path) -> Option<(Self, String)> {
         let child = Command::new("chromedriver")
             .arg("--port=0")
+            // Chromium leaves folders there that nobody removes; these go with the test's own.
+            .env("TMPDIR", folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -123,9 +125,9 @@ impl Drop for DriverProcess {
 }
 
 impl Browser {
-    /// `folder` is for its profile, `base` is where the console is.
+    /// `folder` is for its profile and all else it writes, `base` is where the console is.
     pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
-        let (process, address) = DriverProcess::start();
+        let (process, address) = DriverProcess::start(folder);
         let profile = tempfile::tempdir_in(folder).unwrap().keep();
         let profile = format!("--user-data-dir={}", profile.display());
         let arguments: Vec<_> = ARGUMENTS.into_iter().chain([profile.as_str()]).collect();

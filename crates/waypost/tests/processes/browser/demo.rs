@@ -21,6 +21,8 @@ async fn the_demos_link_leads_into_a_console_that_has_something_to_show() {
     let child = Command::new(env!("CARGO_BIN_EXE_waypost"))
         .args(["demo", "--listen", "127.0.0.1:0"])
         .current_dir(folder.path())
+        // It is killed at the end, and its folder goes with ours.
+        .env("TMPDIR", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -3,7 +3,7 @@
 use super::{Browser, Scripts, World, past, until};
 use crate::site_agent::{AgentProcess, SiteSetup};
 use client::{
-    List, Notification, NotificationId, ProviderDraft, Recipient, TemplateDraft,
+    Filter, List, Notification, NotificationId, ProviderDraft, Recipient, TemplateDraft,
     events::{EventFilter, EventId, NewEvent},
 };
 use domain::{Clock, Status, SystemClock};
@@ -78,6 +78,7 @@ impl Furnished {
         world.comes_to_be(trial, Status::Delivered).await;
         world.comes_to_be(parked, Status::Parked).await;
         people(&world);
+        give_up_in_bulk(&world).await;
         let template = templates(&world).await;
         let [refused_event, deferred_event] = bookings(&world).await;
         until("the pager to be held", async || {
@@ -167,6 +168,21 @@ impl Furnished {
     pub async fn ops(&self, scripts: Scripts) -> Browser {
         self.world.signed_in_as(OPS, scripts).await
     }
+}
+
+/// Something on the list of bulk actions.
+async fn give_up_in_bulk(world: &World) {
+    let filter = Filter {
+        keyword: Some("gate 3".into()),
+        ..Filter::parked()
+    };
+    let client = &world.node.client;
+    let reason = Some("the gate was mended by hand");
+    client.act_on_all("discard", &filter, None, reason).await.unwrap();
+    until("the bulk action to be done", async || {
+        client.jobs().await.unwrap().iter().all(|job| job.finished)
+    })
+    .await;
 }
 
 async fn set_up(world: &World, mail: &SmtpServer) {

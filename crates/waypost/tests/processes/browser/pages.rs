@@ -5,6 +5,12 @@ use super::{
     camera::{Colours, Screen, picture, prefer},
     furnished::Furnished,
 };
+use serde_json::Value;
+
+/// Tables of which something is seen only by moving them sideways.
+const COLUMNS_OUTSIDE: &str = "return [...document.querySelectorAll('.scroll')]\
+      .filter((one) => one.scrollWidth > one.clientWidth + 1)\
+      .map((one) => `${one.getAttribute('aria-label') || one.getAttribute('aria-labelledby')}: ${one.scrollWidth} of ${one.clientWidth} px`);";
 
 /// What is wrong with pages, gathered so that one run names everything.
 #[derive(Default)]
@@ -40,6 +46,12 @@ impl Inspector {
                 if too_wide == true {
                     self.findings.0.push(format!("{here}: wider than the screen"));
                 }
+                let hidden = browser.run(COLUMNS_OUTSIDE).await;
+                let hidden = hidden.as_array().cloned().unwrap_or_default();
+                let hidden = hidden.iter().filter_map(Value::as_str);
+                self.findings
+                    .0
+                    .extend(hidden.map(|table| format!("{here}: columns out of sight: {table}")));
                 picture(browser, name, colours, screen).await;
             }
         }
