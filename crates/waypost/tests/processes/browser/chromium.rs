@@ -1,7 +1,7 @@
 //! A Chromium of its own for each test, driven through its driver. Everything waits for what it needs; nothing sleeps
 //! for luck.
 
-use super::{LOOK_AGAIN, PAGE_TIMEOUT, until};
+use super::{LOOK_AGAIN, PAGE_TIMEOUT, driver::DriverProcess, until};
 use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
@@ -13,12 +13,7 @@ use fantoccini::{
 use hyper::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
-use std::{
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 use url::Url;
 
 const ARGUMENTS: [&str; 12] = [
@@ -83,52 +78,11 @@ pub struct Browser {
     _process: DriverProcess,
 }
 
-/// The program that drives Chromium. Asked to end, it ends its Chromium too.
-struct DriverProcess(Child);
-
-impl DriverProcess {
-    /// It takes a port that is free for one address family and gives up when another one has it for the other, which
-    /// happens when several start at once.
-    fn start(folder: &Path) -> (Self, String) {
-        (0..20)
-            .find_map(|_| Self::try_start(folder))
-            .expect("chromedriver says where it listens")
-    }
-
-    fn try_start(folder: &Path) -> Option<(Self, String)> {
-        let child = Command::new("chromedriver")
-            .arg("--port=0")
-            // Chromium leaves folders there that nobody removes; these go with the test's own.
-            .env("TMPDIR", folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let mut process = Self(child.expect("chromedriver is needed; scripts/test installs it"));
-        let output = BufReader::new(process.0.stdout.take().unwrap());
-        let port = output.lines().map_while(Result::ok).find_map(|line| {
-            let (_, after) = line.split_once("started successfully on port ")?;
-            after.trim_end_matches('.').parse::<u16>().ok()
-        })?;
-        Some((process, format!("http://127.0.0.1:{port}")))
-    }
-}
-
-impl Drop for DriverProcess {
-    fn drop(&mut self) {
-        let asked = Command::new("kill").arg(self.0.id().to_string()).status();
-        if !asked.is_ok_and(|status| status.success()) {
-            let _ = self.0.kill();
-        }
-        let _ = self.0.wait();
-    }
-}
-
 impl Browser {
     /// `folder` is for its profile and all else it writes, `base` is where the console is.
     pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
-        let (process, address) = DriverProcess::start(folder);
         let profile = tempfile::tempdir_in(folder).unwrap().keep();
+        let (process, address) = DriverProcess::start(&profile);
         let profile = format!("--user-data-dir={}", profile.display());
         let arguments: Vec<_> = ARGUMENTS.into_iter().chain([profile.as_str()]).collect();
         let wanted = json!({

@@ -11,6 +11,7 @@ mod camera;
 mod chromium;
 mod demo;
 mod docs;
+mod driver;
 mod events;
 mod failover;
 mod furnished;
