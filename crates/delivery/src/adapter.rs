@@ -46,8 +46,8 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
 pub struct Message {
     /// Stays the same over retries: becomes the Message-ID or the idempotency header.
     pub id: NotificationId,
-    /// Whom it names has become `targets`.
-    pub content: Content,
+    /// Whom it names has become `targets`. Apart, so that a message on its way is moved cheaply.
+    pub content: Box<Content>,
     pub targets: Vec<String>,
     /// Where it came from; shown to receivers that want to know.
     pub site: Option<String>,
@@ -173,10 +173,10 @@ mod tests {
         let read = |data: Option<&str>| {
             let message = Message {
                 id: NotificationId::mint(),
-                content: Content {
+                content: Box::new(Content {
                     type_data: data.map(str::to_owned),
                     ..Content::default()
-                },
+                }),
                 targets: vec![],
                 site: None,
                 created_at: Timestamp::EPOCH,

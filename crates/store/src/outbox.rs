@@ -207,8 +207,8 @@ pub struct Claimed {
     /// The latest of created, `sendAt` and requeue.
     pub waiting_since: Timestamp,
     pub created_at: Timestamp,
-    /// What an attempt goes by; the columns that none reads are left empty.
-    pub content: Content,
+    /// What an attempt goes by; the columns that none reads are left empty. Apart, because rows are moved from hand to hand.
+    pub content: Box<Content>,
     /// The site it came from (`due.site`).
     pub site: Option<String>,
     /// The step of a trace that handed it in.

@@ -300,7 +300,7 @@ fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
 
 /// The part of a claimed row that goes out.
 pub(super) struct Outgoing {
-    pub content: Content,
+    pub content: Box<Content>,
     pub site: Option<String>,
     pub created_at: Timestamp,
 }

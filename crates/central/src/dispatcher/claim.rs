@@ -188,7 +188,8 @@ impl Dispatcher {
             };
             let gate = self.lanes.gate(row.lane);
             gate.open();
-            tokio::spawn(async move {
+            // In its place from the start: a task is moved several times before it runs, and this one is large.
+            tokio::spawn(Box::pin(async move {
                 let over = match gate.enter().await {
                     None => Finished::let_go(row, entry, start.probe),
                     Some(_place) => {
@@ -202,7 +203,7 @@ impl Dispatcher {
                 };
                 // Without a recorder the process is going; the lease ends by itself.
                 let _ = finished.send(over);
-            });
+            }));
         }
         claimed
     }

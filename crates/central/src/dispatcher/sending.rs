@@ -81,7 +81,8 @@ impl AttemptContext {
         };
         let result = match chunk_size(row, entry, &**adapter, message.targets.len()) {
             None => self.send_at_once(attempt, &**adapter, &message).await,
-            Some(size) => self.send_in_chunks(attempt, &**adapter, &message, size).await,
+            // Apart: few need its room, and every attempt would carry it.
+            Some(size) => Box::pin(self.send_in_chunks(attempt, &**adapter, &message, size)).await,
         };
         let Some((outcome, noted)) = result else {
             return AttemptResult::Release;

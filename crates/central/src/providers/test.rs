@@ -199,13 +199,13 @@ impl ProviderService {
         let provider = &provider.provider;
         let message = Message {
             id: NotificationId::mint(),
-            content: Content {
+            content: Box::new(Content {
                 channel: Some(provider.channel),
                 subject: "Waypost test".into(),
                 body: format!("This is a test of the provider {}.", provider.name),
                 type_data: draft.data,
                 ..Content::default()
-            },
+            }),
             targets: draft.to.into_iter().collect(),
             site: None,
             created_at: self.clock.now(),

@@ -193,12 +193,12 @@ mod tests {
     fn message(subject: &str, bytes: usize) -> Message {
         Message {
             id: NotificationId::mint(),
-            content: Content {
+            content: Box::new(Content {
                 channel: Some(Channel::Capture),
                 subject: subject.into(),
                 body: "x".repeat(bytes),
                 ..Content::default()
-            },
+            }),
             targets: vec![],
             site: None,
             trace: None,

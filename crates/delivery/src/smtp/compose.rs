@@ -93,11 +93,11 @@ mod tests {
         .unwrap();
         let mut message = Message {
             id: NotificationId::from_key(domain::TenantId::DEFAULT, "k"),
-            content: Content {
+            content: Box::new(Content {
                 subject: "Pump 3".into(),
                 body: "line\n.dot\r\n..two\n".into(),
                 ..Content::default()
-            },
+            }),
             targets: vec!["secret-recipient@example.com".into()],
             site: None,
             created_at: Timestamp::from_millis(1_767_225_600_000),

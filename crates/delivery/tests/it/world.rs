@@ -27,13 +27,13 @@ pub fn adapter(kind: &str, settings: Value) -> Arc<dyn Adapter> {
 pub fn message(channel: Channel, targets: &[&str]) -> Message {
     Message {
         id: NotificationId::mint(),
-        content: Content {
+        content: Box::new(Content {
             channel: Some(channel),
             subject: "Pump 3 is hot".into(),
             body: "87 °C\n.\nand rising".into(),
             type_data: Some(json!({"severity": "high"}).to_string()),
             ..Content::default()
-        },
+        }),
         targets: targets.iter().map(|t| (*t).to_owned()).collect(),
         site: Some("plant-7".into()),
         created_at: Timestamp::from_millis(1_767_225_600_000),

@@ -227,7 +227,7 @@ fn claimed<'r>(
         tenant: TenantId(column.next()),
         id: NotificationId(column.next()),
         created_at: column.time(),
-        content: Content {
+        content: Box::new(Content {
             expires_at: column.next::<Option<At>>().map(|at| at.0),
             channel: Some(rows::parsed("notifications", column.next())?),
             target: Target::of(column.next(), column.json("notifications", "recipients")?),
@@ -235,7 +235,7 @@ fn claimed<'r>(
             body: column.next(),
             type_data: column.next(),
             ..Content::default()
-        },
+        }),
         trace: None,
         known: vec![],
     };

@@ -148,7 +148,7 @@ fn claimed(row: &Row<'_>, lane: LaneId, versions: Versions, token: LeaseToken) -
         interruptions: column.next()?,
         waiting_since: column.time()?,
         created_at: column.time()?,
-        content: Content {
+        content: Box::new(Content {
             expires_at: column.next::<Option<i64>>()?.map(Timestamp::from_millis),
             channel: Some(rows::parse::<Channel>(
                 "notifications",
@@ -159,7 +159,7 @@ fn claimed(row: &Row<'_>, lane: LaneId, versions: Versions, token: LeaseToken) -
             body: column.next()?,
             type_data: column.next()?,
             ..Content::default()
-        },
+        }),
         site: None,
         trace: None,
         known: vec![],

@@ -74,7 +74,7 @@ pub async fn a_claim_carries_everything_an_attempt_needs(t: &TestStore) {
     );
     assert_eq!(claimed.interruptions, 0);
     assert_eq!((claimed.created_at, claimed.waiting_since), (now, now));
-    assert_eq!((claimed.content, claimed.trace), (sent.content, sent.trace));
+    assert_eq!((*claimed.content, claimed.trace), (sent.content, sent.trace));
     assert_eq!(claimed.site.as_deref(), Some("plant-2"));
     assert_eq!(claimed.known, []);
     let shown = t.get(sent.id).await;
