@@ -43,6 +43,7 @@ mod site_people;
 mod site_takeover;
 mod size;
 mod smtp;
+mod trouble;
 #[cfg(feature = "postgres-tests")]
 mod two_nodes;
 #[cfg(feature = "postgres-tests")]
