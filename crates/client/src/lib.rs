@@ -22,6 +22,7 @@ mod act;
 mod again;
 mod build;
 mod channels;
+mod details;
 mod error;
 pub mod events;
 mod filter;

@@ -1,5 +1,6 @@
 //! What to send, said step by step.
 
+use crate::details::{Details, detail_steps};
 use domain::{Channel, NotificationId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -28,28 +29,10 @@ pub struct Notification {
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     body: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    body_html: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    type_data: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    supersedes_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    run_id: Option<String>,
+    #[serde(flatten)]
+    details: Details,
     #[serde(skip_serializing_if = "Option::is_none")]
     source_site_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    send_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
 }
 
 impl Notification {
@@ -96,14 +79,9 @@ impl Notification {
         self
     }
 
-    pub fn body_html(mut self, html: impl Into<String>) -> Self {
-        self.body_html = Some(html.into());
-        self
-    }
-
     /// Fields that only some types know.
     pub fn type_data(mut self, data: Value) -> Self {
-        self.type_data = Some(data);
+        self.details.type_data = Some(data);
         self
     }
 
@@ -119,60 +97,19 @@ impl Notification {
         self
     }
 
-    /// Takes the place of those that still wait under the same key.
-    pub fn supersedes(mut self, key: impl Into<String>) -> Self {
-        self.supersedes_key = Some(key.into());
-        self
-    }
-
-    /// What it is about, to find it again: `("booking", "4711")`.
-    pub fn about(mut self, entity_type: impl Into<String>, entity_id: impl Into<String>) -> Self {
-        self.entity_type = Some(entity_type.into());
-        self.entity_id = Some(entity_id.into());
-        self
-    }
-
-    /// The rule that asks for it.
-    pub fn rule(mut self, name: impl Into<String>) -> Self {
-        self.rule_name = Some(name.into());
-        self
-    }
-
-    /// That rule's id, which stays when it is renamed.
-    pub fn rule_id(mut self, id: impl Into<String>) -> Self {
-        self.rule_id = Some(id.into());
-        self
-    }
-
-    /// The run of the rule. Without an id and a key, the same notification of the same run is sent once.
-    pub fn run(mut self, id: impl Into<String>) -> Self {
-        self.run_id = Some(id.into());
-        self
-    }
-
     /// The site it comes from.
     pub fn site(mut self, site: impl Into<String>) -> Self {
         self.source_site_id = Some(site.into());
         self
     }
 
-    /// Not before.
-    pub fn send_at(mut self, at: Timestamp) -> Self {
-        self.send_at = Some(at);
-        self
-    }
-
-    /// Not after: what has not gone out by then is parked.
-    pub fn expires_at(mut self, at: Timestamp) -> Self {
-        self.expires_at = Some(at);
-        self
-    }
+    detail_steps!();
 
     /// The same with an id, if it has neither id nor key nor a run to make one of: what makes it safe to send again.
     pub(crate) fn named(&self) -> Self {
         let mut named = self.clone();
         let nameless = named.notification_id.is_none() && named.idempotency_key.is_none();
-        if nameless && named.run_id.is_none() {
+        if nameless && named.details.run_id.is_none() {
             named.notification_id = Some(NotificationId::mint());
         }
         named

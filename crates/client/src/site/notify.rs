@@ -1,7 +1,10 @@
 //! Notifications through a site's agent.
 
 use super::{Site, either::Repeat, of_site};
-use crate::{Client, Result};
+use crate::{
+    Client, Result,
+    details::{Details, detail_steps},
+};
 use domain::{NotificationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,20 +22,8 @@ pub struct Notify {
     channel: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    type_data: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    body_html: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity_type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entity_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    supersedes_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    send_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
+    #[serde(flatten)]
+    details: Details,
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,39 +80,11 @@ impl Notify {
 
     /// Fields that only some channels know.
     pub fn data(mut self, data: Value) -> Self {
-        self.type_data = Some(data);
+        self.details.type_data = Some(data);
         self
     }
 
-    pub fn body_html(mut self, html: impl Into<String>) -> Self {
-        self.body_html = Some(html.into());
-        self
-    }
-
-    /// What it is about, to find it again: `("booking", "4711")`.
-    pub fn about(mut self, entity_type: impl Into<String>, entity_id: impl Into<String>) -> Self {
-        self.entity_type = Some(entity_type.into());
-        self.entity_id = Some(entity_id.into());
-        self
-    }
-
-    /// Takes the place of those that still wait at central under the same key.
-    pub fn supersedes(mut self, key: impl Into<String>) -> Self {
-        self.supersedes_key = Some(key.into());
-        self
-    }
-
-    /// Not before.
-    pub fn send_at(mut self, at: Timestamp) -> Self {
-        self.send_at = Some(at);
-        self
-    }
-
-    /// Not after: what has not gone out by then is parked.
-    pub fn expires_at(mut self, at: Timestamp) -> Self {
-        self.expires_at = Some(at);
-        self
-    }
+    detail_steps!();
 
     pub fn instance(mut self, name: impl Into<String>) -> Self {
         self.instance = Some(name.into());
