@@ -36,6 +36,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V18__lifted_suppressions",
     "V19__events_notify",
     "V20__site_leases",
+    "V21__site_categories",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -59,6 +60,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V18__lifted_suppressions",
     "V19__events_notify",
     "V20__site_leases",
+    "V21__site_categories",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":
@@ -67,6 +69,7 @@ pub(crate) static BUFFER: Schema = schema! { "buffer":
     "V3__events_by_message",
     "V4__memory_of_news",
     "V5__replication",
+    "V6__categories",
 };
 
 impl Schema {

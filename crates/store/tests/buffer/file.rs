@@ -195,3 +195,14 @@ async fn the_columns_and_indexes_of_the_specification_are_there() {
         assert!(indexes.iter().any(|i| i == index), "{index}");
     }
 }
+
+#[tokio::test]
+async fn a_category_more_needs_no_other_file() {
+    let place = Place::new();
+    put(&place.open(), a_message(Category::Notification, "ops")).await;
+    let conn = rusqlite::Connection::open(place.file()).unwrap();
+    let ask = |what: &str| conn.query_row(what, [], |row| row.get::<_, String>(0)).unwrap();
+    let declared = ask("select sql from sqlite_schema where name = 'sf_messages'");
+    assert!(declared.contains("category integer not null,"), "{declared}");
+    assert_eq!(ask("pragma integrity_check"), "ok");
+}

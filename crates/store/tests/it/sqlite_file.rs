@@ -323,3 +323,14 @@ fn what_was_being_sent_before_an_upgrade_stays_leased_and_keeps_its_place() {
         .collect();
     assert_eq!(rows, [(20, None), (30, Some(900))]);
 }
+
+#[tokio::test]
+async fn a_category_of_sites_more_needs_no_other_table() {
+    let place = Place::new();
+    place.open().store.close().await;
+    let conn = Connection::open(place.file("waypost.db")).unwrap();
+    let ask = |what: &str| conn.query_row(what, [], |row| row.get::<_, String>(0)).unwrap();
+    let declared = ask("select sql from sqlite_schema where name = 'site_calls'");
+    assert!(declared.contains("category text not null,"), "{declared}");
+    assert_eq!(ask("pragma integrity_check"), "ok");
+}
