@@ -60,12 +60,16 @@ impl Layer {
         })
     }
 
-    /// `WAYPOST_SECTION__KEY`. Values stay text: a key of digits only is not a number.
+    /// `WAYPOST_SECTION__KEY`. Values stay text: a key of digits only is not a number. Lists of tables are TOML in one line.
     pub fn environment() -> Self {
         let mut values = Dict::new();
         let set = Env::prefixed(PREFIX).split("__");
         for (name, value) in set.iter().filter(|(name, _)| name.as_str().contains('.')) {
-            if let Value::Dict(_, nested) = nest(name.as_str(), Value::from(value)) {
+            let value = match TABLES.contains(&name.as_str()) {
+                true => tables(&value).unwrap_or_else(|| Value::from(NO_TABLES)),
+                false => Value::from(value),
+            };
+            if let Value::Dict(_, nested) = nest(name.as_str(), value) {
                 merge(&mut values, nested);
             }
         }
@@ -130,6 +134,21 @@ impl Layer {
             .retain(|section, _| known.iter().any(|key| key.parts().0 == section));
         problems
     }
+}
+
+/// Keys that are lists of tables.
+const TABLES: [&str; 3] = ["events.source", "site.system", "site.connection"];
+/// Stands for a text that is not: what is in there may be secret.
+const NO_TABLES: &str = "what is no list of tables like [{ name = \"…\" }]";
+
+/// `[{ name = "shop", url = "…" }]`, as the file has it.
+fn tables(text: &str) -> Option<Value> {
+    let mut read: toml::Table = toml::from_str(&format!("list = {}", text.trim())).ok()?;
+    let list = read.remove("list").filter(|_| read.is_empty())?;
+    let are_tables = list
+        .as_array()
+        .is_some_and(|items| items.iter().all(toml::Value::is_table));
+    are_tables.then(|| Value::serialize(list).ok()).flatten()
 }
 
 /// The keys of a table that nobody knows. A table in it is looked into if keys of it are known.

@@ -135,6 +135,30 @@ fn the_domain_of_message_ids_must_be_one() {
 }
 
 #[test]
+fn a_list_of_tables_is_one_line_of_toml_in_the_environment_and_never_printed() {
+    let source = r#"[{ name = "shop", url = "postgres://waypost:hunter2@db.example/shop", tenants = { "42" = "acme" } }]"#;
+    let place = Place::new().with("WAYPOST_EVENTS__SOURCE", source);
+    place.run(&["config", "check"]).done();
+    let said = place.run(&["config", "show"]).done().out();
+    assert!(
+        said.contains("[shop]") && said.contains("WAYPOST_EVENTS__SOURCE"),
+        "{said}"
+    );
+    assert!(!said.contains("hunter2"), "{said}");
+    for bad in [
+        "postgres://waypost:hunter2@db.example/shop",
+        "[\"hunter2\"]",
+        "[{ name = hunter2 }]",
+    ] {
+        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", bad);
+        let said = place.run(&["config", "check"]).ended(1).err();
+        assert!(said.contains("events.source (WAYPOST_EVENTS__SOURCE)"), "{said}");
+        assert!(said.contains("it takes tables [[event_source]]"), "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
+
+#[test]
 fn a_secret_may_be_in_a_file_but_not_in_two_places() {
     let place = Place::new();
     let file = place.write("url", "sqlite://elsewhere/w.db\n");
