@@ -10,7 +10,7 @@ use delivery::{Kind, Registry};
 use domain::{Actor, Channel, Clock, Failure, Outcome, Scope, TenantId};
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
-use store::directory::Role;
+use store::{directory::Role, sources::EventSource};
 use testkit::{FarEnd, TempStore};
 use tower::ServiceExt;
 use web::{Readiness, WebState};
@@ -85,22 +85,27 @@ impl World {
 
     /// The same, with other kinds of provider besides the scripted ones.
     pub async fn with_kinds(others: Vec<Arc<dyn Kind>>) -> Self {
+        Self::made(others, vec![]).await
+    }
+
+    /// The same, with applications' own databases.
+    pub async fn with_sources(sources: Vec<Arc<EventSource>>) -> Self {
+        Self::made(vec![], sources).await
+    }
+
+    async fn made(others: Vec<Arc<dyn Kind>>, sources: Vec<Arc<EventSource>>) -> Self {
         let temp = TempStore::open();
         let mail = FarEnd::new("test-mail", Channel::Email);
         let hook = FarEnd::new("test-hook", Channel::Webhook);
         let kinds = [vec![mail.kind(), hook.kind()], others].concat();
         let registry = Registry::new(kinds).unwrap();
         let clock: Arc<dyn Clock> = temp.clock.clone();
-        let central = Central::new(
-            temp.store.clone(),
-            registry,
-            Sealer::ephemeral(),
-            clock,
-            Settings {
-                public_url: Some(PUBLIC_URL.into()),
-                ..Settings::named("node-1")
-            },
-        );
+        let mut settings = Settings {
+            public_url: Some(PUBLIC_URL.into()),
+            ..Settings::named("node-1")
+        };
+        settings.events.sources = sources;
+        let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
         let other = temp
             .store
             .create_tenant(OTHER, &Actor::system())

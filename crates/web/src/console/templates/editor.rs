@@ -25,10 +25,14 @@ use axum::{
     response::{Html, IntoResponse},
 };
 use central::{
+    events::ResendError,
     ingest::Submitted,
     templates::{Preview, PreviewError, TemplateError},
 };
-use domain::{Channel, FieldError, template::TemplateIdentity};
+use domain::{
+    Channel, FieldError,
+    template::{Payload, TemplateIdentity},
+};
 use store::{
     events::{Event, EventFilter},
     query::Page as Asking,
@@ -123,14 +127,25 @@ async fn events_of(state: &Shared, signed: &Signed, event_type: &str) -> Result<
     Ok(state.central.store.events(tenant, &filter, newest).await?.rows)
 }
 
-/// What the preview is filled with: the payload of the event that was chosen, or what was typed.
-async fn values(state: &Shared, signed: &Signed, typed: &Typed) -> Result<String> {
-    if let Ok(id) = typed.event.parse()
-        && let Some(event) = state.central.store.event(signed.caller.tenant, id).await?
-    {
-        return Ok(event.payload);
+/// What the preview is filled with: what a message of the event that was chosen would be filled with now, or what was typed.
+async fn values(state: &Shared, signed: &Signed, typed: &Typed) -> Result<Payload, PreviewError> {
+    if let Ok(id) = typed.event.parse() {
+        match state.central.events.values(signed.caller.tenant, id).await {
+            Ok(values) => return Ok(values),
+            // It was purged since the page was made.
+            Err(ResendError::NotFound(_)) => {}
+            Err(ResendError::Store(error)) => return Err(PreviewError::Store(error)),
+            Err(why) => {
+                let why = FieldError::new("event", why.to_string());
+                return Err(PreviewError::Fields(vec![why]));
+            }
+        }
     }
-    Ok(typed.payload.clone())
+    let payload = match typed.payload.trim() {
+        "" => NOTHING,
+        payload => payload,
+    };
+    Ok(Payload::read(payload)?)
 }
 
 async fn preview_of(
@@ -139,21 +154,7 @@ async fn preview_of(
     current: Option<&Stored>,
     typed: &Typed,
 ) -> Result<Shown> {
-    let values = values(state, signed, typed).await?;
-    let payload = match values.trim() {
-        "" => NOTHING,
-        payload => payload,
-    };
-    let previewed = match typed.draft(current) {
-        Ok(draft) => {
-            let templates = &state.central.templates;
-            templates
-                .preview(signed.caller.tenant, &draft.identity, &draft.content, payload)
-                .await
-        }
-        Err(problems) => Err(PreviewError::Fields(problems)),
-    };
-    match previewed {
+    match previewed(state, signed, current, typed).await {
         Ok(preview) => Ok(Shown {
             preview: Some(preview),
             why_not: vec![],
@@ -164,6 +165,20 @@ async fn preview_of(
         }),
         Err(PreviewError::Store(error)) => Err(error.into()),
     }
+}
+
+async fn previewed(
+    state: &Shared,
+    signed: &Signed,
+    current: Option<&Stored>,
+    typed: &Typed,
+) -> Result<Preview, PreviewError> {
+    let draft = typed.draft(current).map_err(PreviewError::Fields)?;
+    let values = values(state, signed, typed).await?;
+    let (templates, tenant) = (&state.central.templates, signed.caller.tenant);
+    templates
+        .preview_with(tenant, &draft.identity, &draft.content, &values)
+        .await
 }
 
 pub async fn new(State(state): State<Shared>, signed: Signed) -> Result {
