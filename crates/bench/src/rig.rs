@@ -10,6 +10,7 @@ use delivery::{Captured, Outside, Registry};
 use domain::{Actor, Clock, LaneId, Limits, SystemClock, TenantId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use store::sources::EventSource;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub struct Rig {
@@ -21,6 +22,11 @@ pub struct Rig {
 impl Rig {
     /// A node over the store in this place, nothing started yet.
     pub async fn on(location: &Location) -> anyhow::Result<Self> {
+        Self::with_sources(location, vec![]).await
+    }
+
+    /// The same, with applications' own outboxes.
+    pub async fn with_sources(location: &Location, sources: Vec<Arc<EventSource>>) -> anyhow::Result<Self> {
         let store = location.open("bench").await.context("cannot open the store")?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let loopback = vec!["127.0.0.0/8".parse()?, "::1/128".parse()?];
@@ -32,13 +38,9 @@ impl Rig {
             .collect();
         kinds.push(Arc::new(NoopKind::new(seen.clone())));
         let registry = Registry::new(kinds).map_err(anyhow::Error::msg)?;
-        let central = Central::new(
-            store,
-            registry,
-            Sealer::ephemeral(),
-            clock,
-            Settings::named("bench"),
-        );
+        let mut settings = Settings::named("bench");
+        settings.events.sources = sources;
+        let central = Central::new(store, registry, Sealer::ephemeral(), clock, settings);
         Ok(Self {
             central,
             seen,

@@ -5,7 +5,7 @@ use super::{
     context::Bench,
     drain,
     enqueue::{self, Callers},
-    events, forward, growth, lanes, latency, memory, pages, reader,
+    event_outbox, events, forward, growth, lanes, latency, memory, pages, reader,
     reading::Reading,
     receipts, site_memory, site_send, smtp,
 };
@@ -45,6 +45,8 @@ pub enum Workload {
     Receipts,
     /// Events that become messages: how soon, and how fast beside the dispatcher
     Events,
+    /// What reading an outbox costs an application's own writes (SQLite), and a poll beside a reader that stays (PostgreSQL)
+    EventOutbox,
     /// Figures, list and claim as history grows
     Pages,
     /// Every page of the console with 10,000 and with 1,000,000 notifications
@@ -113,6 +115,7 @@ impl Workload {
             Workload::BadRows => Box::pin(bad_rows::round(bench)).await,
             Workload::Receipts => Box::pin(receipts::round(bench)).await,
             Workload::Events => Box::pin(events::round(bench)).await,
+            Workload::EventOutbox => Box::pin(event_outbox::round(bench)).await,
             Workload::Pages => Box::pin(pages::round(bench)).await,
             Workload::Console => Box::pin(console::round(bench)).await,
             Workload::Forward => Box::pin(forward::round(bench)).await,

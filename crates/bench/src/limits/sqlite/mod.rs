@@ -1,11 +1,13 @@
 //! Embedded SQLite, write-ahead log, every commit synced: the limits of one file.
 
+mod application;
 mod drain;
 mod enqueue;
 mod history;
 mod latency;
 mod reader;
 
+pub use application::{book, make_application};
 pub use drain::drain;
 pub use enqueue::{group, one_by_one};
 pub use history::keep;
@@ -30,6 +32,9 @@ mod sql {
         FINISH = "finish",
         LOG = "log",
         LOOK = "look",
+        BOOKINGS = "bookings",
+        BOOK = "book",
+        EMIT = "emit",
         KEEP_NOTIFICATIONS = "keep_notifications",
         KEEP_OUTCOMES = "keep_outcomes",
         KEEP_STATS = "keep_stats",
