@@ -1,11 +1,11 @@
 //! Events: telling that something happened, and seeing what became of it.
 
-use crate::{Accepted, Channel, Client, Page, Result, http::NONE};
+use crate::{Accepted, Channel, Client, Job, Matching, Page, Result, http::NONE};
 pub use domain::EventId;
 use domain::{EventStatus, NotificationId, ScheduleStatus, Status, Timestamp};
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -137,6 +137,19 @@ pub struct EventFilter {
     pub tenant: Option<String>,
 }
 
+impl ReplayOf {
+    fn body(self, filter: &EventFilter) -> Value {
+        let pairs = filter.pairs().into_iter().filter(|(name, _)| *name != "tenantId");
+        let filter: Map<_, _> = pairs.map(|(name, text)| (name.to_owned(), text.into())).collect();
+        match self {
+            ReplayOf::Events | ReplayOf::EventsOfAll => json!({ "filter": filter }),
+            ReplayOf::Schedules { new_templates } => {
+                json!({ "filter": filter, "newTemplates": new_templates })
+            }
+        }
+    }
+}
+
 impl EventFilter {
     fn pairs(&self) -> Vec<(&'static str, String)> {
         let texts = [
@@ -153,7 +166,55 @@ impl EventFilter {
     }
 }
 
+/// What a replay of many is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayOf {
+    /// Failed and Deferred events of the key's tenant.
+    Events,
+    /// For ops: of all tenants, or of the filter's.
+    EventsOfAll,
+    /// What events became; Failed ones unless the filter says otherwise.
+    Schedules {
+        /// Also templates that were made after the event.
+        new_templates: bool,
+    },
+}
+
 impl Client {
+    /// How many a replay would be about.
+    pub async fn count_replay(&self, of: ReplayOf, filter: &EventFilter) -> Result<Matching> {
+        let mut body = of.body(filter);
+        body["dryRun"] = json!(true);
+        self.answer(self.replay_request(of, filter, &body)).await
+    }
+
+    /// Starts a replay of all that match. With what was counted, only of those: what fails later stays, and `Conflict` if there
+    /// are more of them after all.
+    pub async fn replay_all(
+        &self,
+        of: ReplayOf,
+        filter: &EventFilter,
+        counted: Option<Matching>,
+    ) -> Result<Job> {
+        let mut body = of.body(filter);
+        if let Some(counted) = counted {
+            body["asOf"] = json!(counted.as_of);
+            body["total"] = json!(counted.total);
+        }
+        self.answer(self.replay_request(of, filter, &body)).await
+    }
+
+    fn replay_request(&self, of: ReplayOf, filter: &EventFilter, body: &Value) -> RequestBuilder {
+        let path = match of {
+            ReplayOf::Events => ["api", "events", "replay"],
+            ReplayOf::EventsOfAll => ["ops", "outbox", "replay"],
+            ReplayOf::Schedules { .. } => ["api", "automation-schedules", "replay"],
+        };
+        let tenant = filter.tenant.iter().map(|t| ("tenantId", t.clone()));
+        let query: Vec<_> = tenant.collect();
+        self.request(Method::POST, &path, &query).json(body)
+    }
+
     /// When this answers, the event is on central's disk. Sent again under the same id it is the same event.
     pub async fn emit(&self, event: &NewEvent) -> Result<EmittedEvent> {
         self.post(&["api", "events"], event).await

@@ -7,6 +7,10 @@
 //! returns, and only for those, the schedule and the notifications are written in the same transaction, by the one way
 //! there is to take notifications in. Who was slower finds out and has written nothing.
 
+mod columns;
+
+pub(crate) use columns::{NextLook, as_ingested, kept_error, next_place};
+
 use crate::{
     Result,
     outbox::{Ingested, NewNotification},
@@ -15,7 +19,7 @@ use crate::{
 use async_trait::async_trait;
 use domain::{
     Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, ScheduleStatus, TenantId, Timestamp,
-    event::{CameTo, ScheduledMessage},
+    event::ScheduledMessage,
 };
 use std::{fmt::Debug, time::Duration};
 
@@ -57,6 +61,9 @@ pub trait Events: Debug + Send + Sync {
     /// still wait, for whoever calls them off.
     async fn cancel_schedules(&self, cancel: CancelSchedules) -> Result<Vec<NotificationId>>;
 
+    /// Of these events, those of whose entity a later event was worked on first that calls them off.
+    async fn overtaken(&self, candidates: Vec<MayBeOvertaken>) -> Result<Vec<Overtaken>>;
+
     /// Adds what a replay made to a published schedule, with its notifications.
     async fn extend_schedule(
         &self,
@@ -81,6 +88,14 @@ pub trait Events: Debug + Send + Sync {
 
     /// Makes a Failed or Deferred event due again, its tries from zero. Audited, where its tenant exists.
     async fn replay_event(&self, seq: i64, actor: &Actor) -> Result<Option<EventStatus>>;
+    /// The numbers of events that may be replayed and have been so since `by` or longer, newest first.
+    async fn stuck_events(
+        &self,
+        tenant: Option<TenantId>,
+        filter: &EventFilter,
+        by: Timestamp,
+        page: Page,
+    ) -> Result<StuckEvents>;
     /// Makes a Failed or Cancelled schedule that was never published due again.
     async fn replay_schedule(&self, tenant: TenantId, id: EventId, actor: &Actor) -> Result<bool>;
 
@@ -278,6 +293,24 @@ pub struct CancelSchedules {
     pub reason: String,
 }
 
+/// An event, and the types of events that call it off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MayBeOvertaken {
+    pub seq: i64,
+    pub tenant: TenantId,
+    pub entity_type: String,
+    pub entity_id: String,
+    pub cancelled_by: Vec<String>,
+}
+
+/// An event that was called off before it was worked on, and by what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overtaken {
+    pub seq: i64,
+    pub by_type: String,
+    pub by: EventId,
+}
+
 /// A schedule as it stands; what it derives from its notifications is looked up by whoever shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {
@@ -295,6 +328,8 @@ pub struct Schedule {
     pub messages: Vec<ScheduledMessage>,
     pub created_at: Timestamp,
     pub published_at: Option<Timestamp>,
+    /// When it was cancelled or failed while it waited.
+    pub settled_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -324,6 +359,13 @@ pub struct EventPage {
     pub next: Option<Cursor>,
 }
 
+/// A page of the numbers of events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StuckEvents {
+    pub seqs: Vec<i64>,
+    pub next: Option<Cursor>,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchedulePage {
     pub rows: Vec<Schedule>,
@@ -336,111 +378,4 @@ pub struct EventTypeRow {
     pub definition: EventType,
     pub version: i64,
     pub updated_at: Timestamp,
-}
-
-/// The longest error that is kept with a row, in characters.
-const LONGEST_ERROR: usize = 1_000;
-
-/// An error as it is kept: cut, and without what no text column holds.
-pub(crate) fn kept_error(text: &str) -> String {
-    text.chars().filter(|c| *c != '\0').take(LONGEST_ERROR).collect()
-}
-
-/// What the columns of an event that was not published are set to.
-pub(crate) struct EventColumns {
-    pub status: EventStatus,
-    pub due_after: Duration,
-    pub counted: i32,
-}
-
-impl EventEnd {
-    pub(crate) fn columns(self) -> EventColumns {
-        let (status, due_after, counted) = match self {
-            EventEnd::Failed => (EventStatus::Failed, Duration::ZERO, 1),
-            EventEnd::Deferred => (EventStatus::Deferred, Duration::ZERO, 0),
-            EventEnd::Retry(after) => (EventStatus::Pending, after, 1),
-            EventEnd::Wait(after) => (EventStatus::Pending, after, 0),
-        };
-        EventColumns {
-            status,
-            due_after,
-            counted,
-        }
-    }
-}
-
-/// What the columns of a schedule that was not published are set to.
-pub(crate) struct ScheduleColumns {
-    pub status: ScheduleStatus,
-    pub due_at: Option<Timestamp>,
-    pub next_look: NextLook,
-    pub counted: i32,
-    pub error: Option<String>,
-}
-
-pub(crate) enum NextLook {
-    Never,
-    At(Timestamp),
-    After(Duration),
-}
-
-impl ScheduleEnd {
-    pub(crate) fn columns(&self) -> ScheduleColumns {
-        let ended = |status, error: &str| ScheduleColumns {
-            status,
-            due_at: None,
-            next_look: NextLook::Never,
-            counted: 0,
-            error: Some(kept_error(error)),
-        };
-        let again = |after: &Duration, error: &str, counted| ScheduleColumns {
-            next_look: NextLook::After(*after),
-            counted,
-            ..ended(ScheduleStatus::Pending, error)
-        };
-        match self {
-            ScheduleEnd::Cancelled(reason) => ended(ScheduleStatus::Cancelled, reason),
-            ScheduleEnd::Failed(reason) => ended(ScheduleStatus::Failed, reason),
-            ScheduleEnd::Waits { due_at, next_look_at } => ScheduleColumns {
-                status: ScheduleStatus::Pending,
-                due_at: Some(*due_at),
-                next_look: NextLook::At(*next_look_at),
-                counted: 0,
-                error: None,
-            },
-            ScheduleEnd::Retry { after, error } => again(after, error, 1),
-            ScheduleEnd::Held { after, error } => again(after, error, 0),
-        }
-    }
-}
-
-/// What is written with a schedule once the store has said what it made of its notifications.
-pub(crate) fn as_ingested(
-    mut messages: Vec<ScheduledMessage>,
-    answers: &[Ingested],
-) -> Vec<ScheduledMessage> {
-    for (message, answer) in messages.iter_mut().zip(answers) {
-        match answer {
-            Ingested::Accepted | Ingested::Replaced(_) => {}
-            Ingested::Duplicate { .. } => {
-                message.came_to = CameTo::Found;
-                let id = message.notification;
-                message.reason = id.map(|id| format!("already sent as {id}"));
-            }
-            Ingested::Refused(reason) => {
-                message.came_to = CameTo::Refused;
-                message.notification = None;
-                message.reason = Some(kept_error(reason));
-            }
-        }
-    }
-    messages
-}
-
-/// Where a page of rows that are walked by their number ends: `rows` has one more than fits where there is more.
-pub(crate) fn next_place(last: Option<i64>) -> Option<Cursor> {
-    last.map(|seq| Cursor {
-        at: Timestamp::EPOCH,
-        seq,
-    })
 }

@@ -25,7 +25,7 @@ pub trait Jobs: Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
     pub tenant: TenantId,
-    /// `retry`, `discard`, `cancel` or `resend`.
+    /// `retry`, `discard`, `cancel`, `resend` or `replay`.
     pub action: String,
     /// The filter, as JSON text of the caller's making.
     pub filter: String,

@@ -14,6 +14,9 @@ use std::{fmt::Debug, time::Duration};
 pub trait Queries: Debug + Send + Sync {
     async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>>;
 
+    /// Where these notifications stand, without what they say; those there are not are left out.
+    async fn standings(&self, tenant: TenantId, ids: &[NotificationId]) -> Result<Vec<Standing>>;
+
     /// A page of notifications, newest first. At most [`SCAN_BOUND`] rows are looked at for one page; when the
     /// bound ends a page early, `next` is set although the page is not full.
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed>;
@@ -49,6 +52,16 @@ pub trait Queries: Debug + Send + Sync {
 
 /// The most rows one page looks at.
 pub const SCAN_BOUND: u32 = 10_000;
+
+/// Where a notification stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    pub id: NotificationId,
+    pub status: Status,
+    pub last_error: Option<String>,
+    /// When it was parked, discarded or delivered.
+    pub ended_at: Option<Timestamp>,
+}
 
 /// A notification as it stands.
 #[derive(Debug, Clone, PartialEq)]

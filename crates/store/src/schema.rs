@@ -37,6 +37,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V19__events_notify",
     "V20__site_leases",
     "V21__site_categories",
+    "V22__replay_jobs",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -61,6 +62,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V19__events_notify",
     "V20__site_leases",
     "V21__site_categories",
+    "V22__replay_jobs",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

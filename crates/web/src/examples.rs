@@ -19,6 +19,10 @@ pub fn body(shape: &str, in_path: bool) -> Option<Value> {
             {"idempotencyKey": "tank-5-full", "to": ["ann@example.com"], "subject": "Tank 5 is full", "body": "Level 97 %"},
         ]}),
         "BulkRequest" => json!({"filter": {"errorCode": "TIMEOUT"}, "dryRun": true}),
+        "EventReplayRequest" => {
+            json!({"filter": {"status": "Deferred", "eventType": "booking.confirmed"}, "dryRun": true})
+        }
+        "ScheduleReplayRequest" => json!({"filter": {"eventType": "booking.confirmed"}, "dryRun": true}),
         "SiteBulkRequest" => json!({"filter": {"target": "erp"}, "dryRun": true}),
         "ListRequest" if in_path => json!({"recipients": recipients}),
         "ListRequest" => json!({"name": "ops", "recipients": recipients}),

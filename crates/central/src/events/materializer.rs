@@ -3,7 +3,7 @@
 //! Always true: there is no high-water mark ([`WholeLook`]). One event that fails never keeps the rest.
 
 use super::{EventService, PLANNED_AT_ONCE, WholeLook, accepted, known, plan::Plan};
-use domain::{EventId, Timestamp, chain, retry};
+use domain::{Timestamp, chain, retry};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::{Duration, Instant};
 use store::{
@@ -19,6 +19,13 @@ const OWN_OUTBOX: &str = "own";
 /// A sweep ends after so many batches, so that it is seen what it does.
 const BATCHES_PER_SWEEP: usize = 200;
 
+/// In a backlog so many batches are published in one transaction, each of which waits for the disk once.
+const BACKLOG_BATCHES: u32 = 4;
+/// At most so many events.
+const BACKLOG_LIMIT: u32 = 1_000;
+/// Unless their payloads are longer than this: what is worked on at once stays small.
+const BACKLOG_BYTES: usize = 1 << 20;
+
 /// What the materializer remembers from one sweep to the next. Nothing depends on it but how soon something is seen.
 #[derive(Debug)]
 pub(crate) struct Materializer {
@@ -29,6 +36,8 @@ pub(crate) struct Materializer {
     pause: Duration,
     /// The store knows whether producers are to wake this node.
     notify_told: bool,
+    /// How many events the next look takes.
+    limit: u32,
 }
 
 /// What one sweep did.
@@ -45,7 +54,7 @@ impl Materialized {
         self.published + self.settled + self.lost
     }
 
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.published += other.published;
         self.settled += other.settled;
         self.lost += other.lost;
@@ -56,6 +65,7 @@ impl Materializer {
     pub fn new(events: EventService) -> Self {
         Self {
             pause: events.settings.poll_interval,
+            limit: events.settings.batch_size,
             events,
             place: None,
             whole: None,
@@ -106,8 +116,9 @@ impl Materializer {
             }
             let start = Instant::now();
             let after = self.place.filter(|_| !whole);
-            let limit = self.events.settings.batch_size;
+            let limit = self.limit;
             let due = self.events.store.due_events(after, limit).await?;
+            self.limit = self.events.next_limit(&due.rows, limit);
             if whole {
                 let took = start.elapsed();
                 self.whole = Some(WholeLook { at: start, took });
@@ -181,10 +192,12 @@ impl EventService {
     pub async fn sweep(&self) -> store::Result<Materialized> {
         let mut done = Materialized::default();
         let (mut writing, mut after) = (Writing::default(), None);
+        let mut limit = self.settings.batch_size;
         loop {
-            let due = self.store.due_events(after, self.settings.batch_size).await?;
+            let due = self.store.due_events(after, limit).await?;
             self.directory.saw_version(due.directory_version);
-            let full = due.rows.len() >= self.settings.batch_size as usize;
+            let full = due.rows.len() >= limit as usize;
+            limit = self.next_limit(&due.rows, limit);
             after = due.rows.last().map(Event::place);
             let plans = self.plans(due.rows, due.now).await?;
             done.add(writing.go_on(self, plans).await?);
@@ -192,6 +205,20 @@ impl EventService {
                 done.add(writing.end().await?);
                 return Ok(done);
             }
+        }
+    }
+
+    /// How many events the look after this one takes.
+    fn next_limit(&self, found: &[Event], limit: u32) -> u32 {
+        let bytes: usize = found.iter().map(|event| event.payload.len()).sum();
+        let backlog = found.len() >= limit as usize && bytes <= BACKLOG_BYTES;
+        let batch = self.settings.batch_size;
+        match backlog {
+            true => batch
+                .saturating_mul(BACKLOG_BATCHES)
+                .min(BACKLOG_LIMIT)
+                .max(batch),
+            false => batch,
         }
     }
 
@@ -204,7 +231,8 @@ impl EventService {
         plans.buffered(PLANNED_AT_ONCE).try_collect().await
     }
 
-    async fn carry_out(&self, plans: Vec<(Event, Plan)>) -> store::Result<Materialized> {
+    async fn carry_out(&self, mut plans: Vec<(Event, Plan)>) -> store::Result<Materialized> {
+        self.call_off_overtaken(&mut plans).await?;
         let mut done = Materialized::default();
         let (mut publish, mut settle) = (vec![], vec![]);
         for (event, plan) in plans {
@@ -221,7 +249,7 @@ impl EventService {
                         self.call_off(&event, &planned.entity_type, planned.tenant, &planned.cancels)
                             .await?;
                     }
-                    publish.push((event.attempts, published(event, *planned)));
+                    publish.push(published(event, *planned));
                 }
             }
         }
@@ -236,51 +264,19 @@ impl EventService {
     }
 
     /// Publishes a batch; where that fails, one after the other, so that one that cannot be written keeps nobody.
-    async fn publish(&self, batch: Vec<(u32, PublishEvent)>) -> store::Result<Materialized> {
+    async fn publish(&self, batch: Vec<PublishEvent>) -> store::Result<Materialized> {
         if batch.is_empty() {
             return Ok(Materialized::default());
         }
-        let works: Vec<_> = batch.iter().map(|(_, work)| work.clone()).collect();
-        match self.publish_some(works).await {
-            Ok(done) => return Ok(done),
-            Err(error) if batch.len() == 1 => {
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "an event could not be published"
-                );
-            }
-            Err(_) => {}
+        let name = |work: &PublishEvent| (work.schedule.tenant, work.schedule.event);
+        let named: Vec<_> = batch.iter().map(name).collect();
+        match self.publish_some(batch).await {
+            Ok(done) => Ok(done),
+            Err(error) => self.publish_alone(&named, error).await,
         }
-        let mut done = Materialized::default();
-        for (attempts, work) in batch {
-            let (seq, event) = (work.seq, work.schedule.event);
-            match self.publish_some(vec![work]).await {
-                Ok(one) => done.add(one),
-                Err(error) => {
-                    self.settle_again(seq, event, attempts, &error).await?;
-                    done.settled += 1;
-                }
-            }
-        }
-        Ok(done)
     }
 
-    async fn settle_again(
-        &self,
-        seq: i64,
-        event: EventId,
-        attempts: u32,
-        error: &store::Error,
-    ) -> store::Result<()> {
-        let to = self.again(attempts);
-        tracing::warn!(event.id = %event, error = error as &dyn std::error::Error, "an event could not be published");
-        let error = chain(error);
-        self.store
-            .settle_events(vec![SettleEvent { seq, to, error }])
-            .await
-    }
-
-    async fn publish_some(&self, works: Vec<PublishEvent>) -> store::Result<Materialized> {
+    pub(super) async fn publish_some(&self, works: Vec<PublishEvent>) -> store::Result<Materialized> {
         let keys: Vec<_> = works.iter().map(|work| known(&work.notifications)).collect();
         let answers = self.store.publish_events(works).await?;
         let mut done = Materialized::default();
@@ -327,7 +323,7 @@ impl EventService {
     }
 }
 
-fn published(event: Event, planned: super::plan::Planned) -> PublishEvent {
+pub(super) fn published(event: Event, planned: super::plan::Planned) -> PublishEvent {
     PublishEvent {
         seq: event.seq,
         schedule: NewSchedule {

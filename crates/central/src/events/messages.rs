@@ -75,7 +75,7 @@ impl EventService {
             .event_templates(known.tenant, &event.event_type)
             .await?;
         let language = known
-            .definition
+            .definition()
             .language
             .as_deref()
             .and_then(|name| known.values.get(name));
@@ -205,7 +205,7 @@ fn origin(event: &Event, known: &Known, template: &Template) -> EventOrigin {
         template: template.id.to_string(),
         template_name: Some(template.identity.name.clone()),
         template_version: template.version,
-        critical: known.definition.critical,
+        critical: known.definition().critical,
     }
 }
 
@@ -219,7 +219,7 @@ fn recipient(
     if !channel.takes_recipients() {
         return Ok(None);
     }
-    let named = known.definition.addresses.get(&channel);
+    let named = known.definition().addresses.get(&channel);
     let found = match own {
         true => rendered.to.as_deref(),
         false => named.and_then(|name| known.values.get(name)),

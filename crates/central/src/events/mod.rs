@@ -3,7 +3,7 @@
 //! In reading order: an event comes in ([`EventService::emit`], or by an application's own transaction), the
 //! [`materializer`] makes a [`plan`] of it (events of applications' own databases are brought by [`pull`]), its [`messages`] are rendered, and publishing hands them to the one way
 //! there is to take notifications in. What is due later is looked at again by the [`sender`]. People see it in
-//! [`views`], try templates with [`past`] ones, and act in [`resend`] and [`replay`].
+//! [`views`], try templates with [`past`] ones, and act in [`resend`], [`replay`] and, on many, [`bulk`].
 //!
 //! Leaves to others: rows and the fence (`store::events`), templates (`crate::templates`), delivery (the dispatcher), delays
 //! (`domain::retry`), other
@@ -11,9 +11,12 @@
 //! Always true: nothing is locked while a lookup is on the network; an event that cannot become anything is a row that
 //! says why; what is not the event's own doing counts against nobody.
 
+mod alone;
+pub mod bulk;
 mod lookup;
 pub mod materializer;
 mod messages;
+mod overtaken;
 mod past;
 mod plan;
 pub(crate) mod pull;
@@ -24,6 +27,7 @@ pub mod views;
 
 use lookup::Lookups;
 use messages::TenantStyle;
+use overtaken::Cancellers;
 pub use replay::{ReplayRequest, Replayed};
 pub use resend::{Resend, ResendError, Resent};
 
@@ -86,6 +90,8 @@ impl Default for EventSettings {
 const PLANNED_AT_ONCE: usize = 16;
 /// So many tenants' styles are kept in memory.
 const TENANT_STYLES: usize = 10_000;
+/// Which types of events call off which: so many names are kept in memory.
+const CANCELLERS: usize = 100_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
@@ -108,6 +114,7 @@ pub struct EventService {
     operator: OperatorService,
     lookups: Lookups,
     styles: Arc<Versioned<TenantId, TenantStyle>>,
+    cancellers: Arc<Versioned<TenantId, Cancellers>>,
     settings: EventSettings,
     node: Arc<str>,
     woken: Arc<Notify>,
@@ -141,6 +148,7 @@ impl EventService {
             operator: parts.operator,
             lookups: Lookups::of(&parts.settings.sources),
             styles: Arc::new(Versioned::with_room(TENANT_STYLES)),
+            cancellers: Arc::new(Versioned::with_room(CANCELLERS)),
             settings: parts.settings,
             node: parts.node.into(),
             woken: Arc::default(),

@@ -8,9 +8,9 @@ use domain::{
     schedule::{Late, ScheduleRule},
     template::Payload,
 };
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 use store::{
-    events::{Event, EventEnd},
+    events::{Event, EventEnd, EventTypeRow},
     outbox::NewNotification,
 };
 
@@ -40,7 +40,7 @@ pub(super) struct Planned {
 #[derive(Debug)]
 pub(super) struct Known {
     pub tenant: TenantId,
-    pub definition: EventType,
+    pub definition: Arc<EventTypeRow>,
     pub entity_type: String,
     pub values: Payload,
     /// The lookup says that the entity was called off.
@@ -83,7 +83,7 @@ impl EventService {
             Ok(due_at) => due_at,
             Err(why) => return Ok(Plan::Settle(EventEnd::Failed, why)),
         };
-        let cancels = known.definition.cancels.clone();
+        let cancels = known.definition().cancels.clone();
         let planned = match standing(event, &known, due_at, now) {
             Standing::Cancelled(why) => Planned {
                 status: ScheduleStatus::Cancelled,
@@ -134,7 +134,6 @@ impl EventService {
             let name: String = event.event_type.chars().take(limit::EVENT_TYPE).collect();
             return Ok(Err(Unknown::Deferred(format!("there is no event type {name:?}"))));
         };
-        let definition = row.definition.clone();
         if event.entity_id.trim().is_empty() || event.entity_id.chars().count() > limit::ENTITY {
             let why = format!("Missing data: an entity id of 1 to {} characters", limit::ENTITY);
             return Ok(Err(Unknown::Failed(why)));
@@ -147,15 +146,15 @@ impl EventService {
             .entity_type
             .as_deref()
             .filter(|kind| !kind.trim().is_empty());
-        let entity_type = named.unwrap_or_else(|| definition.entity_type(&event.event_type));
+        let entity_type = named.unwrap_or_else(|| row.definition.entity_type(&event.event_type));
         let mut known = Known {
             tenant,
             entity_type: entity_type.chars().take(limit::ENTITY).collect(),
             values,
             cancelled: false,
-            definition,
+            definition: row.clone(),
         };
-        let Some(lookup) = known.definition.lookup.clone() else {
+        let Some(lookup) = known.definition().lookup.clone() else {
             return Ok(Ok(known));
         };
         let entity = &event.entity_id;
@@ -179,12 +178,16 @@ impl EventService {
 }
 
 impl Known {
+    pub fn definition(&self) -> &EventType {
+        &self.definition.definition
+    }
+
     pub fn dedupe(&self) -> Dedupe {
-        self.definition.dedupe
+        self.definition().dedupe
     }
 
     pub fn expires_at(&self, due_at: Timestamp) -> Option<Timestamp> {
-        self.definition.expires_after.map(|after| due_at + after)
+        self.definition().expires_after.map(|after| due_at + after)
     }
 }
 
@@ -238,7 +241,7 @@ pub(super) fn standing(event: &Event, known: &Known, due_at: Timestamp, now: Tim
 
 /// The rule that says when, unless the event says it itself.
 fn rule<'k>(event: &Event, known: &'k Known) -> Option<&'k ScheduleRule> {
-    let rule = known.definition.schedule.as_ref();
+    let rule = known.definition().schedule.as_ref();
     rule.filter(|_| event.due_at.is_none())
 }
 
@@ -254,7 +257,7 @@ pub(super) fn due(event: &Event, known: &Known, now: Timestamp) -> Result<Timest
 /// The required values that are not there, in words.
 fn missing(known: &Known) -> Option<String> {
     let is_there = |name: &String| known.values.get(name).is_some_and(|text| !text.trim().is_empty());
-    let required = known.definition.required.iter();
+    let required = known.definition().required.iter();
     let lacking: Vec<_> = required
         .filter(|name| !is_there(name))
         .map(String::as_str)

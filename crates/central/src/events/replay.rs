@@ -139,7 +139,7 @@ impl EventService {
             .event_templates(ask.tenant, &event.event_type)
             .await?;
         let language = facts
-            .definition
+            .definition()
             .language
             .as_deref()
             .and_then(|name| facts.values.get(name));

@@ -63,7 +63,7 @@ impl EventService {
             .event_templates(ask.tenant, &event.event_type)
             .await?;
         let language = known
-            .definition
+            .definition()
             .language
             .as_deref()
             .and_then(|name| known.values.get(name));

@@ -7,9 +7,10 @@ use domain::{
     NotificationId, ScheduleStatus, Status, TenantId, Timestamp,
     event::{CameTo, ScheduledMessage},
 };
+use std::collections::{BTreeMap, HashMap};
 use store::{
     events::{Schedule, ScheduleFilter},
-    query::{Cursor, Filter, Listed, Notification, Page},
+    query::{Cursor, Filter, Listed, Notification, Page, Standing},
 };
 
 /// A schedule and where its notifications stand.
@@ -19,6 +20,8 @@ pub struct ScheduleView {
     pub status: ScheduleStatus,
     /// When the last of its notifications ended, once all have.
     pub completed_at: Option<Timestamp>,
+    /// Since when it stands like this; none while it waits.
+    pub since: Option<Timestamp>,
     pub messages: Vec<MessageView>,
 }
 
@@ -45,32 +48,31 @@ const SCHEDULES_LOOKED_AT: u32 = 100;
 
 impl EventService {
     pub async fn schedule_view(&self, schedule: Schedule) -> store::Result<ScheduleView> {
-        let mut messages = vec![];
-        let mut ended = vec![];
-        for message in &schedule.messages {
-            let found = match message.notification {
-                Some(id) => self.queries.get(schedule.tenant, id).await?,
-                None => None,
-            };
-            ended.push(found.as_ref().and_then(|n| n.ended_at));
-            let open = found.as_ref().filter(|n| n.status != Status::Delivered);
-            messages.push(MessageView {
-                message: message.clone(),
-                last_error: open.and_then(|n| n.last_error.clone()),
-                status: found.map(|n| n.status),
-            });
+        let standings = self.standings(std::slice::from_ref(&schedule)).await?;
+        Ok(view(schedule, &standings))
+    }
+
+    /// The same for many, in their order.
+    pub(super) async fn views_of(&self, schedules: Vec<Schedule>) -> store::Result<Vec<ScheduleView>> {
+        let standings = self.standings(&schedules).await?;
+        let views = schedules.into_iter().map(|schedule| view(schedule, &standings));
+        Ok(views.collect())
+    }
+
+    async fn standings(&self, schedules: &[Schedule]) -> store::Result<Standings> {
+        let mut named: BTreeMap<TenantId, Vec<NotificationId>> = BTreeMap::new();
+        for schedule in schedules {
+            named
+                .entry(schedule.tenant)
+                .or_default()
+                .extend(Self::named(schedule));
         }
-        let status = derived(&schedule, &messages);
-        let completed_at = match status {
-            ScheduleStatus::Completed => ended.into_iter().flatten().max().or(schedule.published_at),
-            _ => None,
-        };
-        Ok(ScheduleView {
-            status,
-            completed_at,
-            messages,
-            schedule,
-        })
+        let mut standings = Standings::new();
+        for (tenant, ids) in named.into_iter().filter(|(_, ids)| !ids.is_empty()) {
+            let found = self.queries.standings(tenant, &ids).await?;
+            standings.extend(found.into_iter().map(|one| ((tenant, one.id), one)));
+        }
+        Ok(standings)
     }
 
     pub async fn schedule_views(
@@ -91,13 +93,8 @@ impl EventService {
             ..filter.clone()
         };
         let found = self.store.schedules(tenant, &stored, page).await?;
-        let mut views = vec![];
-        for schedule in found.rows {
-            let view = self.schedule_view(schedule).await?;
-            if derived.is_none_or(|wanted| wanted == view.status) {
-                views.push(view);
-            }
-        }
+        let mut views = self.views_of(found.rows).await?;
+        views.retain(|view| derived.is_none_or(|wanted| wanted == view.status));
         Ok((views, found.next))
     }
 
@@ -169,16 +166,60 @@ impl EventService {
     }
 }
 
+type Standings = HashMap<(TenantId, NotificationId), Standing>;
+
+fn view(schedule: Schedule, standings: &Standings) -> ScheduleView {
+    let mut messages = vec![];
+    let (mut ended, mut parked) = (vec![], vec![]);
+    for message in &schedule.messages {
+        let id = message.notification.map(|id| (schedule.tenant, id));
+        let found = id.and_then(|key| standings.get(&key));
+        let at = found.and_then(|one| one.ended_at);
+        ended.extend(at);
+        parked.extend(at.filter(|_| found.is_some_and(|one| one.status == Status::Parked)));
+        let open = found.filter(|one| one.status != Status::Delivered);
+        messages.push(MessageView {
+            message: message.clone(),
+            last_error: open.and_then(|one| one.last_error.clone()),
+            status: found.map(|one| one.status),
+        });
+    }
+    let status = derived(&schedule, &messages);
+    let published = schedule.published_at;
+    let completed_at = match status {
+        ScheduleStatus::Completed => ended.into_iter().max().or(published),
+        _ => None,
+    };
+    let since = match (schedule.status, status) {
+        (ScheduleStatus::Published, ScheduleStatus::Failed) if !is_refused(&messages) => {
+            parked.into_iter().min().or(published)
+        }
+        (ScheduleStatus::Published, ScheduleStatus::Completed) => completed_at,
+        (ScheduleStatus::Pending, _) => None,
+        _ => schedule.settled_at.or(published).or(Some(schedule.created_at)),
+    };
+    ScheduleView {
+        status,
+        completed_at,
+        since,
+        messages,
+        schedule,
+    }
+}
+
+fn is_refused(messages: &[MessageView]) -> bool {
+    messages.iter().any(|m| m.message.came_to == CameTo::Refused)
+}
+
 fn derived(schedule: &Schedule, messages: &[MessageView]) -> ScheduleStatus {
     if schedule.status != ScheduleStatus::Published {
         return schedule.status;
     }
-    let refused = messages.iter().any(|m| m.message.came_to == CameTo::Refused);
     let mut statuses = messages
         .iter()
         .filter(|m| m.message.notification.is_some())
         .map(|m| m.status);
-    if refused || messages.iter().any(|m| m.status == Some(Status::Parked)) {
+    if is_refused(messages) || messages.iter().any(|m| m.status == Some(Status::Parked)) {
         ScheduleStatus::Failed
     } else if statuses.all(|status| status.is_none_or(Status::is_terminal)) {
         // What was purged had ended.

@@ -1,11 +1,14 @@
 //! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
 //! its progress says.
 
+mod replay;
 mod work;
 
 pub use crate::bulk_filter::BulkFilter;
+pub use replay::{REPLAY, ReplayAsk, ReplayCount};
 
 use crate::{
+    events::EventService,
     operator::OperatorService,
     sites::{SiteBulk, SiteService},
 };
@@ -82,6 +85,7 @@ pub struct JobService {
     queries: Arc<dyn Queries>,
     operator: OperatorService,
     sites: SiteService,
+    events: EventService,
     node: String,
     wake: Arc<tokio::sync::Notify>,
 }
@@ -92,6 +96,7 @@ impl JobService {
         queries: Arc<dyn Queries>,
         operator: OperatorService,
         sites: SiteService,
+        events: EventService,
         node: String,
     ) -> Self {
         Self {
@@ -99,6 +104,7 @@ impl JobService {
             queries,
             operator,
             sites,
+            events,
             node,
             wake: Arc::default(),
         }

@@ -2,6 +2,7 @@
 
 use super::{Action, BulkFilter, JOB_LEASE, JobService};
 use crate::{
+    events::bulk::ReplayBulk,
     operator::{Repeat, Resent},
     sites::SiteBulk,
 };
@@ -20,9 +21,12 @@ impl JobService {
     pub async fn sweep(&self) -> store::Result<u64> {
         let mut handled = 0;
         while let Some(job) = self.store.claim_job(&self.node, JOB_LEASE).await? {
-            match SiteBulk::of(&job) {
-                Some(bulk) => drop(tokio::spawn(self.clone().work_at_site(job, bulk))),
-                None => handled += self.work(job).await?,
+            if let Some(bulk) = SiteBulk::of(&job) {
+                drop(tokio::spawn(self.clone().work_at_site(job, bulk)));
+            } else if let Some(bulk) = ReplayBulk::of(&job) {
+                drop(tokio::spawn(self.clone().work_on_replay(job, bulk)));
+            } else {
+                handled += self.work(job).await?;
             }
         }
         Ok(handled)

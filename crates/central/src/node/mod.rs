@@ -147,13 +147,22 @@ impl Central {
         let operator = made.operator(&ingest);
         let templates = made.templates(&ingest, &settings);
         let sites = made.sites(&ingest, &settings);
+        let events = made.events(&templates, &operator, &ingest, &settings);
         let Made { store, clock, .. } = &made;
         let each = || store.clone();
         let directory = || made.directory.clone();
         Self {
             providers: made.providers(),
             lists: ListService::new(each(), each(), directory(), made.wake.clone()),
-            events: made.events(&templates, &operator, &ingest, &settings),
+            jobs: JobService::new(
+                each(),
+                each(),
+                operator.clone(),
+                sites.clone(),
+                events.clone(),
+                settings.node.clone(),
+            ),
+            events,
             templates,
             unsubscribing: Unsubscribing::new(
                 made.directory.sealer().clone(),
@@ -162,13 +171,6 @@ impl Central {
             suppressions: SuppressionService::new(each(), each(), directory()),
             keys: Keys::new(each(), clock.clone()),
             users: UserService::new(each(), clock.clone()),
-            jobs: JobService::new(
-                each(),
-                each(),
-                operator.clone(),
-                sites.clone(),
-                settings.node.clone(),
-            ),
             sites,
             receipts: made.receipts(),
             failover: made.failover(),

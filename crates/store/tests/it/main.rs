@@ -331,6 +331,10 @@ store_suite! {
         cancelling_ends_what_waits_of_the_entity_and_names_its_notifications,
         pages_of_events_and_schedules_stay_within_the_tenant,
         only_what_failed_or_was_deferred_is_replayed,
+        stuck_events_are_those_of_the_tenant_that_had_failed_by_then,
+        an_event_is_overtaken_only_by_a_later_one_of_its_entity_that_calls_it_off,
+        a_schedule_that_ended_while_it_waited_says_when,
+        a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking,
         an_event_type_is_its_tenants_and_every_change_is_seen,
     }
     jobs::{

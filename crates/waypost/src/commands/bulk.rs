@@ -37,7 +37,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Verb::Retry => "retry",
             Verb::Discard => "discard",
@@ -138,7 +138,7 @@ async fn over_filter(verb: Verb, which: &Which, reason: Option<&str>, client: &C
     let job = client
         .act_on_all(verb.name(), &filter, Some(matching), reason)
         .await?;
-    let job = watch(client, job, verb).await?;
+    let job = watch(client, job, verb.name()).await?;
     match which.format.json {
         true => output::json(&job)?,
         false => output::line(format_args!(
@@ -156,8 +156,8 @@ async fn over_filter(verb: Verb, which: &Which, reason: Option<&str>, client: &C
 }
 
 /// The job goes on at central even if nobody watches.
-pub(super) async fn watch(client: &Client, mut job: Job, verb: Verb) -> anyhow::Result<Job> {
-    let bar = progress::bar(job.total, verb.name());
+pub(super) async fn watch(client: &Client, mut job: Job, doing: &str) -> anyhow::Result<Job> {
+    let bar = progress::bar(job.total, doing);
     let mut tick = tokio::time::interval(Duration::from_millis(300));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while !job.finished {

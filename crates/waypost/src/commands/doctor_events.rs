@@ -18,13 +18,13 @@ pub(super) async fn findings(client: &Client, now: Timestamp) -> client::Result<
     for (status, advice) in [
         (
             "Failed",
-            "`waypost event outbox --status Failed` shows them. Once the cause is mended, `waypost event replay ID --outbox` has \
-             them worked on again.",
+            "`waypost event outbox --status Failed` shows them. Once the cause is mended, `waypost event replay ID --outbox` \
+             has one worked on again, `waypost event replay --outbox --filter status=Failed` all of them.",
         ),
         (
             "Deferred",
-            "Say what follows from them (`waypost event types put NAME FILE`), then `waypost event replay ID --outbox`: by \
-             themselves they send nothing.",
+            "Say what follows from them (`waypost event types put NAME FILE`), then `waypost event replay --outbox --filter \
+             status=Deferred`: by themselves they send nothing.",
         ),
     ] {
         let filter = EventFilter {

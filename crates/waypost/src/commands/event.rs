@@ -1,5 +1,6 @@
 //! `waypost event`: telling that something happened, and seeing what became of it.
 
+use super::event_replay;
 use crate::{
     cli::Global,
     config::{Loaded, Problems, database::Place},
@@ -27,7 +28,7 @@ pub enum Command {
     /// List what events became: what was sent, or when it will be
     Schedules(Schedules),
     /// Work once more on what failed: requeue what is parked, create what is missing
-    Replay(Replay),
+    Replay(event_replay::Replay),
     /// Send an entity's message once more
     Resend(Resend),
     /// Say what follows from events of a name
@@ -131,24 +132,6 @@ pub struct Schedules {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Replay {
-    /// The event's id
-    #[arg(required = true)]
-    ids: Vec<uuid::Uuid>,
-    /// The event itself, which is Failed or Deferred
-    #[arg(long)]
-    outbox: bool,
-    /// With --outbox: whose it is, where several tenants have the id; needs a key of the role ops
-    #[arg(long, value_name = "NAME", requires = "outbox")]
-    of: Option<String>,
-    /// Also templates that were made after the event
-    #[arg(long, conflicts_with = "outbox")]
-    new_templates: bool,
-    #[command(flatten)]
-    central: Connect,
-}
-
-#[derive(Debug, clap::Args)]
 pub struct Resend {
     /// What sort of thing, like booking
     entity_type: String,
@@ -213,7 +196,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Emit(args) => emit(args).await,
         Command::Outbox(args) => outbox(args).await,
         Command::Schedules(args) => schedules(args).await,
-        Command::Replay(args) => replay(args).await,
+        Command::Replay(args) => event_replay::run(args).await,
         Command::Resend(args) => resend(args).await,
         Command::Types(Types::List(args)) => types(args).await,
         Command::Types(Types::Put(args)) => {
@@ -359,45 +342,6 @@ async fn schedules(args: Schedules) -> anyhow::Result<()> {
     });
     let heads = ["event", "type", "entity", "status", "due", "messages", "error"];
     output::line(table(&heads, rows).trim_fmt())
-}
-
-async fn replay(args: Replay) -> anyhow::Result<()> {
-    let client = args.central.client()?;
-    for id in args.ids {
-        let id = client::events::EventId(id);
-        if args.outbox {
-            replay_outbox(&client, id, args.of.as_deref()).await?;
-            output::note(format_args!("{id} is due again"));
-            continue;
-        }
-        let done = client.replay_schedule(id, args.new_templates).await?;
-        match done.due_again {
-            true => output::note(format_args!("{id} is due again")),
-            false => output::note(format_args!(
-                "{id}: {} go round again, {} were created",
-                done.requeued, done.created
-            )),
-        }
-    }
-    Ok(())
-}
-
-/// The tenant's own; or, for who may, that of whichever tenant has it.
-async fn replay_outbox(
-    client: &client::Client,
-    id: client::events::EventId,
-    tenant: Option<&str>,
-) -> client::Result<()> {
-    if tenant.is_some() {
-        return client.replay_event(id, tenant).await;
-    }
-    match client.replay_own_event(id).await {
-        Err(missing) if missing.is_not_found() => match client.replay_event(id, None).await {
-            Err(client::Error::Forbidden { .. }) => Err(missing),
-            elsewhere => elsewhere,
-        },
-        own => own,
-    }
 }
 
 async fn resend(args: Resend) -> anyhow::Result<()> {

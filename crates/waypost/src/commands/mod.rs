@@ -13,6 +13,7 @@ pub mod doctor;
 mod doctor_events;
 mod doctor_sites;
 pub mod event;
+mod event_replay;
 pub mod healthcheck;
 pub mod jobs;
 pub mod key;

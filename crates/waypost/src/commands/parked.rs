@@ -174,7 +174,7 @@ async fn over_filter(
                 ParkedAction::Discard => Verb::Discard,
             };
             let job = client.act_on_site_parked(site, action, &filter).await?;
-            let job = watch(client, job, verb).await?;
+            let job = watch(client, job, verb.name()).await?;
             (job.done, job.error.map(|error| anyhow::anyhow!(error)))
         }
     };

@@ -192,3 +192,29 @@ async fn install(url: &str) {
     };
     EventSource::new(settings).unwrap().install().await.unwrap();
 }
+
+/// Bookings in a file: four of them, which all change.
+pub struct Rentals(rusqlite::Connection);
+
+impl Rentals {
+    pub const LOOKUP: &str =
+        "select checkin as checkinDate, status = 'Cancelled' as cancelled from bookings where id = :entity";
+
+    pub fn open(file: &std::path::Path) -> Self {
+        let conn = rusqlite::Connection::open(file).unwrap();
+        let bookings = "create table bookings (id text primary key, checkin text, status text);
+            insert into bookings values ('later', '2026-01-10', 'Confirmed'), ('sooner', '2026-01-20', 'Confirmed'),
+                ('cancelled', '2026-01-10', 'Confirmed'), ('gone', '2026-01-10', 'Confirmed')";
+        conn.execute_batch(bookings).unwrap();
+        Self(conn)
+    }
+
+    /// Two move to another day, one is cancelled, one is gone.
+    pub fn change_everything(&self) {
+        let changes = "update bookings set checkin = '2026-01-20' where id = 'later';
+            update bookings set checkin = '2026-01-05' where id = 'sooner';
+            update bookings set status = 'Cancelled' where id = 'cancelled';
+            delete from bookings where id = 'gone'";
+        self.0.execute_batch(changes).unwrap();
+    }
+}

@@ -197,6 +197,7 @@ impl World {
     /// Events become notifications, and these go out.
     pub async fn run(&mut self) {
         self.central.events.sweep().await.unwrap();
+        self.central.events.sweep_schedules().await.unwrap();
         self.dispatcher.sweep().await.unwrap();
     }
 
@@ -221,7 +222,7 @@ impl World {
         log.unwrap().sent
     }
 
-    async fn schedule(&self, event: EventId) -> (ScheduleStatus, Vec<ScheduledMessage>) {
+    pub async fn schedule(&self, event: EventId) -> (ScheduleStatus, Vec<ScheduledMessage>) {
         let schedule = self.temp.store.schedule(TENANT, event).await.unwrap().unwrap();
         let view = self.central.events.schedule_view(schedule).await.unwrap();
         let messages = view.messages.into_iter().map(|m| m.message);

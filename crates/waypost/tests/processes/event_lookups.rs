@@ -1,8 +1,15 @@
-//! Values that an application's own database adds to an event, while that database cannot be reached: nobody's fault, so
-//! nobody's failure. The application is the example's, with the lookups of its `waypost.toml`.
+//! Values that an application's own database adds to an event: while they change, and while that database cannot be
+//! reached, which is nobody's fault and so nobody's failure.
 
-use crate::event_acceptance::{TENANT, World};
-use domain::{Channel, EventStatus, EventType, event::Dedupe};
+use crate::{
+    application::Rentals,
+    event_acceptance::{TENANT, World},
+};
+use domain::{
+    Channel, Clock, EventStatus, EventType, ScheduleStatus, Timestamp,
+    event::Dedupe,
+    schedule::{DateMeaning, Late, ScheduleRule},
+};
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use store::sources::{EventSource, SourceSettings, SourceTenants};
 use testkit::{Database, TempStore};
@@ -75,6 +82,76 @@ async fn in_a_file(on: Database) {
     an_hour_without_the_source_fails_no_event(on, source, &url, async || {}).await;
 }
 
+/// Bookings in an application's file, which it changes while a reminder of each waits.
+async fn a_reminder_follows_its_booking_both_ways_and_ends_with_it(on: Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rentals.db");
+    let rentals = Rentals::open(&file);
+    let settings = SourceSettings {
+        name: "rentals".into(),
+        url: format!("sqlite://{}", file.display()),
+        lookup_url: None,
+        tenants: SourceTenants::One("default".into()),
+        has_outbox: false,
+        keep: Duration::from_secs(3600),
+        lookups: [("booking".to_owned(), Rentals::LOOKUP.to_owned())].into(),
+    };
+    let source = Arc::new(EventSource::new(settings).unwrap());
+    let mut world = World::over(TempStore::open_on(on).await, vec![source]).await;
+    let mut definition = EventType::new(Dedupe::Entity);
+    definition.lookup = Some("booking".into());
+    definition.addresses = [(Channel::Email, "guestEmail".to_owned())].into();
+    // Two in the morning of the day itself in UTC.
+    definition.schedule = Some(ScheduleRule {
+        from: "checkinDate".into(),
+        r#as: DateMeaning::Date,
+        offset: Some("-1d".into()),
+        at: Some("18:00".into()),
+        zone: Some("America/Los_Angeles".into()),
+        late: Late::Send,
+        grace: Duration::from_secs(600),
+    });
+    world.event_type("booking.confirmed", &definition).await;
+    world
+        .template(TENANT, Channel::Email, "Until {{checkinDate}}", &[])
+        .await;
+    let mut ids = BTreeMap::new();
+    for booking in ["later", "sooner", "cancelled", "gone"] {
+        ids.insert(booking, world.confirm("default", booking).await);
+    }
+    world.run().await;
+    for id in ids.values() {
+        assert_eq!(world.schedule(*id).await.0, ScheduleStatus::Pending);
+    }
+    rentals.change_everything();
+    for (moment, told) in [
+        ("2026-01-05T01:59:59Z", 0),
+        ("2026-01-05T02:00:01Z", 1),
+        ("2026-01-10T02:00:01Z", 1),
+        ("2026-01-20T01:59:59Z", 1),
+        ("2026-01-20T02:00:01Z", 2),
+    ] {
+        let clock = &world.temp.clock;
+        let moment: Timestamp = moment.parse().unwrap();
+        clock.advance(moment.since(clock.now()));
+        world.run().await;
+        assert_eq!(world.mail.mails().len(), told, "{moment}");
+    }
+    for (booking, status) in [
+        ("later", ScheduleStatus::Completed),
+        ("sooner", ScheduleStatus::Completed),
+        ("cancelled", ScheduleStatus::Cancelled),
+        ("gone", ScheduleStatus::Cancelled),
+    ] {
+        assert_eq!(world.schedule(ids[booking]).await.0, status, "{booking}");
+    }
+}
+
+#[tokio::test]
+async fn a_reminder_follows_a_booking_that_moves_and_ends_with_it() {
+    a_reminder_follows_its_booking_both_ways_and_ends_with_it(Database::Sqlite).await;
+}
+
 #[tokio::test]
 async fn an_hour_without_a_sqlite_file_fails_no_event() {
     in_a_file(Database::Sqlite).await;
@@ -88,6 +165,11 @@ mod on_postgres {
     #[tokio::test]
     async fn an_hour_without_a_sqlite_file_fails_no_event() {
         in_a_file(Database::Postgres).await;
+    }
+
+    #[tokio::test]
+    async fn a_reminder_follows_a_booking_that_moves_and_ends_with_it() {
+        a_reminder_follows_its_booking_both_ways_and_ends_with_it(Database::Postgres).await;
     }
 
     #[tokio::test]

@@ -16,6 +16,8 @@ mod demo;
 mod event_acceptance;
 mod event_lookups;
 mod event_outboxes;
+#[cfg(feature = "postgres-tests")]
+mod event_trouble;
 mod events;
 mod failover;
 mod far_end;

@@ -19,6 +19,7 @@ pub mod metrics;
 pub mod notifications;
 pub mod providers;
 pub mod recipients;
+pub mod replays;
 pub mod schedules;
 pub mod sites;
 pub mod stream;

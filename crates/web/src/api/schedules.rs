@@ -247,7 +247,7 @@ pub async fn replay_for_ops(
 }
 
 /// `tenantId`: a tenant's name or number.
-async fn tenant_of(state: &Shared, params: &mut Params) -> Result<Option<TenantId>> {
+pub async fn tenant_of(state: &Shared, params: &mut Params) -> Result<Option<TenantId>> {
     let Some(text) = params.text("tenantId") else {
         return Ok(None);
     };

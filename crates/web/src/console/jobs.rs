@@ -17,7 +17,7 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::jobs::{Action, COUNT_BOUND};
+use central::jobs::{Action, COUNT_BOUND, REPLAY};
 use domain::Zone;
 use store::jobs::Job;
 use uuid::Uuid;
@@ -36,6 +36,8 @@ struct Page {
     filter: Vec<(String, String)>,
     /// The site whose messages it is about, where it is not about notifications here.
     at_site: Option<String>,
+    /// The page of what a replay is about.
+    replayed: Option<&'static str>,
 }
 framed!(Page);
 
@@ -57,12 +59,13 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         shown: if job.progress.finished { most } else { handled },
         most,
         handled,
-        at_least: job.total >= COUNT_BOUND,
+        at_least: job.total >= COUNT_BOUND || fields_of(&job).contains_key("atLeast"),
         filter: filter_of(&job, &frame.zone),
         at_site: fields_of(&job)
             .get("atSite")
             .and_then(|site| site.as_str())
             .map(str::to_owned),
+        replayed: replayed(&job),
         frame,
         verb,
         job,
@@ -137,7 +140,17 @@ pub async fn stop(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     Ok(flash.at(&format!("/jobs/{}", job.id), &state.console))
 }
 
+fn replayed(job: &Job) -> Option<&'static str> {
+    match fields_of(job).get("replay")?.as_str()? {
+        "events" => Some("/events?status=Failed"),
+        _ => Some("/schedules?status=Failed"),
+    }
+}
+
 fn verb(job: &Job) -> &'static str {
+    if job.action == REPLAY {
+        return "Replay";
+    }
     Action::named(&job.action).map_or("Retry", |action| doing(&action))
 }
 
@@ -147,6 +160,7 @@ fn done_word(job: &Job) -> &'static str {
         "discard" => "discarded",
         "cancel" => "called off",
         "resend" => "sent once more",
+        REPLAY => "worked on again",
         _ => "sent round again",
     }
 }
@@ -173,6 +187,7 @@ fn filter_of(job: &Job, zone: &Zone) -> Vec<(String, String)> {
     if let Some(serde_json::Value::Object(inner)) = fields.remove("filter") {
         fields.extend(inner);
         fields.remove("until");
+        fields.remove("atLeast");
     }
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     fields
@@ -197,6 +212,10 @@ fn label(name: &str) -> &str {
         "target" => "Goes to",
         "category" => "Category",
         "instance" => "Instance",
+        "replay" => "What",
+        "eventType" => "Event type",
+        "newTemplates" => "Newer templates too",
+        "across" => "Tenants",
         other => other,
     }
 }

@@ -88,6 +88,8 @@ fn watching() -> Vec<Route> {
         post("/notifications/{id}/resend", Operate, notification::resend),
         get("/events", Read, events::outbox::page),
         get("/events.csv", Read, events::outbox::csv),
+        post("/events/replay", Replay, events::replay::confirm_events),
+        post("/events/replay/go", Replay, events::replay::go_events),
         get("/events/{id}", Read, events::one::page),
         post("/events/{id}/replay", Replay, events::one::replay_event),
         post(
@@ -97,6 +99,8 @@ fn watching() -> Vec<Route> {
         ),
         get("/schedules", Read, events::schedules::page),
         get("/schedules.csv", Read, events::schedules::csv),
+        post("/schedules/replay", Replay, events::replay::confirm_schedules),
+        post("/schedules/replay/go", Replay, events::replay::go_schedules),
         get("/communications", Read, events::communications::page),
         get("/communications.csv", Read, events::communications::csv),
         post("/communications/resend", Administer, events::resend::resend),

@@ -75,11 +75,14 @@ impl CountAnswer {
 
 impl From<Job> for JobView {
     fn from(job: Job) -> Self {
+        let filter: Value = serde_json::from_str(&job.filter).unwrap_or_default();
+        let mut count = CountAnswer::of(job.total);
+        count.total_at_least |= filter["atLeast"] == true;
         Self {
             id: job.id,
             action: job.action,
-            filter: serde_json::from_str(&job.filter).unwrap_or_default(),
-            count: CountAnswer::of(job.total),
+            filter,
+            count,
             done: job.progress.done,
             skipped: job.progress.skipped,
             finished: job.progress.finished,

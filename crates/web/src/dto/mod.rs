@@ -22,6 +22,7 @@ pub mod notification;
 pub mod page;
 pub mod problem;
 pub mod provider;
+pub mod replay;
 pub mod schedule;
 pub mod site;
 pub mod site_bulk;

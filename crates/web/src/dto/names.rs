@@ -59,11 +59,13 @@ words! {
     DateAsName("DateAs") = ["date", "instant"];
     EventStatusName("EventStatus") = EventStatus::ALL.iter().map(|s| s.as_str());
     ScheduleStatusName("ScheduleStatus") = ScheduleStatus::ALL.iter().map(|s| s.as_str());
+    EventReplayName("ReplayableEventStatus") = ["Failed", "Deferred"];
+    ScheduleReplayName("ReplayableScheduleStatus") = ["Failed", "Completed", "Cancelled"];
     CameToName("CameTo") = ["created", "found", "skipped", "refused"];
     DedupeName("Dedupe") = ["entity", "event"];
     ShapeName("RetryShape") = ["fixed", "exponential"];
     OnAmbiguousName("OnAmbiguous") = ["resend", "park"];
-    ActionName("BulkAction") = ["retry", "discard", "cancel", "resend"];
+    ActionName("BulkAction") = ["retry", "discard", "cancel", "resend", "replay"];
     CodeName("ProblemCode") = crate::problem::Code::ALL.iter().map(|c| c.as_str());
 }
 

@@ -3,11 +3,13 @@
 use super::PAGING;
 use crate::{
     access::Access::{Administer, Read, Replay, Submit, Tenants},
-    api::{events, schedules},
+    api::{events, replays, schedules},
     dto::{
         communication::{CommunicationLog, EntityResendRequest, ResendEntityAnswer},
         event::{EventAnswer, EventRequest, EventView},
         event_type::{EventTypeRequest, EventTypeView},
+        job::{DryRunAnswer, JobView},
+        replay::{EventReplayRequest, ScheduleReplayRequest},
         schedule::{AutomationSchedule, ReplayAnswer, ReplayBody},
     },
     endpoint::{Endpoint, Param, delete, get, post, put},
@@ -64,6 +66,16 @@ fn telling() -> Vec<Endpoint> {
         )
         .empty("It is due")
         .refuses(&[Conflict]),
+        post(
+            "/api/events/replay",
+            Replay,
+            "Have all events of a filter worked on again that are Failed or Deferred",
+            replays::events,
+        )
+        .body::<EventReplayRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
+        .refuses(&[Conflict]),
         get("/api/event-types", Read, "Types of events", events::types)
             .params(&PAGING)
             .pages::<EventTypeView>("A page"),
@@ -112,6 +124,16 @@ fn following() -> Vec<Endpoint> {
         )
         .optional_body::<ReplayBody>()
         .answers::<ReplayAnswer>(200, "What was done")
+        .refuses(&[Conflict]),
+        post(
+            "/api/automation-schedules/replay",
+            Replay,
+            "Replay all schedules of a filter",
+            replays::schedules,
+        )
+        .body::<ScheduleReplayRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
         .refuses(&[Conflict]),
         get(
             "/api/communication-logs",
@@ -163,6 +185,17 @@ fn across_tenants() -> Vec<Endpoint> {
         )
         .params(&TENANT)
         .empty("It is due")
+        .refuses(&[Conflict]),
+        post(
+            "/ops/outbox/replay",
+            Tenants,
+            "Have all events of a filter worked on again, of all tenants or of one",
+            replays::outbox,
+        )
+        .params(&TENANT)
+        .body::<EventReplayRequest>()
+        .answers::<JobView>(202, "The job that does it")
+        .answers::<DryRunAnswer>(200, "With dryRun: how many match, and when that was")
         .refuses(&[Conflict]),
         post(
             "/ops/schedules/{id}/replay",

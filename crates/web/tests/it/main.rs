@@ -8,6 +8,7 @@
 mod actions;
 mod bulk;
 mod callbacks;
+mod communications;
 mod console;
 mod export;
 mod keys;

@@ -30,7 +30,9 @@ pub fn sample_body(document: &Value, operation: &Value) -> Option<Value> {
     Some(match name {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!([{"to": ["a@example.com"], "body": "x"}]),
-        "BulkRequest" | "SiteBulkRequest" => json!({"filter": {}, "dryRun": true}),
+        "BulkRequest" | "SiteBulkRequest" | "EventReplayRequest" | "ScheduleReplayRequest" => {
+            json!({"filter": {}, "dryRun": true})
+        }
         "ListRequest" | "HoldRequest" | "ReasonRequest" | "ResendRequest" => json!({}),
         "EntryRequest" => json!({"address": "b@example.com"}),
         "ProviderRequest" => json!({"kind": "test-hook"}),

@@ -400,6 +400,7 @@ fn good_body(name: &str, path: &str) -> Value {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!({"notifications": [{"to": ["a@example.com"], "body": "x"}, {}]}),
         "BulkRequest" => json!({"filter": {"q": "nothing"}}),
+        "EventReplayRequest" | "ScheduleReplayRequest" => json!({"filter": {"eventType": "nothing"}}),
         "SiteBulkRequest" => json!({"filter": {"target": "erp"}}),
         "ListRequest" if path.contains('{') => json!({"recipients": [{"address": "b@example.com"}]}),
         "ListRequest" => json!({"name": "fresh", "recipients": [{"address": "b@example.com"}]}),

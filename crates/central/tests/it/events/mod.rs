@@ -2,6 +2,7 @@
 //! the only place that names them, so none can be missing for one of them.
 
 mod acceptance;
+mod bulk;
 mod poison;
 mod suppressed;
 mod time;
@@ -60,6 +61,11 @@ on_both_databases! {
         required_values_that_are_not_there_fail_the_event,
         a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have,
     }
+    bulk::{
+        a_replay_of_many_events_is_about_those_that_were_counted,
+        a_replay_of_many_schedules_sends_round_what_had_failed_when_it_was_counted,
+        a_replay_that_was_stopped_goes_no_further,
+    }
     poison::{
         a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody,
         a_value_is_text_whatever_it_says,
@@ -77,6 +83,7 @@ on_both_databases! {
         what_is_no_longer_worth_sending_is_not_sent,
         a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent,
         a_booking_confirmed_and_cancelled_in_one_batch_is_reminded_of_by_nobody,
+        what_is_worked_on_after_a_later_event_called_it_off_sends_nothing,
         a_bad_zone_or_a_missing_date_fails_in_words,
         a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing,
     }

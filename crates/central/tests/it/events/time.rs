@@ -1,12 +1,13 @@
 //! Events that wait for their time, whose time moves, and that are called off.
 
 use super::{CONFIRMED, EventWorld, new_event, secs, to_the_guest};
-use crate::world::TENANT;
+use crate::world::{TENANT, somebody};
 use domain::{
     Channel, Clock, EventType, ScheduleStatus, Status,
     schedule::{DateMeaning, Late, ScheduleRule},
 };
 use std::time::Duration;
+use store::events::{EventEnd, SettleEvent};
 use testkit::Database;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -155,6 +156,54 @@ pub async fn a_booking_confirmed_and_cancelled_in_one_batch_is_reminded_of_by_no
     for waits in [other, again] {
         assert_eq!(world.schedule_status(waits).await.0, ScheduleStatus::Pending);
     }
+}
+
+/// Because it waited for a retry, or because somebody replayed it.
+pub async fn what_is_worked_on_after_a_later_event_called_it_off_sends_nothing(on: Database) {
+    let mut world = EventWorld::new(on).await;
+    world.template(TENANT, Channel::Email, "Hello").await;
+    let cancelled = EventType {
+        cancels: vec!["booking.confirmed".into()],
+        ..to_the_guest()
+    };
+    world.event_type(TENANT, "booking.cancelled", &cancelled).await;
+    let mut late = vec![];
+    for (entity, end) in [
+        ("1", EventEnd::Retry(secs(60))),
+        ("2", EventEnd::Retry(secs(60))),
+        ("3", EventEnd::Failed),
+        ("other", EventEnd::Retry(secs(60))),
+    ] {
+        let id = world.emit("default", entity, CONFIRMED).await;
+        let settle = SettleEvent {
+            seq: world.event(id).await.seq,
+            to: end,
+            error: "no answer".into(),
+        };
+        world.temp.store.settle_events(vec![settle]).await.unwrap();
+        late.push(id);
+    }
+    for entity in ["1", "3"] {
+        world.emit_as("default", "booking.cancelled", entity, "{}").await;
+    }
+    world.run().await;
+    let again = world.emit("default", "1", CONFIRMED).await;
+    world.advance(secs(61));
+    // In one batch with what calls it off.
+    world.emit_as("default", "booking.cancelled", "2", "{}").await;
+    let (events, by) = (&world.central.events, somebody());
+    events.replay_event(Some(TENANT), late[2], &by).await.unwrap();
+    world.run().await;
+    for id in &late[..3] {
+        let (status, why) = world.schedule_status(*id).await;
+        assert_eq!(status, ScheduleStatus::Cancelled);
+        assert!(why.contains("called off by booking.cancelled"), "{why}");
+        assert!(world.schedule(*id).await.messages.is_empty());
+    }
+    for id in [late[3], again] {
+        assert_eq!(world.schedule_status(id).await.0, ScheduleStatus::Completed);
+    }
+    assert_eq!(world.mail.received().len(), 2);
 }
 
 pub async fn a_bad_zone_or_a_missing_date_fails_in_words(on: Database) {

@@ -12,8 +12,8 @@ use crate::{
     Events, Result,
     events::{
         CancelSchedules, DueSchedule, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow,
-        EventsDue, NewEvent, PublishEvent, PublishSchedule, Schedule, ScheduleFilter, SchedulePage,
-        SettleEvent, SettleSchedule,
+        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, Schedule,
+        ScheduleFilter, SchedulePage, SettleEvent, SettleSchedule, StuckEvents,
     },
     outbox::{Ingested, NewNotification},
     postgres::{PgStore, failed::Failed, session::Session, types::millis},
@@ -21,7 +21,8 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, TenantId, event::ScheduledMessage,
+    Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, TenantId, Timestamp,
+    event::ScheduledMessage,
 };
 use std::time::Duration;
 
@@ -78,6 +79,10 @@ impl Events for PgStore {
         Ok(schedules::cancel(&self.db, &cancel).await?)
     }
 
+    async fn overtaken(&self, candidates: Vec<MayBeOvertaken>) -> Result<Vec<Overtaken>> {
+        Ok(schedules::overtaken(&self.db, &candidates).await?)
+    }
+
     async fn extend_schedule(
         &self,
         schedule: (TenantId, EventId),
@@ -119,6 +124,16 @@ impl Events for PgStore {
         schedules::replay_event(&self.db, seq, actor)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn stuck_events(
+        &self,
+        tenant: Option<TenantId>,
+        filter: &EventFilter,
+        by: Timestamp,
+        page: Page,
+    ) -> Result<StuckEvents> {
+        Ok(pages::stuck(&self.db, tenant, filter, by, &page).await?)
     }
 
     async fn replay_schedule(&self, tenant: TenantId, id: EventId, actor: &Actor) -> Result<bool> {

@@ -3,7 +3,7 @@
 use super::{rows, sql};
 use crate::{
     Result,
-    events::{EventFilter, EventPage, ScheduleFilter, SchedulePage, next_place},
+    events::{EventFilter, EventPage, ScheduleFilter, SchedulePage, StuckEvents, next_place},
     postgres::{
         failed::Failed,
         session::{Db, Params, Session},
@@ -11,7 +11,7 @@ use crate::{
     },
     query::{Page, SCAN_BOUND},
 };
-use domain::TenantId;
+use domain::{TenantId, Timestamp};
 
 /// The bound as the statements take it.
 const WALK: i64 = SCAN_BOUND as i64;
@@ -56,14 +56,64 @@ pub(super) async fn events(
     let next = if found.len() > shown {
         events.last().map(|event| event.seq)
     } else {
-        let of = of.filter(|_| own);
-        let walked = session
-            .opt(sql::events_walked, &[&of, &start, &(WALK - 1)])
-            .await?;
+        let walked = match of.filter(|_| own) {
+            Some(of) => {
+                session
+                    .opt(sql::events_walked, &[&of, &start, &(WALK - 1)])
+                    .await?
+            }
+            None => {
+                session
+                    .opt(sql::events_walked_of_all, &[&start, &(WALK - 1)])
+                    .await?
+            }
+        };
         walked.map(|row| row.get(0))
     };
     Ok(EventPage {
         rows: events,
+        next: next_place(next),
+    })
+}
+
+pub(super) async fn stuck(
+    db: &Db,
+    tenant: Option<TenantId>,
+    filter: &EventFilter,
+    by: Timestamp,
+    page: &Page,
+) -> Result<StuckEvents, Failed> {
+    let session = db.general().await?;
+    let of = tenant.map(|t| t.0);
+    let (start, limit) = (
+        page.after.map_or(i64::MAX, |place| place.seq),
+        i64::from(page.limit) + 1,
+    );
+    let (status, from, to) = (
+        filter.status.map(|s| s.as_str()),
+        filter.from.map(At),
+        filter.to.map(At),
+    );
+    let all: Params<'_> = &[
+        &of,
+        &start,
+        &status,
+        &filter.event_type,
+        &filter.entity_id,
+        &from,
+        &to,
+        &At(by),
+        &limit,
+    ];
+    let found = match of {
+        Some(_) => session.rows(sql::stuck_events, all).await?,
+        None => session.rows(sql::stuck_events_of_all, &all[1..]).await?,
+    };
+    let shown = page.limit as usize;
+    let seqs: Vec<i64> = found.iter().take(shown).map(|row| row.get(0)).collect();
+    let next = seqs.last().copied().filter(|_| found.len() > shown);
+    Ok(StuckEvents {
+        seqs,
         next: next_place(next),
     })
 }
@@ -102,7 +152,21 @@ pub(super) async fn schedules(
         .take(shown)
         .map(rows::schedule)
         .collect::<Result<_>>()?;
-    let next = schedules.last().filter(|_| found.len() > shown).map(|s| s.seq);
+    let next = if found.len() > shown {
+        schedules.last().map(|schedule| schedule.seq)
+    } else {
+        // An entity has so few that all of them were looked at.
+        let of = of.filter(|_| filter.entity.is_none());
+        let walked = match of {
+            Some(of) => {
+                session
+                    .opt(sql::schedules_walked, &[&of, &start, &(WALK - 1)])
+                    .await?
+            }
+            None => None,
+        };
+        walked.map(|row| row.get(0))
+    };
     Ok(SchedulePage {
         rows: schedules,
         next: next_place(next),

@@ -55,5 +55,6 @@ pub(super) fn schedule(row: &Row) -> Result<Schedule> {
         messages: json_text(row, "schedules", "messages", "messages")?.unwrap_or_default(),
         created_at: time(row, "created_at"),
         published_at: time_opt(row, "published_at"),
+        settled_at: time_opt(row, "settled_at"),
     })
 }

@@ -4,7 +4,10 @@ use super::{emit::event_id, rows, sql};
 use crate::{
     Error, Result,
     audit::Entry,
-    events::{CancelSchedules, DueSchedule, NextLook, SettleSchedule, as_ingested, kept_error},
+    events::{
+        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, SettleSchedule, as_ingested,
+        kept_error,
+    },
     outbox::{Ingested, NewNotification},
     postgres::{
         audit,
@@ -100,7 +103,7 @@ pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<Noti
     session
         .exec(
             sql::cancel_schedules,
-            &[&tenant.0, entity_type, entity_id, event_types, &reason],
+            &[&db.now(), &tenant.0, entity_type, entity_id, event_types, &reason],
         )
         .await?;
     let waiting = session
@@ -110,6 +113,38 @@ pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<Noti
         )
         .await?;
     Ok(waiting.iter().map(|row| NotificationId(row.get(0))).collect())
+}
+
+pub(super) async fn overtaken(db: &Db, candidates: &[MayBeOvertaken]) -> Result<Vec<Overtaken>, Failed> {
+    let one_by_one: Vec<(&MayBeOvertaken, &str)> = candidates
+        .iter()
+        .flat_map(|one| one.cancelled_by.iter().map(move |by| (one, by.as_str())))
+        .collect();
+    fn column<'a, T>(
+        all: &[(&'a MayBeOvertaken, &'a str)],
+        value: impl Fn(&'a MayBeOvertaken) -> T,
+    ) -> Vec<T> {
+        all.iter().map(|(one, _)| value(one)).collect()
+    }
+    let session = db.general().await?;
+    let found = session
+        .rows(
+            sql::overtaken,
+            &[
+                &column(&one_by_one, |one| one.seq),
+                &column(&one_by_one, |one| one.tenant.0),
+                &column(&one_by_one, |one| one.entity_type.as_str()),
+                &column(&one_by_one, |one| one.entity_id.as_str()),
+                &one_by_one.iter().map(|(_, by)| *by).collect::<Vec<_>>(),
+            ],
+        )
+        .await?;
+    let overtaken = found.iter().map(|row| Overtaken {
+        seq: row.get("seq"),
+        by_type: row.get("event_type"),
+        by: event_id(row),
+    });
+    Ok(overtaken.collect())
 }
 
 pub(super) async fn extend(

@@ -9,7 +9,9 @@ use crate::{
     Queries, Result,
     outbox::Lane,
     postgres::{self, PgStore, audit, rows, session::Session, types::count},
-    query::{AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND},
+    query::{
+        AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND, Standing,
+    },
 };
 use async_trait::async_trait;
 use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis};
@@ -18,6 +20,10 @@ use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis}
 impl Queries for PgStore {
     async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>> {
         Ok(notification::get(&self.db, tenant, id).await?)
+    }
+
+    async fn standings(&self, tenant: TenantId, ids: &[NotificationId]) -> Result<Vec<Standing>> {
+        Ok(notification::standings(&self.db, tenant, ids).await?)
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed> {

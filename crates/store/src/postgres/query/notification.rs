@@ -10,7 +10,7 @@ use crate::{
         session::{Db, Session},
         types::small,
     },
-    query::{Notification, standing},
+    query::{Notification, Standing, standing},
 };
 use domain::{LaneId, NotificationId, Status, TenantId};
 use tokio_postgres::Row;
@@ -30,6 +30,25 @@ pub(super) async fn get(
     let recipients = tx.rows(sql::recipients_of, &[&seq]).await?;
     notification.recipients = recipients.iter().map(rows::recipient).collect::<Result<_>>()?;
     Ok(Some(notification))
+}
+
+pub(super) async fn standings(
+    db: &Db,
+    tenant: TenantId,
+    ids: &[NotificationId],
+) -> Result<Vec<Standing>, Failed> {
+    let session = db.general().await?;
+    let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+    let mut found = vec![];
+    for row in session.rows(sql::standings, &[&tenant.0, &ids]).await? {
+        found.push(Standing {
+            id: NotificationId(row.get("id")),
+            status: status(&row)?,
+            last_error: row.get("error"),
+            ended_at: rows::time_opt(&row, "at"),
+        });
+    }
+    Ok(found)
 }
 
 pub(super) fn from_row(row: &Row) -> Result<Notification> {

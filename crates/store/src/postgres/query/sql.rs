@@ -21,4 +21,5 @@ statements!(
     list_row,
     list_waiting,
     recipients_of,
+    standings,
 );

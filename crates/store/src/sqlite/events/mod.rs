@@ -11,8 +11,8 @@ use crate::{
     Error, Events, Result,
     events::{
         CancelSchedules, DueSchedule, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow,
-        EventsDue, NewEvent, PublishEvent, PublishSchedule, Schedule, ScheduleFilter, SchedulePage,
-        SettleEvent, SettleSchedule, kept_error,
+        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, Schedule,
+        ScheduleFilter, SchedulePage, SettleEvent, SettleSchedule, StuckEvents, kept_error,
     },
     outbox::{Ingested, NewNotification},
     query::Page,
@@ -20,7 +20,8 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{
-    Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, TenantId, event::ScheduledMessage,
+    Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, TenantId, Timestamp,
+    event::ScheduledMessage,
 };
 use rusqlite::params;
 use std::time::Duration;
@@ -93,6 +94,11 @@ impl Events for SqliteStore {
         self.write(1, move |s| schedules::cancel(s, &cancel)).await
     }
 
+    async fn overtaken(&self, candidates: Vec<MayBeOvertaken>) -> Result<Vec<Overtaken>> {
+        self.read(move |conn| schedules::overtaken(conn, &candidates))
+            .await
+    }
+
     async fn extend_schedule(
         &self,
         schedule: (TenantId, EventId),
@@ -135,6 +141,18 @@ impl Events for SqliteStore {
     async fn replay_event(&self, seq: i64, actor: &Actor) -> Result<Option<EventStatus>> {
         let actor = actor.clone();
         self.write(1, move |s| schedules::replay_event(s, seq, &actor))
+            .await
+    }
+
+    async fn stuck_events(
+        &self,
+        tenant: Option<TenantId>,
+        filter: &EventFilter,
+        by: Timestamp,
+        page: Page,
+    ) -> Result<StuckEvents> {
+        let filter = filter.clone();
+        self.read(move |conn| pages::stuck(conn, tenant, &filter, by, &page))
             .await
     }
 

@@ -3,7 +3,7 @@
 use super::{rows, sql};
 use crate::{
     Result,
-    events::{EventFilter, EventPage, ScheduleFilter, SchedulePage, next_place},
+    events::{EventFilter, EventPage, ScheduleFilter, SchedulePage, StuckEvents, next_place},
     query::{Page, SCAN_BOUND},
     sqlite::rows::all,
 };
@@ -40,15 +40,57 @@ pub(super) fn events(
     let next = match full {
         true => found.last().map(|event| event.seq),
         false => {
-            let of = tenant.filter(|_| !filter.across).map(|t| t.0);
-            let mut walked = conn.prepare_cached(sql::events_walked)?;
-            let params = params![of, start, SCAN_BOUND - 1];
-            walked.query_row(params, |row| row.get(0)).optional()?
+            let place = |row: &rusqlite::Row<'_>| row.get(0);
+            let walked = match tenant.filter(|_| !filter.across) {
+                Some(of) => {
+                    let mut of_tenant = conn.prepare_cached(sql::events_walked)?;
+                    of_tenant.query_row(params![of.0, start, SCAN_BOUND - 1], place)
+                }
+                None => {
+                    let mut of_all = conn.prepare_cached(sql::events_walked_of_all)?;
+                    of_all.query_row(params![start, SCAN_BOUND - 1], place)
+                }
+            };
+            walked.optional()?
         }
     };
     Ok(EventPage {
         rows: found,
         next: next_place(next),
+    })
+}
+
+pub(super) fn stuck(
+    conn: &Connection,
+    tenant: Option<TenantId>,
+    filter: &EventFilter,
+    by: Timestamp,
+    page: &Page,
+) -> Result<StuckEvents> {
+    let start = page.after.map_or(i64::MAX, |place| place.seq);
+    let status = filter.status.map(|s| s.as_str());
+    let (kind, entity) = (&filter.event_type, &filter.entity_id);
+    let (from, to) = (
+        filter.from.map(Timestamp::as_millis),
+        filter.to.map(Timestamp::as_millis),
+    );
+    let (by, limit) = (by.as_millis(), i64::from(page.limit) + 1);
+    let seq = |row: &rusqlite::Row<'_>| Ok(row.get(0)?);
+    let mut seqs: Vec<i64> = match tenant {
+        Some(of) => {
+            let params = params![of.0, start, status, kind, entity, from, to, by, limit];
+            all(conn, sql::stuck_events, params, seq)?
+        }
+        None => {
+            let params = params![start, status, kind, entity, from, to, by, limit];
+            all(conn, sql::stuck_events_of_all, params, seq)?
+        }
+    };
+    let full = seqs.len() > page.limit as usize;
+    seqs.truncate(page.limit as usize);
+    Ok(StuckEvents {
+        next: next_place(seqs.last().copied().filter(|_| full)),
+        seqs,
     })
 }
 
@@ -83,7 +125,20 @@ pub(super) fn schedules(
     };
     let full = found.len() > limit as usize;
     found.truncate(limit as usize);
-    let next = full.then(|| found.last().map(|s| s.seq)).flatten();
+    let next = match full {
+        true => found.last().map(|schedule| schedule.seq),
+        false => {
+            // An entity has so few that all of them were looked at.
+            match tenant.filter(|_| filter.entity.is_none()) {
+                Some(of) => {
+                    let mut walked = conn.prepare_cached(sql::schedules_walked)?;
+                    let params = params![of, start, SCAN_BOUND - 1];
+                    walked.query_row(params, |row| row.get(0)).optional()?
+                }
+                None => None,
+            }
+        }
+    };
     Ok(SchedulePage {
         rows: found,
         next: next_place(next),

@@ -50,5 +50,6 @@ pub(super) fn schedule(row: &Row<'_>) -> Result<Schedule> {
         messages: from_json("schedules", &messages)?,
         created_at: time(row, "created_at")?,
         published_at: optional_time(row, "published_at")?,
+        settled_at: optional_time(row, "settled_at")?,
     })
 }

@@ -5,8 +5,8 @@ use crate::{
     Error, Result,
     audit::Entry,
     events::{
-        CancelSchedules, DueSchedule, NextLook, PublishSchedule, Schedule, SettleSchedule, as_ingested,
-        kept_error,
+        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, PublishSchedule, Schedule,
+        SettleSchedule, as_ingested, kept_error,
     },
     outbox::{Ingested, NewNotification},
     sqlite::{
@@ -104,6 +104,7 @@ pub(super) fn settle(s: &WriteSession<'_>, batch: &[SettleSchedule]) -> Result<(
             next_look.map(|at| at.as_millis()),
             to.counted,
             to.error,
+            s.now.as_millis(),
         ])?;
     }
     Ok(())
@@ -118,6 +119,7 @@ pub(super) fn cancel(s: &WriteSession<'_>, cancel: &CancelSchedules) -> Result<V
             cancel.entity_id,
             event_type,
             kept_error(&cancel.reason),
+            s.now.as_millis(),
         ];
         s.conn.prepare_cached(sql::cancel_schedules)?.execute(entity)?;
         let entity = params![cancel.tenant.0, cancel.entity_type, cancel.entity_id, event_type];
@@ -125,6 +127,27 @@ pub(super) fn cancel(s: &WriteSession<'_>, cancel: &CancelSchedules) -> Result<V
         waiting.extend(all(s.conn, sql::waiting_of_entity, entity, id)?);
     }
     Ok(waiting)
+}
+
+pub(super) fn overtaken(conn: &Connection, candidates: &[MayBeOvertaken]) -> Result<Vec<Overtaken>> {
+    let mut found = vec![];
+    for one in candidates {
+        for by in &one.cancelled_by {
+            let params = params![one.tenant.0, one.entity_type, one.entity_id, by, one.seq];
+            let later = all(conn, sql::overtaken, params, |row| {
+                Ok(Overtaken {
+                    seq: one.seq,
+                    by_type: row.get(0)?,
+                    by: EventId(Uuid::from_bytes(row.get(1)?)),
+                })
+            })?;
+            if let Some(later) = later.into_iter().next() {
+                found.push(later);
+                break;
+            }
+        }
+    }
+    Ok(found)
 }
 
 pub(super) fn by_id(conn: &Connection, tenant: TenantId, id: EventId) -> Result<Option<Schedule>> {

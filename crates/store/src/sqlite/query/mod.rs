@@ -8,7 +8,9 @@ mod sql;
 use crate::{
     Queries, Result,
     outbox::Lane,
-    query::{AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND},
+    query::{
+        AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND, Standing,
+    },
     sqlite::{
         SqliteStore, audit,
         rows::{self, all},
@@ -22,6 +24,12 @@ use rusqlite::params;
 impl Queries for SqliteStore {
     async fn get(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Notification>> {
         self.read(move |conn| notification::get(conn, tenant, id)).await
+    }
+
+    async fn standings(&self, tenant: TenantId, ids: &[NotificationId]) -> Result<Vec<Standing>> {
+        let ids = ids.to_vec();
+        self.read(move |conn| notification::standings(conn, tenant, &ids))
+            .await
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed> {

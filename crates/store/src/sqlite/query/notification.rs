@@ -3,7 +3,7 @@
 use super::sql;
 use crate::{
     Result,
-    query::{Notification, standing},
+    query::{Notification, Standing, standing},
     sqlite::{
         columns,
         rows::{self, all},
@@ -21,6 +21,26 @@ pub(super) fn get(conn: &Connection, tenant: TenantId, id: NotificationId) -> Re
     };
     notification.recipients = recipients(conn, seq)?;
     Ok(Some(notification))
+}
+
+pub(super) fn standings(
+    conn: &Connection,
+    tenant: TenantId,
+    ids: &[NotificationId],
+) -> Result<Vec<Standing>> {
+    let mut found = vec![];
+    for id in ids {
+        let params = params![tenant.0, id.0.as_bytes()];
+        found.extend(all(conn, sql::standings, params, |row| {
+            Ok(Standing {
+                id: *id,
+                status: status(row)?,
+                last_error: row.get("error")?,
+                ended_at: rows::optional_time(row, "at")?,
+            })
+        })?);
+    }
+    Ok(found)
 }
 
 pub(super) fn from_row(row: &Row<'_>) -> Result<Notification> {

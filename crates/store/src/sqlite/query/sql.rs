@@ -22,4 +22,5 @@ statements!(
     list_row,
     list_waiting,
     recipients_of,
+    standings,
 );

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// Tables that grow with what was sent.
-const BIG: [&str; 10] = [
+const BIG: [&str; 12] = [
     "notifications",
     "outcome",
     "audit_log",
@@ -20,6 +20,8 @@ const BIG: [&str; 10] = [
     "stats_rollup",
     "site_calls",
     "transcripts",
+    "outbox_messages",
+    "schedules",
 ];
 
 /// Statements that walk a big table on purpose.
@@ -54,7 +56,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 ];
 
 /// Statements whose session plans once and must be right at any size.
-const HOT: [&str; 20] = [
+const HOT: [&str; 25] = [
     "ingest",
     "ingest_plain",
     "ingest_known",
@@ -75,6 +77,11 @@ const HOT: [&str; 20] = [
     "record_known",
     "late_ended",
     "late_delivered",
+    "publish_event",
+    "touch_schedules",
+    "publish_schedule",
+    "insert_schedule",
+    "settle_event",
 ];
 
 const HISTORY: &str = "
@@ -89,7 +96,15 @@ const HISTORY: &str = "
   insert into audit_log (at, tenant, seq, token, kind, status, ended_as, actor)
   select at, tenant, seq, 1, 'NotifyDeliver', 'Attempted', status, 'system' from outcome where status = 'Parked' or seq % 10 = 1;
   insert into due (seq, tenant, lane, waiting_since, due_at)
-  select seq, tenant, lane, created_at, created_at from notifications where seq > 20000;";
+  select seq, tenant, lane, created_at, created_at from notifications where seq > 20000;
+  insert into outbox_messages (tenant, event_type, entity_id, status, next_attempt_at)
+  select 'default', 'a.b', i, case when i % 100 = 0 then 'Failed' when i > 20000 then 'Pending' else 'Published' end,
+    case when i > 20000 then '-infinity' else now() end
+  from generate_series(1, 22000) i;
+  insert into schedules (tenant, event_id, event_seq, event_type, entity_type, entity_id, status, due_at, next_look_at, created_at)
+  select 1, event_id, seq, event_type, 'a', entity_id, case when seq % 5 = 0 then 'Pending' else 'Published' end, now(),
+    now() + interval '1 hour', now()
+  from outbox_messages where status = 'Published';";
 
 async fn session(schema: &Schema, hot: bool) -> Client {
     let config = store::postgres::session_config(&schema.url(), hot).unwrap();
@@ -209,13 +224,23 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
         ("purge_candidates", "outcome_others"),
         ("purge_oldest_left", "outcome_deliveries"),
         ("purge_oldest_left", "outcome_others"),
+        ("due_events", "outbox_messages_due"),
+        ("publish_event", "outbox_messages_pkey"),
+        ("settle_event", "outbox_messages_pkey"),
+        ("publish_schedule", "schedules_pkey"),
+        ("settle_schedule", "schedules_pkey"),
+        ("touch_schedules", "schedules_by_entity"),
+        ("cancel_schedules", "schedules_by_entity"),
+        ("overtaken", "schedules_by_entity"),
+        ("stuck_events", "outbox_messages_stuck"),
+        ("stuck_events_of_all", "outbox_messages_stuck_of_all"),
     ] {
         let sql = &all.iter().find(|(n, _)| n == name).unwrap().1;
         let session = if HOT.contains(&name) { &hot } else { &general };
         let plan = plan(session, name, sql).await.to_string();
         assert!(plan.contains(index), "{name}: {plan}");
-        // A purge sorts what its limits let through.
-        let may_sort = name == "purge_candidates";
+        // These sort what their limits or their batch let through.
+        let may_sort = name == "purge_candidates" || name == "overtaken" || name.starts_with("stuck_events");
         assert!(may_sort || !plan.contains("\"Sort\""), "{name} sorts: {plan}");
     }
 }

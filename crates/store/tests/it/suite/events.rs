@@ -8,11 +8,11 @@ use domain::{
 use std::time::Duration;
 use store::{
     events::{
-        CancelSchedules, Event, EventEnd, EventFilter, NewEvent, NewSchedule, PublishEvent, PublishSchedule,
-        ScheduleEnd, ScheduleFilter, SettleEvent, SettleSchedule,
+        CancelSchedules, Event, EventEnd, EventFilter, MayBeOvertaken, NewEvent, NewSchedule, PublishEvent,
+        PublishSchedule, ScheduleEnd, ScheduleFilter, SettleEvent, SettleSchedule,
     },
     outbox::{Ingested, NewNotification},
-    query::Page,
+    query::{Page, SCAN_BOUND},
 };
 
 pub fn event(entity: &str) -> NewEvent {
@@ -541,6 +541,137 @@ pub async fn only_what_failed_or_was_deferred_is_replayed(t: &TestStore) {
         assert_eq!((again.attempts, again.last_error), (0, None));
     }
     assert_eq!(t.store.replay_event(row.seq + 1, &admin()).await.unwrap(), None);
+}
+
+pub async fn stuck_events_are_those_of_the_tenant_that_had_failed_by_then(t: &TestStore) {
+    let elsewhere = t.tenant("elsewhere").await;
+    let of = |tenant: &str, entity: &str| NewEvent {
+        tenant: tenant.into(),
+        ..event(entity)
+    };
+    let new = vec![
+        of("default", "1"),
+        of("default", "2"),
+        of("elsewhere", "3"),
+        of("nobody", "4"),
+    ];
+    emit(t, new).await;
+    let rows = due(t).await;
+    let settle = async |row: &Event, to| {
+        let error = "no".into();
+        let settle = SettleEvent {
+            seq: row.seq,
+            to,
+            error,
+        };
+        t.store.settle_events(vec![settle]).await.unwrap();
+    };
+    for (row, to) in rows.iter().zip([
+        EventEnd::Failed,
+        EventEnd::Deferred,
+        EventEnd::Failed,
+        EventEnd::Failed,
+    ]) {
+        settle(row, to).await;
+    }
+    let then = t.clock.now();
+    t.clock.advance(MINUTE);
+    emit(t, vec![event("5")]).await;
+    let later = due(t).await.remove(0);
+    settle(&later, EventEnd::Failed).await;
+    let stuck = async |tenant, filter: EventFilter, by, limit| {
+        let page = Page { limit, after: None };
+        t.store.stuck_events(tenant, &filter, by, page).await.unwrap()
+    };
+    let seqs = |indexes: &[usize]| indexes.iter().map(|i| rows[*i].seq).collect::<Vec<_>>();
+    let any = EventFilter::default;
+    assert_eq!(stuck(Some(TENANT), any(), then, 10).await.seqs, seqs(&[1, 0]));
+    assert_eq!(stuck(Some(elsewhere), any(), then, 10).await.seqs, seqs(&[2]));
+    assert_eq!(stuck(None, any(), then, 10).await.seqs, seqs(&[3, 2, 1, 0]));
+    let all = stuck(Some(TENANT), any(), t.clock.now(), 10).await.seqs;
+    assert_eq!(all.len(), 3, "the later one as well");
+    let deferred = EventFilter {
+        status: Some(EventStatus::Deferred),
+        ..any()
+    };
+    assert_eq!(stuck(Some(TENANT), deferred, then, 10).await.seqs, seqs(&[1]));
+    let first = stuck(Some(TENANT), any(), then, 1).await;
+    assert_eq!(
+        (first.seqs, first.next.map(|n| n.seq)),
+        (seqs(&[1]), Some(rows[1].seq))
+    );
+    t.store.replay_event(rows[1].seq, &admin()).await.unwrap();
+    assert_eq!(stuck(Some(TENANT), any(), then, 10).await.seqs, seqs(&[0]));
+}
+
+pub async fn an_event_is_overtaken_only_by_a_later_one_of_its_entity_that_calls_it_off(t: &TestStore) {
+    let elsewhere = t.tenant("elsewhere").await;
+    let earlier = waiting(t, "1", DAY).await;
+    let late = waiting(t, "1", DAY).await;
+    let may = |seq, tenant, entity: &str, by: &str| MayBeOvertaken {
+        seq,
+        tenant,
+        entity_type: "booking".into(),
+        entity_id: entity.into(),
+        cancelled_by: vec!["nothing".into(), by.into()],
+    };
+    let by = "booking.confirmed";
+    let asked = vec![
+        may(earlier.seq, TENANT, "1", by),
+        may(late.seq, TENANT, "1", by),
+        may(earlier.seq - 1, TENANT, "2", by),
+        may(earlier.seq - 2, elsewhere, "1", by),
+        may(earlier.seq - 3, TENANT, "1", "booking.moved"),
+    ];
+    let found = t.store.overtaken(asked).await.unwrap();
+    let found: Vec<_> = found
+        .into_iter()
+        .map(|one| (one.seq, one.by_type, one.by))
+        .collect();
+    assert_eq!(found, [(earlier.seq, by.to_owned(), late.id)]);
+}
+
+pub async fn a_schedule_that_ended_while_it_waited_says_when(t: &TestStore) {
+    let row = waiting(t, "1", HOUR).await;
+    t.clock.advance(MINUTE);
+    let cancel = CancelSchedules {
+        tenant: TENANT,
+        entity_type: "booking".into(),
+        entity_id: "1".into(),
+        event_types: vec!["booking.confirmed".into()],
+        reason: "called off".into(),
+    };
+    t.store.cancel_schedules(cancel).await.unwrap();
+    let ended = t.store.schedule(TENANT, row.id).await.unwrap().unwrap();
+    assert_eq!(
+        (ended.settled_at, ended.published_at),
+        (Some(t.clock.now()), None)
+    );
+    assert!(t.store.replay_schedule(TENANT, row.id, &admin()).await.unwrap());
+    let again = t.store.schedule(TENANT, row.id).await.unwrap().unwrap();
+    assert_eq!(again.settled_at, None);
+}
+
+pub async fn a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking(t: &TestStore) {
+    let row = waiting(t, "1", DAY).await;
+    let many = SCAN_BOUND as usize;
+    emit(t, (0..many).map(|n| event(&format!("n{n}"))).collect()).await;
+    let rows = t.store.due_events(None, SCAN_BOUND).await.unwrap().rows;
+    let work = rows.iter().map(|row| publish_now(t, row, vec![])).collect();
+    assert_eq!(t.store.publish_events(work).await.unwrap().len(), many);
+    let page = async |after| {
+        let filter = ScheduleFilter {
+            status: Some(ScheduleStatus::Pending),
+            ..ScheduleFilter::default()
+        };
+        let page = Page { limit: 10, after };
+        t.store.schedules(Some(TENANT), &filter, page).await.unwrap()
+    };
+    let first = page(None).await;
+    assert!(first.rows.is_empty() && first.next.is_some());
+    let second = page(first.next).await;
+    assert_eq!(second.rows[0].event, row.id);
+    assert_eq!(second.next, None);
 }
 
 pub async fn an_event_type_is_its_tenants_and_every_change_is_seen(t: &TestStore) {

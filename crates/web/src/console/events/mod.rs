@@ -7,6 +7,7 @@ pub mod communications;
 mod csv;
 pub mod one;
 pub mod outbox;
+pub mod replay;
 pub mod resend;
 pub mod schedules;
 

@@ -10,11 +10,13 @@ use crate::{
         show::{cut, event_badge},
     },
     paging,
+    problem::Problem,
     query::Params,
     state::Shared,
 };
 use askama::Template;
 use axum::extract::State;
+use central::events::bulk::{Across, ReplayBulk, ReplayFilter, ReplayStatus, Replays};
 use domain::{EventStatus, TenantId, Timestamp, Zone};
 use store::{
     directory::Role,
@@ -93,7 +95,36 @@ impl Asked {
     }
 }
 
+/// A replay of all that the list's address asks for.
+pub(super) fn replay_of(params: &mut Params, signed: &Signed, now: Timestamp) -> Result<ReplayBulk, Problem> {
+    let asked = Asked::read(params, signed);
+    let status = asked.status.map(|status| ReplayStatus::named(status.as_str()));
+    let status = status.map(|known| known.filter(|status| status.is_of(Replays::Events)));
+    if status == Some(None) {
+        let why = "must be Failed or Deferred: nothing else is worked on again";
+        return Err(Problem::field("status", why));
+    }
+    let filter = ReplayFilter {
+        status: status.flatten(),
+        event_type: asked.event_type,
+        entity_id: asked.entity_id,
+        from: asked.range.and_then(|name| since(&name, now, &signed.zone)),
+        ..ReplayFilter::default()
+    };
+    Ok(ReplayBulk {
+        across: asked.everywhere.then_some(Across::All),
+        ..ReplayBulk::new(Replays::Events, filter)
+    })
+}
+
 impl Page {
+    /// Whether there may be something to replay among what is shown.
+    fn can_replay(&self) -> bool {
+        let may = self.asked.status.is_none_or(EventStatus::may_be_replayed);
+        let some = self.rows.iter().any(|row| row.status.may_be_replayed());
+        may && self.frame.may_replay() && (some || self.older.is_some())
+    }
+
     /// The page of what the event is about; none where that is another tenant's.
     fn about(&self, event: &Event) -> Option<String> {
         let here = event.tenant == Some(self.frame.tenant);

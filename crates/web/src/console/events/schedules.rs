@@ -10,12 +10,16 @@ use crate::{
         show::{cut, message_badge, schedule_badge},
     },
     paging,
+    problem::Problem,
     query::Params,
     state::Shared,
 };
 use askama::Template;
 use axum::extract::State;
-use central::events::views::{MessageView, ScheduleView};
+use central::events::{
+    bulk::{ReplayBulk, ReplayFilter, ReplayStatus, Replays},
+    views::{MessageView, ScheduleView},
+};
 use domain::ScheduleStatus;
 use store::{events::ScheduleFilter, query::Page as Asking};
 
@@ -38,6 +42,32 @@ fn why(view: &MessageView) -> Option<&str> {
     let missing = view.message.is_missing();
     let reason = view.message.reason.as_deref().filter(|_| missing);
     reason.or(view.last_error.as_deref())
+}
+
+/// A replay of all that the list's address asks for; of those that failed where it asks for any.
+pub(super) fn replay_of(params: &mut Params) -> Result<ReplayBulk, Problem> {
+    let asked: Option<ScheduleStatus> = params.parsed("status");
+    let status = asked.unwrap_or(ScheduleStatus::Failed);
+    match ReplayStatus::named(status.as_str()) {
+        Some(status) => {
+            let filter = ReplayFilter {
+                status: Some(status),
+                ..ReplayFilter::default()
+            };
+            Ok(ReplayBulk::new(Replays::Schedules, filter))
+        }
+        None => Err(Problem::field("status", "must be Failed, Completed or Cancelled")),
+    }
+}
+
+impl Page {
+    /// Whether there may be something to replay among what is shown.
+    fn can_replay(&self) -> bool {
+        let wanted = self.asked.unwrap_or(ScheduleStatus::Failed);
+        let may = ReplayStatus::named(wanted.as_str()).is_some();
+        let some = self.rows.iter().any(|row| row.status == wanted);
+        may && self.frame.may_replay() && (some || self.older.is_some())
+    }
 }
 
 fn filter(asked: Option<ScheduleStatus>) -> ScheduleFilter {

@@ -4,7 +4,12 @@ use super::visitor::{Visitor, location};
 use crate::world::{OTHER, World};
 use domain::TenantId;
 use serde_json::{Value, json};
-use store::directory::Role;
+use std::{sync::Arc, time::Duration};
+use store::{
+    directory::Role,
+    sources::{EventSource, SourceSettings, SourceTenants},
+};
+use testkit::eventually;
 
 /// Bookings are confirmed by mail, and by SMS where there is a phone.
 async fn bookings() -> World {
@@ -259,6 +264,134 @@ async fn a_template_is_previewed_with_a_past_event_of_its_type_and_of_no_other_t
         shown.contains("Booking typed") && !shown.contains("Asha"),
         "{shown}"
     );
+}
+
+#[tokio::test]
+async fn a_preview_with_a_past_event_has_what_the_lookup_says_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    std::fs::write(&file, "").unwrap();
+    let settings = SourceSettings {
+        name: "shop".into(),
+        url: format!("sqlite://{}", file.display()),
+        lookup_url: None,
+        tenants: SourceTenants::One("default".into()),
+        has_outbox: false,
+        keep: Duration::from_secs(3600),
+        lookups: [(
+            "guest".into(),
+            "select 'Meera of ' || :entity as guestName".into(),
+        )]
+        .into(),
+    };
+    let source = Arc::new(EventSource::new(settings).unwrap());
+    let world = World::with_sources(vec![source]).await;
+    let admin = world.key(Role::Admin);
+    let kind = json!({"dedupe": "entity", "lookup": "guest", "addresses": {"Email": "guestEmail"}});
+    let path = "/api/event-types/booking.confirmed";
+    world.ask("PUT", path, &admin, Some(kind)).await.expect(200);
+    let event = emit(&world, confirmed("12345")).await;
+    let fields = [
+        ("eventType", "booking.confirmed"),
+        ("channel", "Email"),
+        ("body", "Booking {{bookingId}} of {{guestName}}"),
+        ("event", &event),
+    ];
+    let mut admin = visitor(&world, Role::Admin).await;
+    let shown = admin.post("/templates/preview", &fields).await.text;
+    assert!(shown.contains("Booking 12345 of Meera of 12345"), "{shown}");
+    std::fs::remove_file(&file).unwrap();
+    let shown = admin.post("/templates/preview", &fields).await.text;
+    assert!(
+        shown.contains("event source shop") && shown.contains("why-not"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
+    let world = bookings().await;
+    let alarm =
+        |n: &str| json!({"eventType": "alarm.raised", "entityId": n, "payload": {"to": "ops@example.com"}});
+    let deferred = emit(&world, alarm("1")).await;
+    let failed = emit(
+        &world,
+        json!({"eventType": "booking.confirmed", "entityId": "5", "payload": {}}),
+    )
+    .await;
+    let mut viewer = visitor(&world, Role::Viewer).await;
+    assert!(!viewer.get("/events").await.text.contains("replay-all"));
+    let mut operator = visitor(&world, Role::Operator).await;
+    for (path, query, question) in [
+        ("/events", "eventType=alarm.raised", "Replay 1 event?"),
+        ("/schedules", "status=Failed", "Replay 1 schedule?"),
+    ] {
+        let page = operator.get(&format!("{path}?{query}")).await.text;
+        assert!(page.contains("replay-all"), "{page}");
+        let asked = operator
+            .post(&format!("{path}/replay"), &[("query", query)])
+            .await
+            .text;
+        assert!(asked.contains(question), "{asked}");
+        let hidden = |name: &str| {
+            let from = asked.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
+            from.split('"').next().unwrap().to_owned()
+        };
+        world.temp.clock.advance(Duration::from_secs(1));
+        if path == "/events" {
+            emit(&world, alarm("later")).await;
+        }
+        let (as_of, count) = (hidden("asOf"), hidden("count"));
+        let fields = [
+            ("query", query),
+            ("asOf", as_of.as_str()),
+            ("count", count.as_str()),
+        ];
+        let answer = operator.post(&format!("{path}/replay/go"), &fields).await;
+        let job = location(&answer).to_owned();
+        world.central.jobs.sweep().await.unwrap();
+        let page = eventually("the job to end", async || {
+            let page = operator.get(&job).await.text;
+            page.contains("data-finished=\"true\"").then_some(page)
+        })
+        .await;
+        assert!(
+            page.contains("Replay in bulk") && page.contains("worked on again"),
+            "{page}"
+        );
+        assert!(page.contains("<span id=\"job-done\">1</span>"), "{page}");
+    }
+    let status = async |id: &str| {
+        let id = id.parse().unwrap();
+        world
+            .temp
+            .store
+            .event(TenantId::DEFAULT, id)
+            .await
+            .unwrap()
+            .unwrap()
+            .status
+    };
+    assert_eq!(status(&deferred).await.as_str(), "Pending");
+    assert_eq!(status(&failed).await.as_str(), "Published");
+    let schedule = world
+        .temp
+        .store
+        .schedule(TenantId::DEFAULT, failed.parse().unwrap())
+        .await;
+    assert_eq!(
+        schedule.unwrap().unwrap().status.as_str(),
+        "Pending",
+        "due again as a whole"
+    );
+    let nothing = operator
+        .post("/events/replay", &[("query", "entityId=nobody")])
+        .await;
+    assert_eq!(location(&nothing), "/events?entityId=nobody");
+    let wrong = operator
+        .post("/events/replay", &[("query", "status=Published")])
+        .await;
+    assert_eq!(wrong.status, 422);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 select s.seq, s.tenant, s.event_id, s.event_type, s.entity_type, s.entity_id, s.status, s.due_at, s.next_look_at, s.attempts,
-  s.last_error, s.messages, s.created_at, s.published_at
+  s.last_error, s.messages, s.created_at, s.published_at, s.settled_at
 from schedules s
 where s.seq = any($1::bigint[])
 order by s.seq

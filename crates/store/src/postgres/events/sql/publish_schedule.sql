@@ -3,5 +3,6 @@ update schedules s
 set status = given.status, published_at = coalesce($1::timestamptz, date_trunc('milliseconds', now())), last_error = given.error, token = null, leased_until = null,
   next_look_at = null
 from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) as given (seq, token, status, error)
-where s.seq = given.seq and s.token = given.token and s.status = 'Pending'
+-- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
+where s.seq = given.seq and s.token = given.token and coalesce(s.status, '') = 'Pending'
 returning s.seq

@@ -1,5 +1,5 @@
 select s.seq, s.tenant, s.event_id, s.event_type, s.entity_type, s.entity_id, s.status, s.due_at, s.next_look_at, s.attempts,
-  s.last_error, s.messages, s.created_at, s.published_at
+  s.last_error, s.messages, s.created_at, s.published_at, s.settled_at
 from (
   select w.* from schedules w
   where w.tenant = $1::integer and w.entity_type = $7::text and w.entity_id = $8::text and w.seq < $2::bigint

@@ -4,4 +4,5 @@ set status = given.status, next_attempt_at = coalesce($1::timestamptz, date_trun
   attempts = o.attempts + given.counted, last_error = given.error,
   tenant_id = coalesce((select t.tenant from tenants t where t.name = o.tenant and t.deleted_at is null), 0)
 from unnest($2::bigint[], $3::text[], $4::float8[], $5::integer[], $6::text[]) as given (seq, status, wait, counted, error)
-where o.seq = given.seq and o.status = 'Pending'
+-- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
+where o.seq = given.seq and coalesce(o.status, '') = 'Pending'

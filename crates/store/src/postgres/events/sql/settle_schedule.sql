@@ -2,8 +2,10 @@
 update schedules s
 set status = given.status, due_at = coalesce(given.due_at, s.due_at),
   next_look_at = coalesce(given.look_at, coalesce($1::timestamptz, date_trunc('milliseconds', now())) + given.look_after * interval '1 millisecond'),
-  attempts = s.attempts + given.counted, last_error = given.error, token = null, leased_until = null
+  attempts = s.attempts + given.counted, last_error = given.error, token = null, leased_until = null,
+  settled_at = case when given.status <> 'Pending' then coalesce($1::timestamptz, date_trunc('milliseconds', now())) end
 from unnest(
   $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::float8[], $8::integer[], $9::text[]
 ) as given (seq, token, status, due_at, look_at, look_after, counted, error)
-where s.seq = given.seq and s.token = given.token and s.status = 'Pending'
+-- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
+where s.seq = given.seq and s.token = given.token and coalesce(s.status, '') = 'Pending'

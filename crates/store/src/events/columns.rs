@@ -1,0 +1,116 @@
+//! What is written of events and schedules, decided once for both databases.
+
+use super::{EventEnd, ScheduleEnd};
+use crate::{outbox::Ingested, query::Cursor};
+use domain::{
+    EventStatus, ScheduleStatus, Timestamp,
+    event::{CameTo, ScheduledMessage},
+};
+use std::time::Duration;
+
+/// The longest error that is kept with a row, in characters.
+const LONGEST_ERROR: usize = 1_000;
+
+/// An error as it is kept: cut, and without what no text column holds.
+pub(crate) fn kept_error(text: &str) -> String {
+    text.chars().filter(|c| *c != '\0').take(LONGEST_ERROR).collect()
+}
+
+/// What the columns of an event that was not published are set to.
+pub(crate) struct EventColumns {
+    pub status: EventStatus,
+    pub due_after: Duration,
+    pub counted: i32,
+}
+
+impl EventEnd {
+    pub(crate) fn columns(self) -> EventColumns {
+        let (status, due_after, counted) = match self {
+            EventEnd::Failed => (EventStatus::Failed, Duration::ZERO, 1),
+            EventEnd::Deferred => (EventStatus::Deferred, Duration::ZERO, 0),
+            EventEnd::Retry(after) => (EventStatus::Pending, after, 1),
+            EventEnd::Wait(after) => (EventStatus::Pending, after, 0),
+        };
+        EventColumns {
+            status,
+            due_after,
+            counted,
+        }
+    }
+}
+
+/// What the columns of a schedule that was not published are set to.
+pub(crate) struct ScheduleColumns {
+    pub status: ScheduleStatus,
+    pub due_at: Option<Timestamp>,
+    pub next_look: NextLook,
+    pub counted: i32,
+    pub error: Option<String>,
+}
+
+pub(crate) enum NextLook {
+    Never,
+    At(Timestamp),
+    After(Duration),
+}
+
+impl ScheduleEnd {
+    pub(crate) fn columns(&self) -> ScheduleColumns {
+        let ended = |status, error: &str| ScheduleColumns {
+            status,
+            due_at: None,
+            next_look: NextLook::Never,
+            counted: 0,
+            error: Some(kept_error(error)),
+        };
+        let again = |after: &Duration, error: &str, counted| ScheduleColumns {
+            next_look: NextLook::After(*after),
+            counted,
+            ..ended(ScheduleStatus::Pending, error)
+        };
+        match self {
+            ScheduleEnd::Cancelled(reason) => ended(ScheduleStatus::Cancelled, reason),
+            ScheduleEnd::Failed(reason) => ended(ScheduleStatus::Failed, reason),
+            ScheduleEnd::Waits { due_at, next_look_at } => ScheduleColumns {
+                status: ScheduleStatus::Pending,
+                due_at: Some(*due_at),
+                next_look: NextLook::At(*next_look_at),
+                counted: 0,
+                error: None,
+            },
+            ScheduleEnd::Retry { after, error } => again(after, error, 1),
+            ScheduleEnd::Held { after, error } => again(after, error, 0),
+        }
+    }
+}
+
+/// What is written with a schedule once the store has said what it made of its notifications.
+pub(crate) fn as_ingested(
+    mut messages: Vec<ScheduledMessage>,
+    answers: &[Ingested],
+) -> Vec<ScheduledMessage> {
+    for (message, answer) in messages.iter_mut().zip(answers) {
+        match answer {
+            Ingested::Accepted | Ingested::Replaced(_) => {}
+            Ingested::Duplicate { .. } => {
+                message.came_to = CameTo::Found;
+                let id = message.notification;
+                message.reason = id.map(|id| format!("already sent as {id}"));
+            }
+            Ingested::Refused(reason) => {
+                message.came_to = CameTo::Refused;
+                message.notification = None;
+                message.reason = Some(kept_error(reason));
+            }
+        }
+    }
+    messages
+}
+
+/// Where a page of rows that are walked by their number ends: `rows` has one more than fits where there is more.
+pub(crate) fn next_place(last: Option<i64>) -> Option<Cursor> {
+    last.map(|seq| Cursor {
+        at: Timestamp::EPOCH,
+        seq,
+    })
+}

@@ -1,0 +1,119 @@
+//! A database that refuses to take what events become: all of it, or one event's.
+
+use crate::{application, events::ALARM, postgres};
+use central::{Central, Settings, secrets::Sealer};
+use delivery::Registry;
+use domain::{
+    Actor, Channel, EventId, EventStatus, EventType, SystemClock, TenantId,
+    event::Dedupe,
+    template::{TemplateContent, TemplateIdentity},
+};
+use std::sync::Arc;
+use store::{
+    events::{Event, NewEvent},
+    templates::NewTemplate,
+};
+use testkit::FarEnd;
+
+async fn node(url: &str) -> Central {
+    let registry = Registry::new(vec![FarEnd::new("test-hook", Channel::Webhook).kind()]).unwrap();
+    let store = Arc::new(postgres::open(url, "one").await);
+    let clock = Arc::new(SystemClock);
+    let central = Central::new(
+        store,
+        registry,
+        Sealer::ephemeral(),
+        clock,
+        Settings::named("one"),
+    );
+    let (tenant, by) = (TenantId::DEFAULT, Actor::system());
+    let definition = EventType::new(Dedupe::Event);
+    let put = central.events.put_type(tenant, ALARM, &definition, &by);
+    put.await.unwrap();
+    let new = NewTemplate {
+        tenant,
+        identity: TemplateIdentity {
+            event_type: ALARM.into(),
+            channel: Channel::Webhook,
+            name: TemplateIdentity::DEFAULT_NAME.into(),
+            language: None,
+            scope: None,
+        },
+        content: TemplateContent {
+            body: "Tank {{tank}}".into(),
+            active: true,
+            ..TemplateContent::default()
+        },
+    };
+    central.templates.create(&new, &by).await.unwrap();
+    central
+}
+
+async fn emit(central: &Central, entity: &str) -> EventId {
+    let event = NewEvent {
+        id: EventId::mint(),
+        tenant: "default".into(),
+        topic: None,
+        event_type: ALARM.into(),
+        entity_type: None,
+        entity_id: entity.into(),
+        payload: "{}".into(),
+        schema_version: 1,
+        correlation_id: None,
+        due_at: None,
+        source: String::new(),
+    };
+    central.events.emit(event).await.unwrap().id
+}
+
+async fn event(central: &Central, id: EventId) -> Event {
+    let found = central.store.event(TenantId::DEFAULT, id).await.unwrap();
+    found.expect("the event is there")
+}
+
+/// Schedules of these entities are refused, in words that say nothing about the data.
+fn refusing(condition: &str) -> String {
+    format!(
+        "create function waypost.refuse() returns trigger language plpgsql as \
+         $$ begin raise exception 'not now'; end $$; \
+         create trigger refuse before insert on waypost.schedules for each row when ({condition}) \
+         execute function waypost.refuse()"
+    )
+}
+
+const AS_BEFORE: &str = "drop trigger refuse on waypost.schedules; drop function waypost.refuse()";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trouble_of_the_store_counts_against_no_event_and_one_that_cannot_be_written_keeps_nobody() {
+    let url = postgres::database().await;
+    let central = node(&url).await;
+    let admin = application::session(&url).await;
+    let mut ids = vec![];
+    for n in 0..5 {
+        ids.push(emit(&central, &n.to_string()).await);
+    }
+    admin.batch_execute(&refusing("true")).await.unwrap();
+    let failed = central.events.sweep().await;
+    assert!(matches!(&failed, Err(error) if error.may_pass()), "{failed:?}");
+    for id in &ids {
+        let stands = event(&central, *id).await;
+        assert_eq!((stands.status, stands.attempts), (EventStatus::Pending, 0));
+    }
+    admin.batch_execute(AS_BEFORE).await.unwrap();
+    admin
+        .batch_execute(&refusing("new.entity_id = '3'"))
+        .await
+        .unwrap();
+    central.events.sweep().await.unwrap();
+    for (n, id) in ids.iter().enumerate() {
+        let stands = event(&central, *id).await;
+        let expected = match n {
+            3 => (EventStatus::Pending, 1),
+            _ => (EventStatus::Published, 0),
+        };
+        assert_eq!((stands.status, stands.attempts), expected);
+        let words = stands.last_error.unwrap_or_default();
+        assert_eq!(words.contains("not now"), n == 3, "{words}");
+    }
+    central.store.close().await;
+}

@@ -1,0 +1,70 @@
+//! The log of one entity over the API.
+
+use crate::world::World;
+use serde_json::json;
+use store::directory::Role;
+
+#[tokio::test]
+async fn the_log_of_an_entity_has_every_column_of_what_was_sent_and_of_what_was_not() {
+    let mut world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let kind = json!({"dedupe": "entity", "addresses": {"Email": "guest.email", "Sms": "guestPhone"}});
+    let path = "/api/event-types/booking.confirmed";
+    world.ask("PUT", path, &admin, Some(kind)).await.expect(200);
+    for channel in ["Email", "Sms"] {
+        let template = json!({"eventType": "booking.confirmed", "channel": channel, "subject": "Booking", "body": "Hello"});
+        world.post("/api/message-templates", template).await.expect(201);
+    }
+    let event = json!({"eventType": "booking.confirmed", "entityId": "12345", "correlationId": "corr-7",
+        "payload": {"guestEmail": "asha@example.com"}});
+    let event = world.post("/api/events", event).await.expect(202);
+    world.central.events.sweep().await.unwrap();
+    world.dispatcher.sweep().await.unwrap();
+    let again = "/api/bookings/12345/resend-notification";
+    let asked = world
+        .ask("POST", again, &admin, Some(json!({"channel": "Email"})))
+        .await;
+    asked.expect(202);
+    world.dispatcher.sweep().await.unwrap();
+    let log = world
+        .get("/api/communication-logs?bookingId=12345")
+        .await
+        .expect(200);
+    let rows = log["items"].as_array().unwrap();
+    assert_eq!(rows.len(), 3, "{log}");
+    let [again, first, skipped] = [&rows[0], &rows[1], &rows[2]];
+    for sent in [again, first] {
+        assert_eq!(sent["channel"], "Email");
+        assert_eq!(sent["eventType"], "booking.confirmed");
+        assert_eq!(sent["eventId"], event["eventId"]);
+        assert_eq!(
+            (&sent["templateName"], &sent["templateVersion"]),
+            (&json!("default"), &json!(1))
+        );
+        assert_eq!(sent["toAddress"], "a•••@example.com");
+        assert_eq!(sent["status"], "Delivered");
+        assert_eq!(sent["correlationId"], "corr-7");
+        assert_eq!(sent["provider"], "mail");
+        assert_eq!(sent["attempts"], 1);
+        for there in ["sentAt", "notificationId", "templateId", "createdAt"] {
+            assert!(!sent[there].is_null(), "{there}: {sent}");
+        }
+        for known in ["receipt", "providerMessageId", "lastError"] {
+            assert!(sent.get(known).is_some(), "{known}: {sent}");
+        }
+    }
+    assert_eq!(first["idempotencyKey"], "12345:booking.confirmed:Email:default");
+    assert_eq!(first["requestedBy"], "system");
+    let key = again["idempotencyKey"].as_str().unwrap();
+    assert!(key.starts_with("manual:12345:Email:"), "{key}");
+    assert!(
+        again["requestedBy"].as_str().unwrap().starts_with("key:"),
+        "{again}"
+    );
+    assert_eq!(
+        (&skipped["channel"], &skipped["status"]),
+        (&json!("Sms"), &json!("Skipped"))
+    );
+    assert_eq!(skipped["lastError"], "No recipient");
+    assert!(skipped["notificationId"].is_null());
+}
