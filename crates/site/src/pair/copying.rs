@@ -24,9 +24,9 @@ impl Pair {
             return Ok("what changed is not in the log of the other machine any more".into());
         };
         let (n, to, head) = (changes.rows.len() + changes.gone.len(), changes.to, changes.head);
-        if to > after {
+        if to > after || !self.standing().caught_up {
             let applied = self.buffer.apply(changes).await;
-            applied.map_err(|e| domain::chain(&e))?;
+            applied.map_err(|e| self.cannot_write(&e))?;
         }
         self.copied_to(to, head);
         session.node.position = head;
@@ -39,6 +39,9 @@ impl Pair {
             peer = session.about.name,
             "a whole copy is made from the other machine"
         );
+        // Until the copy has taken its place, this file lacks whatever happens meanwhile.
+        let behind = self.buffer.falls_behind().await;
+        behind.map_err(|e| self.cannot_write(&e))?;
         let side = self.open_side().await?;
         let copied = self.fill(session, &side).await;
         side.close().await;
@@ -65,7 +68,7 @@ impl Pair {
 
     /// Table by table, then what changed meanwhile; how many rows that were.
     async fn fill(&self, session: &mut PeerSession, side: &Buffer) -> Result<u64, String> {
-        let broken = |e: store::Error| domain::chain(&e);
+        let broken = |e: store::Error| self.cannot_write(&e);
         let began = session.look().await?;
         // The copy is another file of the same machine: what was not known of that is not known of this.
         let joined = self.node().await?.joins(&began.history, began.vouches);

@@ -76,15 +76,27 @@ impl Pair {
             && until.is_some_and(|until| Instant::now() < until.instant && self.clock.now() < until.wall)
     }
 
-    /// Whether the standby asked for what changed a moment ago.
+    /// Whether the standby fetched what changed a moment ago, and had got what it fetched before.
     pub(super) fn is_fetched_from(&self, lease: Duration) -> bool {
         let fetched = *lock(&self.fetched_at);
         fetched.is_some_and(|at| at.elapsed() < lease.max(2 * FOLLOW_WAIT))
     }
 
+    /// The standby asks for what comes after this place, and the last change is `head`. One that asks for the same again and again
+    /// does not follow.
+    pub(super) fn is_fetched(&self, after: i64, head: i64) {
+        if after >= head || after > self.standby_has() {
+            self.is_copied();
+        }
+    }
+
+    /// The standby makes a whole copy.
+    pub(super) fn is_copied(&self) {
+        *lock(&self.fetched_at) = Some(Instant::now());
+    }
+
     /// Everything up to here is about to be shown to the other machine.
     pub(super) fn shown_up_to(&self, seq: i64) {
-        *lock(&self.fetched_at) = Some(Instant::now());
         self.own_from.fetch_max(seq.saturating_add(1), Ordering::SeqCst);
         if let Some(leases) = self.leases() {
             leases.set_followed(true);

@@ -59,6 +59,7 @@ impl PeerHost for Host {
     async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
         if self.0.role() == Role::Active {
             let head = self.0.buffer.head().await.map_err(words)?;
+            self.0.is_fetched(after, head);
             self.0.copied_to(after, head);
             self.0.standby_follows(after, head);
             if after == head {
@@ -72,6 +73,7 @@ impl PeerHost for Host {
 
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
         let part = self.0.buffer.copy_part(table, after, PART_BYTES).await;
+        self.0.is_copied();
         self.shows_all().await?;
         part.map_err(words)
     }
@@ -115,7 +117,7 @@ impl PeerHost for Host {
         let own = Follower {
             follows: standing.role == Role::Standby,
             rank: standing.history.rank(),
-            caught_up: standing.caught_up,
+            caught_up: standing.caught_up && self.0.had_all_within(lease),
             confirmed: standing.joined.is_none(),
         };
         let promised = leases.promise(turn, lease, own);

@@ -24,7 +24,7 @@ pub use handover::NotNow;
 pub use host::Host;
 pub use lease_state::LeaseState;
 pub(crate) use renewing::Renewing;
-pub use seen::{LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
+pub use seen::{LONGEST_LAG, LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
 
 use crate::Agent;
@@ -118,7 +118,7 @@ pub struct Pair {
     own: AtomicU64,
     /// A stale machine has met the one whose turn it has not seen: when that follows, it has handed in what became of things.
     learns: AtomicBool,
-    /// When the standby last asked for what changed.
+    /// When the standby last asked for what changed, having got what it had asked for before.
     fetched_at: Mutex<Option<Instant>>,
     /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
     /// central confirmed it is missing.

@@ -8,6 +8,7 @@ use domain::{
 };
 use link::{PairReport, peer::About};
 use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// What this machine has heard of the other.
@@ -19,10 +20,13 @@ pub(super) struct Seen {
     node: Option<Node>,
     /// Why it cannot be asked.
     trouble: Option<String>,
+    /// Why what it has cannot be written down here.
+    unwritten: Option<String>,
     /// Up to where the copy goes, and up to where it could go.
     copy: Option<(i64, i64)>,
     /// When nothing was missing in the copy.
     whole_at: Option<Timestamp>,
+    whole_since: Option<Instant>,
     /// Rows of a whole copy that have come so far.
     copied: Option<u64>,
 }
@@ -56,6 +60,8 @@ pub struct PairStatus {
     pub differences: Vec<String>,
 }
 
+/// A standby whose copy has lacked something for longer than this, and than a lease, gives no lease and is left behind.
+pub const LONGEST_LAG: Duration = Duration::from_secs(5);
 /// Messages of this machine alone that are counted.
 pub const MOST_COUNTED: u32 = 10_000;
 
@@ -142,9 +148,34 @@ impl Pair {
         let mut seen = lock(&self.seen);
         let now = self.clock.now();
         (seen.heard_at, seen.copy) = (Some(now), Some((position, head)));
+        seen.unwritten = None;
         if position >= head {
-            seen.whole_at = Some(now);
+            (seen.whole_at, seen.whole_since) = (Some(now), Some(Instant::now()));
         }
+    }
+
+    /// What the other has cannot be written down here; in words. Logged once, when that begins.
+    pub(super) fn cannot_write(&self, error: &store::Error) -> String {
+        let why = format!(
+            "what the other machine has cannot be written down here: {}",
+            domain::chain(error)
+        );
+        if lock(&self.seen).unwritten.replace(why.clone()).is_none() {
+            tracing::error!(reason = why, "this standby does not follow");
+        }
+        why
+    }
+
+    /// Whether that is why.
+    pub(super) fn has_no_room(&self, why: &str) -> bool {
+        lock(&self.seen).unwritten.as_deref() == Some(why)
+    }
+
+    /// Whether nothing was missing in the copy a moment ago. A standby that has fallen behind for longer gives no lease: whoever took
+    /// over with such a copy would make too much again.
+    pub(super) fn had_all_within(&self, lease: Duration) -> bool {
+        let since = lock(&self.seen).whole_since;
+        since.is_some_and(|since| since.elapsed() < lease.max(LONGEST_LAG))
     }
 
     pub(super) fn copying(&self, rows: Option<u64>) {
@@ -236,7 +267,7 @@ impl Pair {
                 version: seen.about.as_ref().map(|about| about.version.clone()),
                 role: seen.node.as_ref().map(|node| node.role),
                 last_contact_at: seen.heard_at,
-                trouble: seen.trouble.clone(),
+                trouble: seen.trouble.clone().or_else(|| seen.unwritten.clone()),
             },
             differences: self.differences(&seen),
         }

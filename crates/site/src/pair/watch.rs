@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How often an active one looks at the other, and how soon one that cannot be asked is asked again.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How soon a standby that could not write down what it fetched tries again.
+const NO_ROOM_PAUSE: Duration = Duration::from_secs(10);
 
 /// Asks the other machine again and again.
 pub(crate) struct Watch {
@@ -56,6 +58,10 @@ impl Loop for Watch {
             Err(why) => {
                 self.session = None;
                 pair.copying(None);
+                if pair.has_no_room(&why) {
+                    // The other is there. Each time it is asked it may have to go on without this one anew.
+                    return Swept::failed(why).not_before(NO_ROOM_PAUSE);
+                }
                 pair.trouble(&why);
                 Swept::failed(why)
             }
@@ -142,7 +148,7 @@ async fn follow(
             let joined = ours.joins(&theirs.history, theirs.vouches);
             if (&ours.history, ours.stale, ours.joined) != (&theirs.history, theirs.stale, joined) {
                 let adopted = pair.buffer.follow(theirs.history.clone(), theirs.stale, joined);
-                adopted.await.map_err(|e| domain::chain(&e))?;
+                adopted.await.map_err(|e| pair.cannot_write(&e))?;
             }
             pair.fetch(session, after).await.map(Looked::More)
         }

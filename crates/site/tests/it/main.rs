@@ -4,6 +4,7 @@
 
 mod api;
 mod bulk;
+mod cable;
 mod central;
 mod damage;
 mod engine;
@@ -13,6 +14,7 @@ mod lifecycle;
 mod news;
 mod pair;
 mod pair_central;
+mod pair_trouble;
 mod pair_world;
 mod parked;
 mod script;

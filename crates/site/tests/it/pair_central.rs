@@ -1,7 +1,7 @@
 //! A central that is a row in memory, and what a pair that has one does.
 
 use crate::{
-    pair_world::{Live, World},
+    pair_world::{Live, Machine, World},
     world::{a_call, secs},
 };
 use async_trait::async_trait;
@@ -29,6 +29,8 @@ const LEASE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Central {
     row: Mutex<(WitnessRow, Instant)>,
+    /// Which database it is.
+    database: Mutex<String>,
     is_up: AtomicBool,
 }
 
@@ -44,12 +46,25 @@ impl Central {
         };
         Arc::new(Self {
             row: Mutex::new((row, Instant::now())),
+            database: Mutex::new("db".into()),
             is_up: AtomicBool::new(true),
         })
     }
 
     pub fn goes(&self, up: bool) {
         self.is_up.store(up, Ordering::SeqCst);
+    }
+
+    /// A backup of its database.
+    pub fn backup(&self) -> WitnessRow {
+        lock(&self.row).0.clone()
+    }
+
+    /// Its database is put back to that, and is another one from here on.
+    pub fn is_restored(&self, backup: WitnessRow) {
+        let mut kept = lock(&self.row);
+        *lock(&self.database) += " restored";
+        *kept = (backup, Instant::now());
     }
 }
 
@@ -63,7 +78,8 @@ impl Witness for Central {
         let now = Instant::now();
         kept.0.left = kept.0.left.saturating_sub(now - kept.1);
         kept.1 = now;
-        let (row, answer) = witness::answer(Terms::of(LEASE), Some(&kept.0), "db", ask, Uuid::new_v4());
+        let database = lock(&self.database).clone();
+        let (row, answer) = witness::answer(Terms::of(LEASE), Some(&kept.0), &database, ask, Uuid::new_v4());
         if let Some(row) = row {
             kept.0 = row;
         }
@@ -79,6 +95,15 @@ pub fn automatic(world: &mut World) -> Arc<Central> {
             leases: LeaseState::new(LEASE, clock),
             witness: central.clone(),
         });
+    }
+    central
+}
+
+/// A central of its own for one machine.
+pub fn central_of(machine: &mut Machine) -> Arc<Central> {
+    let central = Central::new();
+    if let Some(automatic) = &mut machine.automatic {
+        automatic.witness = central.clone();
     }
     central
 }
@@ -110,6 +135,20 @@ pub async fn is_delivered(live: &Live, id: MessageId) {
     let buffer = live.agent().unwrap().site.buffer.clone();
     let tracked = buffer.tracking(TrackedOperationId(id.0)).await.unwrap();
     assert_eq!(tracked.unwrap().status, OperationStatus::Delivered);
+}
+
+/// Whatever else waits.
+pub async fn is_made(live: &Live, id: MessageId) {
+    for _ in 0..1_500 {
+        if let Some(agent) = live.agent() {
+            let tracked = agent.site.buffer.tracking(TrackedOperationId(id.0)).await;
+            if tracked.is_ok_and(|t| t.is_some_and(|t| t.status == OperationStatus::Delivered)) {
+                return;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{id} was never made");
 }
 
 pub fn turn_of(live: &Live) -> Option<u64> {

@@ -30,7 +30,8 @@ const HANDED_IN: [usize; 20] = [
 
 impl Buffer {
     /// From here on this file is brought up to what the active has, which has lived through this; where that is stale its
-    /// copy is. `joined` is under which id this machine joined, until the active vouches for it. No log is kept here any more.
+    /// copy is. `joined` is under which id this machine joined, until the active vouches for it. No log is kept here any more. Of
+    /// another turn this file has nothing yet: it has caught up when changes of it were applied.
     pub async fn follow(&self, history: History, stale: bool, joined: Option<Uuid>) -> Result<()> {
         self.write_as_either(1, move |s, shared| {
             let standing = turn::standing(s.conn)?;
@@ -39,6 +40,7 @@ impl Buffer {
                 s,
                 shared,
                 Standing {
+                    caught_up: standing.caught_up && standing.history == history,
                     history: history.clone(),
                     stale,
                     sole: false,

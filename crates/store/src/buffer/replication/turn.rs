@@ -156,6 +156,18 @@ impl Buffer {
         .await
     }
 
+    /// This copy lacks more than what changed a moment ago: whoever takes over with it may not make what it inherits.
+    pub async fn falls_behind(&self) -> Result<()> {
+        self.change_standing(|standing| match standing.role {
+            Role::Standby => Standing {
+                caught_up: false,
+                ..standing
+            },
+            Role::Active => standing,
+        })
+        .await
+    }
+
     /// The other machine follows, and has handed in what only it had.
     pub async fn other_follows(&self) -> Result<()> {
         self.change_standing(|standing| Standing {
