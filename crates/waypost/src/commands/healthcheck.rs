@@ -31,11 +31,12 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     } else {
         for check in &readiness.checks {
             let state = if check.ok { "ok" } else { "not ok" };
-            output::line(format_args!(
+            let line = format!(
                 "{}: {state} {}",
                 check.name,
                 check.detail.as_deref().unwrap_or("")
-            ))?;
+            );
+            output::line(line.trim_end())?;
         }
     }
     match readiness.ready {

@@ -71,7 +71,14 @@ pub fn say(provider: &Provider, format: output::Format) -> anyhow::Result<()> {
     }
     for (name, value) in &provider.settings {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        output::line(format_args!("  {name} = {value}"))?;
+        // Of a certificate its first line; the rest is in --json.
+        let more = if value.trim_end().contains('\n') {
+            " …"
+        } else {
+            ""
+        };
+        let first = value.lines().next().unwrap_or_default();
+        output::line(format_args!("  {name} = {first}{more}"))?;
     }
     output::line(format_args!(
         "  retry = {}\n  limits = {}\n  onAmbiguous = {}\n  order = {}",

@@ -19,6 +19,10 @@ use std::time::Duration;
 pub const OPS: &str = "olga";
 
 pub struct Furnished {
+    // Before the world, whose folder goes with it: an agent puts files there as long as it runs.
+    _agent: AgentProcess,
+    _mail: SmtpServer,
+    _erp: HttpReceiver,
     pub world: World,
     /// Refused by one of three recipients.
     pub parked: NotificationId,
@@ -29,9 +33,6 @@ pub struct Furnished {
     /// One whose message was refused, one that nobody has said anything about.
     pub refused_event: EventId,
     pub deferred_event: EventId,
-    _mail: SmtpServer,
-    _erp: HttpReceiver,
-    _agent: AgentProcess,
 }
 
 /// A page and what it is called.
