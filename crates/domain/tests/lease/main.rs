@@ -197,18 +197,3 @@ fn a_meeting_with_a_machine_that_has_only_copied_is_not_enough_to_be_fresh_again
     };
     breaks(rules, limits, UNSEEN);
 }
-
-#[test]
-fn an_answer_that_finds_another_file_than_the_one_that_asked_is_not_enough_for_a_turn() {
-    let rules = Rules {
-        same_as_asked: false,
-        ..Rules::ALL
-    };
-    let limits = Limits {
-        steps: 0,
-        handovers: 2,
-        questions: 2,
-        ..Limits::default()
-    };
-    breaks(rules, limits, UNSEEN);
-}

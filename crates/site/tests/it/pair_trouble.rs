@@ -1,4 +1,4 @@
-//! What can happen to a pair besides the loss of one machine: to central, to the cable, to the standby's disk, or by two senders.
+//! What can happen to a pair besides the loss of one machine: both at once, in the middle of something, or central as well.
 
 use crate::{
     cable::{self, Weather},
@@ -29,6 +29,64 @@ async fn notify_much(live: &Live) -> Vec<MessageId> {
         ids.push(active.site.send(long).await.unwrap().id);
     }
     ids
+}
+
+/// It may start anew meanwhile, with a copy.
+async fn comes_to_have(live: &Live, ids: &[MessageId]) {
+    for _ in 0..600 {
+        let mut there = 0;
+        if let Some(agent) = live.agent() {
+            for id in ids {
+                let found = agent.site.buffer.message(*id).await;
+                there += usize::from(found.is_ok_and(|message| message.is_some()));
+            }
+        }
+        if there == ids.len() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    let waits = live.waiting();
+    panic!(
+        "{} never had all of {}; it holds {waits}",
+        live.machine.name,
+        ids.len()
+    );
+}
+
+#[tokio::test]
+async fn an_empty_disk_that_returns_first_leaves_the_site_to_the_one_that_has_it() {
+    let mut world = world();
+    automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    world.systems.always(Reply::Transient);
+    let id = a_waiting_call(&a).await;
+    b.holds(1).await;
+    let (a, b) = tokio::join!(a.end(), b.end());
+    a.loses_its_disk();
+    world.systems.always(Reply::Delivered);
+    let a = a.run();
+    let empty = a.becomes(Role::Standby).await;
+    until("it has looked for the other", || {
+        empty
+            .loops
+            .reports()
+            .get("lease")
+            .is_some_and(|asked| asked.runs > 2)
+    })
+    .await;
+    assert_eq!((a.is(Role::Standby), a.waiting()), (true, 0));
+    drop(empty);
+    let b = b.run();
+    b.becomes(Role::Active).await;
+    is_made(&b, id).await;
+    let ids = notify(&b, 2).await;
+    a.holds(2).await;
+    assert!(has_all(&a, &ids).await);
+    has_lease(&b, LeaseBy::Standby).await;
+    a.end().await;
+    b.end().await;
 }
 
 #[tokio::test]
@@ -84,6 +142,54 @@ async fn who_takes_over_by_a_central_that_was_put_back_makes_nothing_it_inherite
     assert_eq!(world.systems.attempts(), made + 1);
     a.holds(1).await;
     assert!(has_all(&a, &ids).await);
+    a.end().await;
+    b.end().await;
+}
+
+/// The first machine dies when a part of what the second lacks has come. That one takes over with what it has, makes nothing that
+/// it inherited, and gets the rest when the first is back.
+#[tokio::test]
+async fn an_active_one_that_dies_during_a_whole_copy_loses_nothing_it_comes_back_with() {
+    let mut world = world();
+    automatic(&mut world);
+    let cable = cable::to_the_first(&mut world, Weather::Cut).await;
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    world.systems.always(Reply::Transient);
+    let id = a_waiting_call(&a).await;
+    b.holds(1).await;
+    let turn = turn_of(&a);
+    let away = b.end().await;
+    let ids = notify_much(&a).await;
+    until("it goes on in a turn of its own", || turn_of(&a) > turn).await;
+    let buffer = a.agent().unwrap().site.buffer.clone();
+    assert!(buffer.trim_log(0, 0).await.unwrap());
+    drop(buffer);
+    has_lease(&a, LeaseBy::Witness).await;
+    cable.lets_through(3 << 20);
+    let b = away.run();
+    cable.has_had_enough().await;
+    let gone = a.end().await;
+    world.systems.always(Reply::Delivered);
+    let made = world.systems.attempts();
+    b.becomes(Role::Active).await;
+    until("it holds what it inherited", || {
+        held(&b).is_some_and(|why| why.contains("may have attempted"))
+    })
+    .await;
+    assert!(b.waiting() < MANY, "it has got everything");
+    let only_there = notify(&b, 2).await;
+    assert_eq!(world.systems.attempts(), made);
+    cable.becomes(Weather::Up);
+    let a = gone.run();
+    a.becomes(Role::Standby).await;
+    is_made(&b, id).await;
+    let all: Vec<_> = ids.into_iter().chain(only_there).collect();
+    for live in [&b, &a] {
+        comes_to_have(live, &all).await;
+        live.holds(MANY + 2).await;
+    }
+    assert_eq!(world.systems.attempts(), made + 1);
     a.end().await;
     b.end().await;
 }

@@ -203,15 +203,17 @@ pub async fn a_pair(world: &World) -> (Live, Live) {
 }
 
 pub async fn notify(live: &Live, n: u64) -> Vec<MessageId> {
-    let agent = live.becomes(Role::Active).await;
+    let mut agent = live.becomes(Role::Active).await;
     let mut ids = vec![];
     for i in 0..n {
-        let sent = agent
-            .site
-            .send(a_notification(&format!("tank {i}")))
-            .await
-            .unwrap();
-        ids.push(sent.id);
+        let mut sent = agent.site.send(a_notification(&format!("tank {i}"))).await;
+        while sent.is_err() {
+            // It has just become active, and starts anew as that.
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            agent = live.becomes(Role::Active).await;
+            sent = agent.site.send(a_notification(&format!("tank {i}"))).await;
+        }
+        ids.push(sent.unwrap().id);
     }
     ids
 }
