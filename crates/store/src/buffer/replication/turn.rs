@@ -293,7 +293,10 @@ fn begin_turn(
         log::trim(s, shared, position)?;
         s.conn.execute_batch(TRIGGERS_ON)?;
     }
-    let first_message = last_message(s.conn)?.saturating_add(1);
+    let first_message = match standing.caught_up {
+        true => last_message(s.conn)?.saturating_add(1),
+        false => first_lacking(&standing, last_message(s.conn)?),
+    };
     let first = position.saturating_add(1);
     let history = match given {
         Given::Above(known) => standing
@@ -316,6 +319,18 @@ fn begin_turn(
     };
     write(s, shared, standing.clone())?;
     Ok(standing)
+}
+
+/// From where on messages may be missing in a copy that is not whole. Places were given ahead of what has come: everything of the
+/// turn that the copy ends in may be missing, and whoever has it hands it in by its id.
+fn first_lacking(standing: &Standing, last: i64) -> i64 {
+    let mut turns = standing.history.epochs().iter().rev();
+    let ends_in = turns.find(|epoch| epoch.first <= standing.position);
+    match (ends_in, standing.history.last()) {
+        (Some(epoch), _) => epoch.first_message,
+        (None, Some(_)) => 0,
+        (None, None) => last.saturating_add(1),
+    }
 }
 
 fn last_message(conn: &Connection) -> Result<i64> {
