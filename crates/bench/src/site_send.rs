@@ -30,13 +30,16 @@ pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
 }
 
 async fn ours(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
-    let running = SiteRig::alone(bench.folder()?)?.start(bench).await?;
+    let place = SiteRig::alone(bench.folder()?)?;
+    let running = place.start(bench).await?;
     let buffer = &running.site().buffer;
     let (commits, messages) = (buffer.commits(), buffer.depth().waiting());
     let rate = site_load::send(running.site(), senders, Until::Over(bench.scale.run_for)).await?;
     let commits = buffer.commits() - commits;
     let messages = buffer.depth().waiting() - messages;
     running.stop().await?;
+    // Its folder must outlast it: an agent whose file is gone refuses to go on.
+    drop(place);
     let name = if senders == 1 { "sender" } else { "senders" };
     let shared = format!(
         "{messages} messages in {commits} commits; {:.2} ms from call to answer on average",
