@@ -1,13 +1,13 @@
 //! Keeps what charts read small and fresh: condenses counts as they come in, samples the figures once a minute.
 
 use std::time::Duration;
-use store::{Stats, query::KpiAsk};
+use store::{Stats, loops::Work, query::KpiAsk};
 
 /// As long as a bucket of counts.
 pub const INTERVAL: Duration = domain::kpi::BUCKET;
 
 /// Condenses until nothing is left.
-pub async fn sweep(store: &dyn Stats, ask: KpiAsk) -> store::Result<String> {
+pub async fn sweep(store: &dyn Stats, ask: KpiAsk) -> store::Result<Work> {
     let mut calls = 1;
     loop {
         let done = store.roll_up(ask).await?;
@@ -17,7 +17,7 @@ pub async fn sweep(store: &dyn Stats, ask: KpiAsk) -> store::Result<String> {
             } else {
                 String::new()
             };
-            return Ok(format!("condensed up to {}{more}", done.up_to));
+            return Ok(Work::done(format!("condensed up to {}{more}", done.up_to)));
         }
         calls += 1;
         // Others who wait for the writer get their turn before the next step.

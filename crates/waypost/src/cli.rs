@@ -48,9 +48,9 @@ fn with_usage(mut error: clap::Error, line: impl IntoIterator<Item = OsString>) 
     let mut asked = Cli::command();
     asked.build();
     for word in line.into_iter().skip(1) {
-        match asked.find_subcommand(&word) {
-            Some(found) => asked = found.clone(),
-            None => break,
+        // A flag that is true for every command may stand before it, with its value.
+        if let Some(found) = asked.find_subcommand(&word) {
+            asked = found.clone();
         }
     }
     let usage = asked.render_usage();

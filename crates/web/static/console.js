@@ -35,7 +35,7 @@ function times(root) {
       time.dataset.zoned = "yes";
     }
     if (seconds >= 60 * DAY) continue;
-    const words = seconds < -1 ? `in ${age(-seconds)}` : seconds < 2 ? "just now" : `${age(seconds)} ago`;
+    const words = "lasting" in time.dataset ? `for ${age(Math.max(0, seconds))}` : seconds < -1 ? `in ${age(-seconds)}` : seconds < 2 ? "just now" : `${age(seconds)} ago`;
     if (time.textContent !== words) time.textContent = words;
   }
 }

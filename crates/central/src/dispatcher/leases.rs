@@ -9,7 +9,7 @@ use std::{
 };
 use store::{
     Outbox,
-    loops::{About, Loop, Swept},
+    loops::{About, Loop, Swept, Work},
     outbox::Lease,
 };
 use tokio::time::Instant;
@@ -72,10 +72,10 @@ impl Renewing {
         (self.lease / 4).max(Duration::from_millis(50))
     }
 
-    async fn renew(&self) -> store::Result<String> {
+    async fn renew(&self) -> store::Result<Work> {
         let running = self.leases.older_than(self.every());
         if running.is_empty() {
-            return Ok("nothing is being sent for long".into());
+            return Ok(Work::nothing("nothing is being sent for long"));
         }
         let since = Instant::now();
         let kept = self.store.renew(&running, self.lease).await?;
@@ -84,7 +84,11 @@ impl Renewing {
             tracing::warn!(lost, "leases ended while their notifications were being sent");
         }
         self.leases.renewed(&kept, since);
-        Ok(format!("renewed {} leases, {lost} had ended", kept.len()))
+        let counts = [
+            (kept.len() as u64, "lease", "leases"),
+            (lost as u64, "that had ended", "that had ended"),
+        ];
+        Ok(Work::of("renewed", &counts, "nothing is being sent for long"))
     }
 }
 

@@ -42,7 +42,7 @@ use recorder::{Feedback, Recorder};
 use std::{sync::Arc, time::Duration};
 use store::{
     Outbox,
-    loops::{About, Loops, Swept},
+    loops::{About, Loops, Swept, Work},
 };
 use suppressed::SuppressionCheck;
 use tokio::{
@@ -273,9 +273,13 @@ impl Dispatcher {
         let run = self.loops.begin(self.about());
         let delivered = self.total.delivered;
         let looked = self.look().await.map(|lanes| match lanes {
-            0 => format!("nothing waits; {delivered} delivered so far"),
-            1 => format!("1 lane with notifications waiting; {delivered} delivered so far"),
-            n => format!("{n} lanes with notifications waiting; {delivered} delivered so far"),
+            0 => Work::nothing(format!("nothing waits; {delivered} delivered so far")),
+            1 => Work::done(format!(
+                "found 1 lane with notifications waiting; {delivered} delivered so far"
+            )),
+            n => Work::done(format!(
+                "found {n} lanes with notifications waiting; {delivered} delivered so far"
+            )),
         });
         let next = next_look(self.settings.interval, run.took());
         self.loops.over(&run, &Swept::from(looked).within(next));

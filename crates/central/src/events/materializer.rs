@@ -88,11 +88,11 @@ impl Materializer {
                     published, settled, ..
                 } = done;
                 let counts = [
-                    (published, "event published", "events published"),
-                    (settled, "event put off or failed", "events put off or failed"),
+                    (published, "event", "events"),
+                    (settled, "put off or failed", "put off or failed"),
                 ]
                 .map(|(n, one, many)| (n as u64, one, many));
-                Swept::from(Work::of("", &counts, "no event waits")).within(self.pause)
+                Swept::from(Work::of("published", &counts, "no event waits")).within(self.pause)
             }
             Err(error) => Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
         }

@@ -29,6 +29,7 @@ use std::{sync::Arc, time::Duration};
 use store::{
     Directory, Jobs, Queries, Signals, Sites, Store,
     directory::ApiKey,
+    loops::Work,
     sites::{CONFLICT_OVER, Site, SiteSeen},
 };
 use tokio::sync::watch;
@@ -188,19 +189,19 @@ impl SiteService {
 
     /// Writes down who is there, sends away whose key was revoked, and looks whether the database is another one. Asks
     /// nothing of the store while nobody is there.
-    pub async fn sweep(&self) -> store::Result<String> {
+    pub async fn sweep(&self) -> store::Result<Work> {
         let connected = self.registry.all();
         if connected.is_empty() {
             metrics::gauge!("waypost_sites_connected").set(0.0);
-            return Ok("no site is connected".to_owned());
+            return Ok(Work::nothing("no site is connected"));
         }
         // What a lost signal did not tell.
         self.answer_relays().await;
         let result = self.try_sweep(&connected).await;
         metrics::gauge!("waypost_sites_connected").set(connected.len() as f64);
         result.map(|()| match connected.len() {
-            1 => "1 site connected".to_owned(),
-            n => format!("{n} sites connected"),
+            1 => Work::done("saw 1 site connected"),
+            n => Work::done(format!("saw {n} sites connected")),
         })
     }
 

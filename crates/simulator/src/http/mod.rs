@@ -206,7 +206,6 @@ async fn receive(
     let decided = shared.dial.decide(|| HttpAt {
         path: received.path.clone(),
         id: received.id.clone(),
-        body: received.body.clone(),
     });
     match decided {
         None => usual(&shared, received),
@@ -247,7 +246,6 @@ async fn token(
     let decided = shared.dial.decide(|| HttpAt {
         path: "/token".into(),
         id: None,
-        body: body.clone().into(),
     });
     if let Some((delay, answer)) = decided {
         tokio::time::sleep(delay).await;

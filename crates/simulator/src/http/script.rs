@@ -2,7 +2,6 @@
 
 use crate::dial::Rule;
 use axum::{
-    body::Bytes,
     http::{HeaderName, HeaderValue, StatusCode},
     response::{IntoResponse, Response},
 };
@@ -13,7 +12,6 @@ pub struct HttpAt {
     pub path: String,
     /// The header `webhook-id`.
     pub id: Option<String>,
-    pub body: Bytes,
 }
 
 /// What happens to a request.

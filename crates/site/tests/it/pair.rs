@@ -167,15 +167,11 @@ async fn a_machine_with_another_key_gets_nothing_and_the_active_goes_on() {
     notify(&a, 2).await;
     let stranger = b.becomes(Role::Standby).await;
     let pair = stranger.site.pair().unwrap();
-    let mut why = String::new();
-    for _ in 0..1_000 {
-        why = pair.status().await.other.trouble.unwrap_or_default();
-        if why.contains("key") {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    assert!(why.contains("key"), "{why}");
+    testkit::until("the stranger to be told about its key", async || {
+        let why = pair.status().await.other.trouble.unwrap_or_default();
+        why.contains("key")
+    })
+    .await;
     assert_eq!(b.waiting(), 0);
     assert!(a.is(Role::Active));
     drop(stranger);
@@ -243,13 +239,10 @@ async fn a_send_that_waits_says_whether_the_standby_has_it() {
 
 /// The standby may have to be found first.
 async fn until_it_is_replicated(active: &Agent, ids: &mut Vec<MessageId>) {
-    for _ in 0..1_000 {
+    testkit::until("the standby to have one", async || {
         let sent = active.site.send(a_notification("is it there?")).await.unwrap();
         ids.push(sent.id);
-        if sent.replicated == Some(true) {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("the standby never had one");
+        sent.replicated == Some(true)
+    })
+    .await;
 }

@@ -114,13 +114,10 @@ async fn lease_of(live: &Live) -> Option<LeaseBy> {
 }
 
 pub async fn has_lease(live: &Live, by: LeaseBy) {
-    for _ in 0..1_500 {
-        if lease_of(live).await == Some(by) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("it never had a lease by {by:?}");
+    testkit::until(&format!("a lease by {by:?}"), async || {
+        lease_of(live).await == Some(by)
+    })
+    .await;
 }
 
 pub async fn a_waiting_call(live: &Live) -> MessageId {
@@ -139,16 +136,12 @@ pub async fn is_delivered(live: &Live, id: MessageId) {
 
 /// Whatever else waits.
 pub async fn is_made(live: &Live, id: MessageId) {
-    for _ in 0..1_500 {
-        if let Some(agent) = live.agent() {
-            let tracked = agent.site.buffer.tracking(TrackedOperationId(id.0)).await;
-            if tracked.is_ok_and(|t| t.is_some_and(|t| t.status == OperationStatus::Delivered)) {
-                return;
-            }
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("{id} was never made");
+    testkit::until(&format!("{id} to be made"), async || {
+        let Some(agent) = live.agent() else { return false };
+        let tracked = agent.site.buffer.tracking(TrackedOperationId(id.0)).await;
+        tracked.is_ok_and(|t| t.is_some_and(|t| t.status == OperationStatus::Delivered))
+    })
+    .await;
 }
 
 pub fn turn_of(live: &Live) -> Option<u64> {

@@ -33,25 +33,18 @@ async fn notify_much(live: &Live) -> Vec<MessageId> {
 
 /// It may start anew meanwhile, with a copy.
 async fn comes_to_have(live: &Live, ids: &[MessageId]) {
-    for _ in 0..600 {
-        let mut there = 0;
-        if let Some(agent) = live.agent() {
-            for id in ids {
-                let found = agent.site.buffer.message(*id).await;
-                there += usize::from(found.is_ok_and(|message| message.is_some()));
+    let what = format!("{} to have {} messages", live.machine.name, ids.len());
+    testkit::until(&what, async || {
+        let Some(agent) = live.agent() else { return false };
+        for id in ids {
+            let found = agent.site.buffer.message(*id).await;
+            if !found.is_ok_and(|message| message.is_some()) {
+                return false;
             }
         }
-        if there == ids.len() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    let waits = live.waiting();
-    panic!(
-        "{} never had all of {}; it holds {waits}",
-        live.machine.name,
-        ids.len()
-    );
+        true
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -203,17 +203,14 @@ pub async fn a_pair(world: &World) -> (Live, Live) {
 }
 
 pub async fn notify(live: &Live, n: u64) -> Vec<MessageId> {
-    let mut agent = live.becomes(Role::Active).await;
     let mut ids = vec![];
     for i in 0..n {
-        let mut sent = agent.site.send(a_notification(&format!("tank {i}"))).await;
-        while sent.is_err() {
-            // It has just become active, and starts anew as that.
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            agent = live.becomes(Role::Active).await;
-            sent = agent.site.send(a_notification(&format!("tank {i}"))).await;
-        }
-        ids.push(sent.unwrap().id);
+        // It may just have become active, and starts anew as that.
+        let sent = testkit::eventually("a message to be taken", async || {
+            let agent = live.becomes(Role::Active).await;
+            agent.site.send(a_notification(&format!("tank {i}"))).await.ok()
+        });
+        ids.push(sent.await.id);
     }
     ids
 }

@@ -73,14 +73,10 @@ async fn a_running_agent_notices_that_its_clock_was_set_back() {
     let agent = world.start().await;
     let id = world.call("erp").await.id;
     world.clock.set_back(secs(3600));
-    let noticed = async {
-        while world.message(id).await.unwrap().due_at > world.clock.now() + secs(30) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(secs(20), noticed)
-        .await
-        .expect("it is noticed");
+    testkit::until("it to be noticed", async || {
+        world.message(id).await.unwrap().due_at <= world.clock.now() + secs(30)
+    })
+    .await;
     world.systems.always(Reply::Delivered);
     world.advance(30);
     until("the delivery", || world.waiting() == 0).await;

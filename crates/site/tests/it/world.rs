@@ -205,12 +205,5 @@ pub fn a_call(system: &str) -> Outgoing {
 
 /// Waits until it is so.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let waited = async {
-        while !is_so() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    if tokio::time::timeout(secs(20), waited).await.is_err() {
-        panic!("waited for: {what}");
-    }
+    testkit::until(what, async || is_so()).await;
 }

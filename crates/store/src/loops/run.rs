@@ -2,9 +2,9 @@
 
 use super::Loops;
 use async_trait::async_trait;
-use domain::{chain, retry};
+use domain::retry;
 use futures_util::FutureExt;
-use std::{any::Any, error::Error, future::pending, panic::AssertUnwindSafe, time::Duration};
+use std::{any::Any, future::pending, panic::AssertUnwindSafe, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// Something that is done again and again in the background.
@@ -135,15 +135,6 @@ impl Swept {
             Next::InTime => Some(about.every),
             Next::WhenWoken => None,
             Next::Within(wait) | Next::NotBefore(wait) => Some(wait),
-        }
-    }
-}
-
-impl<E: Error> From<Result<String, E>> for Swept {
-    fn from(result: Result<String, E>) -> Self {
-        match result {
-            Ok(did) => Self::did(did),
-            Err(error) => Self::failed(chain(&error)),
         }
     }
 }

@@ -16,6 +16,21 @@ pub struct Work {
 pub type Count = (u64, &'static str, &'static str);
 
 impl Work {
+    /// Something was done, which is not counted.
+    pub fn done(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            any: true,
+        }
+    }
+
+    pub fn nothing(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            any: false,
+        }
+    }
+
     /// "parked 2 notifications, 1 event"; `nothing` where every count is zero. `did` is empty where the counts say it themselves.
     pub fn of(did: &str, counts: &[Count], nothing: &str) -> Self {
         let some = counts.iter().filter(|(n, ..)| *n > 0);
@@ -23,14 +38,8 @@ impl Work {
             .map(|(n, one, many)| format!("{n} {}", if *n == 1 { one } else { many }))
             .collect();
         match named.is_empty() {
-            true => Self {
-                words: nothing.to_owned(),
-                any: false,
-            },
-            false => Self {
-                words: format!("{did} {}", named.join(", ")).trim_start().to_owned(),
-                any: true,
-            },
+            true => Self::nothing(nothing),
+            false => Self::done(format!("{did} {}", named.join(", ")).trim_start()),
         }
     }
 }

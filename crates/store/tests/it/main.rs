@@ -9,7 +9,6 @@
     reason = "a test that cannot set itself up fails where it stands"
 )]
 
-mod eventually;
 mod harness;
 #[cfg(feature = "postgres-tests")]
 mod postgres;

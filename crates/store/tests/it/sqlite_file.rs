@@ -291,7 +291,7 @@ async fn the_log_is_moved_into_the_file_beside_the_writer() {
     t.send_many(lane, 500).await;
     let path = place.file("waypost.db");
     // Waits on the condition, with the writer idle; the file grows only by checkpoints.
-    crate::eventually::until("the log to be moved into the file", async || {
+    testkit::until("the log to be moved into the file", async || {
         std::fs::metadata(&path).unwrap().len() >= 100_000
     })
     .await;

@@ -91,7 +91,7 @@ fn in_words(report: &LoopReport) -> String {
     };
     let before = match &report.last_work {
         Some(work) if work.at != report.at => {
-            format!("; {} it {}", time::short(work.at), work.result)
+            format!("; last work {}: {}", time::short(work.at), work.result)
         }
         _ => String::new(),
     };
@@ -286,7 +286,7 @@ mod tests {
             said.starts_with("loop purge: nothing was past its time, "),
             "{said}"
         );
-        assert!(said.contains(" it purged 3 notifications; waits"), "{said}");
+        assert!(said.contains(": purged 3 notifications; waits"), "{said}");
         let failing = LoopReport {
             panics: 2,
             running_since: Some(Timestamp::EPOCH),

@@ -173,6 +173,14 @@ fn a_mistake_is_told_with_how_the_command_is_used_whatever_the_environment_sets(
     let with = place.run(&["list", "--nonsense"]).ended(2).err();
     assert_eq!(with, without);
     assert!(with.contains("Usage: waypost list [OPTIONS]"), "{with}");
+    let flag_first = place
+        .run(&["--config", "other.toml", "list", "--nonsense"])
+        .ended(2)
+        .err();
+    assert!(
+        flag_first.contains("Usage: waypost list [OPTIONS]"),
+        "{flag_first}"
+    );
     let nested = place.run(&["provider", "hold"]).ended(2).err();
     assert!(
         nested.contains("Usage: waypost provider hold [OPTIONS] <"),

@@ -2,7 +2,8 @@
 //! and gets its *As CSV* with a line in [`mod@super::routes`]. Lists without an end are streamed
 //! ([`crate::csv_stream`]).
 //!
-//! Always true: a page and its file hold the same rows, in the same order, for whoever may see the page.
+//! Always true: what a page lists is in its file, in the same order, for whoever may see the page. A page that shows only
+//! the heads of what it lists (how many are on a list) has the whole of it in the file.
 
 use super::{failure::Result, guard::Signed};
 use crate::{

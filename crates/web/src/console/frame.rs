@@ -4,7 +4,7 @@ use super::{
     assets::{ADDRESSES, Addresses},
     flash::Flash,
     guard::Signed,
-    show::When,
+    show::{Lasting, When},
     theme::Theme,
 };
 use crate::{
@@ -202,6 +202,11 @@ impl Frame {
             now: self.now,
             zone: &self.zone,
         }
+    }
+
+    /// "for 5 min", with the moment it began beside it.
+    pub fn lasting(&self, since: &Timestamp) -> Lasting<'_> {
+        Lasting(self.when(since))
     }
 }
 

@@ -18,15 +18,22 @@ pub struct Row {
     what: &'static str,
     ok: bool,
     result: String,
-    /// What it did when it last had something to do, where that was not its last run.
-    before: Option<Worked>,
+    /// What it did when it last had something to do.
+    worked: Option<Worked>,
     at: Timestamp,
     running_since: Option<Timestamp>,
     next: Option<Timestamp>,
-    took: String,
+    duration_ms: u64,
     every: String,
     runs: u64,
     panics: u64,
+}
+
+impl Row {
+    /// What it last did, where that was not in its last run.
+    fn before(&self) -> Option<&Worked> {
+        self.worked.as_ref().filter(|worked| worked.at != self.at)
+    }
 }
 
 #[derive(Template)]
@@ -50,9 +57,17 @@ impl Download for Loops {
         ("ok", |row| Cell::plain(row.ok)),
         ("result", |row| Cell::text(&row.result)),
         ("at", |row| Cell::plain_or_empty((row.runs > 0).then_some(row.at))),
-        ("took", |row| Cell::plain(&row.took)),
+        ("durationMs", |row| {
+            Cell::plain_or_empty((row.runs > 0).then_some(row.duration_ms))
+        }),
+        ("lastWorkAt", |row| {
+            Cell::plain_or_empty(row.worked.as_ref().map(|worked| worked.at))
+        }),
+        ("lastWork", |row| {
+            Cell::text_or_empty(row.worked.as_ref().map(|worked| &worked.did))
+        }),
         ("runningSince", |row| Cell::plain_or_empty(row.running_since)),
-        ("next", |row| Cell::plain_or_empty(row.next)),
+        ("nextRun", |row| Cell::plain_or_empty(row.next)),
         ("every", |row| Cell::plain(&row.every)),
         ("runs", |row| Cell::plain(row.runs)),
         ("panics", |row| Cell::plain(row.panics)),
@@ -70,11 +85,11 @@ fn rows(state: &Shared, signed: &Signed) -> Vec<Row> {
         name: report.about.name,
         what: report.about.what,
         ok: report.result.is_ok(),
-        before: report.worked.filter(|worked| worked.at != report.at),
+        worked: report.worked,
         at: report.at,
         running_since: report.running_since,
         next: report.next,
-        took: took(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
+        duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
         every: human(report.about.every),
         runs: report.runs,
         panics: report.panics,

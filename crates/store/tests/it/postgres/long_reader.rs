@@ -68,7 +68,7 @@ impl World {
     }
 
     async fn until(&self, what: &str, so: impl Fn(i64) -> bool) {
-        crate::eventually::until(what, async || so(self.number(what).await)).await;
+        testkit::until(what, async || so(self.number(what).await)).await;
     }
 
     async fn look(&self) -> Chores {

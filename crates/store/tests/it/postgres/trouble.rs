@@ -124,7 +124,7 @@ async fn a_claim_whose_answer_was_lost_is_given_back_uncounted() {
     let want = LaneWant { lane, n: 10 };
     let lost = l.t.store.claim_due(&[want], LeaseToken::mint(), LEASE).await;
     assert!(matches!(lost, Err(Error::Unavailable(_))), "{lost:?}");
-    let rows = crate::eventually::eventually("the rows to be given back", async || {
+    let rows = testkit::eventually("the rows to be given back", async || {
         let rows = l.t.claim(lane, 10).await;
         (!rows.is_empty()).then_some(rows)
     })

@@ -54,7 +54,7 @@ fn say(orders: &[ChannelOrder], format: output::Format) -> anyhow::Result<()> {
         return output::json(&orders);
     }
     if orders.is_empty() {
-        output::note("no provider of that type yet; `waypost provider add` sets one up");
+        output::note("no such provider yet; `waypost provider add` sets one up");
         return Ok(());
     }
     let rows = orders.iter().map(|order| {

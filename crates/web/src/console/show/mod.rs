@@ -13,7 +13,7 @@ pub use badge::{
 };
 pub use chart::{Chart, Spark};
 pub use icon::Icon;
-pub use when::{When, exact, human_age, took};
+pub use when::{Lasting, When, exact, human_age, took};
 
 /// 12345 as 12,345.
 pub fn number(n: impl Borrow<u64>) -> String {

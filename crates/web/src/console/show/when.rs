@@ -26,6 +26,29 @@ impl fmt::Display for When<'_> {
     }
 }
 
+/// How long something has been so.
+pub struct Lasting<'a>(pub When<'a>);
+
+impl HtmlSafe for Lasting<'_> {}
+
+impl fmt::Display for Lasting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let When { at, now, zone } = self.0;
+        let words = match now.since(at) {
+            age if age >= LONG_AGO => format!("since {}", relative(at, now)),
+            age => format!("for {}", human_age(age)),
+        };
+        let exact = zone.exact(at);
+        write!(
+            f,
+            "<time datetime=\"{at}\" title=\"since {exact}\" data-lasting>{words}</time>"
+        )
+    }
+}
+
+/// Told as a date from then on.
+const LONG_AGO: Duration = Duration::from_secs(60 * 86_400);
+
 /// 2026-01-31 13:45:00.123 UTC, where nobody's zone is known.
 pub fn exact(at: Timestamp) -> String {
     Zone::default().exact(at)
@@ -37,7 +60,7 @@ fn relative(at: Timestamp, now: Timestamp) -> String {
         if age < Duration::from_secs(2) {
             return "just now".into();
         }
-        if age >= Duration::from_secs(60 * 86_400) {
+        if age >= LONG_AGO {
             return at.to_string().chars().take(10).collect();
         }
         return format!("{} ago", human_age(age));
@@ -86,6 +109,21 @@ mod tests {
         assert_eq!(shown(0, 90 * 86_400), "1970-01-01");
         assert_eq!(shown(160, 100), "in 60 s");
         assert_eq!((took(85), took(1250)), ("85 ms".into(), "1.2 s".into()));
+    }
+
+    #[test]
+    fn what_lasts_tells_for_how_long() {
+        let zone = Zone::default();
+        let lasting = |now: i64| {
+            let (at, now) = (Timestamp::EPOCH, Timestamp::from_millis(now * 1000));
+            let zone = &zone;
+            Lasting(When { at, now, zone }).to_string()
+        };
+        assert_eq!(
+            lasting(9),
+            "<time datetime=\"1970-01-01T00:00:00.000Z\" title=\"since 1970-01-01 00:00:00.000 UTC\" data-lasting>for 9 s</time>"
+        );
+        assert!(lasting(90 * 86_400).ends_with(">since 1970-01-01</time>"));
     }
 
     #[test]

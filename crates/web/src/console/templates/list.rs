@@ -25,7 +25,8 @@ struct Page {
     frame: Frame,
     rows: Vec<TemplateRow>,
     asked: TemplateFilter,
-    query: String,
+    /// The list as a file, as it is filtered.
+    csv: String,
 }
 framed!(Page);
 
@@ -78,13 +79,16 @@ impl Download for Templates {
     }
 }
 
-/// The filter as the end of an address.
-fn query(asked: &TemplateFilter) -> String {
+/// Where the file is that holds what the filter lets through.
+fn csv_place(asked: &TemplateFilter) -> String {
     let mut query = Query::default();
     query.add("eventType", asked.event_type.as_deref());
     query.add("channel", asked.channel.map(Channel::as_str));
     query.add("deleted", asked.deleted.then_some("true"));
-    query.0
+    match query.0.is_empty() {
+        true => "/templates.csv".into(),
+        false => format!("/templates.csv?{}", query.0),
+    }
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
@@ -92,7 +96,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     params.finish()?;
     let page = Page {
         rows: Templates::rows(&state, &signed, &asked).await?,
-        query: query(&asked),
+        csv: csv_place(&asked),
         frame: Frame::new(&state, &signed, "Templates", Nav::Templates).await?,
         asked,
     };
