@@ -2,11 +2,13 @@
 //!
 //! Leaves to others: how times are shown, each surface in its own way.
 
-use crate::{Hold, HoldReason, Timestamp, code};
-use std::{borrow::Cow, fmt};
+mod advice;
+mod last_attempts;
 
-/// Attempts of a lane that are looked at, from the newest.
-pub const LAST_ATTEMPTS: usize = 5;
+use crate::{Hold, HoldReason, Timestamp};
+use advice::{failing_advice, hold_advice, unsealing};
+pub use last_attempts::{LAST_ATTEMPTS, LastAttempts};
+use std::fmt;
 
 /// Our own code for a far end whose address we do not connect to.
 pub const ADDRESS_REFUSED: &str = "ADDRESS_REFUSED";
@@ -54,42 +56,6 @@ impl LaneState {
 impl fmt::Display for LaneState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// How the last attempts went.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LastAttempts {
-    /// At most [`LAST_ATTEMPTS`], newest first: the code of each that failed, the far end's own where it has one.
-    codes: Vec<Option<String>>,
-}
-
-impl LastAttempts {
-    /// The next older one, with the codes of its failure. One that failed for its message's or its recipient's sake says
-    /// nothing against the far end, which answered.
-    pub fn add(&mut self, code: Option<String>, own: Option<String>) {
-        if self.codes.len() < LAST_ATTEMPTS {
-            let of_far_end = code.filter(|code| !code::is_of_one_message(code));
-            self.codes.push(of_far_end.map(|code| own.unwrap_or(code)));
-        }
-    }
-
-    pub fn count(&self) -> usize {
-        self.codes.len()
-    }
-
-    pub fn failed(&self) -> usize {
-        self.codes.iter().flatten().count()
-    }
-
-    /// Of the newest that failed.
-    pub fn code(&self) -> Option<&str> {
-        self.codes.iter().flatten().next().map(String::as_str)
-    }
-
-    /// More of them failed than not. A single failure is only worth another try.
-    fn is_failing(&self) -> bool {
-        self.failed() > 1 && 2 * self.failed() > self.count()
     }
 }
 
@@ -212,76 +178,6 @@ fn throttled(last: &LastAttempts) -> String {
         Some(code) => format!("{asked} ({code})"),
         None => asked.to_owned(),
     }
-}
-
-impl Hold {
-    /// Why it is held, for people, without a full stop.
-    pub fn in_words(&self) -> Cow<'static, str> {
-        match (self.reason, &self.by) {
-            (HoldReason::Operator, Some(by)) => format!("stopped by {by}").into(),
-            (HoldReason::Disabled, Some(by)) => format!("switched off by {by}").into(),
-            (HoldReason::Config, _) if self.code.as_deref() == Some(ADDRESS_REFUSED) => {
-                "waypost refuses to connect to its address".into()
-            }
-            (reason, _) => reason.in_words().into(),
-        }
-    }
-}
-
-impl HoldReason {
-    /// For people, without a full stop.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            HoldReason::Auth => "the provider refuses our credentials",
-            HoldReason::Quota => "the provider's quota is used up",
-            HoldReason::Billing => "the provider wants money",
-            HoldReason::Config => "a setting of the provider is wrong",
-            HoldReason::Down => "the provider does not answer",
-            HoldReason::Operator => "stopped by an operator",
-            HoldReason::Disabled => "the provider is switched off",
-        }
-    }
-}
-
-fn hold_advice(id: &str, hold: &Hold) -> String {
-    match hold.reason {
-        HoldReason::Auth => format!(
-            "Its credentials were refused. Set the right ones (`waypost provider set {id} password=-`, or the setting \
-             its kind has); what waits goes out then."
-        ),
-        HoldReason::Quota => "Its quota is used up: raise it, or wait.".into(),
-        HoldReason::Billing => {
-            format!("It wants money: settle that with the provider, then `waypost provider resume {id}`.")
-        }
-        HoldReason::Config if hold.code.as_deref() == Some(ADDRESS_REFUSED) => format!(
-            "It is at an address that is not public, which central connects to only where its configuration says so. Add the line it \
-             names to the configuration and start central again, or correct the address (`waypost provider set {id} \
-             NAME=VALUE`)."
-        ),
-        HoldReason::Config => format!(
-            "A setting of it is wrong, as its far end says. Correct it (`waypost provider set {id} NAME=VALUE`); what \
-             waits goes out then."
-        ),
-        HoldReason::Down => format!("It does not answer. `waypost provider test {id}` says more."),
-        HoldReason::Operator => format!("Somebody stopped it. `waypost provider resume {id}` lets it go on."),
-        HoldReason::Disabled => {
-            format!("It is switched off. `waypost provider set {id} --enabled true` switches it on.")
-        }
-    }
-}
-
-fn unsealing(id: &str) -> String {
-    format!(
-        "Give central the key they were sealed with (secrets.key, or secrets.previous), or set them anew (`waypost provider \
-         set {id}`). Nothing is lost meanwhile."
-    )
-}
-
-fn failing_advice(id: &str) -> String {
-    format!(
-        "`waypost list --provider {id}` shows what it concerns, `waypost show ID --transcript` what the far end said; `waypost \
-         provider test {id}` tries by hand."
-    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What follows from an attempt that is over: for its row, for its recipients, for its lane. Asks nobody.
 
+mod record;
+
 use super::{
     StoreClock,
     attempt::{AttemptResult, Finished, Row, Sent},
@@ -10,19 +12,20 @@ use super::{
 };
 use crate::directory::LaneEntry;
 use domain::{
-    Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, RecipientState,
-    Scope, Seq, Timestamp, TraceContext,
+    Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, Scope, Seq,
+    Timestamp, TraceContext,
     lock::lock,
     retry::next_probe,
     settle::{Cause, Ended, RecipientUpdate, Settlement, Targets, settle},
     suppression::NewSuppression,
 };
+use record::{audit, record};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
-use store::outbox::{AttemptAudit, AttemptRecord, HoldLane, Lease, NewPause};
+use store::outbox::{AttemptRecord, HoldLane, Lease, NewPause};
 
 /// One finished attempt, with everything that follows from it.
 pub(super) struct Conclusion {
@@ -289,102 +292,6 @@ fn still_held(row: &Row, entry: &LaneEntry, probe: &Hold) -> HoldLane {
         code: probe.code.clone(),
         probe_after: Some(Duration::ZERO),
         actor: Actor::system(),
-    }
-}
-
-fn record(
-    row: &Row,
-    settlement: Settlement,
-    targets: &[String],
-    attempt: Option<AttemptAudit>,
-) -> AttemptRecord {
-    let Settlement {
-        ended, recipients, ..
-    } = settlement;
-    let resolved_targets = match ended {
-        Ended::Delivered { .. } => reached(row, &recipients, targets, true),
-        Ended::Park { .. } | Ended::Discard { .. } => reached(row, &recipients, targets, false),
-        Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } => vec![],
-    };
-    AttemptRecord {
-        lease: row.lease,
-        tenant: row.tenant,
-        id: row.id,
-        ended: shortened(ended),
-        resolved_targets,
-        recipients,
-        messages: vec![],
-        attempt,
-        after_interruption: row.interruptions > 0,
-        in_doubt: row.interruptions > 0,
-    }
-}
-
-/// With an error of the length that is kept.
-fn shortened(mut ended: Ended) -> Ended {
-    if let Ended::Retry { cause, .. }
-    | Ended::Postpone { cause, .. }
-    | Ended::Wait { cause }
-    | Ended::Park { cause }
-    | Ended::Discard { cause } = &mut ended
-    {
-        cause.error = cut(std::mem::take(&mut cause.error));
-    }
-    ended
-}
-
-/// Who has it: everybody who accepted, now or earlier.
-fn reached(row: &Row, updates: &[RecipientUpdate], targets: &[String], delivered: bool) -> Vec<String> {
-    let mut reached: Vec<String> = row
-        .known
-        .iter()
-        .filter(|r| r.state == RecipientState::Accepted)
-        .map(|r| r.address.clone())
-        .collect();
-    if updates.is_empty() && delivered {
-        reached.extend(targets.iter().cloned());
-    }
-    reached.extend(
-        updates
-            .iter()
-            .filter(|u| u.state == RecipientState::Accepted)
-            .map(|u| u.address.clone()),
-    );
-    reached
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(domain::submission::limit::ERROR) {
-        Some((end, _)) => text[..end].to_owned(),
-        None => text,
-    }
-}
-
-fn audit(entry: &LaneEntry, sent: &Sent, took: Duration) -> AttemptAudit {
-    let (failure, detail) = match &sent.outcome {
-        Outcome::Delivered(accepted) => (None, accepted.detail.clone()),
-        Outcome::Failed(failure) => (Some(failure), Some(failure.detail.clone())),
-        Outcome::Mixed(reports) => {
-            let failed: Vec<_> = reports.iter().filter_map(|r| r.result.as_ref().err()).collect();
-            let first = failed.first().map_or("", |f| f.detail.as_str());
-            let text = format!(
-                "{} accepted, {} failed: {first}",
-                reports.len() - failed.len(),
-                failed.len()
-            );
-            (failed.first().copied(), Some(text))
-        }
-    };
-    AttemptAudit {
-        target: entry
-            .provider
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string),
-        duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
-        code: failure.map(|failure| failure.code.to_string()),
-        provider_code: failure.and_then(|failure| failure.provider_code.as_ref().map(ToString::to_string)),
-        detail: detail.map(cut),
-        transcript: sent.transcript.clone(),
     }
 }
 

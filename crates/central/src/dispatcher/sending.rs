@@ -3,6 +3,8 @@
 //! Always true: where a message costs money, a recipient is marked before being asked for whenever there are more than one
 //! request's worth of them, and what became of each chunk is kept before the next: a crash leaves in doubt those of one chunk.
 
+mod recipients;
+
 use super::{
     attempt::{AttemptContext, AttemptResult, Outgoing, Row, Sent, Start, park, would_meet_others},
     recorder::Feedback,
@@ -14,26 +16,19 @@ use crate::{
 };
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder};
 use domain::{
-    AttemptFacts, Channel, Content, Failure, Jitter, OnAmbiguous, Outcome, RecipientReport, RecipientState,
-    Scope, Target, Timestamp,
-    code::{AMBIGUOUS, EXPIRED, OUTSIDE_HOURS, RATE_LIMITED, TEMPLATE, TIMEOUT, UNKNOWN},
+    Channel, Content, Failure, OnAmbiguous, Outcome, Scope, Target, Timestamp,
+    code::{AMBIGUOUS, EXPIRED, TIMEOUT, UNKNOWN},
     field_error::in_words,
     recipient::open_targets,
-    settle::{Cause, EXPIRED_IN_WORDS, RecipientUpdate, Targets, settle, settle_without_targets},
-    suppression::SUPPRESSED,
+    settle::{Cause, EXPIRED_IN_WORDS, RecipientUpdate, settle_without_targets},
 };
 use futures_util::FutureExt;
+use recipients::{Open, left_out, marks, not_now, reports_of, split_by_time, updates};
 use std::{panic::AssertUnwindSafe, time::Duration};
 use tokio::time::Instant;
 
 /// The most recipients that are asked for one by one before what became of them is kept.
 const CHUNK: usize = 10;
-
-/// Who is open, by whether it may be asked for now.
-struct Open {
-    now: Vec<String>,
-    later: Option<(Timestamp, Cause)>,
-}
 
 /// What is being sent, and who writes down what is said.
 #[derive(Clone, Copy)]
@@ -262,18 +257,6 @@ impl AttemptContext {
     }
 }
 
-/// Asked not to be written to.
-fn left_out(address: String, why: String) -> RecipientUpdate {
-    RecipientUpdate {
-        address,
-        state: RecipientState::Suppressed,
-        provider_message_id: None,
-        cause: Some(Cause::new(SUPPRESSED, why)),
-        tried: false,
-        wait: None,
-    }
-}
-
 /// What follows from the lane having none that can be used.
 fn without_adapter(entry: &LaneEntry) -> AttemptResult {
     match &entry.adapter {
@@ -291,60 +274,6 @@ fn without_adapter(entry: &LaneEntry) -> AttemptResult {
         LaneAdapter::Gone => park("NO_PROVIDER", "its provider was removed"),
         LaneAdapter::Sealed(_) | LaneAdapter::Ready(_) => AttemptResult::Release,
     }
-}
-
-/// Leaves out who asked for patience, and who is paused because of others.
-fn split_by_time(open: Vec<String>, row: &Row, start: &Start) -> Open {
-    let mut split = Open {
-        now: vec![],
-        later: None,
-    };
-    if start.pauses.is_none() && row.known.iter().all(|r| r.not_before.is_none()) {
-        split.now = open;
-        return split;
-    }
-    for address in open {
-        let own = row
-            .known
-            .iter()
-            .find(|r| r.address == address && r.generation == row.generation);
-        let asked = own.and_then(|r| Some((r.not_before?, Cause::of_result(r))));
-        let paused = start
-            .pauses
-            .as_ref()
-            .and_then(|pauses| pauses.until(Scope::Recipient, &address, start.now))
-            .map(|until| {
-                let words = "the service asked for less to this recipient";
-                (until, Cause::new(RATE_LIMITED, words))
-            });
-        let latest = [asked, paused]
-            .into_iter()
-            .flatten()
-            .max_by_key(|(until, _)| *until);
-        match latest.filter(|(until, _)| *until > start.now) {
-            None => split.now.push(address),
-            Some(later) => {
-                if split.later.as_ref().is_none_or(|(first, _)| later.0 < *first) {
-                    split.later = Some(later);
-                }
-            }
-        }
-    }
-    split
-}
-
-/// Why the message as a whole must wait, and until when.
-fn not_now(message: &Message, adapter: &dyn Adapter, start: &Start) -> Option<(Timestamp, Cause)> {
-    if let Some(until) = adapter.not_before(message, start.now) {
-        let words = "such messages go out at certain hours only";
-        return Some((until, Cause::new(OUTSIDE_HOURS, words)));
-    }
-    let template = start.pauses.as_ref().and_then(|pauses| {
-        let name = message.template_name()?;
-        pauses.until(Scope::Template, &name, start.now)
-    })?;
-    let words = "the service does not take this template just now";
-    Some((template, Cause::new(TEMPLATE, words)))
 }
 
 fn postponed(message: &Message, until: Timestamp, cause: Cause) -> AttemptResult {
@@ -365,56 +294,6 @@ fn chunk_size(row: &Row, entry: &LaneEntry, adapter: &dyn Adapter, targets: usiz
         .map_or(CHUNK, |rate| (rate as usize).clamp(1, CHUNK));
     let marked = entry.on_ambiguous == OnAmbiguous::Park && row.has_marks();
     (targets > in_a_second || marked).then_some(in_a_second)
-}
-
-/// They are about to be asked for: should the process end now, nobody knows about them.
-fn marks(chunk: &[String]) -> Vec<RecipientUpdate> {
-    let words = "the process ended while this was being sent; it may or may not have gone out";
-    let mark = |address: &String| RecipientUpdate {
-        address: address.clone(),
-        state: RecipientState::Ambiguous,
-        provider_message_id: None,
-        cause: Some(Cause::new(AMBIGUOUS, words)),
-        tried: false,
-        wait: None,
-    };
-    chunk.iter().map(mark).collect()
-}
-
-/// What became of a chunk.
-fn updates(row: &Row, entry: &LaneEntry, chunk: &[String], outcome: Outcome) -> Vec<RecipientUpdate> {
-    let facts = AttemptFacts {
-        number: row.attempts.saturating_add(1),
-        unknowns: row.unknowns,
-        age: Duration::ZERO,
-        on_ambiguous: entry.on_ambiguous,
-        throttles: 0,
-    };
-    // There are others, so that each result is kept.
-    let others = (Duration::ZERO, Cause::new(TIMEOUT, ""));
-    let targets = Targets {
-        open: chunk,
-        later: Some(&others),
-        known: &row.known,
-        generation: row.generation,
-        suppressed: row.left_out.len(),
-    };
-    settle(&entry.retry, facts, targets, outcome, Jitter::random()).recipients
-}
-
-fn reports_of(outcome: Outcome, chunk: &[String]) -> Vec<RecipientReport> {
-    let all = |result: Result<domain::Accepted, Failure>| {
-        let report = |address: &String| RecipientReport {
-            address: address.clone(),
-            result: result.clone(),
-        };
-        chunk.iter().map(report).collect()
-    };
-    match outcome {
-        Outcome::Delivered(accepted) => all(Ok(accepted)),
-        Outcome::Failed(failure) => all(Err(failure)),
-        Outcome::Mixed(reports) => reports,
-    }
 }
 
 fn of_template(outcome: &Outcome) -> bool {

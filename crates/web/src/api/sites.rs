@@ -8,8 +8,9 @@ use crate::{
     dto::{
         job::JobView,
         page::Paged,
-        site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteView},
+        site::{NewSiteView, SiteView},
         site_bulk::{self, SiteBulkAsked, SiteCountAnswer},
+        site_messages::{ParkedActedView, ParkedPageView, SiteCallView},
     },
     fields::Fields,
     paging,

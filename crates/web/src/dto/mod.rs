@@ -26,6 +26,7 @@ pub mod replay;
 pub mod schedule;
 pub mod site;
 pub mod site_bulk;
+pub mod site_messages;
 pub mod submit;
 pub mod suppression;
 pub mod template;

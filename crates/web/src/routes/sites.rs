@@ -6,8 +6,9 @@ use crate::{
     api::sites,
     dto::{
         job::JobView,
-        site::{NewSiteView, ParkedActedView, ParkedPageView, SiteCallView, SiteRequest, SiteView},
+        site::{NewSiteView, SiteRequest, SiteView},
         site_bulk::{SiteBulkRequest, SiteCountAnswer},
+        site_messages::{ParkedActedView, ParkedPageView, SiteCallView},
     },
     endpoint::{Endpoint, get, post},
     problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, WrongState},
