@@ -35,6 +35,7 @@ mod providers;
 mod read;
 mod row;
 pub mod site;
+pub mod site_calls;
 pub mod sites;
 mod stream;
 mod submit;
@@ -58,9 +59,9 @@ pub use providers::{
 };
 pub use read::Page;
 pub use row::{AttemptTranscript, AuditRow, NotificationRow, SiteKpis, StatusReport, Waiting};
+pub use site_calls::{CallFilter, SiteCall};
 pub use sites::{
-    CallFilter, NewSite, ParkedCount, ParkedMessage, ParkedPage, SiteCall, SiteConflict, SiteDamage,
-    SitePair, SiteReport, SiteRow,
+    NewSite, ParkedCount, ParkedMessage, ParkedPage, SiteConflict, SiteDamage, SitePair, SiteReport, SiteRow,
 };
 pub use stream::Event;
 pub use submit::{Accepted, BatchAnswer};

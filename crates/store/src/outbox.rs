@@ -3,6 +3,8 @@
 //! Time: due times and leases are compared with the store's own clock, never with the caller's, so that nodes
 //! whose clocks disagree still agree on who holds a row. Callers therefore pass durations, not moments.
 
+mod lanes;
+
 use crate::{Result, extra::Extra};
 use async_trait::async_trait;
 use domain::{
@@ -12,6 +14,9 @@ use domain::{
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
 pub use domain::settle::{Cause, Ended};
+pub use lanes::{
+    Chores, HoldLane, Lane, LaneWaiting, LaneWant, LanesWaiting, MAX_PAUSES, NewPause, Owned, Pauses,
+};
 
 #[async_trait]
 pub trait Outbox: Debug + Send + Sync {
@@ -123,48 +128,6 @@ impl Ingested {
     pub fn is_new(&self) -> bool {
         matches!(self, Self::Accepted | Self::Replaced(_))
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LanesWaiting {
-    /// The store's clock when it looked.
-    pub now: Timestamp,
-    /// Goes up with every change of providers, lists, keys or tenants.
-    pub directory_version: i64,
-    pub lanes: Vec<LaneWaiting>,
-    pub chores: Chores,
-}
-
-/// What else is to be done by some node. Told along with the lanes, so that a node with nothing to do asks one question.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Chores {
-    /// There is a bulk action that nobody works on.
-    pub jobs: bool,
-    /// There are counts that have not been condensed.
-    pub counts: bool,
-    /// Something waits past its `expiresAt`.
-    pub expired: bool,
-    /// A provider is in trouble whose messages go on to the next one.
-    pub failover: bool,
-    /// The queue is large, and mostly rows that are gone ([`crate::Maintenance::compact_queue`]).
-    pub compact: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaneWaiting {
-    pub lane: LaneId,
-    pub next_due: Timestamp,
-    /// Present while the lane is held.
-    pub next_probe: Option<Timestamp>,
-    pub held: bool,
-    /// Not before, when the far end throttles.
-    pub not_before: Option<Timestamp>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaneWant {
-    pub lane: LaneId,
-    pub n: u32,
 }
 
 /// A claimed row, named the way every later write must name it.
@@ -299,82 +262,6 @@ pub enum Recorded {
     AlreadyRecorded,
     /// The lease was lost; what was learned was added. `completed`: a late success ended the row as Delivered.
     LostLease { completed: bool },
-}
-
-/// The most pauses of one lane that are told apart.
-pub const MAX_PAUSES: u64 = 10_000;
-
-/// What is not to be asked for in a lane for a while.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewPause {
-    /// A hash of what is paused.
-    pub key: i64,
-    pub wait: Duration,
-    /// The code of the failure that said so.
-    pub reason: String,
-}
-
-/// What is paused in a lane.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pauses {
-    pub version: i64,
-    pub until: Vec<(i64, Timestamp)>,
-}
-
-/// Who claims from a lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owned {
-    /// Another node does.
-    ByAnother,
-    /// This one, and nobody ever did before.
-    First,
-    /// This one, as before.
-    Still,
-    /// This one, after another.
-    TakenOver,
-}
-
-impl Owned {
-    pub(crate) fn after(before: Option<&str>, node: &str) -> Self {
-        match before {
-            None => Self::First,
-            Some(owner) if owner == node => Self::Still,
-            Some(_) => Self::TakenOver,
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct HoldLane {
-    pub lane: LaneId,
-    /// The settings the failed attempt used; none for an operator's hold.
-    pub config_version: Option<i64>,
-    pub reason: HoldReason,
-    pub detail: Option<String>,
-    /// Of the failure that showed it, the far end's own where it has one.
-    pub code: Option<String>,
-    /// When to probe first, and again after a failed probe.
-    pub probe_after: Option<Duration>,
-    pub actor: Actor,
-}
-
-impl HoldLane {
-    /// The person who holds it; none when it is the system.
-    pub(crate) fn held_by(&self) -> Option<&str> {
-        Some(self.actor.as_str()).filter(|by| *by != Actor::SYSTEM)
-    }
-}
-
-/// A lane as an operator sees it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Lane {
-    pub lane: LaneId,
-    pub tenant: TenantId,
-    pub provider: String,
-    pub config_version: i64,
-    pub hold: Option<Hold>,
-    pub not_before: Option<Timestamp>,
-    pub waiting: u64,
 }
 
 /// What is said about a row that expired.

@@ -1,5 +1,7 @@
 //! One attempt: from a claimed row to what came of it. Knows nothing of other rows. Sending itself is in [`super::sending`].
 
+mod row;
+
 use super::{
     fault::internal_fault,
     pauses::LanePauses,
@@ -12,66 +14,20 @@ use crate::{
     unsubscribe::Unsubscribing,
 };
 use domain::{
-    Content, Failure, OnAmbiguous, Outcome, RecipientResult, RecipientState, Scope, Timestamp, TraceContext,
-    Tracer, Transcript,
+    Content, Failure, OnAmbiguous, Outcome, Scope, Timestamp, Tracer, Transcript,
     code::{AMBIGUOUS, EXPIRED},
     retry::INTERRUPTIONS_BEFORE_PARK,
-    settle::{Cause, EXPIRED_IN_WORDS, Ended, RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
+    settle::{Cause, EXPIRED_IN_WORDS, Ended, SUPERSEDED, SUPERSEDED_IN_WORDS},
     suppression::NewSuppression,
     trace::{Span, SpanKind},
 };
 use futures_util::FutureExt;
+use row::split;
+pub(super) use row::{Outgoing, Row};
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
-use store::{
-    Outbox,
-    outbox::{Claimed, Lease},
-};
+use store::{Outbox, outbox::Claimed};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
-
-/// What is remembered of a row while it is being sent.
-#[derive(Debug)]
-pub(super) struct Row {
-    pub lease: Lease,
-    pub tenant: domain::TenantId,
-    pub id: domain::NotificationId,
-    pub lane: domain::LaneId,
-    pub generation: i32,
-    /// A newer one with the same key came while an earlier claim was out.
-    pub superseded: bool,
-    pub attempts: u32,
-    pub unknowns: u32,
-    pub interruptions: u32,
-    pub waiting_since: Timestamp,
-    pub known: Vec<RecipientResult>,
-    /// Who is left out of this attempt, because they asked not to be written to.
-    pub left_out: Vec<RecipientUpdate>,
-    /// The way out for the one recipient of a mail.
-    pub unsubscribe: Option<String>,
-    /// The hold that this row was let through to see whether the lane is well again.
-    pub probe: Option<domain::Hold>,
-    /// The claim's step of a trace, and the attempt's below it.
-    pub claim_step: Option<TraceContext>,
-    pub attempt_step: Option<TraceContext>,
-}
-
-impl Row {
-    /// Results are kept per recipient only where there is more than one.
-    pub fn left_out_if_tracked(&self) -> Vec<RecipientUpdate> {
-        match self.left_out.len() + self.known.len() > 1 {
-            true => self.left_out.clone(),
-            false => vec![],
-        }
-    }
-
-    /// Of some recipients it is not known whether they have it. From the first of them on nobody is asked for without being
-    /// marked before, so that who is not marked has certainly not been asked for.
-    pub fn has_marks(&self) -> bool {
-        let marked =
-            |r: &RecipientResult| r.state == RecipientState::Ambiguous && r.generation == self.generation;
-        self.known.iter().any(marked)
-    }
-}
 
 /// An attempt that is over, one way or another.
 #[derive(Debug)]
@@ -268,55 +224,6 @@ pub(super) fn park(code: &str, error: impl Into<String>) -> AttemptResult {
     AttemptResult::Concluded(Ended::Park {
         cause: Cause::new(code, error),
     })
-}
-
-/// A claimed row taken apart: what is remembered of it, and what goes out.
-fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outgoing) {
-    let row = Row {
-        lease: claimed.lease,
-        tenant: claimed.tenant,
-        id: claimed.id,
-        lane: claimed.lane,
-        generation: claimed.generation,
-        superseded: claimed.superseded,
-        attempts: claimed.attempts,
-        unknowns: claimed.unknowns,
-        interruptions: claimed.interruptions,
-        waiting_since: claimed.waiting_since,
-        known: claimed.known,
-        left_out: vec![],
-        unsubscribe: None,
-        probe,
-        claim_step: claimed.trace,
-        attempt_step: None,
-    };
-    let outgoing = Outgoing {
-        content: claimed.content,
-        site: claimed.site,
-        created_at: claimed.created_at,
-    };
-    (row, outgoing)
-}
-
-/// The part of a claimed row that goes out.
-pub(super) struct Outgoing {
-    pub content: Box<Content>,
-    pub site: Option<String>,
-    pub created_at: Timestamp,
-}
-
-impl Outgoing {
-    pub fn message(self, row: &Row, targets: Vec<String>) -> delivery::Message {
-        delivery::Message {
-            id: row.id,
-            content: self.content,
-            targets,
-            site: self.site,
-            created_at: self.created_at,
-            trace: row.attempt_step,
-            unsubscribe: row.unsubscribe.clone(),
-        }
-    }
 }
 
 #[cfg(test)]

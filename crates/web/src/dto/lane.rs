@@ -2,7 +2,7 @@
 
 use super::{
     names::{LaneStateName, Span, Time},
-    notification::HoldView,
+    waiting::HoldView,
 };
 use central::lanes::LaneNow;
 use domain::{Timestamp, retry::human};

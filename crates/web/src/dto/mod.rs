@@ -34,3 +34,4 @@ pub mod template_preview;
 pub mod tenant;
 pub mod transcript;
 pub mod user;
+pub mod waiting;

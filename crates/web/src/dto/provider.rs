@@ -5,8 +5,8 @@ use super::{
         HoldReasonName, OnAmbiguousName, OutcomeName, ReceiptsByName, SettingDefault, SettingTypeName,
         ShapeName, Span, TypeName,
     },
-    notification::HoldView,
     transcript::TranscriptPart,
+    waiting::HoldView,
 };
 use central::providers::{ProviderService, TestReport};
 use delivery::{Kind, Setting, SettingType, When, receipt::ReceiptsBy};

@@ -3,6 +3,8 @@
 //! Always true: a write that follows a claim names its token; who lost it changes nothing here and goes on in
 //! [`super::late`].
 
+mod later;
+
 use super::{late, sql};
 use crate::{
     Result,
@@ -15,6 +17,7 @@ use domain::{
     Actor, AuditKind, AuditStatus, LaneId, LeaseToken, Seq, Status, TenantId, Timestamp,
     settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
 };
+use later::{postponed, retried, waits};
 use rusqlite::{OptionalExtension, Row, params};
 
 pub(in crate::sqlite) fn record(s: &mut WriteSession<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
@@ -258,101 +261,6 @@ fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kep
         generation: left.generation,
         superseded: false,
     }))
-}
-
-fn retried(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
-    let Ended::Retry {
-        after,
-        unknown,
-        cause,
-    } = &attempt.ended
-    else {
-        return Ok(None);
-    };
-    let due_at = (s.now + *after).as_millis();
-    let lease = attempt.lease;
-    let retried = s
-        .conn
-        .prepare_cached(sql::record_retry)?
-        .query_row(
-            params![
-                lease.seq.0,
-                lease.token.0,
-                unknown,
-                due_at,
-                cause.code,
-                cause.provider_code,
-                cause.error,
-                attempt.in_doubt
-            ],
-            |row| {
-                Ok((
-                    TenantId(row.get(0)?),
-                    row.get::<_, Option<String>>(1)?,
-                    kept(row)?,
-                ))
-            },
-        )
-        .optional()?;
-    let Some((tenant, site, kept)) = retried else {
-        return Ok(None);
-    };
-    s.counts.one(s.now, tenant, site.as_deref(), Counted::Retried);
-    Ok(Some(kept))
-}
-
-fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept {
-        generation: row.get("generation")?,
-        superseded: row.get("superseded")?,
-    })
-}
-
-fn postponed(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
-    let Ended::Postpone { after, cause } = &attempt.ended else {
-        return Ok(None);
-    };
-    let lease = attempt.lease;
-    let found = s
-        .conn
-        .prepare_cached(sql::record_postpone)?
-        .query_row(
-            params![
-                lease.seq.0,
-                lease.token.0,
-                (s.now + *after).as_millis(),
-                cause.code,
-                cause.provider_code,
-                cause.error,
-                attempt.in_doubt
-            ],
-            kept,
-        )
-        .optional()?;
-    Ok(found)
-}
-
-fn waits(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
-    let Ended::Wait { cause } = &attempt.ended else {
-        return Ok(None);
-    };
-    let lease = attempt.lease;
-    let found = s
-        .conn
-        .prepare_cached(sql::record_wait)?
-        .query_row(
-            params![
-                lease.seq.0,
-                lease.token.0,
-                cause.code,
-                cause.provider_code,
-                cause.error,
-                attempt.in_doubt
-            ],
-            kept,
-        )
-        .optional()?;
-    Ok(found)
 }
 
 /// What receipts of this attempt are found by. Nothing to do for lanes that get none.
