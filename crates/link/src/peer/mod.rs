@@ -24,6 +24,8 @@ const PROTOCOL: u32 = 1;
 const MESSAGE_BYTES: usize = 16 << 20;
 /// How long an active waits for something to happen before it says that nothing has.
 pub const FOLLOW_WAIT: Duration = Duration::from_secs(1);
+/// Whoever follows asks again within this, however little happens.
+pub const FOLLOWED_WITHIN: Duration = FOLLOW_WAIT.saturating_mul(2);
 
 /// What a machine says about itself, besides where it stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

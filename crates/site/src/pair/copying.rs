@@ -89,8 +89,18 @@ impl Pair {
                 }
             }
         }
-        let mut position = began.position;
+        let (mut position, mut followed) = (began.position, began);
         loop {
+            // While a copy takes long the active one may go on without this machine, in another turn: what is fetched from here on is
+            // of that. A file that did not know of the turn would seem to have forked, and all of it would be copied again.
+            let now = session.look().await?;
+            if (&now.history, now.stale, now.vouches) != (&followed.history, followed.stale, followed.vouches)
+            {
+                let joined = self.node().await?.joins(&now.history, now.vouches);
+                let adopted = side.follow(now.history.clone(), now.stale, joined).await;
+                adopted.map_err(broken)?;
+                followed = now;
+            }
             let gone = "what changed during the copy is not in its log any more";
             let changes = session.changes(position).await?.ok_or(gone)?;
             let all = changes.are_all();

@@ -3,7 +3,7 @@
 
 use super::{Pair, lease_state::Until};
 use domain::{lock::lock, pair::Role};
-use link::peer::FOLLOW_WAIT;
+use link::peer::FOLLOWED_WITHIN;
 use std::{sync::atomic::Ordering, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
@@ -79,7 +79,7 @@ impl Pair {
     /// Whether the standby fetched what changed a moment ago, and had got what it fetched before.
     pub(super) fn is_fetched_from(&self, lease: Duration) -> bool {
         let fetched = *lock(&self.fetched_at);
-        fetched.is_some_and(|at| at.elapsed() < lease.max(2 * FOLLOW_WAIT))
+        fetched.is_some_and(|at| at.elapsed() < lease.max(FOLLOWED_WITHIN))
     }
 
     /// The standby asks for what comes after this place, and the last change is `head`. One that asks for the same again and again

@@ -3,7 +3,7 @@
 use super::Pair;
 use async_trait::async_trait;
 use domain::pair::{Meeting, Node, Plan, Role};
-use link::peer::{self, PeerSession};
+use link::peer::{self, FOLLOWED_WITHIN, PeerSession};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -12,6 +12,7 @@ use store::{
     buffer::replication::{LOG_LIMIT, SCHEMA},
     loops::{About, Loop, Swept},
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How often an active one looks at the other, and how soon one that cannot be asked is asked again.
@@ -24,6 +25,8 @@ pub(crate) struct Watch {
     pair: Arc<Pair>,
     stop: CancellationToken,
     session: Option<PeerSession>,
+    /// When the other was last asked for what changed.
+    asked_at: Option<Instant>,
 }
 
 /// What one look came to.
@@ -75,6 +78,7 @@ impl Watch {
             pair,
             stop,
             session: None,
+            asked_at: None,
         }
     }
 
@@ -89,8 +93,10 @@ impl Watch {
         }
         let session = match &mut self.session {
             Some(session) => {
-                // A standby that follows hears of a change with what it fetches.
-                let again = pair.looks_again.swap(false, Ordering::SeqCst);
+                // A standby that follows hears of a change with what it fetches. After a longer pause the active one may have gone
+                // on without it, in another turn.
+                let paused = self.asked_at.is_none_or(|at| at.elapsed() >= FOLLOWED_WITHIN);
+                let again = pair.looks_again.swap(false, Ordering::SeqCst) || paused;
                 if ours.role == Role::Active || session.node.role != Role::Active || again {
                     session.node = session.look().await?;
                 }
@@ -126,6 +132,7 @@ impl Watch {
                         session.about.version
                     ));
                 }
+                self.asked_at = Some(Instant::now());
                 follow(&pair, session, &ours, plan).await
             }
         }

@@ -20,7 +20,7 @@ fn a_long_notification(n: u64) -> Outgoing {
 }
 
 /// Messages that make several parts of a copy.
-async fn notify_much(live: &Live) -> Vec<MessageId> {
+pub async fn notify_much(live: &Live) -> Vec<MessageId> {
     let active = live.becomes(Role::Active).await;
     let mut ids = vec![];
     for n in 0..MANY {
