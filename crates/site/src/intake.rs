@@ -110,9 +110,9 @@ impl Site {
     }
 
     async fn accept(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
-        if self.engine.is_stopping() {
-            return Err(SendError::Stopping);
-        }
+        // Until this has ended the agent has not stopped, and the other machine does not take over: an attempt that began after would
+        // be made there as well.
+        let _begun = self.engine.begin().ok_or(SendError::Stopping)?;
         let began = Instant::now();
         let mut new = self.new_message(&outgoing)?;
         let step = match outgoing.category.is_forwarded() {

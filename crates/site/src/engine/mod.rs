@@ -31,7 +31,10 @@ use store::{
     buffer::{Attempted, Recorded, TargetDue},
 };
 use tokio::task::JoinHandle;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
 use tracing::{error, warn};
 
 /// Cheap to clone; all clones are one engine.
@@ -205,6 +208,13 @@ impl Engine {
 
     pub fn is_stopping(&self) -> bool {
         self.soft.is_cancelled()
+    }
+
+    /// Something begins that [`stop`](Self::stop) waits for; none where nothing begins any more. Taken before it is looked: a stop
+    /// that is not seen here sees what was taken.
+    pub(crate) fn begin(&self) -> Option<TaskTrackerToken> {
+        let begun = self.tasks.token();
+        (!self.is_stopping()).then_some(begun)
     }
 
     /// Messages that stay because nobody delivers their category or knows their target.

@@ -3,7 +3,7 @@
 use super::{Engine, Tried};
 use domain::Actor;
 use store::{
-    Result,
+    Error, Result,
     buffer::{Begun, Message, MessageId, MessageStatus},
 };
 
@@ -25,6 +25,8 @@ impl Engine {
     /// Tries a waiting message at once. The attempt counts like any other and runs to its end whether or not the
     /// caller waits for it.
     pub async fn try_waiting(&self, id: MessageId, actor: &Actor) -> Result<TriedNow> {
+        let stopping = || Error::unavailable("the agent is stopping");
+        let _begun = self.begin().ok_or_else(stopping)?;
         let Some(message) = self.buffer.message(id).await? else {
             return Ok(TriedNow::NotFound);
         };

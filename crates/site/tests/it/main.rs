@@ -14,6 +14,7 @@ mod lifecycle;
 mod news;
 mod pair;
 mod pair_central;
+mod pair_handover;
 mod pair_trouble;
 mod pair_turns;
 mod pair_world;
