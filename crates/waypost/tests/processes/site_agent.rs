@@ -27,13 +27,18 @@ pub struct AgentProcess {
 impl AgentProcess {
     /// Starts the process and waits until it answers.
     pub async fn start(setup: &SiteSetup) -> Self {
+        Self::start_at(setup, "127.0.0.1:0").await
+    }
+
+    /// The same, where it is to listen.
+    pub async fn start_at(setup: &SiteSetup, listen: &str) -> Self {
         let port_file = setup.folder.join(format!("{}.site-port", setup.id));
         let _ = std::fs::remove_file(&port_file);
         let log = setup.folder.join(format!("{}.site-log", setup.id));
         let config = setup.folder.join(format!("{}.toml", setup.id));
         let database = setup.folder.join(format!("{}.db", setup.id));
         let text = format!(
-            "[site]\nid = {:?}\ncentral = [{:?}]\nkey = {:?}\nlisten = \"127.0.0.1:0\"\ndatabase = {:?}\n\
+            "[site]\nid = {:?}\ncentral = [{:?}]\nkey = {:?}\nlisten = {listen:?}\ndatabase = {:?}\n\
              default_retry_interval = \"1s\"\nretry_timer_interval = \"100ms\"\n{}\n",
             setup.id, setup.central, setup.key, database, setup.more
         );
@@ -51,6 +56,11 @@ impl AgentProcess {
             site: one_try(&format!("http://{address}")),
             log,
         }
+    }
+
+    pub fn listens_at(&self) -> String {
+        let address = self.site.url().trim_start_matches("http://");
+        address.trim_end_matches('/').to_owned()
     }
 
     pub fn log_tail(&self) -> String {

@@ -39,11 +39,15 @@ fn site(folder: &Path, central: &str, key: &str) -> SiteSetup {
     }
 }
 
-/// Every notification of the site at central, in the order in which central took them in.
 async fn at_central(node: &Node) -> Vec<NotificationId> {
+    at_central_from(node, SITE).await
+}
+
+/// Every notification of the site at central, in the order in which central took them in.
+pub async fn at_central_from(node: &Node, site: &str) -> Vec<NotificationId> {
     let filter = Filter {
         by: TextFilters {
-            site: Some(SITE.into()),
+            site: Some(site.into()),
             ..TextFilters::default()
         },
         ..Filter::default()
@@ -73,7 +77,7 @@ async fn send(site: &Site, n: usize, acknowledged: &Mutex<Vec<NotificationId>>) 
     }
 }
 
-fn assert_once(accepted: &[NotificationId], rows: &[NotificationId]) {
+pub fn assert_once(accepted: &[NotificationId], rows: &[NotificationId]) {
     let there: HashSet<_> = rows.iter().collect();
     assert_eq!(there.len(), rows.len(), "central has each of them once");
     let lost: Vec<_> = accepted.iter().filter(|id| !there.contains(id)).collect();

@@ -155,8 +155,8 @@ impl LookedInto {
     }
 }
 
-pub async fn looked_into(folder: &Path, after: i64) -> LookedInto {
-    let file = folder.join("north.db");
+/// What is in it, and what of that came after this change.
+pub async fn looked_into(file: &Path, after: i64) -> LookedInto {
     let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
     let (mut all, mut next) = (vec![], None);
     loop {
@@ -233,7 +233,7 @@ async fn what_a_lost_machine_had_and_its_standby_lacks_was_taken_in_after_the_la
         // Its disk is thrown away; here it is looked at before.
         let gone = active.1.folder.with_extension("gone");
         std::fs::rename(&active.1.folder, &gone).unwrap();
-        let looked = looked_into(&gone, position).await;
+        let looked = looked_into(&gone.join("north.db"), position).await;
         if let Some((turn, missing)) = before.take() {
             looked.were_born_after(turn, &missing);
         }
@@ -288,7 +288,11 @@ async fn a_handover_by_command_refuses_senders_for_a_moment_and_loses_nothing() 
     is_a("Standby", &a).await;
     let all = acknowledged.lock().unwrap().clone();
     for id in &all {
-        assert_eq!(b.site.status(*id).await.unwrap().status, "Forwarding", "{id}");
+        // It may just be starting anew as the active one.
+        until("what was acknowledged to be there", &b, async || {
+            is_kept(&b, *id).await
+        })
+        .await;
     }
     let refused = Notify::to("ops").send(&a.site, "no", "no").await.unwrap_err();
     assert!(refused.to_string().contains("standby"), "{refused}");
