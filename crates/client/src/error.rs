@@ -1,6 +1,6 @@
 //! What a caller can do about a failure. Everything central says in problem+json ends up here.
 
-use domain::{FieldError, Status};
+use domain::{FieldError, Status, TrackedOperationId};
 use serde::Deserialize;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -58,6 +58,10 @@ pub enum Error {
         detail: String,
         retry_after: Option<std::time::Duration>,
     },
+    /// A call or write was sent to the standby of a site, and whether the active machine took it is not known. Look it up by this id, or
+    /// send it again under it.
+    #[error("{detail}")]
+    OutcomeUnknown { id: TrackedOperationId, detail: String },
     /// The client itself was set up wrongly.
     #[error("{0}")]
     Setup(String),
@@ -100,6 +104,8 @@ struct Problem {
     errors: Option<Vec<FieldError>>,
     #[serde(default)]
     notification_status: Option<Status>,
+    #[serde(default)]
+    tracked_operation_id: Option<TrackedOperationId>,
 }
 
 /// The error that an answer of this status and body is.
@@ -124,8 +130,12 @@ pub(crate) fn from_answer(status: u16, retry_after: Option<std::time::Duration>,
         detail,
         errors,
         notification_status: found,
+        tracked_operation_id: tracked,
     } = problem;
     let detail = detail.filter(|d| !d.is_empty()).unwrap_or(title);
+    if let Some(id) = tracked.filter(|_| code == "outcome_unknown") {
+        return Error::OutcomeUnknown { id, detail };
+    }
     match status {
         401 => Error::Unauthorized { detail },
         403 => Error::Forbidden { detail },
@@ -161,6 +171,20 @@ mod tests {
         let body = br#"{"code":"validation_failed","title":"x","detail":null,
             "errors":[{"field":"body","problem":"is missing"}]}"#;
         assert_eq!(from_answer(422, None, body).to_string(), "body: is missing");
+    }
+
+    #[test]
+    fn a_call_of_which_nobody_knows_what_became_says_its_id_and_is_not_sent_again_by_itself() {
+        let body = br#"{"code":"outcome_unknown","title":"x","detail":"nobody knows",
+            "trackedOperationId":"0190a5f0-7c1e-7000-8000-000000000001"}"#;
+        let error = from_answer(503, None, body);
+        assert!(!error.may_pass());
+        match error {
+            Error::OutcomeUnknown { id, .. } => {
+                assert_eq!(id.to_string(), "0190a5f0-7c1e-7000-8000-000000000001");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

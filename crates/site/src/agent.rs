@@ -3,7 +3,7 @@
 use crate::{
     background::{Due, Purge},
     forwarder::{Forwarder, Forwarding},
-    pair::{Renewing, Watch},
+    pair::{OwnRows, Renewing, Watch},
     site::Site,
     telemetry::Reporter,
 };
@@ -36,6 +36,14 @@ impl Agent {
             info!(site.id = %site.settings.id, "the site agent runs as the standby: it keeps a copy and sends nothing");
             return Ok(Self::with_loops(site, Self::start_watch));
         }
+        match site.pair() {
+            Some(pair) => pair.own.take_into(&site.buffer).await?,
+            None => {
+                let (settings, clock) = (&site.settings, site.clock.clone());
+                let own = OwnRows::beside(site.buffer.path(), &settings.node, clock);
+                own.take_into(&site.buffer).await?
+            }
+        };
         for damage in site.buffer.damage().await? {
             error!(
                 file = damage.file,
@@ -129,6 +137,9 @@ impl Agent {
     /// The same, and closes the buffer.
     pub async fn stop(&self) {
         self.rest().await;
+        if let Some(pair) = self.site.pair() {
+            pair.own.close().await;
+        }
         self.site.buffer.close().await;
         info!(site.id = %self.site.settings.id, "the site agent has stopped");
     }

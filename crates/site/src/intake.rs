@@ -6,12 +6,13 @@ use crate::{engine::Tried, engine::words, site::Site};
 use domain::{
     FieldError, Timestamp, TraceContext,
     field_error::in_words,
+    pair::Role,
     site::{Category, OperationStatus},
     trace::{Span, SpanKind},
 };
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use store::buffer::{Enqueued, Message, MessageId, MessageStatus, NewMessage, Origin, Start, Step};
+use store::buffer::{Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Origin, Start, Step};
 use uuid::Uuid;
 
 /// What a message may wait between two attempts.
@@ -94,14 +95,27 @@ pub enum SendError {
     NoRoom(String),
     #[error("the agent is stopping")]
     Stopping,
+    /// This machine is the standby, and cannot pass it on.
+    #[error("{0}")]
+    Standby(String),
+    /// This machine is the standby: the active one may have taken the call or write, and may not.
+    #[error(
+        "whether the active machine has taken {0} is not known; ask for it, or send it again under the same id"
+    )]
+    OutcomeUnknown(MessageId),
     #[error("the buffer cannot be used")]
     Unavailable(#[from] store::Error),
 }
 
 impl Site {
     /// Takes a message in and, unless told otherwise, tries a call or write at once. Notifications are the
-    /// forwarder's, which is woken by them. What stays here is waited for at the standby, where that is asked for.
+    /// forwarder's, which is woken by them. What stays here is waited for at the standby, where that is asked for. A standby passes
+    /// it on to the active one.
     pub async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
+        if let Some(pair) = self.pair().filter(|pair| pair.role() == Role::Standby) {
+            let new = self.new_message(&outgoing)?;
+            return pair.pass_on(&outgoing, new).await;
+        }
         let mut sent = self.accept(outgoing).await?;
         if let Some(pair) = self.pair().filter(|_| sent.was_buffered) {
             sent.replicated = pair.replicated().await;
@@ -139,18 +153,7 @@ impl Site {
         let ticket = match self.buffer.enqueue(new.clone(), start).await? {
             Enqueued::New(ticket) => ticket,
             Enqueued::NoRoom(why) => return Err(SendError::NoRoom(why)),
-            Enqueued::Known(known) if !known.same_content => {
-                return Err(SendError::Conflict(format!("{id} is the id of another message")));
-            }
-            Enqueued::Known(known) => {
-                return Ok(Sent {
-                    accepted: !matches!(known.status, Some(OperationStatus::Failed)),
-                    was_buffered: known.buffered,
-                    duplicate: true,
-                    status: known.status,
-                    ..Sent::buffered(id)
-                });
-            }
+            Enqueued::Known(known) => return Sent::known(id, known),
         };
         if let Some(context) = step {
             self.settings.tracer.tell(Span {
@@ -165,11 +168,7 @@ impl Site {
             });
         }
         if !immediate {
-            let tracked = !outgoing.category.is_forwarded();
-            return Ok(Sent {
-                status: tracked.then_some(OperationStatus::Submitted),
-                ..Sent::buffered(id)
-            });
+            return Ok(Sent::queued(id, outgoing.category));
         }
         let message = begun(new, ticket, self.clock.now());
         Ok(Sent::after(id, self.engine.try_now(message).await))
@@ -201,6 +200,17 @@ impl Site {
             retry_interval: interval,
             origin: outgoing.origin.clone(),
         })
+    }
+}
+
+/// The same with where the caller stands in a trace. After the content was hashed: the same message from another trace is the same.
+pub(crate) fn keepable(new: NewMessage, trace: Option<TraceContext>) -> NewMessage {
+    match trace.filter(|_| new.category.is_forwarded()) {
+        Some(trace) => NewMessage {
+            payload: crate::payload::with_trace(new.payload, trace),
+            ..new
+        },
+        None => new,
     }
 }
 
@@ -244,6 +254,29 @@ impl Sent {
             result: None,
             error: None,
         }
+    }
+
+    /// In the buffer, not tried yet.
+    pub(crate) fn queued(id: MessageId, category: Category) -> Self {
+        let tracked = !category.is_forwarded();
+        Self {
+            status: tracked.then_some(OperationStatus::Submitted),
+            ..Self::buffered(id)
+        }
+    }
+
+    /// The same id was sent before.
+    pub(crate) fn known(id: MessageId, known: Known) -> Result<Self, SendError> {
+        if !known.same_content {
+            return Err(SendError::Conflict(format!("{id} is the id of another message")));
+        }
+        Ok(Self {
+            accepted: !matches!(known.status, Some(OperationStatus::Failed)),
+            was_buffered: known.buffered,
+            duplicate: true,
+            status: known.status,
+            ..Self::buffered(id)
+        })
     }
 
     /// What the immediate attempt came to.

@@ -2,13 +2,13 @@
 //! central cannot be asked.
 
 use crate::site::Site;
-use domain::{NotificationId, Status, Timestamp, lock::lock};
+use domain::{NotificationId, Status, Timestamp, TrackedOperationId, lock::lock};
 use link::RemoteStatus;
 use std::{
     collections::{HashMap, VecDeque},
     time::Duration,
 };
-use store::buffer::{End, Message, MessageStatus, Tombstone};
+use store::buffer::{End, Message, MessageStatus, Tombstone, Tracking};
 
 /// Answers of central that are remembered.
 const HEARD_STATUSES: usize = 1_000;
@@ -68,6 +68,11 @@ impl Site {
                 MessageStatus::Parked => Whereabouts::ParkedHere(Box::new(message)),
             });
         }
+        if let Some(pair) = self.pair()
+            && let Some(message) = pair.own.message(id.into()).await?
+        {
+            return Ok(Whereabouts::Forwarding(Box::new(message)));
+        }
         let tombstone = self.buffer.tombstone(id.into()).await?;
         let handed_over_at = match tombstone {
             Some(t) if t.end == End::Discarded => {
@@ -94,6 +99,14 @@ impl Site {
                 }
             }
         })
+    }
+
+    /// What became of a call or write, as far as this machine knows.
+    pub async fn tracking(&self, id: TrackedOperationId) -> store::Result<Option<Tracking>> {
+        match (self.buffer.tracking(id).await?, self.pair()) {
+            (None, Some(pair)) => pair.own.tracking(id).await,
+            (found, _) => Ok(found),
+        }
     }
 
     async fn ask_central(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {

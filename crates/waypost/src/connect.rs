@@ -50,7 +50,7 @@ pub struct Connect {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Site agent")]
 pub struct ConnectSite {
-    /// Where the agent of this machine is
+    /// Where the agent of this machine is; of two machines that are named for programs, the first
     #[arg(
         long,
         global = true,
@@ -77,7 +77,8 @@ impl ConnectSite {
                 .with_context(|| format!("cannot read the token file {}", file.display()))?,
             None => std::env::var("WAYPOST_SITE_TOKEN").unwrap_or_default(),
         };
-        Ok(client::site::Site::new(&self.site_url, token.trim())?)
+        let first = self.site_url.split(',').next().unwrap_or_default();
+        Ok(client::site::Site::new(first.trim(), token.trim())?)
     }
 }
 

@@ -35,7 +35,8 @@ pub struct Pair {
     /// Why calls and writes that both machines know are not attempted.
     #[serde(default)]
     pub held: Option<String>,
-    /// Of the active one: messages that the other machine does not have yet, counted up to 10,000.
+    /// Messages that the other machine does not have yet: of the active one counted up to 10,000, of a standby those it keeps for the
+    /// active one.
     #[serde(default)]
     pub own_rows: Option<u64>,
     pub other: OtherMachine,

@@ -1,8 +1,9 @@
 //! The end that asks.
 
 use super::{
-    About, MESSAGE_BYTES, PROTOCOL, TakenIn,
+    About, MESSAGE_BYTES, NotSent, PROTOCOL, SendAnswered, SendAsked, TakenIn,
     proof::{self, Side},
+    send,
     wire::{self, v1, v1::peer_client},
 };
 use crate::{
@@ -19,7 +20,7 @@ use secrecy::SecretString;
 use std::{collections::BTreeMap, fmt, io, sync::Arc, time::Duration};
 use tokio::time::timeout;
 use tonic::{
-    Response, Status,
+    Code, Response, Status,
     transport::{Channel, Endpoint},
 };
 use uuid::Uuid;
@@ -251,5 +252,32 @@ impl PeerSession {
         let promised = within(LEASE_TIMEOUT, self.client.promise(asked)).await?;
         let lease = promised.lease_ms.map(Duration::from_millis);
         Ok(lease.ok_or(promised.reason))
+    }
+
+    /// Has the active one take this message in, within this time. Only what the other itself says in so many words is certain: a
+    /// connection that broke may have carried the question.
+    pub async fn send(&mut self, message: SendAsked, within: Duration) -> Result<SendAnswered, NotSent> {
+        let asked = send::asked_out(self.session.clone(), message);
+        match timeout(within, self.client.send(asked)).await {
+            Ok(Ok(answered)) => send::answered_in(answered.into_inner()).map_err(NotSent::Unknown),
+            Ok(Err(status)) => {
+                let certain = matches!(
+                    status.code(),
+                    Code::FailedPrecondition | Code::Unauthenticated | Code::Unimplemented
+                );
+                let words = match status.message() {
+                    "" => status.code().to_string(),
+                    words => words.to_owned(),
+                };
+                Err(match certain {
+                    true => NotSent::NotTaken(words),
+                    false => NotSent::Unknown(words),
+                })
+            }
+            Err(_) => Err(NotSent::Unknown(format!(
+                "no answer came within {} s",
+                within.as_secs()
+            ))),
+        }
     }
 }

@@ -6,11 +6,13 @@
 
 mod client;
 mod proof;
+mod send;
 mod server;
 mod wire;
 
 pub use client::{PeerOptions, PeerSession, connect};
 pub use proof::digest;
+pub use send::{FarEndRefusal, NotSent, SendAnswered, SendAsked, SendRefused, SendTaken};
 pub use server::{listen, serve};
 
 use async_trait::async_trait;
@@ -73,4 +75,7 @@ pub trait PeerHost: Send + Sync + 'static {
 
     /// The other is active, in this turn, and asks this one not to take over for a while: for how long that is promised.
     async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String>;
+
+    /// The other, which is the standby, was sent this message: it is taken in here as if it had been sent here.
+    async fn send(&self, message: SendAsked) -> Result<SendAnswered, NotSent>;
 }

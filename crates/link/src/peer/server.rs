@@ -1,8 +1,9 @@
 //! The end that is asked.
 
 use super::{
-    About, MESSAGE_BYTES, PROTOCOL, PeerHost,
+    About, MESSAGE_BYTES, NotSent, PROTOCOL, PeerHost,
     proof::{self, Side},
+    send,
     wire::{self, v1, v1::peer_server},
 };
 use crate::transport::{Peer, Wire};
@@ -24,8 +25,10 @@ use uuid::Uuid;
 const KEEP_ALIVE: Duration = Duration::from_secs(4);
 /// Numbers that were given out and not answered yet; a stranger's many take the place of its own.
 const OPEN_NONCES: usize = 64;
-/// Sessions at once: the other machine's, and one or two that it has lost.
-const SESSIONS: usize = 4;
+/// Sessions at once: the other machine's (it follows, asks for the lease, passes messages on), and some that it has lost.
+const SESSIONS: usize = 8;
+/// Questions at once on one connection. A message that was passed on is tried before it is answered.
+const STREAMS: u32 = 32;
 
 /// Listens. Without TLS only this machine is listened to, unless that was forced: messages are sent as they are.
 pub fn listen(address: SocketAddr, tls: bool, insecure: bool) -> io::Result<std::net::TcpListener> {
@@ -68,7 +71,7 @@ where
     Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE))
         .http2_keepalive_timeout(Some(KEEP_ALIVE))
-        .max_concurrent_streams(8)
+        .max_concurrent_streams(STREAMS)
         .add_service(service)
         .serve_with_incoming_shutdown(incoming, stop.cancelled_owned())
         .await
@@ -248,5 +251,16 @@ impl peer_server::Peer for Service {
                 reason,
             },
         }))
+    }
+
+    async fn send(&self, request: Request<v1::SendAsked>) -> Result<Response<v1::SendAnswered>, Status> {
+        let asked = request.into_inner();
+        self.session(&asked.session)?;
+        let message = send::asked_in(asked).map_err(refused)?;
+        match self.host.send(message).await {
+            Ok(answered) => Ok(Response::new(send::answered_out(answered))),
+            Err(NotSent::NotTaken(why)) => Err(refused(why)),
+            Err(NotSent::Unknown(why)) => Err(Status::unknown(why)),
+        }
     }
 }

@@ -225,6 +225,144 @@ pub struct Promised {
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SendAsked {
+    #[prost(bytes = "vec", tag = "1")]
+    pub session: ::prost::alloc::vec::Vec<u8>,
+    /// Given by the asker: sending it again under the same id is harmless.
+    #[prost(bytes = "vec", tag = "2")]
+    pub id: ::prost::alloc::vec::Vec<u8>,
+    #[prost(string, tag = "3")]
+    pub category: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub target: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub payload: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "6")]
+    pub summary: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "7")]
+    pub instance: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "8")]
+    pub script: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "9")]
+    pub execution: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "10")]
+    pub parent_execution: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint32, optional, tag = "11")]
+    pub max_retries: ::core::option::Option<u32>,
+    #[prost(uint64, optional, tag = "12")]
+    pub retry_interval_ms: ::core::option::Option<u64>,
+    /// A call or write is to be tried at once.
+    #[prost(bool, tag = "13")]
+    pub immediate: bool,
+    #[prost(string, optional, tag = "14")]
+    pub traceparent: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SendAnswered {
+    #[prost(oneof = "send_answered::Is", tags = "1, 2")]
+    pub is: ::core::option::Option<send_answered::Is>,
+}
+/// Nested message and enum types in `SendAnswered`.
+pub mod send_answered {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Is {
+        #[prost(message, tag = "1")]
+        Taken(super::SendTaken),
+        #[prost(message, tag = "2")]
+        Refused(super::SendRefused),
+    }
+}
+/// Taken in, or refused for good by the far end.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SendTaken {
+    #[prost(bool, tag = "1")]
+    pub accepted: bool,
+    #[prost(bool, tag = "2")]
+    pub was_buffered: bool,
+    #[prost(bool, tag = "3")]
+    pub duplicate: bool,
+    #[prost(string, optional, tag = "4")]
+    pub status: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(bool, optional, tag = "5")]
+    pub replicated: ::core::option::Option<bool>,
+    /// What the far end answered, as JSON.
+    #[prost(string, optional, tag = "6")]
+    pub result: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "7")]
+    pub error: ::core::option::Option<FarEndRefusal>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FarEndRefusal {
+    #[prost(string, tag = "1")]
+    pub code: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub detail: ::prost::alloc::string::String,
+    #[prost(uint32, optional, tag = "3")]
+    pub http_status: ::core::option::Option<u32>,
+}
+/// Nothing was taken in.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SendRefused {
+    #[prost(enumeration = "send_refused::Why", tag = "1")]
+    pub why: i32,
+    #[prost(string, tag = "2")]
+    pub words: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub fields: ::prost::alloc::vec::Vec<BadField>,
+}
+/// Nested message and enum types in `SendRefused`.
+pub mod send_refused {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Why {
+        Unspecified = 0,
+        Invalid = 1,
+        Conflict = 2,
+        NoRoom = 3,
+    }
+    impl Why {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "WHY_UNSPECIFIED",
+                Self::Invalid => "WHY_INVALID",
+                Self::Conflict => "WHY_CONFLICT",
+                Self::NoRoom => "WHY_NO_ROOM",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "WHY_UNSPECIFIED" => Some(Self::Unspecified),
+                "WHY_INVALID" => Some(Self::Invalid),
+                "WHY_CONFLICT" => Some(Self::Conflict),
+                "WHY_NO_ROOM" => Some(Self::NoRoom),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BadField {
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub problem: ::prost::alloc::string::String,
+}
 /// Generated client implementations.
 pub mod peer_client {
     #![allow(
@@ -499,6 +637,28 @@ pub mod peer_client {
                 .insert(GrpcMethod::new("waypost.peer.v1.Peer", "Promise"));
             self.inner.unary(req, path, codec).await
         }
+        /// The asker is the standby, and was sent a message: the one who is asked takes it in as if it had been sent there. An answer says
+        /// what became of it; FAILED_PRECONDITION and UNAUTHENTICATED say that it was not taken; anything else leaves that open.
+        pub async fn send(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SendAsked>,
+        ) -> std::result::Result<tonic::Response<super::SendAnswered>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/waypost.peer.v1.Peer/Send",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("waypost.peer.v1.Peer", "Send"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -558,6 +718,12 @@ pub mod peer_server {
             &self,
             request: tonic::Request<super::AskPromise>,
         ) -> std::result::Result<tonic::Response<super::Promised>, tonic::Status>;
+        /// The asker is the standby, and was sent a message: the one who is asked takes it in as if it had been sent there. An answer says
+        /// what became of it; FAILED_PRECONDITION and UNAUTHENTICATED say that it was not taken; anything else leaves that open.
+        async fn send(
+            &self,
+            request: tonic::Request<super::SendAsked>,
+        ) -> std::result::Result<tonic::Response<super::SendAnswered>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct PeerServer<T> {
@@ -1007,6 +1173,49 @@ pub mod peer_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PromiseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/waypost.peer.v1.Peer/Send" => {
+                    #[allow(non_camel_case_types)]
+                    struct SendSvc<T: Peer>(pub Arc<T>);
+                    impl<T: Peer> tonic::server::UnaryService<super::SendAsked>
+                    for SendSvc<T> {
+                        type Response = super::SendAnswered;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SendAsked>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Peer>::send(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SendSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -2,13 +2,17 @@
 
 use async_trait::async_trait;
 use domain::{
-    SiteId,
+    FieldError, SiteId,
     lock::lock,
     pair::{Changes, Copied, History, Node, Rank, Role, Table, Value, change::Row},
+    site::{Category, OperationStatus},
 };
 use link::{
     Address,
-    peer::{self, About, PeerHost, PeerOptions, PeerSession, TakenIn},
+    peer::{
+        self, About, FarEndRefusal, NotSent, PeerHost, PeerOptions, PeerSession, SendAnswered, SendAsked,
+        SendRefused, SendTaken, TakenIn,
+    },
     server,
 };
 use secrecy::SecretString;
@@ -28,6 +32,7 @@ struct Machine {
     node: Node,
     met: Mutex<Vec<About>>,
     handed_in: Mutex<Vec<Row>>,
+    sent: Mutex<Vec<SendAsked>>,
 }
 
 impl Machine {
@@ -36,6 +41,7 @@ impl Machine {
             node: a_node(Role::Active),
             met: Mutex::default(),
             handed_in: Mutex::default(),
+            sent: Mutex::default(),
         })
     }
 }
@@ -133,6 +139,22 @@ impl PeerHost for Host {
             1 => Ok(lease / 2),
             _ => Err("it does not follow this turn".into()),
         }
+    }
+
+    async fn send(&self, message: SendAsked) -> Result<SendAnswered, NotSent> {
+        let answer = match message.target.as_str() {
+            "nobody is active" => return Err(NotSent::NotTaken(message.target)),
+            "the disk failed" => return Err(NotSent::Unknown(message.target)),
+            "another's id" => SendAnswered::Refused(SendRefused::Conflict("taken".into())),
+            "full" => SendAnswered::Refused(SendRefused::NoRoom("no room".into())),
+            "wrong" => {
+                let bad = FieldError::new("retryInterval", "is too short");
+                SendAnswered::Refused(SendRefused::Invalid(vec![bad]))
+            }
+            _ => SendAnswered::Taken(a_taken()),
+        };
+        lock(&self.0.sent).push(message);
+        Ok(answer)
     }
 }
 
@@ -273,4 +295,71 @@ fn other_machines_are_listened_to_only_over_tls() {
     let refused = peer::listen(open, false, false).unwrap_err().to_string();
     assert!(refused.contains("site.replication.tls_cert_file"), "{refused}");
     assert!(peer::listen(open, true, false).is_ok());
+}
+
+fn a_taken() -> SendTaken {
+    SendTaken {
+        accepted: true,
+        was_buffered: true,
+        duplicate: true,
+        status: Some(OperationStatus::Retrying),
+        replicated: Some(false),
+        result: Some("{\"order\":7}".into()),
+        error: Some(FarEndRefusal {
+            code: "HTTP_503".into(),
+            detail: "busy".into(),
+            http_status: Some(503),
+        }),
+    }
+}
+
+fn a_message(target: &str) -> SendAsked {
+    SendAsked {
+        id: Uuid::now_v7(),
+        category: Category::CachedDbWrite,
+        target: target.into(),
+        payload: "{\"statement\":\"x\"}".into(),
+        summary: Some("x".into()),
+        instance: Some("tank-4".into()),
+        script: None,
+        execution: Some("e".into()),
+        parent_execution: None,
+        max_retries: Some(0),
+        retry_interval: Some(Duration::from_millis(1_500)),
+        immediate: true,
+        trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            .parse()
+            .ok(),
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_passed_on_arrives_as_it_was_and_what_became_of_it_comes_back() {
+    const LIMIT: Duration = Duration::from_secs(30);
+    let world = world();
+    let mut session = world
+        .enter("north", KEY, about(), a_node(Role::Standby))
+        .await
+        .unwrap();
+    let message = a_message("history");
+    assert!(message.trace.is_some());
+    let answered = session.send(message.clone(), LIMIT).await;
+    assert_eq!(answered, Ok(SendAnswered::Taken(a_taken())));
+    assert_eq!(*lock(&world.machine.sent), [message]);
+    let refused = |refused| Ok(SendAnswered::Refused(refused));
+    let bad = FieldError::new("retryInterval", "is too short");
+    for (target, answer) in [
+        ("another's id", refused(SendRefused::Conflict("taken".into()))),
+        ("full", refused(SendRefused::NoRoom("no room".into()))),
+        ("wrong", refused(SendRefused::Invalid(vec![bad]))),
+        (
+            "nobody is active",
+            Err(NotSent::NotTaken("nobody is active".into())),
+        ),
+        ("the disk failed", Err(NotSent::Unknown("the disk failed".into()))),
+    ] {
+        assert_eq!(session.send(a_message(target), LIMIT).await, answer, "{target}");
+    }
+    let too_short = session.send(a_message("history"), Duration::ZERO).await;
+    assert!(matches!(too_short, Err(NotSent::Unknown(_))), "{too_short:?}");
 }

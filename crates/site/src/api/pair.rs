@@ -1,5 +1,5 @@
 //! The two machines of a site: `GET /pair`, `POST /pair/promote`, `POST /pair/demote`; and what a standby answers to
-//! whoever wants to send.
+//! whoever wants to change something.
 
 use super::{Api, Problem, lists::only};
 use crate::pair::{NotNow, Pair, PairStatus};
@@ -15,8 +15,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 
-/// What may be asked of a standby besides looking.
-const OF_A_STANDBY: [&str; 2] = ["/pair/promote", "/pair/demote"];
+/// What may be asked of a standby besides looking: who is to be active, and to pass a message on.
+const OF_A_STANDBY: [&str; 5] = ["/pair/promote", "/pair/demote", "/notify", "/calls", "/db-writes"];
 
 pub async fn show(
     State(api): State<Api>,
@@ -91,7 +91,7 @@ impl From<NotNow> for Problem {
     }
 }
 
-/// A standby takes nothing and changes nothing: its buffer is the active one's.
+/// A standby changes nothing: its buffer is the active one's.
 pub(super) async fn only_look_at_a_standby(State(api): State<Api>, request: Request, next: Next) -> Response {
     let looks = [Method::GET, Method::HEAD].contains(request.method());
     if looks || OF_A_STANDBY.contains(&request.uri().path()) || !api.agent.site.is_standby() {
@@ -102,6 +102,6 @@ pub(super) async fn only_look_at_a_standby(State(api): State<Api>, request: Requ
         None => return next.run(request).await,
     };
     let name = other.name.unwrap_or(other.address);
-    let words = format!("this machine is the standby of its site and takes nothing; send it to {name}");
+    let words = format!("this machine is the standby of its site and changes nothing; ask {name}");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "standby", words).into_response()
 }

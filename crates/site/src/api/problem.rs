@@ -30,6 +30,7 @@ pub const CODES: &[(&str, StatusCode)] = &[
     ("stopping", StatusCode::SERVICE_UNAVAILABLE),
     ("central_unreachable", StatusCode::SERVICE_UNAVAILABLE),
     ("standby", StatusCode::SERVICE_UNAVAILABLE),
+    ("outcome_unknown", StatusCode::SERVICE_UNAVAILABLE),
     ("handover_refused", StatusCode::CONFLICT),
 ];
 
@@ -128,6 +129,13 @@ impl From<SendError> for Problem {
                 "stopping",
                 "the agent is stopping; send it again when it is back",
             ),
+            SendError::Standby(why) => Self::new(StatusCode::SERVICE_UNAVAILABLE, "standby", why),
+            SendError::OutcomeUnknown(id) => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "outcome_unknown",
+                error.to_string(),
+            )
+            .with("trackedOperationId", id.to_string()),
             SendError::Unavailable(error) => error.into(),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 pub async fn get(State(api): State<Api>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
     let id = TrackedOperationId(path_id(&id)?.0);
-    let Some(found) = api.agent.site.buffer.tracking(id).await? else {
+    let Some(found) = api.agent.site.tracking(id).await? else {
         return Err(Problem::not_found(format!(
             "this site tracks no operation {id}, or no longer"
         )));

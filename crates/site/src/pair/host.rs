@@ -1,9 +1,9 @@
 //! What the other machine may ask.
 
-use super::{Pair, copying::PART_BYTES};
+use super::{Pair, copying::PART_BYTES, passing_on};
 use async_trait::async_trait;
 use domain::pair::{Changes, Copied, Follower, NoPromise, Node, Rank, Role, Table, Value, change::Row};
-use link::peer::{About, FOLLOW_WAIT, PeerHost, TakenIn};
+use link::peer::{About, FOLLOW_WAIT, NotSent, PeerHost, SendAnswered, SendAsked, TakenIn};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -125,6 +125,14 @@ impl PeerHost for Host {
             self.0.looks_again.store(true, Ordering::SeqCst);
         }
         promised.map_err(|why| why.to_string())
+    }
+
+    /// To its end, also when the other is gone in between: then it sends the message again under its id.
+    async fn send(&self, message: SendAsked) -> Result<SendAnswered, NotSent> {
+        let agent = self.0.agent.get().cloned().unwrap_or_default();
+        let done = tokio::spawn(passing_on::take_in(agent, message));
+        done.await
+            .unwrap_or_else(|e| Err(NotSent::Unknown(e.to_string())))
     }
 }
 

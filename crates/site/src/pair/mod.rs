@@ -2,8 +2,8 @@
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
 //! ([`host`]), taking over when somebody says so ([`handover`]), the lease ([`lease_state`]), asking for it and taking over without
-//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), and what
-//! is shown of it ([`seen`]).
+//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), what
+//! is sent to a standby ([`passing_on`], [`own`]), and what is shown of it all ([`seen`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
 //! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but
@@ -15,6 +15,8 @@ mod gate;
 mod handover;
 mod host;
 mod lease_state;
+mod own;
+mod passing_on;
 mod renewing;
 mod replicated;
 mod seen;
@@ -23,6 +25,7 @@ mod watch;
 pub use handover::NotNow;
 pub use host::Host;
 pub use lease_state::LeaseState;
+pub use own::OwnRows;
 pub(crate) use renewing::Renewing;
 pub use seen::{LONGEST_LAG, LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
@@ -115,7 +118,7 @@ pub struct Pair {
     /// Messages from this place on have never been shown to the other machine.
     own_from: AtomicI64,
     /// How many of those there were when somebody last asked.
-    own: AtomicU64,
+    unshown: AtomicU64,
     /// A stale machine has met the one whose turn it has not seen: when that follows, it has handed in what became of things.
     learns: AtomicBool,
     /// When the standby last asked for what changed, having got what it had asked for before.
@@ -123,6 +126,9 @@ pub struct Pair {
     /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
     /// central confirmed it is missing.
     looks_again: AtomicBool,
+    /// What this machine accepted as the standby.
+    pub(crate) own: OwnRows,
+    passing: passing_on::Passing,
 }
 
 impl std::fmt::Debug for Pair {
@@ -148,7 +154,11 @@ impl Pair {
             peer = %settings.peer.address,
             "this machine is one of two"
         );
+        let own_rows = OwnRows::beside(buffer.path(), &settings.name, clock.clone());
+        own_rows.look().await?;
         let pair = Arc::new(Self {
+            own: own_rows,
+            passing: passing_on::Passing::default(),
             settings,
             buffer,
             clock,
@@ -163,7 +173,7 @@ impl Pair {
             sole: AtomicBool::new(false),
             stale: AtomicBool::new(false),
             own_from: AtomicI64::new(own_from),
-            own: AtomicU64::new(0),
+            unshown: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
             looks_again: AtomicBool::new(false),

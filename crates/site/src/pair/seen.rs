@@ -53,7 +53,8 @@ pub struct PairStatus {
     pub lease: Option<(LeaseBy, Duration)>,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
-    /// Of an active one: messages that the other machine has never been shown, counted up to [`MOST_COUNTED`].
+    /// Messages that the other machine has never been shown: of an active one, counted up to [`MOST_COUNTED`]; of a standby, those
+    /// it accepted while the active one could not be reached.
     pub own: Option<u64>,
     pub other: OtherMachine,
     /// What differs between the two, in words.
@@ -108,6 +109,13 @@ pub(crate) struct Figures {
     pub lease: Duration,
     /// Messages that only this machine has.
     pub own: u64,
+}
+
+impl Seen {
+    /// Why the other cannot be asked.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.trouble.clone()
+    }
 }
 
 impl Pair {
@@ -219,18 +227,21 @@ impl Pair {
             behind_for: seen.whole_at.map(|at| self.clock.now().since(at)),
             reachable: seen.heard_at.is_some() && seen.trouble.is_none(),
             lease: lease.unwrap_or_default(),
-            own: self.own.load(Ordering::Relaxed),
+            own: match self.role() {
+                Role::Active => self.unshown.load(Ordering::Relaxed),
+                Role::Standby => self.own.count(),
+            },
         }
     }
 
     /// Messages that only this machine has, as far as it knows.
     async fn count_own(&self) -> Option<u64> {
         if self.role() == Role::Standby {
-            return None;
+            return Some(self.own.count());
         }
         let from = self.own_from.load(Ordering::SeqCst);
         let own = self.buffer.messages_from(from, MOST_COUNTED).await.ok()?;
-        self.own.store(own, Ordering::Relaxed);
+        self.unshown.store(own, Ordering::Relaxed);
         Some(own)
     }
 

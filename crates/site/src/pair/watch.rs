@@ -27,6 +27,8 @@ pub(crate) struct Watch {
     session: Option<PeerSession>,
     /// When the other was last asked for what changed.
     asked_at: Option<Instant>,
+    /// When the active one last did not take what this standby accepted itself.
+    not_taken_at: Option<Instant>,
 }
 
 /// What one look came to.
@@ -79,6 +81,7 @@ impl Watch {
             stop,
             session: None,
             asked_at: None,
+            not_taken_at: None,
         }
     }
 
@@ -133,9 +136,26 @@ impl Watch {
                     ));
                 }
                 self.asked_at = Some(Instant::now());
+                hand_in_own(&pair, session, &mut self.not_taken_at).await;
                 follow(&pair, session, &ours, plan).await
             }
         }
+    }
+}
+
+/// What this standby accepted itself goes to the active one before anything else. Where that does not take it, it is tried again in a
+/// while, and the copy is kept up to date meanwhile.
+async fn hand_in_own(pair: &Pair, session: &mut PeerSession, not_taken_at: &mut Option<Instant>) {
+    if pair.own.count() == 0 || not_taken_at.is_some_and(|at| at.elapsed() < NO_ROOM_PAUSE) {
+        return;
+    }
+    let done = pair.hand_in_own(session).await;
+    *not_taken_at = done.is_err().then(Instant::now);
+    if let Err(why) = done {
+        tracing::warn!(
+            reason = why,
+            "what this standby accepted itself cannot be handed in yet"
+        );
     }
 }
 

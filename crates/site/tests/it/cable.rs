@@ -25,6 +25,8 @@ pub enum Weather {
     Cut,
     /// Nothing comes through, and nobody is told.
     Clogged,
+    /// Questions come through, and no answer does.
+    Deaf,
 }
 
 /// One way to the other machine: what is asked through it, and the answers.
@@ -64,8 +66,10 @@ impl Cable {
                     if answers && self.left.fetch_sub(n as u64, Ordering::SeqCst) < n as u64 {
                         self.becomes(self.then);
                     }
-                    if weather.wait_for(|now| *now != Weather::Clogged).await.is_err() {
-                        return;
+                    let open = |now: &Weather| *now != Weather::Clogged && !(answers && *now == Weather::Deaf);
+                    match weather.wait_for(open).await {
+                        Ok(now) if *now != Weather::Cut => {}
+                        _ => return,
                     }
                     if to.write_all(&bytes[..n]).await.is_err() {
                         return;

@@ -15,6 +15,7 @@ mod news;
 mod pair;
 mod pair_central;
 mod pair_handover;
+mod pair_sending;
 mod pair_trouble;
 mod pair_turns;
 mod pair_world;

@@ -38,6 +38,11 @@ impl Buffer {
             .await
     }
 
+    /// What is known of this message by its id; nothing is taken in. Also of a standby's copy.
+    pub async fn knows(&self, message: NewMessage) -> Result<Option<Known>> {
+        self.read(move |conn| known(conn, &message)).await
+    }
+
     /// A message of the buffer.
     pub async fn message(&self, id: MessageId) -> Result<Option<Message>> {
         self.read(move |conn| by_id(conn, id)).await

@@ -264,7 +264,7 @@ pub const SITE: &[Family] = &[
         "waypost_site_own_rows",
         Kind::Gauge,
         Unit::Count,
-        "Messages that only this machine has, counted up to 10,000, when it last reported.",
+        "Messages that only this machine has: of an active one counted up to 10,000, when it last reported; of a standby those it keeps for the active one.",
     ),
     labelled(
         "waypost_site_held",

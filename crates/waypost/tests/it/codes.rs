@@ -16,6 +16,7 @@ fn a_code_means_at_a_site_what_it_means_at_central() {
         "stopping",
         "central_unreachable",
         "standby",
+        "outcome_unknown",
         "handover_refused",
     ];
     assert_eq!(own, documented);

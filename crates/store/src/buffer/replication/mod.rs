@@ -15,7 +15,7 @@ mod turn;
 pub use ended::has_ended;
 pub use image::SCHEMA;
 pub use log::LOG_LIMIT;
-pub use swap::{put_in_place, side_file};
+pub use swap::{own_file, put_in_place, remove_own_file, side_file};
 
 use super::{Buffer, Shared, sql};
 use crate::{

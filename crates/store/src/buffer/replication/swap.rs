@@ -1,5 +1,5 @@
-//! A whole copy is made in a file beside the buffer. When it is complete it takes the buffer's place; until then the
-//! buffer stays as it was.
+//! Files beside the buffer of a standby. A whole copy is made in one: when it is complete it takes the buffer's place, and until
+//! then the buffer stays as it was. The other has messages that the standby accepted itself, which a copy has no place for.
 
 use crate::{
     Error, Result,
@@ -15,6 +15,7 @@ use std::{
 };
 
 const SIDE: &str = ".copy";
+const OWN: &str = ".own";
 const REPLACED: &str = ".replaced-";
 const PARTS: [&str; 3] = ["", "-wal", "-shm"];
 
@@ -25,6 +26,21 @@ pub fn side_file(buffer: &Path) -> Result<PathBuf> {
         remove(&with_suffix(&side, part))?;
     }
     Ok(side)
+}
+
+/// Where a standby keeps what it accepted itself.
+pub fn own_file(buffer: &Path) -> PathBuf {
+    with_suffix(buffer, OWN)
+}
+
+/// Everything of that is somewhere else. Nobody may have it open.
+pub fn remove_own_file(buffer: &Path) -> Result<()> {
+    let own = own_file(buffer);
+    // The log first: without its file it would be taken for damage.
+    for part in ["-wal", "-shm", "", ".reserve", ".lock"] {
+        remove(&with_suffix(&own, part))?;
+    }
+    Ok(())
 }
 
 /// Puts a complete copy in the place of the buffer. Nobody may have either of them open. With `keep` the file that was
