@@ -23,6 +23,7 @@ pub mod intake;
 pub mod pair;
 pub mod parked;
 pub mod payload;
+pub mod sent;
 pub mod settings;
 pub mod site;
 pub mod status;
@@ -30,8 +31,9 @@ pub mod telemetry;
 
 pub use agent::Agent;
 pub use handler::{Delivered, Failed, Handler, Handlers};
-pub use intake::{Outgoing, SendError, SendOptions, Sent};
+pub use intake::{Outgoing, SendError, SendOptions};
 pub use pair::Pair;
 pub use parked::Commands;
+pub use sent::Sent;
 pub use settings::Settings;
 pub use site::Site;

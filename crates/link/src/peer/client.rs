@@ -3,7 +3,7 @@
 use super::{
     About, MESSAGE_BYTES, NotSent, PROTOCOL, SendAnswered, SendAsked, TakenIn,
     proof::{self, Side},
-    send,
+    send_wire,
     wire::{self, v1, v1::peer_client},
 };
 use crate::{
@@ -257,9 +257,9 @@ impl PeerSession {
     /// Has the active one take this message in, within this time. Only what the other itself says in so many words is certain: a
     /// connection that broke may have carried the question.
     pub async fn send(&mut self, message: SendAsked, within: Duration) -> Result<SendAnswered, NotSent> {
-        let asked = send::asked_out(self.session.clone(), message);
+        let asked = send_wire::asked_out(self.session.clone(), message);
         match timeout(within, self.client.send(asked)).await {
-            Ok(Ok(answered)) => send::answered_in(answered.into_inner()).map_err(NotSent::Unknown),
+            Ok(Ok(answered)) => send_wire::answered_in(answered.into_inner()).map_err(NotSent::Unknown),
             Ok(Err(status)) => {
                 let certain = matches!(
                     status.code(),

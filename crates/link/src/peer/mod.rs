@@ -7,6 +7,7 @@
 mod client;
 mod proof;
 mod send;
+mod send_wire;
 mod server;
 mod wire;
 

@@ -3,7 +3,7 @@
 use super::{
     About, MESSAGE_BYTES, NotSent, PROTOCOL, PeerHost,
     proof::{self, Side},
-    send,
+    send_wire,
     wire::{self, v1, v1::peer_server},
 };
 use crate::transport::{Peer, Wire};
@@ -256,9 +256,9 @@ impl peer_server::Peer for Service {
     async fn send(&self, request: Request<v1::SendAsked>) -> Result<Response<v1::SendAnswered>, Status> {
         let asked = request.into_inner();
         self.session(&asked.session)?;
-        let message = send::asked_in(asked).map_err(refused)?;
+        let message = send_wire::asked_in(asked).map_err(refused)?;
         match self.host.send(message).await {
-            Ok(answered) => Ok(Response::new(send::answered_out(answered))),
+            Ok(answered) => Ok(Response::new(send_wire::answered_out(answered))),
             Err(NotSent::NotTaken(why)) => Err(refused(why)),
             Err(NotSent::Unknown(why)) => Err(Status::unknown(why)),
         }

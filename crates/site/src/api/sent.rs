@@ -1,7 +1,7 @@
 //! The answer to a call or write that was taken, or refused for good.
 
 use super::Problem;
-use crate::intake::Sent;
+use crate::Sent;
 use axum::{
     Json,
     http::StatusCode,

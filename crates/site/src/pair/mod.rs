@@ -3,7 +3,8 @@
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
 //! ([`host`]), taking over when somebody says so ([`handover`]), the lease ([`lease_state`]), asking for it and taking over without
 //! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), what
-//! is sent to a standby ([`passing_on`], [`own`]), and what is shown of it all ([`seen`]).
+//! is sent to a standby ([`passing_on`], [`own`]), what is known of the other
+//! ([`seen`], [`differences`]), and what is shown of it all ([`status`], [`figures`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
 //! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but
@@ -11,15 +12,19 @@
 //! started anew to become the other.
 
 mod copying;
+mod differences;
+mod figures;
 mod gate;
 mod handover;
 mod host;
 mod lease_state;
 mod own;
+mod passed_words;
 mod passing_on;
 mod renewing;
 mod replicated;
 mod seen;
+mod status;
 mod watch;
 
 pub use handover::NotNow;
@@ -27,7 +32,8 @@ pub use host::Host;
 pub use lease_state::LeaseState;
 pub use own::OwnRows;
 pub(crate) use renewing::Renewing;
-pub use seen::{LONGEST_LAG, LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
+pub use seen::LONGEST_LAG;
+pub use status::{LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
 
 use crate::Agent;

@@ -3,18 +3,15 @@
 //! Leaves to others: what is done when nobody knows what became of it (`domain::pair::sending`), the file it is kept in ([`super::own`]).
 //! Always true: nothing is kept here that the active one may have taken, but a notification, whose repeat central knows.
 
-use super::Pair;
-use crate::{
-    Agent, Outgoing, SendError, SendOptions, Sent,
-    intake::{Refusal, keepable},
-};
+use super::{Pair, passed_words};
+use crate::{Agent, Outgoing, SendError, Sent, intake::keepable};
 use domain::{
     lock::lock,
     pair::{PassedOn, Role, ThenStandby, after_passing_on},
 };
-use link::peer::{FarEndRefusal, NotSent, PeerSession, SendAnswered, SendAsked, SendRefused, SendTaken};
+use link::peer::{NotSent, PeerSession, SendAnswered, SendAsked, SendRefused};
 use std::{sync::Weak, time::Duration};
-use store::buffer::{Enqueued, MessageId, NewMessage, Origin};
+use store::buffer::{Enqueued, NewMessage};
 use tokio::{
     sync::{Mutex, Semaphore},
     time::{Instant, timeout},
@@ -80,7 +77,7 @@ impl Pair {
             false => ATTEMPT_TIMEOUT,
         };
         let answer = match self.connection().await {
-            Ok(mut session) => session.send(asked(new.id, outgoing), limit).await,
+            Ok(mut session) => session.send(passed_words::asked(new.id, outgoing), limit).await,
             Err(why) => Err(NotSent::NotTaken(why)),
         };
         let passed_on = match &answer {
@@ -92,14 +89,14 @@ impl Pair {
             self.lost_connection(why).await;
         }
         match (after_passing_on(passed_on, category.is_forwarded()), answer) {
-            (_, Ok(answered)) => sent(new.id, answered),
+            (_, Ok(answered)) => passed_words::sent(new.id, answered),
             (ThenStandby::SaysUnknown, Err(_)) => Err(SendError::OutcomeUnknown(new.id)),
             (ThenStandby::KeepsIt | ThenStandby::Answers, Err(_)) => self.keep(outgoing, new).await,
         }
     }
 
     async fn connection(&self) -> Result<PeerSession, String> {
-        if let Some(why) = lock(&self.seen).trouble() {
+        if let Some(why) = lock(&self.seen).trouble.clone() {
             return Err(why);
         }
         let mut connection = self.passing.connection.lock().await;
@@ -188,8 +185,8 @@ pub(super) async fn take_in(agent: Weak<Agent>, message: SendAsked) -> Result<Se
     if agent.site.is_standby() {
         return Err(not_taken("this machine is not the active one"));
     }
-    match agent.site.send(outgoing(message)).await {
-        Ok(sent) => Ok(SendAnswered::Taken(taken(sent))),
+    match agent.site.send(passed_words::outgoing(message)).await {
+        Ok(sent) => Ok(SendAnswered::Taken(passed_words::taken(sent))),
         Err(SendError::Invalid(fields)) => Ok(SendAnswered::Refused(SendRefused::Invalid(fields))),
         Err(SendError::Conflict(words)) => Ok(SendAnswered::Refused(SendRefused::Conflict(words))),
         Err(SendError::NoRoom(words)) => Ok(SendAnswered::Refused(SendRefused::NoRoom(words))),
@@ -198,84 +195,4 @@ pub(super) async fn take_in(agent: Weak<Agent>, message: SendAsked) -> Result<Se
             Err(NotSent::Unknown(domain::chain(&error)))
         }
     }
-}
-
-fn asked(id: MessageId, outgoing: &Outgoing) -> SendAsked {
-    let (origin, options) = (outgoing.origin.clone(), &outgoing.options);
-    SendAsked {
-        id: id.0,
-        category: outgoing.category,
-        target: outgoing.target.clone(),
-        payload: outgoing.payload.clone(),
-        summary: outgoing.summary.clone(),
-        instance: origin.instance,
-        script: origin.script,
-        execution: origin.execution,
-        parent_execution: origin.parent_execution,
-        max_retries: options.max_retries,
-        retry_interval: options.retry_interval,
-        immediate: options.attempt_immediate_delivery,
-        trace: options.trace,
-    }
-}
-
-fn outgoing(asked: SendAsked) -> Outgoing {
-    Outgoing {
-        category: asked.category,
-        target: asked.target,
-        payload: asked.payload,
-        summary: asked.summary,
-        origin: Origin {
-            instance: asked.instance,
-            script: asked.script,
-            execution: asked.execution,
-            parent_execution: asked.parent_execution,
-        },
-        options: SendOptions {
-            max_retries: asked.max_retries,
-            retry_interval: asked.retry_interval,
-            attempt_immediate_delivery: asked.immediate,
-            message_id: Some(MessageId(asked.id)),
-            trace: asked.trace,
-        },
-    }
-}
-
-fn taken(sent: Sent) -> SendTaken {
-    SendTaken {
-        accepted: sent.accepted,
-        was_buffered: sent.was_buffered,
-        duplicate: sent.duplicate,
-        status: sent.status,
-        replicated: sent.replicated,
-        result: sent.result.map(|result| result.to_string()),
-        error: sent.error.map(|error| FarEndRefusal {
-            code: error.code,
-            detail: error.detail,
-            http_status: error.http_status,
-        }),
-    }
-}
-
-fn sent(id: MessageId, answered: SendAnswered) -> Result<Sent, SendError> {
-    let taken = match answered {
-        SendAnswered::Taken(taken) => taken,
-        SendAnswered::Refused(SendRefused::Invalid(fields)) => return Err(SendError::Invalid(fields)),
-        SendAnswered::Refused(SendRefused::Conflict(words)) => return Err(SendError::Conflict(words)),
-        SendAnswered::Refused(SendRefused::NoRoom(words)) => return Err(SendError::NoRoom(words)),
-    };
-    Ok(Sent {
-        id,
-        accepted: taken.accepted,
-        was_buffered: taken.was_buffered,
-        duplicate: taken.duplicate,
-        status: taken.status,
-        replicated: taken.replicated,
-        result: taken.result.and_then(|json| serde_json::from_str(&json).ok()),
-        error: taken.error.map(|error| Refusal {
-            code: error.code,
-            detail: error.detail,
-            http_status: error.http_status,
-        }),
-    })
 }
