@@ -249,6 +249,8 @@ mod tests {
     fn an_unknown_placeholder_is_told_with_the_name_that_was_probably_meant() {
         let known = Payload::read(r#"{"bookingId": 1, "guest": {"name": "x"}, "checkInDate": 2}"#).unwrap();
         assert!(content().unknown_placeholders(&known).is_empty());
+        let columns = Payload::read(r#"{"booking_id": 1, "guest_name": "x", "checkin_date": 2}"#).unwrap();
+        assert!(content().unknown_placeholders(&columns).is_empty());
         let odd = TemplateContent {
             body: "{{guestNmae}} {{weather}} {{guestNmae}}".into(),
             to: Some("guestFax".into()),

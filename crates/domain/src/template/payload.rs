@@ -1,7 +1,7 @@
 //! What fills a template: an event's JSON, flattened.
 //!
-//! Always true: a number is the text it was written as; `guest.Phone`, `guestPhone` and `GUESTPHONE` are one name; reading
-//! ends with a value or with words for a person, however the payload is made.
+//! Always true: a number is the text it was written as; `guest.Phone`, `guestPhone`, `guest_phone` and `GUESTPHONE` are one
+//! name; reading ends with a value or with words for a person, however the payload is made.
 
 use super::limit;
 use serde::de::IgnoredAny;
@@ -33,12 +33,30 @@ struct FlatValue {
     depth: usize,
 }
 
-/// What a name is compared by.
+/// What a name is compared by: case, spaces and what separates its words do not count. Only two numbers stay apart, since
+/// `rooms.1.0` is not `rooms.10`, nor is `line_1_0` `line_10`.
 pub(super) fn normal(name: &str) -> String {
-    name.chars()
-        .filter(|c| *c != '.' && !c.is_whitespace())
-        .flat_map(char::to_lowercase)
-        .collect()
+    let mut normal = String::with_capacity(name.len());
+    let mut separated = false;
+    for c in name.chars() {
+        match c {
+            '.' | '_' => separated = true,
+            c if c.is_whitespace() => {}
+            c => {
+                let after_number = normal.ends_with(|last: char| last.is_ascii_digit());
+                if separated && c.is_ascii_digit() && after_number {
+                    normal.push('.');
+                }
+                separated = false;
+                // Most names are ASCII, and a name is read for every value and every placeholder.
+                match c.is_ascii() {
+                    true => normal.push(c.to_ascii_lowercase()),
+                    false => normal.extend(c.to_lowercase()),
+                }
+            }
+        }
+    }
+    normal
 }
 
 impl Payload {

@@ -5,19 +5,38 @@ fn read(json: &str) -> Payload {
 }
 
 #[test]
-fn nested_names_and_flat_names_are_the_same_in_any_case() {
+fn nested_names_flat_names_and_those_with_underscores_are_the_same_in_any_case() {
     let nested = read(r#"{"guest": {"Phone": "+919876543210"}}"#);
     let flat = read(r#"{"guestPhone": "+919876543210"}"#);
-    for payload in [nested, flat] {
+    let column = read(r#"{"guest_phone": "+919876543210"}"#);
+    for payload in [nested, flat, column] {
         for name in [
             "guest.Phone",
             "guestPhone",
+            "guest_phone",
+            "GUEST_PHONE",
             "GUEST.PHONE",
             "guestphone",
             " guest . phone ",
         ] {
             assert_eq!(payload.get(name), Some("+919876543210"), "{name}");
         }
+    }
+}
+
+#[test]
+fn two_numbers_in_a_name_stay_apart() {
+    let payload =
+        read(r#"{"line_1_0": "a", "line_10": "b", "rooms": [["c"], ["d"]], "rooms10": "e", "É_1": "f"}"#);
+    for (name, text) in [
+        ("line_1_0", "a"),
+        ("line1.0", "a"),
+        ("line10", "b"),
+        ("rooms.1.0", "d"),
+        ("rooms10", "e"),
+        ("é1", "f"),
+    ] {
+        assert_eq!(payload.get(name), Some(text), "{name}");
     }
 }
 
