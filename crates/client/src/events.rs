@@ -104,7 +104,11 @@ pub struct ScheduleMessage {
     pub came_to: String,
     pub notification_id: Option<NotificationId>,
     pub status: Option<Status>,
+    /// Why it was skipped or refused, as what it was sent before, or which values it lacked.
     pub reason: Option<String>,
+    /// What keeps the notification, or parked it.
+    #[serde(default)]
+    pub last_error: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +117,9 @@ pub struct Replayed {
     pub due_again: bool,
     pub requeued: u64,
     pub created: u64,
+    /// Why nothing was created, where something goes round again and more is missing.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// What was sent once more.
@@ -122,6 +129,17 @@ pub struct EntityResent {
     pub request_id: String,
     pub event_id: EventId,
     pub notifications: Vec<Accepted>,
+    /// What was not sent, and why.
+    #[serde(default)]
+    pub skipped: Vec<ResendSkipped>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResendSkipped {
+    pub template_id: String,
+    pub template_name: String,
+    pub reason: Option<String>,
 }
 
 /// Which events, or schedules.

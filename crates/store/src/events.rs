@@ -57,8 +57,8 @@ pub trait Events: Debug + Send + Sync {
     /// Writes down what became of claimed schedules that were not published.
     async fn settle_schedules(&self, batch: Vec<SettleSchedule>) -> Result<()>;
 
-    /// Cancels pending schedules of an entity for these event types; answers with the notifications of these types that
-    /// still wait, for whoever calls them off.
+    /// Cancels pending schedules of an entity for these event types, of events that came before; answers with their notifications
+    /// that still wait, for whoever calls them off.
     async fn cancel_schedules(&self, cancel: CancelSchedules) -> Result<Vec<NotificationId>>;
 
     /// Of these events, those of whose entity a later event was worked on first that calls them off.
@@ -76,14 +76,11 @@ pub trait Events: Debug + Send + Sync {
     /// A page of the outbox, newest first; of one tenant, or with none of all, also of tenants there are not.
     async fn events(&self, tenant: Option<TenantId>, filter: &EventFilter, page: Page) -> Result<EventPage>;
     async fn event(&self, tenant: TenantId, id: EventId) -> Result<Option<Event>>;
+    /// Whoever's it is, also of tenants there are not. Several tenants may have events of one id.
+    async fn events_by_id(&self, id: EventId, limit: u32) -> Result<Vec<Event>>;
 
     /// A page of schedules, newest first.
-    async fn schedules(
-        &self,
-        tenant: Option<TenantId>,
-        filter: &ScheduleFilter,
-        page: Page,
-    ) -> Result<SchedulePage>;
+    async fn schedules(&self, tenant: TenantId, filter: &ScheduleFilter, page: Page) -> Result<SchedulePage>;
     async fn schedule(&self, tenant: TenantId, id: EventId) -> Result<Option<Schedule>>;
 
     /// Makes a Failed or Deferred event due again, its tries from zero. Audited, where its tenant exists.
@@ -290,6 +287,8 @@ pub struct CancelSchedules {
     pub entity_type: String,
     pub entity_id: String,
     pub event_types: Vec<String>,
+    /// The number of the event that calls off: what came after it stays.
+    pub before: i64,
     pub reason: String,
 }
 
@@ -337,7 +336,6 @@ pub struct EventFilter {
     pub status: Option<EventStatus>,
     pub event_type: Option<String>,
     pub entity_id: Option<String>,
-    pub id: Option<EventId>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     /// Walks the events of all tenants, also where one is asked for: for ops, who see what the tenant itself cannot.
@@ -350,7 +348,6 @@ pub struct ScheduleFilter {
     pub entity: Option<(String, String)>,
     /// As stored: Completed is among Published.
     pub status: Option<ScheduleStatus>,
-    pub id: Option<EventId>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -38,6 +38,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V20__site_leases",
     "V21__site_categories",
     "V22__replay_jobs",
+    "V23__busy_entities",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -63,6 +64,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V20__site_leases",
     "V21__site_categories",
     "V22__replay_jobs",
+    "V23__busy_entities",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

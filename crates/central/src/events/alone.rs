@@ -1,15 +1,16 @@
 //! Publishing one by one, after a batch could not be written.
 //!
 //! Always true: what fails while others get through is the event's own trouble and counts against it; where nothing gets
-//! through it is the store's, and counts against nobody.
+//! through it is the store's, and counts against nobody. The same holds for schedules.
 
 use super::{
     EventService,
     materializer::{Materialized, published},
-    plan::Plan,
+    plan::{Plan, Unknown},
+    sender::Turn,
 };
-use domain::{EventId, EventStatus, TenantId, chain};
-use store::events::SettleEvent;
+use domain::{EventId, EventStatus, LeaseToken, TenantId, Timestamp, chain};
+use store::events::{DueSchedule, SettleEvent, SettleSchedule};
 
 /// After so many failures without a success the store itself is in trouble.
 const STORE_TROUBLE: usize = 3;
@@ -58,5 +59,40 @@ impl EventService {
             done.settled += 1;
         }
         Ok(done)
+    }
+
+    /// Each schedule by itself. Those of the batch that were published before it failed are found to be.
+    pub(super) async fn take_turns_alone(
+        &self,
+        claimed: &[DueSchedule],
+        token: LeaseToken,
+        now: Timestamp,
+        cause: store::Error,
+    ) -> store::Result<()> {
+        let (mut published, mut failed) = (0_usize, vec![]);
+        for due in claimed {
+            let Turn::Publish(work) = self.turn(due, token, now).await? else {
+                continue;
+            };
+            match self.publish_turns(vec![*work]).await {
+                Ok(()) => published += 1,
+                Err(error) => failed.push((&due.schedule, error)),
+            }
+            if published == 0 && failed.len() >= STORE_TROUBLE {
+                break;
+            }
+        }
+        let of_the_store = failed.iter().all(|(_, error)| error.may_pass());
+        if !failed.is_empty() && published == 0 && of_the_store {
+            return Err(cause);
+        }
+        for (schedule, error) in failed {
+            tracing::warn!(event.id = %schedule.event, error = &error as &dyn std::error::Error, "a schedule could not be published");
+            let to = self.unknown(Unknown::Again(chain(&error)), schedule.attempts);
+            let seq = schedule.seq;
+            let settle = SettleSchedule { seq, token, to };
+            self.store.settle_schedules(vec![settle]).await?;
+        }
+        Ok(())
     }
 }

@@ -201,7 +201,7 @@ impl EventService {
             entity: asked.entity_type.clone().zip(asked.entity_id.clone()),
             ..ScheduleFilter::default()
         };
-        let found = self.store.schedules(Some(tenant), &filter, page).await?;
+        let found = self.store.schedules(tenant, &filter, page).await?;
         let looked_at = found.rows.len() as u64;
         // Newest first: once all of a page are too old, so is the rest.
         let over = asked

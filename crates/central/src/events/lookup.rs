@@ -1,7 +1,7 @@
 //! Lookups: values that an application's own database adds to an event, by a query the configuration names.
 //!
-//! Always true: a source that cannot be reached is asked again at its next probe, not once for every event; that it
-//! cannot be reached counts against no event.
+//! Always true: a source is asked for the tenants it names and for no other. One that cannot be reached is asked again at its
+//! next probe, not once for every event; that it cannot be reached counts against no event.
 
 use domain::{Timestamp, lock::lock, retry, template::Payload};
 use std::{
@@ -11,9 +11,9 @@ use std::{
 };
 use store::sources::{EventSource, SourceError};
 
-/// The lookups of all sources, by name.
+/// The lookups of all sources, by name. Sources of different tenants may have some of the same name.
 #[derive(Debug, Clone, Default)]
-pub struct Lookups(Arc<BTreeMap<String, Lookup>>);
+pub struct Lookups(Arc<BTreeMap<String, Vec<Lookup>>>);
 
 #[derive(Debug)]
 struct Lookup {
@@ -51,7 +51,7 @@ const CANCELLED: &str = "cancelled";
 
 impl Lookups {
     pub fn of(sources: &[Arc<EventSource>]) -> Self {
-        let mut lookups = BTreeMap::new();
+        let mut lookups: BTreeMap<String, Vec<Lookup>> = BTreeMap::new();
         for source in sources {
             let hold = Arc::<Mutex<Hold>>::default();
             for name in source.lookups() {
@@ -59,19 +59,25 @@ impl Lookups {
                     source: source.clone(),
                     hold: hold.clone(),
                 };
-                lookups.insert(name.to_owned(), lookup);
+                lookups.entry(name.to_owned()).or_default().push(lookup);
             }
         }
         Self(Arc::new(lookups))
     }
 
-    pub fn knows(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+    /// Whether there is such a lookup for this tenant.
+    pub fn knows(&self, name: &str, tenant: &str) -> bool {
+        self.find(name, tenant).is_some()
+    }
+
+    fn find(&self, name: &str, tenant: &str) -> Option<&Lookup> {
+        let named = self.0.get(name)?;
+        named.iter().find(|lookup| lookup.source.has_tenant(tenant))
     }
 
     pub(super) async fn look_up(&self, name: &str, tenant: &str, entity: &str, now: Timestamp) -> LookedUp {
-        let Some(lookup) = self.0.get(name) else {
-            let why = format!("there is no lookup {name:?} in the configuration");
+        let Some(lookup) = self.find(name, tenant) else {
+            let why = format!("there is no lookup {name:?} for this tenant in the configuration");
             return LookedUp::Held {
                 after: retry::probe_source(u32::MAX),
                 why,

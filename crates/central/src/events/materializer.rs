@@ -312,6 +312,7 @@ impl EventService {
             entity_type: entity_type.to_owned(),
             entity_id: event.entity_id.clone(),
             event_types: cancels.to_vec(),
+            before: event.seq,
             reason: reason.clone(),
         };
         let waiting = self.store.cancel_schedules(cancel).await?;

@@ -25,6 +25,9 @@ impl Weigh for TenantStyle {
 pub(super) const NO_TEMPLATE: &str = "Template not found";
 pub(super) const NO_RECIPIENT: &str = "No recipient";
 
+/// So many values that a message lacked are named with it.
+const LACKING_NAMED: usize = 10;
+
 /// What an event's templates came to. Those with a notification stand first in the list.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -108,10 +111,10 @@ impl EventService {
                 .message(event, known, template, &style.0, expires_at, asked)
                 .await?
             {
-                Ok(new) => {
+                Ok(Made { new, lacking }) => {
                     messages.listed.push(ScheduledMessage {
                         notification: Some(new.submission.id),
-                        ..listed(template, CameTo::Created, None)
+                        ..listed(template, CameTo::Created, lacking)
                     });
                     messages.notifications.push(new);
                 }
@@ -146,7 +149,7 @@ impl EventService {
         style: &RenderStyle,
         expires_at: Option<Timestamp>,
         asked: Asked<'_>,
-    ) -> store::Result<Result<NewNotification, (CameTo, String)>> {
+    ) -> store::Result<Result<Made, (CameTo, String)>> {
         let (identity, content) = (&template.identity, &template.content);
         let rendered = match content.render(&known.values, style) {
             Ok(rendered) => rendered,
@@ -156,12 +159,13 @@ impl EventService {
             Ok(to) => to,
             Err(why) => return Ok(Err((CameTo::Skipped, why))),
         };
-        if !rendered.warnings.is_empty() {
+        let lacking = lacking(&rendered.warnings);
+        if let Some(missing) = &lacking {
             tracing::warn!(
                 event.id = %event.id,
                 event.kind = event.event_type,
                 template.id = %template.id,
-                missing = rendered.warnings.join("; "),
+                missing,
                 "a message was rendered without all of its values"
             );
         }
@@ -188,7 +192,27 @@ impl EventService {
             ..Submission::new(known.tenant, id, submitted_by, content)
         };
         let checked = self.ingest.check(submission, listener).await?;
-        Ok(checked.map_err(|problems| (CameTo::Refused, in_words(&problems))))
+        Ok(match checked {
+            Ok(new) => Ok(Made { new, lacking }),
+            Err(problems) => Err((CameTo::Refused, in_words(&problems))),
+        })
+    }
+}
+
+/// A message that can be taken in.
+struct Made {
+    new: NewNotification,
+    /// Which of its values there were not.
+    lacking: Option<String>,
+}
+
+fn lacking(warnings: &[String]) -> Option<String> {
+    let named = warnings.iter().take(LACKING_NAMED).map(String::as_str);
+    let named = named.collect::<Vec<_>>().join("; ");
+    match warnings.len() {
+        0 => None,
+        n if n > LACKING_NAMED => Some(format!("{named}; and {} more", n - LACKING_NAMED)),
+        _ => Some(named),
     }
 }
 

@@ -228,11 +228,12 @@ impl EventService {
         if let Some(problem) = event_type::name_problem(name) {
             problems.push(FieldError::new("name", problem));
         }
-        if let Some(lookup) = &definition.lookup
-            && !self.lookups.knows(lookup)
-        {
-            let problem = "there is no such lookup in the configuration";
-            problems.push(FieldError::new("lookup", problem));
+        if let Some(lookup) = &definition.lookup {
+            let of = self.tenant_name(tenant).await?.unwrap_or_default();
+            if !self.lookups.knows(lookup, &of) {
+                let problem = "there is no such lookup for this tenant in the configuration";
+                problems.push(FieldError::new("lookup", problem));
+            }
         }
         if !problems.is_empty() {
             return Err(EventError::Fields(problems));

@@ -2,7 +2,7 @@
 //!
 //! Always true: central commits first, then the source is marked; whatever happens in between, the event comes again
 //! under its id and is known. One node reads a source at a time. A source that cannot be reached is asked again at its
-//! next probe and keeps no other.
+//! next probe. None waits for another: a look that takes long goes on while the others have theirs.
 
 use super::{EventService, WholeLook};
 use domain::{chain, retry};
@@ -15,6 +15,7 @@ use store::{
     signals::Signal,
     sources::{EventSource, SourceError},
 };
+use tokio_util::task::AbortOnDropHandle;
 
 const READER_LEASE: Duration = Duration::from_secs(10);
 /// So many rows of a source are read at a time.
@@ -27,8 +28,19 @@ const FORGET_INTERVAL: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Puller {
     events: EventService,
-    sources: Vec<Pulled>,
+    sources: Vec<Looked>,
     pause: Duration,
+}
+
+/// A source, and the look that is under way.
+#[derive(Debug)]
+struct Looked {
+    source: Arc<EventSource>,
+    /// None while somebody looks.
+    stands: Option<Pulled>,
+    look: Option<AbortOnDropHandle<(Pulled, store::Result<usize>)>>,
+    /// Why it does not answer, as the last look had it that ended.
+    held: Option<String>,
 }
 
 #[derive(Debug)]
@@ -45,35 +57,39 @@ struct Pulled {
 
 impl Puller {
     pub fn new(events: EventService, sources: &[Arc<EventSource>]) -> Self {
-        let pulled = |source: &Arc<EventSource>| Pulled {
+        let looked = |source: &Arc<EventSource>| Looked {
             source: source.clone(),
-            place: None,
-            whole: None,
-            reader_since: None,
-            forgot: None,
-            failures: 0,
-            held_until: None,
-            why: String::new(),
+            stands: None,
+            look: None,
+            held: None,
         };
         Self {
             pause: events.settings.poll_interval,
-            sources: sources.iter().map(pulled).collect(),
+            sources: sources.iter().map(looked).collect(),
             events,
         }
     }
 
     pub async fn sweep(&mut self) -> Swept {
-        let (mut brought, mut held) = (0, vec![]);
+        let longest = self.events.settings.poll_interval;
+        let until = tokio::time::Instant::now() + longest;
         for source in &mut self.sources {
-            match source.pull(&self.events).await {
+            source.begin(&self.events);
+        }
+        let (mut brought, mut held, mut failed) = (0, vec![], None);
+        for source in &mut self.sources {
+            match source.end(until).await {
                 Ok(n) => brought += n,
-                Err(error) => return Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
+                Err(error) => failed = Some(error),
             }
-            if source.held_until.is_some() {
-                held.push(format!("{}: {}", source.source.name(), source.why));
+            if let Some(why) = &source.held {
+                held.push(format!("{}: {why}", source.source.name()));
             }
         }
-        self.pause = retry::next_poll(self.pause, brought > 0, self.events.settings.poll_interval);
+        if let Some(error) = failed {
+            return Swept::failed(chain(&error)).not_before(retry::probe_source(1));
+        }
+        self.pause = retry::next_poll(self.pause, brought > 0, longest);
         let swept = match held.is_empty() {
             true => {
                 let counts = [(brought as u64, "event", "events")];
@@ -85,7 +101,51 @@ impl Puller {
     }
 }
 
+impl Looked {
+    /// Has somebody look, unless somebody does.
+    fn begin(&mut self, events: &EventService) {
+        if self.look.is_some() {
+            return;
+        }
+        let mut stands = self.stands.take().unwrap_or_else(|| Pulled::new(&self.source));
+        let events = events.clone();
+        let look = tokio::spawn(async move {
+            let done = stands.pull(&events).await;
+            (stands, done)
+        });
+        self.look = Some(AbortOnDropHandle::new(look));
+    }
+
+    /// How many events were brought, by a look that ends by then.
+    async fn end(&mut self, until: tokio::time::Instant) -> store::Result<usize> {
+        let Some(look) = &mut self.look else {
+            return Ok(0);
+        };
+        let Ok(ended) = tokio::time::timeout_at(until, look).await else {
+            return Ok(0);
+        };
+        self.look = None;
+        let (stands, done) = ended.map_err(store::Error::unavailable)?;
+        self.held = stands.held_until.map(|_| stands.why.clone());
+        self.stands = Some(stands);
+        done
+    }
+}
+
 impl Pulled {
+    fn new(source: &Arc<EventSource>) -> Self {
+        Self {
+            source: source.clone(),
+            place: None,
+            whole: None,
+            reader_since: None,
+            forgot: None,
+            failures: 0,
+            held_until: None,
+            why: String::new(),
+        }
+    }
+
     /// How many events were brought. An error is central's own; what the source does is kept here.
     async fn pull(&mut self, events: &EventService) -> store::Result<usize> {
         let now = Instant::now();

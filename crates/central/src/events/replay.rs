@@ -5,9 +5,8 @@ use domain::{
     Actor, EventId, EventStatus, ScheduleStatus, TenantId, event::ScheduledMessage, template::choose_all,
 };
 use store::{
-    events::{Event, EventFilter, Schedule},
+    events::{Event, Schedule},
     operator::Acted,
-    query::Page,
 };
 
 /// What a replay of a schedule is asked for.
@@ -29,6 +28,8 @@ pub struct Replayed {
     pub requeued: usize,
     /// Notifications that had been skipped or refused and are there now.
     pub created: usize,
+    /// Why nothing was created, where something goes round again and more is missing.
+    pub reason: Option<String>,
 }
 
 impl EventService {
@@ -52,18 +53,9 @@ impl EventService {
 
     /// The event of this id, of one tenant or of whichever has it.
     pub async fn event_by_id(&self, tenant: Option<TenantId>, id: EventId) -> Result<Event, ResendError> {
-        let filter = EventFilter {
-            id: Some(id),
-            across: true,
-            ..EventFilter::default()
-        };
-        let page = Page {
-            limit: 2,
-            after: None,
-        };
         let mut found = match tenant {
             Some(tenant) => self.store.event(tenant, id).await?.into_iter().collect(),
-            None => self.store.events(None, &filter, page).await?.rows,
+            None => self.store.events_by_id(id, 2).await?,
         };
         if found.len() > 1 {
             let why = "several tenants have an event of that id; name one with tenantId";
@@ -101,10 +93,16 @@ impl EventService {
         let named = Self::named(&schedule);
         let acted = self.operator.requeue(ask.tenant, &named, &ask.actor).await?;
         let requeued = acted.into_iter().filter(|a| *a == Acted::Done).count();
-        let created = self.create_missing(ask, schedule).await?;
+        let (created, reason) = match self.create_missing(ask, schedule).await {
+            Ok(created) => (created, None),
+            // What goes round again does so whatever becomes of the rest.
+            Err(ResendError::Conflict(why)) if requeued > 0 => (0, Some(why)),
+            Err(error) => return Err(error),
+        };
         Ok(Replayed {
             requeued,
             created,
+            reason,
             due_again: false,
         })
     }
@@ -124,11 +122,8 @@ impl EventService {
         let event = event.ok_or(ResendError::NotFound("event"))?;
         self.directory.refresh().await?;
         let now = self.queries.now().await?;
-        let Ok(facts) = self.know(&event, now).await? else {
-            return Err(ResendError::Conflict(
-                "the event's values cannot be had now".into(),
-            ));
-        };
+        let facts = self.know(&event, now).await?;
+        let facts = facts.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
         let due_at = due(&event, &facts, now).unwrap_or(schedule.due_at);
         let expires_at = facts.expires_at(due_at);
         if expires_at.is_some_and(|at| at <= now) {
@@ -148,9 +143,6 @@ impl EventService {
         let made = self
             .render(&event, &facts, &chosen, expires_at, Asked::ByEvent)
             .await?;
-        if made.notifications.is_empty() {
-            return Ok(0);
-        }
         let keys = known(&made.notifications);
         let mut messages = made.listed;
         let replaced = |old: &ScheduledMessage| {
@@ -165,6 +157,11 @@ impl EventService {
             .cloned()
             .collect();
         messages.extend(kept);
+        let unchanged = messages.len() == schedule.messages.len()
+            && messages.iter().all(|message| schedule.messages.contains(message));
+        if unchanged {
+            return Ok(0);
+        }
         let id = (ask.tenant, ask.schedule);
         let answers = self
             .store

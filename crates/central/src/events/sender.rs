@@ -13,7 +13,7 @@ use store::events::{DueSchedule, EventEnd, PublishSchedule, ScheduleEnd, SettleS
 const SCHEDULE_LEASE: Duration = Duration::from_secs(120);
 
 /// What becomes of one schedule.
-enum Turn {
+pub(super) enum Turn {
     Publish(Box<PublishSchedule>),
     Settle(ScheduleEnd),
 }
@@ -46,22 +46,33 @@ impl EventService {
         token: LeaseToken,
         now: Timestamp,
     ) -> store::Result<()> {
-        let (mut publish, mut settle) = (vec![], vec![]);
+        let (mut publish, mut publishing, mut settle) = (vec![], vec![], vec![]);
         let turns = stream::iter(claimed).map(async |due| {
             let turn = self.turn(&due, token, now).await;
-            (due.schedule.seq, turn)
+            (due, turn)
         });
         // One after the other, slow lookups of a batch would outlast its lease.
         let turns: Vec<_> = turns.buffered(PLANNED_AT_ONCE).collect().await;
-        for (seq, turn) in turns {
+        for (due, turn) in turns {
+            let seq = due.schedule.seq;
             match turn? {
-                Turn::Publish(work) => publish.push(*work),
+                Turn::Publish(work) => {
+                    publish.push(*work);
+                    publishing.push(due);
+                }
                 Turn::Settle(to) => settle.push(SettleSchedule { seq, token, to }),
             }
         }
         if !settle.is_empty() {
             self.store.settle_schedules(settle).await?;
         }
+        match self.publish_turns(publish).await {
+            Ok(()) => Ok(()),
+            Err(cause) => self.take_turns_alone(&publishing, token, now, cause).await,
+        }
+    }
+
+    pub(super) async fn publish_turns(&self, publish: Vec<PublishSchedule>) -> store::Result<()> {
         if publish.is_empty() {
             return Ok(());
         }
@@ -79,7 +90,7 @@ impl EventService {
         Ok(())
     }
 
-    async fn turn(
+    pub(super) async fn turn(
         &self,
         due_schedule: &DueSchedule,
         token: LeaseToken,
@@ -114,7 +125,7 @@ impl EventService {
         }
     }
 
-    fn unknown(&self, unknown: Unknown, attempts: u32) -> ScheduleEnd {
+    pub(super) fn unknown(&self, unknown: Unknown, attempts: u32) -> ScheduleEnd {
         match unknown {
             Unknown::Failed(why) | Unknown::Deferred(why) => ScheduleEnd::Failed(why),
             // It was there when the event came.

@@ -77,7 +77,7 @@ impl EventService {
 
     pub async fn schedule_views(
         &self,
-        tenant: Option<TenantId>,
+        tenant: TenantId,
         filter: &ScheduleFilter,
         page: Page,
     ) -> store::Result<(Vec<ScheduleView>, Option<Cursor>)> {
@@ -157,7 +157,7 @@ impl EventService {
             limit: SCHEDULES_LOOKED_AT,
             after: None,
         };
-        Ok(self.store.schedules(Some(tenant), &filter, page).await?.rows)
+        Ok(self.store.schedules(tenant, &filter, page).await?.rows)
     }
 
     /// The notifications a schedule names.

@@ -15,7 +15,7 @@ pub struct ScheduledMessage {
     /// The notification; none where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification: Option<NotificationId>,
-    /// Why it was skipped or refused, or as what it was sent before.
+    /// Why it was skipped or refused, as what it was sent before, or which values it lacked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -1,4 +1,5 @@
--- The id in its usual spelling; SQLite makes no UUIDs, so 16 random bytes are spelt as one.
+-- The id in its usual spelling; SQLite makes no UUIDs, so 16 random bytes are spelt as one. An id that is there already is that
+-- event, and no error: nobody's transaction fails for it.
 insert into waypost_outbox (
   event_id, tenant, topic, event_type, entity_type, entity_id, payload, schema_version, correlation_id, due_at
 )
@@ -9,4 +10,5 @@ values (
   )),
   coalesce(?2, 'default'), ?3, ?4, ?5, ?6, ?7, coalesce(?8, 1), ?9, ?10
 )
+on conflict (event_id) do update set event_id = excluded.event_id
 returning event_id

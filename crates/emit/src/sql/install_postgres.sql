@@ -23,9 +23,15 @@ create or replace function waypost.emit_event(
   correlation_id text default null, schema_version integer default 1, due_at timestamptz default null,
   event_id uuid default null
 ) returns uuid language sql as $$
-  insert into waypost.outbox_messages (
-    event_id, tenant, topic, event_type, entity_id, payload, correlation_id, schema_version, due_at
+  with given as (
+    select coalesce($9, gen_random_uuid()) as id
+  ), written as (
+    insert into waypost.outbox_messages (
+      event_id, tenant, topic, event_type, entity_id, payload, correlation_id, schema_version, due_at
+    )
+    select given.id, $1, $2, $3, $4, $5::text, $6, $7, $8 from given
+    -- An id that is there already is that event.
+    on conflict do nothing
   )
-  values (coalesce($9, gen_random_uuid()), $1, $2, $3, $4, $5::text, $6, $7, $8)
-  returning event_id
+  select given.id from given
 $$;

@@ -134,6 +134,14 @@ impl EventSource {
         self.has_outbox
     }
 
+    /// Whether it is about this tenant, by its name.
+    pub fn has_tenant(&self, tenant: &str) -> bool {
+        match &self.tenants {
+            SourceTenants::One(name) => name == tenant,
+            SourceTenants::Map(map) => map.values().any(|name| name == tenant),
+        }
+    }
+
     /// The names of its lookups.
     pub fn lookups(&self) -> impl Iterator<Item = &str> {
         self.lookups.keys().map(String::as_str)

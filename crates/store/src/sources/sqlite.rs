@@ -10,9 +10,12 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
+use tokio::sync::oneshot;
 
 /// How long a mark waits for the application's own write; after that it is tried again later.
 const BUSY: Duration = Duration::from_millis(50);
+/// So many steps of a lookup are made before it is asked whether anybody still waits for it.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 #[derive(Clone)]
 pub(super) struct Sqlite {
@@ -98,22 +101,18 @@ impl Sqlite {
     ) -> Result<Vec<String>, SourceError> {
         let (query, order) = numbered(query, |n| format!("?{n}"));
         let values: Vec<String> = order.iter().map(|i| [tenant, entity][*i].to_owned()).collect();
+        // Gone with whoever asks, also when they give up.
+        let (asked, _asker) = oneshot::channel::<()>();
         let work = self.with(move |open| {
-            let mut statement = open.conn.prepare_cached(&query)?;
-            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
-            let mut rows = statement.query(params_from_iter(values))?;
-            let mut found = vec![];
-            while let Some(row) = rows.next()? {
-                let mut object = Map::new();
-                for (i, name) in names.iter().enumerate() {
-                    object.insert(name.clone(), value(row.get_ref(i)?));
-                }
-                found.push(Value::Object(object).to_string());
-                if found.len() == 2 {
-                    break;
-                }
+            if asked.is_closed() {
+                return Ok(vec![]);
             }
-            Ok(found)
+            // Left alone, a query without an end would keep the connection from all that come after it.
+            let gone = move || asked.is_closed();
+            open.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(gone))?;
+            let found = two_rows(&open.conn, &query, &values);
+            open.conn.progress_handler(0, None::<fn() -> bool>)?;
+            found
         });
         match tokio::time::timeout(LOOKUP_TIMEOUT, work).await {
             Ok(found) => found,
@@ -163,6 +162,25 @@ impl Sqlite {
             quiet_at: None,
         })
     }
+}
+
+/// The first two rows of a query, each as JSON.
+fn two_rows(conn: &Connection, query: &str, values: &[String]) -> rusqlite::Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(query)?;
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut found = vec![];
+    while let Some(row) = rows.next()? {
+        let mut object = Map::new();
+        for (i, name) in names.iter().enumerate() {
+            object.insert(name.clone(), value(row.get_ref(i)?));
+        }
+        found.push(Value::Object(object).to_string());
+        if found.len() == 2 {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<SourceRow>> {

@@ -327,14 +327,19 @@ store_suite! {
         a_schedule_whose_node_died_is_claimed_again,
         a_schedule_keeps_what_was_found_out_about_it,
         another_event_of_an_entity_has_its_schedules_looked_at,
-        cancelling_ends_what_waits_of_the_entity_and_names_its_notifications,
-        pages_of_events_and_schedules_stay_within_the_tenant,
+        cancelling_ends_what_waits_of_the_entity_and_came_before_and_names_its_notifications,
         only_what_failed_or_was_deferred_is_replayed,
-        stuck_events_are_those_of_the_tenant_that_had_failed_by_then,
         an_event_is_overtaken_only_by_a_later_one_of_its_entity_that_calls_it_off,
         a_schedule_that_ended_while_it_waited_says_when,
-        a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking,
         an_event_type_is_its_tenants_and_every_change_is_seen,
+    }
+    event_pages::{
+        pages_of_events_and_schedules_stay_within_the_tenant,
+        an_event_is_found_by_its_id_whoever_it_belongs_to,
+        what_a_deleted_tenant_left_never_becomes_that_of_the_next_of_its_name,
+        the_schedules_of_an_entity_with_a_long_history_are_paged_to_the_end,
+        stuck_events_are_those_of_the_tenant_that_had_failed_by_then,
+        a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking,
     }
     jobs::{
         a_job_is_kept_as_asked,

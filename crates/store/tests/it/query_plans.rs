@@ -67,6 +67,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "what has not been worked on, ends at its limit",
     ),
     ("attempts_made", "made", "the attempts of one notification"),
+    ("events_by_id", "names", "one for each name that events have"),
     ("purge_events", "m", "the messages of one schedule"),
     ("purgeable_events", "m", "the messages of one schedule"),
     ("purge_audit", "audit_log", "from the oldest, ends at its limit"),

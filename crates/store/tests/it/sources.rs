@@ -19,6 +19,10 @@ fn settings(url: String) -> SourceSettings {
                 "select name as guest_name, cancelled from bookings where id = :entity;".into(),
             ),
             (
+                "endless".into(),
+                "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) as last from n".into(),
+            ),
+            (
                 "all".into(),
                 "select name from bookings where :tenant = '42'".into(),
             ),
@@ -75,8 +79,9 @@ fn sqlite_application(path: &Path) -> Connection {
 
 fn emit(conn: &Connection, tenant: &str, entity: &str) {
     let none: Option<String> = None;
+    let id = format!("0197c0de-0000-7000-8000-{entity:0>12}");
     let insert = params![
-        none,
+        id,
         tenant,
         none,
         "booking.confirmed",
@@ -87,7 +92,10 @@ fn emit(conn: &Connection, tenant: &str, entity: &str) {
         none,
         1_000_i64
     ];
-    conn.query_row(emit::sqlite::INSERT, insert, |_| Ok(())).unwrap();
+    let said: String = conn
+        .query_row(emit::sqlite::INSERT, insert, |row| row.get(0))
+        .unwrap();
+    assert_eq!(said, id);
 }
 
 #[tokio::test]
@@ -104,7 +112,10 @@ async fn a_sqlite_file_is_a_source() {
     tx.rollback().unwrap();
     assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
     emit(&conn, "42", "1");
-    emit(&conn, "43", "2");
+    for _ in 0..2 {
+        // The same id is the same event, and fails nobody's transaction.
+        emit(&conn, "43", "2");
+    }
     a_source_gives_its_events_once_and_looks_up(&source).await;
 }
 
@@ -133,6 +144,20 @@ async fn a_backup_put_in_a_sources_place_gives_its_events_again_and_those_that_c
         again.marks[0], first.marks[0],
         "although it was marked in the file that is gone"
     );
+}
+
+#[tokio::test]
+async fn a_lookup_that_does_not_end_is_ended_and_keeps_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let _application = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    assert_eq!(
+        source.look_up("endless", "acme", "1").await,
+        Err(SourceError::Row("the lookup takes too long".into()))
+    );
+    let found = source.look_up("booking", "acme", "1").await.unwrap().unwrap();
+    assert!(found.contains("Ada"), "{found}");
 }
 
 #[tokio::test]
@@ -200,31 +225,37 @@ async fn a_postgres_database_is_a_source() {
     let source = EventSource::new(settings(url)).unwrap();
     source.install().await.unwrap();
     source.install().await.unwrap();
-    let by_function = "select waypost.emit_event('42', null, 'booking.confirmed', '1', '{}')";
+    let by_function = "select waypost.emit_event('42', null, 'booking.confirmed', '1', '{}', \
+         event_id => '0197c0de-0000-7000-8000-000000000001')";
     application
         .batch_execute(&format!("begin; {by_function}; rollback"))
         .await
         .unwrap();
-    application.batch_execute(by_function).await.unwrap();
     let none: Option<&str> = None;
-    let (id, version, due): (Option<&str>, Option<i32>, Option<i64>) = (None, None, None);
-    application
-        .query_one(
-            emit::postgres::INSERT,
-            &[
-                &id,
-                &"43",
-                &none,
-                &"booking.confirmed",
-                &none,
-                &"2",
-                &"not json",
-                &version,
-                &none,
-                &due,
-            ],
-        )
-        .await
-        .unwrap();
+    let (version, due): (Option<i32>, Option<i64>) = (None, None);
+    let id = "0197c0de-0000-7000-8000-000000000002";
+    for _ in 0..2 {
+        // The same id is the same event, and fails nobody's transaction.
+        application.batch_execute(by_function).await.unwrap();
+        let said = application
+            .query_one(
+                emit::postgres::INSERT,
+                &[
+                    &id,
+                    &"43",
+                    &none,
+                    &"booking.confirmed",
+                    &none,
+                    &"2",
+                    &"not json",
+                    &version,
+                    &none,
+                    &due,
+                ],
+            )
+            .await
+            .unwrap();
+        assert_eq!(said.get::<_, &str>(0), id);
+    }
     a_source_gives_its_events_once_and_looks_up(&source).await;
 }

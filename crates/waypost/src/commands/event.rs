@@ -1,14 +1,11 @@
 //! `waypost event`: telling that something happened, and seeing what became of it.
 
-use super::event_replay;
+use super::{event_replay, event_setup, event_types};
 use crate::{
     cli::Global,
-    config::{Loaded, Problems, database::Place},
     connect::Connect,
-    exit::usage,
     filters::channel,
     output::{self, table},
-    wiring::store,
 };
 use anyhow::Context;
 use client::{
@@ -17,7 +14,6 @@ use client::{
 };
 use comfy_table::Cell;
 use serde_json::{Map, Value};
-use std::path::PathBuf;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -33,29 +29,11 @@ pub enum Command {
     Resend(Resend),
     /// Say what follows from events of a name
     #[command(subcommand)]
-    Types(Types),
+    Types(event_types::Types),
     /// Make the outbox in the database of an event source of the configuration
-    Install(Install),
+    Install(event_setup::Install),
     /// Let a role of Waypost's own PostgreSQL put in events for a tenant, on the database itself
-    Grant(Grant),
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Install {
-    /// The event source; all of them if left out
-    name: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Grant {
-    /// The role that the application connects as
-    role: String,
-    /// The tenant; the first one if left out
-    #[arg(long = "for", value_name = "TENANT", default_value = "default")]
-    tenant: String,
-    /// The database; the configuration's if left out
-    #[arg(long, value_name = "URL")]
-    database: Option<String>,
+    Grant(event_setup::Grant),
 }
 
 #[derive(Debug, clap::Args)]
@@ -152,111 +130,20 @@ pub struct Resend {
     central: Connect,
 }
 
-#[derive(Debug, clap::Subcommand)]
-pub enum Types {
-    /// List what is said about types of events
-    List(Plain),
-    /// Create or replace a type from a JSON file; - reads standard input
-    Put(PutType),
-    /// Forget a type; new events of it are deferred
-    Rm(RmType),
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Plain {
-    #[command(flatten)]
-    format: output::Format,
-    #[command(flatten)]
-    central: Connect,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct PutType {
-    /// Its name, like booking.confirmed
-    name: String,
-    /// What is said about it
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    #[command(flatten)]
-    central: Connect,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct RmType {
-    /// Its name
-    name: String,
-    #[command(flatten)]
-    central: Connect,
-}
-
 pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
     match command {
-        Command::Install(args) => install(args, global).await,
-        Command::Grant(args) => grant(args, global).await,
+        Command::Install(args) => event_setup::install(args, global).await,
+        Command::Grant(args) => event_setup::grant(args, global).await,
         Command::Emit(args) => emit(args).await,
         Command::Outbox(args) => outbox(args).await,
         Command::Schedules(args) => schedules(args).await,
         Command::Replay(args) => event_replay::run(args).await,
         Command::Resend(args) => resend(args).await,
-        Command::Types(Types::List(args)) => types(args).await,
-        Command::Types(Types::Put(args)) => {
-            let text = read(&args.file)?;
-            let definition: Value = serde_json::from_str(&text).context("the file is not JSON")?;
-            args.central
-                .client()?
-                .put_event_type(&args.name, &definition)
-                .await?;
-            output::note(format_args!("{} is known", args.name));
-            Ok(())
-        }
-        Command::Types(Types::Rm(args)) => {
-            args.central.client()?.delete_event_type(&args.name).await?;
-            output::note(format_args!("{} is gone", args.name));
-            Ok(())
-        }
+        Command::Types(command) => event_types::run(command).await,
     }
 }
 
-async fn install(args: Install, global: &Global) -> anyhow::Result<()> {
-    let loaded = Loaded::read(global.config.as_deref())?;
-    let wanted = |name: &str| args.name.as_deref().is_none_or(|asked| asked == name);
-    let sources = &loaded.config.events.source;
-    let chosen: Vec<_> = sources.iter().filter(|source| wanted(&source.name)).collect();
-    anyhow::ensure!(
-        !chosen.is_empty(),
-        "the configuration has no such [[event_source]]"
-    );
-    for source in chosen {
-        if !source.outbox {
-            output::note(format_args!("{} is asked for lookups only", source.name));
-            continue;
-        }
-        let built = source.build().map_err(anyhow::Error::msg)?;
-        built
-            .install()
-            .await
-            .with_context(|| format!("event source {}", source.name))?;
-        output::note(format_args!("{} has an outbox", source.name));
-    }
-    Ok(())
-}
-
-async fn grant(args: Grant, global: &Global) -> anyhow::Result<()> {
-    let place = match &args.database {
-        Some(url) => Place::parse(url).map_err(|p| usage(format!("--database: {}", p.what)))?,
-        None => {
-            let config = Loaded::read(global.config.as_deref())?.config;
-            config.database.place().map_err(|p| Problems(vec![p]))?
-        }
-    };
-    let opened = store::for_command(&place, false).await?;
-    opened.grant_emit(&args.role, &args.tenant).await?;
-    store::close(&opened).await;
-    output::note(format_args!("{} may emit for {}", args.role, args.tenant));
-    Ok(())
-}
-
-fn read(file: &std::path::Path) -> anyhow::Result<String> {
+pub(super) fn read(file: &std::path::Path) -> anyhow::Result<String> {
     match file.as_os_str() == "-" {
         true => std::io::read_to_string(std::io::stdin()).context("cannot read standard input"),
         false => std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display())),
@@ -336,12 +223,26 @@ async fn schedules(args: Schedules) -> anyhow::Result<()> {
             Cell::new(format_args!("{} {}", s.entity_type, s.entity_id)),
             Cell::new(s.status),
             Cell::new(s.due_at),
-            Cell::new(s.messages.len()),
+            Cell::new(messages(s)),
             Cell::new(s.last_error.as_deref().unwrap_or("")),
         ]
     });
     let heads = ["event", "type", "entity", "status", "due", "messages", "error"];
     output::line(table(&heads, rows).trim_fmt())
+}
+
+/// What each template came to, and why where it is not simply sent.
+fn messages(schedule: &ScheduleRow) -> String {
+    let each = schedule.messages.iter().map(|message| {
+        let word = message
+            .status
+            .map_or(message.came_to.as_str(), |status| status.as_str());
+        match message.reason.as_ref().or(message.last_error.as_ref()) {
+            Some(why) => format!("{} {word}: {why}", message.channel),
+            None => format!("{} {word}", message.channel),
+        }
+    });
+    each.collect::<Vec<_>>().join("; ")
 }
 
 async fn resend(args: Resend) -> anyhow::Result<()> {
@@ -357,22 +258,10 @@ async fn resend(args: Resend) -> anyhow::Result<()> {
     for one in &resent.notifications {
         output::line(one.notification_id)?;
     }
-    Ok(())
-}
-
-async fn types(args: Plain) -> anyhow::Result<()> {
-    let types = args.central.client()?.event_types().await?;
-    if args.format.json {
-        return output::json(&types);
+    for one in &resent.skipped {
+        let why = one.reason.as_deref().unwrap_or("");
+        output::note(format_args!("not sent: {}: {why}", one.template_name));
     }
-    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
-    let rows = types.iter().map(|one| {
-        vec![
-            Cell::new(text(one, "name")),
-            Cell::new(text(one, "entityType")),
-            Cell::new(text(one, "dedupe")),
-            Cell::new(&one["version"]),
-        ]
-    });
-    output::line(table(&["name", "entity", "dedupe", "version"], rows).trim_fmt())
+    anyhow::ensure!(!resent.notifications.is_empty(), "nothing was sent");
+    Ok(())
 }

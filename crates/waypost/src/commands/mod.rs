@@ -14,6 +14,8 @@ mod doctor_events;
 mod doctor_sites;
 pub mod event;
 mod event_replay;
+mod event_setup;
+mod event_types;
 pub mod healthcheck;
 pub mod jobs;
 pub mod key;

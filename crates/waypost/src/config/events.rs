@@ -1,19 +1,13 @@
 //! `[events]`: how events become notifications, and how long they are kept.
 
-use super::{key::Key, problem::Problem, secret::Secret, site_targets::one_of};
+use super::{event_source::Source, key::Key, problem::Problem};
 use central::events::EventSettings;
 use domain::{
     retry::{human, seconds},
     template::MissingPlaceholder,
 };
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::{BTreeMap, HashSet},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
-use store::sources::{EventSource, SourceSettings, SourceTenants};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -151,6 +145,30 @@ impl Events {
             }
             bad.extend(source.build().err().map(named));
         }
+        bad.extend(self.same_lookups());
+        bad
+    }
+
+    /// Event types name a lookup and not its source, so a tenant has one of each name.
+    fn same_lookups(&self) -> Vec<Problem> {
+        let mut bad = vec![];
+        for (i, one) in self.source.iter().enumerate() {
+            let tenants = one.tenant_names();
+            let others = self.source[..i].iter().filter(|other| {
+                let theirs = other.tenant_names();
+                tenants.iter().any(|tenant| theirs.contains(tenant))
+            });
+            for other in others {
+                for name in one
+                    .lookups
+                    .keys()
+                    .filter(|name| other.lookups.contains_key(*name))
+                {
+                    let why = format!("{:?} has a lookup {name:?} for the same tenant", other.name);
+                    bad.push(Problem::new(SOURCE.name, format!("{:?}: {why}", one.name)));
+                }
+            }
+        }
         bad
     }
 
@@ -170,56 +188,5 @@ impl Events {
                 .map(Arc::new)
                 .collect(),
         }
-    }
-}
-
-/// One `[[event_source]]`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Source {
-    pub name: String,
-    pub url: Option<Secret>,
-    pub url_file: Option<PathBuf>,
-    /// All its events are this tenant's.
-    pub tenant: Option<String>,
-    /// The application's ids, and the tenants they mean.
-    #[serde(default)]
-    pub tenants: BTreeMap<String, String>,
-    #[serde(default = "seven_days", with = "seconds")]
-    pub keep: Duration,
-    /// Whether it has events, or only lookups.
-    #[serde(default = "yes")]
-    pub outbox: bool,
-    pub lookup_url: Option<Secret>,
-    #[serde(default)]
-    pub lookups: BTreeMap<String, String>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn seven_days() -> Duration {
-    Duration::from_secs(7 * 86_400)
-}
-
-impl Source {
-    pub fn build(&self) -> Result<EventSource, String> {
-        let url = one_of("url", &self.url, &self.url_file)?.ok_or("url or url_file is missing")?;
-        let tenants = match (&self.tenant, self.tenants.is_empty()) {
-            (Some(_), false) => return Err("tenant is set as well as tenants; keep one of them".into()),
-            (Some(tenant), true) => SourceTenants::One(tenant.clone()),
-            (None, false) => SourceTenants::Map(self.tenants.clone()),
-            (None, true) => SourceTenants::One("default".into()),
-        };
-        EventSource::new(SourceSettings {
-            name: self.name.clone(),
-            url: url.trim().to_owned(),
-            lookup_url: self.lookup_url.as_ref().map(|url| url.expose().trim().to_owned()),
-            tenants,
-            has_outbox: self.outbox,
-            keep: self.keep,
-            lookups: self.lookups.clone(),
-        })
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod database;
 pub mod delivery;
+pub mod event_source;
 pub mod events;
 pub mod key;
 mod layers;

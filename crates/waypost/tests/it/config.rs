@@ -159,6 +159,26 @@ fn a_list_of_tables_is_one_line_of_toml_in_the_environment_and_never_printed() {
 }
 
 #[test]
+fn a_tenant_has_one_lookup_of_a_name() {
+    let sources = |second: &str| {
+        format!(
+            "[{{ name = \"shop\", url = \"sqlite://shop.db\", lookups = {{ guest = \"select 1 as a\" }} }}, \
+             {{ name = \"spa\", url = \"sqlite://spa.db\", lookups = {{ guest = \"select 2 as a\" }}, {second} }}]"
+        )
+    };
+    let check = |second: &str| {
+        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", &sources(second));
+        place.run(&["config", "check"])
+    };
+    check("tenant = \"other\"").done();
+    let said = check("tenants = { \"7\" = \"default\" }").ended(1).err();
+    assert!(
+        said.contains("\"spa\": \"shop\" has a lookup \"guest\" for the same tenant"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_secret_may_be_in_a_file_but_not_in_two_places() {
     let place = Place::new();
     let file = place.write("url", "sqlite://elsewhere/w.db\n");

@@ -18,6 +18,7 @@ use simulator::HttpReceiver;
 use std::sync::Arc;
 use store::{Store, sqlite::SqliteStore};
 use testkit::eventually;
+use tokio::io::AsyncReadExt;
 
 /// The database of a central.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -354,4 +355,34 @@ mod on_postgres {
             world.assert_once_each().await;
         }
     }
+}
+
+/// A server that takes the connection and never says a word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_hangs_keeps_no_other_waiting() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let setup = Setup::sqlite(folder.path());
+    let (mut application, url) = Application::in_file(&folder.path().join("shop.db")).await;
+    let config = format!(
+        "[[event_source]]\nname = \"hangs\"\nurl = \"postgres://shop@{}/shop?sslmode=disable\"\n\
+         [[event_source]]\nname = \"shop\"\nurl = \"{url}\"\n",
+        silent.local_addr().unwrap()
+    );
+    std::fs::write(folder.path().join("waypost.toml"), config).unwrap();
+    let far_end = far_end::receiver().await;
+    let node = Node::start(&setup).await;
+    set_up(&node.client, &far_end).await;
+    // Whoever asks it now waits for its first word.
+    let (mut asked, _) = silent.accept().await.unwrap();
+    let entities = ["7".to_owned()];
+    let ids = application.transaction(&entities, true).await;
+    arrived(&far_end, &message_of(ids[0], "7")).await;
+    let mut said = [0; 1024];
+    assert!(asked.read(&mut said).await.unwrap() > 0, "its first words");
+    let more = asked.try_read(&mut said);
+    assert!(
+        matches!(&more, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock),
+        "it is still waited for: {more:?}"
+    );
 }

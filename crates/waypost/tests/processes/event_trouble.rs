@@ -4,16 +4,16 @@ use crate::{application, events::ALARM, postgres};
 use central::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
 use domain::{
-    Actor, Channel, EventId, EventStatus, EventType, SystemClock, TenantId,
+    Actor, Channel, Clock, EventId, EventStatus, EventType, ScheduleStatus, SystemClock, TenantId, Timestamp,
     event::Dedupe,
     template::{TemplateContent, TemplateIdentity},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use store::{
     events::{Event, NewEvent},
     templates::NewTemplate,
 };
-use testkit::FarEnd;
+use testkit::{FarEnd, until};
 
 async fn node(url: &str) -> Central {
     let registry = Registry::new(vec![FarEnd::new("test-hook", Channel::Webhook).kind()]).unwrap();
@@ -50,6 +50,10 @@ async fn node(url: &str) -> Central {
 }
 
 async fn emit(central: &Central, entity: &str) -> EventId {
+    emit_for(central, entity, None).await
+}
+
+async fn emit_for(central: &Central, entity: &str, due_at: Option<Timestamp>) -> EventId {
     let event = NewEvent {
         id: EventId::mint(),
         tenant: "default".into(),
@@ -60,7 +64,7 @@ async fn emit(central: &Central, entity: &str) -> EventId {
         payload: "{}".into(),
         schema_version: 1,
         correlation_id: None,
-        due_at: None,
+        due_at,
         source: String::new(),
     };
     central.events.emit(event).await.unwrap().id
@@ -80,6 +84,12 @@ fn refusing(condition: &str) -> String {
          execute function waypost.refuse()"
     )
 }
+
+/// Schedules of this entity are not published.
+const REFUSING_TO_PUBLISH: &str = "create function waypost.refuse() returns trigger language plpgsql as \
+     $$ begin raise exception 'not now'; end $$; \
+     create trigger refuse before update on waypost.schedules for each row \
+     when (new.entity_id = '3' and new.status = 'Published') execute function waypost.refuse()";
 
 const AS_BEFORE: &str = "drop trigger refuse on waypost.schedules; drop function waypost.refuse()";
 
@@ -112,6 +122,41 @@ async fn trouble_of_the_store_counts_against_no_event_and_one_that_cannot_be_wri
             _ => (EventStatus::Published, 0),
         };
         assert_eq!((stands.status, stands.attempts), expected);
+        let words = stands.last_error.unwrap_or_default();
+        assert_eq!(words.contains("not now"), n == 3, "{words}");
+    }
+    central.store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schedule_that_cannot_be_written_is_tried_again_and_keeps_nobody() {
+    let url = postgres::database().await;
+    let central = node(&url).await;
+    let admin = application::session(&url).await;
+    let soon = SystemClock.now() + Duration::from_secs(2);
+    let mut ids = vec![];
+    for n in 0..5 {
+        ids.push(emit_for(&central, &n.to_string(), Some(soon)).await);
+    }
+    central.events.sweep().await.unwrap();
+    let schedule = async |id| {
+        let found = central.store.schedule(TenantId::DEFAULT, id).await.unwrap();
+        found.expect("it has a schedule")
+    };
+    assert_eq!(schedule(ids[4]).await.status, ScheduleStatus::Pending);
+    admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
+    until("all but one to be published", async || {
+        central.events.sweep_schedules().await.unwrap();
+        schedule(ids[4]).await.status == ScheduleStatus::Published
+    })
+    .await;
+    for (n, id) in ids.iter().enumerate() {
+        let stands = schedule(*id).await;
+        let expected = match n {
+            3 => (ScheduleStatus::Pending, 1),
+            _ => (ScheduleStatus::Published, 0),
+        };
+        assert_eq!((stands.status, stands.attempts), expected, "{n}");
         let words = stands.last_error.unwrap_or_default();
         assert_eq!(words.contains("not now"), n == 3, "{words}");
     }

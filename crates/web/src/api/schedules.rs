@@ -59,12 +59,11 @@ pub async fn list(
     let filter = ScheduleFilter {
         entity: entity_of(&mut params),
         status: params.parsed("status"),
-        ..ScheduleFilter::default()
     };
     let page = paging::page(&mut params);
     params.finish()?;
     let events = &state.central.events;
-    let (views, next) = events.schedule_views(Some(caller.tenant), &filter, page).await?;
+    let (views, next) = events.schedule_views(caller.tenant, &filter, page).await?;
     Ok(Json(Paged {
         items: views.into_iter().map(AutomationSchedule::from).collect(),
         next_cursor: next.map(paging::print_cursor),

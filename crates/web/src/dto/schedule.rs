@@ -52,8 +52,10 @@ pub struct ScheduleMessage {
     /// Null where there is none, or it was purged.
     #[schema(value_type = Option<StatusName>)]
     pub status: Option<Status>,
-    /// Why it was skipped or refused, or as what it was sent before.
+    /// Why it was skipped or refused, as what it was sent before, or which values it lacked.
     pub reason: Option<String>,
+    /// What keeps the notification, or parked it; null once it is delivered.
+    pub last_error: Option<String>,
 }
 
 impl From<MessageView> for ScheduleMessage {
@@ -68,6 +70,7 @@ impl From<MessageView> for ScheduleMessage {
             notification_id: message.notification,
             status: view.status,
             reason: message.reason,
+            last_error: view.last_error,
         }
     }
 }
@@ -102,6 +105,8 @@ pub struct ReplayAnswer {
     pub requeued: usize,
     /// Notifications that had been skipped or refused and are there now.
     pub created: usize,
+    /// Why nothing was created, where something goes round again and more is missing.
+    pub reason: Option<String>,
 }
 
 impl From<Replayed> for ReplayAnswer {
@@ -110,6 +115,7 @@ impl From<Replayed> for ReplayAnswer {
             due_again: replayed.due_again,
             requeued: replayed.requeued,
             created: replayed.created,
+            reason: replayed.reason,
         }
     }
 }

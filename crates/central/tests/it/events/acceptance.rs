@@ -115,16 +115,7 @@ pub async fn tenants_never_meet(on: Database) {
         assert_eq!(log.len(), 1);
         assert_eq!(log[0].submission.content.body, body);
     }
-    let page = Page {
-        limit: 10,
-        after: None,
-    };
-    let filter = store::events::EventFilter {
-        id: Some(nobody),
-        across: true,
-        ..Default::default()
-    };
-    let seen = world.temp.store.events(None, &filter, page).await.unwrap().rows;
+    let seen = world.temp.store.events_by_id(nobody, 10).await.unwrap();
     assert_eq!(
         (seen[0].status, seen[0].last_error.as_deref()),
         (EventStatus::Failed, Some("Unknown tenant"))
@@ -188,7 +179,7 @@ pub async fn placeholders_are_filled_and_a_missing_one_is_empty(on: Database) {
     let mut world = EventWorld::new(on).await;
     let body = "{{GuestPhone}}|{{guest.phone}}|{{checkinDate}}|{{nobody}}|{{bookingId}}";
     world.template(TENANT, Channel::Email, body).await;
-    world.emit("default", "12345", CONFIRMED).await;
+    let event = world.emit("default", "12345", CONFIRMED).await;
     world.run().await;
     let message = world.mail.received().remove(0);
     assert_eq!(
@@ -196,6 +187,13 @@ pub async fn placeholders_are_filled_and_a_missing_one_is_empty(on: Database) {
         "+919876543210|+919876543210|15-Mar-2026||12345"
     );
     assert_eq!(message.content.subject, "Booking 12345");
+    let listed = world.schedule(event).await.messages.remove(0).message;
+    let reason = "{{nobody}} has no value";
+    assert_eq!(
+        listed.reason.as_deref(),
+        Some(reason),
+        "it is seen without the log"
+    );
 }
 
 pub async fn an_indian_number_reaches_the_provider_as_it_was_stored(on: Database) {
@@ -310,6 +308,54 @@ pub async fn what_has_no_template_no_address_or_no_type_says_so_and_can_be_repla
         .replay_event(Some(TENANT), no_type, &somebody())
         .await;
     assert!(matches!(again, Err(ResendError::Conflict(_))));
+}
+
+pub async fn a_replay_sends_round_what_is_parked_also_where_the_rest_cannot_be_made_and_says_why(
+    on: Database,
+) {
+    let mut world = EventWorld::new(on).await;
+    world.template(TENANT, Channel::Email, "Hello").await;
+    world.template(TENANT, Channel::Sms, "Hello").await;
+    let payload = r#"{"guestEmail": "g@example.com", "guestPhone": "12"}"#;
+    let event = world.emit("default", "1", payload).await;
+    let refused = Failure::permanent(Scope::Message, "REFUSED", "no such mailbox");
+    world.mail.answers(Outcome::Failed(refused));
+    world.run().await;
+    let sms = async |world: &EventWorld| {
+        let messages = world.schedule(event).await.messages;
+        let sms = messages.into_iter().find(|m| m.message.channel == Channel::Sms);
+        let message = sms.unwrap().message;
+        (message.came_to, message.reason.unwrap())
+    };
+    let (came_to, why) = sms(&world).await;
+    assert_eq!(came_to, CameTo::Skipped);
+    assert!(why.starts_with("No recipient: the address"), "{why}");
+    let ask = ReplayRequest {
+        tenant: TENANT,
+        schedule: event,
+        new_templates: false,
+        actor: somebody(),
+    };
+    world.mail.accepts();
+    let (name, by) = ("booking.confirmed", somebody());
+    world.central.events.delete_type(TENANT, name, &by).await.unwrap();
+    let done = world.central.events.replay_schedule(&ask).await.unwrap();
+    assert_eq!((done.requeued, done.created), (1, 0));
+    assert!(done.reason.unwrap().contains("no event type"));
+    world.run().await;
+    assert_eq!(world.schedule_status(event).await.0, ScheduleStatus::Completed);
+    // The address is asked for elsewhere now, where there is none.
+    let mut elsewhere = to_the_guest();
+    elsewhere.addresses.insert(Channel::Sms, "mobile".into());
+    world.event_type(TENANT, name, &elsewhere).await;
+    let done = world.central.events.replay_schedule(&ask).await.unwrap();
+    assert_eq!((done.requeued, done.created, done.reason), (0, 0, None));
+    assert_eq!(
+        sms(&world).await,
+        (CameTo::Skipped, "No recipient".to_owned()),
+        "as it is now"
+    );
+    assert_eq!(world.mail.received().len(), 2);
 }
 
 pub async fn required_values_that_are_not_there_fail_the_event(on: Database) {

@@ -58,6 +58,7 @@ on_both_databases! {
         an_indian_number_reaches_the_provider_as_it_was_stored,
         the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why,
         what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed,
+        a_replay_sends_round_what_is_parked_also_where_the_rest_cannot_be_made_and_says_why,
         required_values_that_are_not_there_fail_the_event,
         a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have,
     }
@@ -84,6 +85,7 @@ on_both_databases! {
         a_cancelled_booking_ends_its_reminder_and_what_waits_to_be_sent,
         a_booking_confirmed_and_cancelled_in_one_batch_is_reminded_of_by_nobody,
         what_is_worked_on_after_a_later_event_called_it_off_sends_nothing,
+        what_came_after_a_cancellation_that_is_worked_on_late_is_not_ended_by_it,
         a_bad_zone_or_a_missing_date_fails_in_words,
         a_template_that_was_switched_off_while_the_reminder_waited_sends_nothing,
     }

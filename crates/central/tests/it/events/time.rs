@@ -206,6 +206,32 @@ pub async fn what_is_worked_on_after_a_later_event_called_it_off_sends_nothing(o
     assert_eq!(world.mail.received().len(), 2);
 }
 
+pub async fn what_came_after_a_cancellation_that_is_worked_on_late_is_not_ended_by_it(on: Database) {
+    let mut world = reminded(on, Late::Send).await;
+    let cancelled = EventType {
+        cancels: vec!["booking.confirmed".into()],
+        ..to_the_guest()
+    };
+    world.event_type(TENANT, "booking.cancelled", &cancelled).await;
+    let before = world.emit("default", "1", &checkin("2026-02-01")).await;
+    let late = world.emit_as("default", "booking.cancelled", "1", "{}").await;
+    let settle = SettleEvent {
+        seq: world.event(late).await.seq,
+        to: EventEnd::Retry(secs(60)),
+        error: "no answer".into(),
+    };
+    world.temp.store.settle_events(vec![settle]).await.unwrap();
+    let after = world.emit("default", "1", &checkin("2026-02-03")).await;
+    world.run().await;
+    for waits in [before, after] {
+        assert_eq!(world.schedule_status(waits).await.0, ScheduleStatus::Pending);
+    }
+    world.advance(secs(61));
+    world.run().await;
+    assert_eq!(world.schedule_status(before).await.0, ScheduleStatus::Cancelled);
+    assert_eq!(world.schedule_status(after).await.0, ScheduleStatus::Pending);
+}
+
 pub async fn a_bad_zone_or_a_missing_date_fails_in_words(on: Database) {
     let mut world = EventWorld::new(on).await;
     let mut definition = reminder(Late::Send);

@@ -105,12 +105,15 @@ impl Events for PgStore {
         found.as_ref().map(rows::event).transpose()
     }
 
-    async fn schedules(
-        &self,
-        tenant: Option<TenantId>,
-        filter: &ScheduleFilter,
-        page: Page,
-    ) -> Result<SchedulePage> {
+    async fn events_by_id(&self, id: EventId, limit: u32) -> Result<Vec<Event>> {
+        let session = self.db.general().await?;
+        let found = session
+            .rows(sql::events_by_id, &[&id.0, &i64::from(limit)])
+            .await?;
+        found.iter().map(rows::event).collect()
+    }
+
+    async fn schedules(&self, tenant: TenantId, filter: &ScheduleFilter, page: Page) -> Result<SchedulePage> {
         Ok(pages::schedules(&self.db, tenant, filter, &page).await?)
     }
 

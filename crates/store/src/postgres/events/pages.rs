@@ -12,6 +12,7 @@ use crate::{
     query::{Page, SCAN_BOUND},
 };
 use domain::{TenantId, Timestamp};
+use tokio_postgres::types::ToSql;
 
 /// The bound as the statements take it.
 const WALK: i64 = SCAN_BOUND as i64;
@@ -43,7 +44,6 @@ pub(super) async fn events(
         &filter.entity_id,
         &from,
         &to,
-        &filter.id.map(|id| id.0),
         &WALK,
         &(limit + 1),
     ];
@@ -120,7 +120,7 @@ pub(super) async fn stuck(
 
 pub(super) async fn schedules(
     db: &Db,
-    tenant: Option<TenantId>,
+    tenant: TenantId,
     filter: &ScheduleFilter,
     page: &Page,
 ) -> Result<SchedulePage, Failed> {
@@ -128,47 +128,30 @@ pub(super) async fn schedules(
         page.after.map_or(i64::MAX, |place| place.seq),
         i64::from(page.limit.max(1)),
     );
-    let of = tenant.map(|t| t.0);
-    let (status, id, more) = (
-        filter.status.map(|s| s.as_str()),
-        filter.id.map(|id| id.0),
-        limit + 1,
-    );
-    let mut params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
-        vec![&of, &start, &status, &id, &WALK, &more];
-    let statement = match (&filter.entity, of) {
-        (Some((kind, entity)), Some(_)) => {
-            params.extend([kind as &(dyn tokio_postgres::types::ToSql + Sync), entity]);
-            sql::schedules_of_entity
+    let (status, more) = (filter.status.map(|s| s.as_str()), limit + 1);
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &start, &status, &WALK, &more];
+    let bound = WALK - 1;
+    let mut walk: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &start, &bound];
+    let (statement, walked) = match &filter.entity {
+        Some((kind, entity)) => {
+            params.extend([kind as &(dyn ToSql + Sync), entity]);
+            walk.extend([kind as &(dyn ToSql + Sync), entity]);
+            (sql::schedules_of_entity, sql::schedules_walked_of_entity)
         }
-        (_, Some(_)) => sql::schedules_of_tenant,
-        (_, None) => sql::schedules_of_all,
+        None => (sql::schedules_of_tenant, sql::schedules_walked),
     };
     let session = db.general().await?;
     let found = session.rows(statement, &params).await?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
-    let schedules: Vec<_> = found
-        .iter()
-        .take(shown)
-        .map(rows::schedule)
-        .collect::<Result<_>>()?;
     let next = if found.len() > shown {
-        schedules.last().map(|schedule| schedule.seq)
+        let last = shown.checked_sub(1).and_then(|last| found.get(last));
+        last.map(|row| row.get("place"))
     } else {
-        // An entity has so few that all of them were looked at.
-        let of = of.filter(|_| filter.entity.is_none());
-        let walked = match of {
-            Some(of) => {
-                session
-                    .opt(sql::schedules_walked, &[&of, &start, &(WALK - 1)])
-                    .await?
-            }
-            None => None,
-        };
-        walked.map(|row| row.get(0))
+        session.opt(walked, &walk).await?.map(|row| row.get(0))
     };
+    let rows = found.iter().take(shown).map(rows::schedule);
     Ok(SchedulePage {
-        rows: schedules,
+        rows: rows.collect::<Result<_>>()?,
         next: next_place(next),
     })
 }

@@ -96,6 +96,7 @@ pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<Noti
         entity_type,
         entity_id,
         event_types,
+        before,
         reason,
     } = cancel;
     let session = db.general().await?;
@@ -103,13 +104,21 @@ pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<Noti
     session
         .exec(
             sql::cancel_schedules,
-            &[&db.now(), &tenant.0, entity_type, entity_id, event_types, &reason],
+            &[
+                &db.now(),
+                &tenant.0,
+                entity_type,
+                entity_id,
+                event_types,
+                &reason,
+                before,
+            ],
         )
         .await?;
     let waiting = session
         .rows(
             sql::waiting_of_entity,
-            &[&tenant.0, entity_type, entity_id, event_types],
+            &[&tenant.0, entity_type, entity_id, event_types, before],
         )
         .await?;
     Ok(waiting.iter().map(|row| NotificationId(row.get(0))).collect())

@@ -123,12 +123,19 @@ impl Events for SqliteStore {
         .await
     }
 
-    async fn schedules(
-        &self,
-        tenant: Option<TenantId>,
-        filter: &ScheduleFilter,
-        page: Page,
-    ) -> Result<SchedulePage> {
+    async fn events_by_id(&self, id: EventId, limit: u32) -> Result<Vec<Event>> {
+        self.read(move |conn| {
+            all(
+                conn,
+                sql::events_by_id,
+                params![id.0.as_bytes(), limit],
+                rows::event,
+            )
+        })
+        .await
+    }
+
+    async fn schedules(&self, tenant: TenantId, filter: &ScheduleFilter, page: Page) -> Result<SchedulePage> {
         let filter = filter.clone();
         self.read(move |conn| pages::schedules(conn, tenant, &filter, &page))
             .await

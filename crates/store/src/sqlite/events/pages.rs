@@ -30,7 +30,6 @@ pub(super) fn events(
         filter.entity_id,
         filter.from.map(Timestamp::as_millis),
         filter.to.map(Timestamp::as_millis),
-        filter.id.map(|id| *id.0.as_bytes()),
         SCAN_BOUND,
         limit + 1,
     ];
@@ -96,51 +95,43 @@ pub(super) fn stuck(
 
 pub(super) fn schedules(
     conn: &Connection,
-    tenant: Option<TenantId>,
+    tenant: TenantId,
     filter: &ScheduleFilter,
     page: &Page,
 ) -> Result<SchedulePage> {
     let start = page.after.map_or(i64::MAX, |place| place.seq);
     let limit = page.limit.max(1);
-    let tenant = tenant.map(|t| t.0);
     let status = filter.status.map(|s| s.as_str());
-    let id = filter.id.map(|id| *id.0.as_bytes());
-    let mut found = match (&filter.entity, tenant) {
-        (Some((kind, entity)), Some(_)) => all(
-            conn,
-            sql::schedules_of_entity,
-            params![tenant, start, status, id, SCAN_BOUND, limit + 1, kind, entity],
-            rows::schedule,
-        )?,
-        (_, of) => all(
-            conn,
-            if of.is_some() {
-                sql::schedules_of_tenant
-            } else {
-                sql::schedules_of_all
-            },
-            params![tenant, start, status, id, SCAN_BOUND, limit + 1],
-            rows::schedule,
-        )?,
+    let placed = |row: &rusqlite::Row<'_>| Ok((row.get("place")?, rows::schedule(row)?));
+    let bound = SCAN_BOUND;
+    let mut found: Vec<(i64, _)> = match &filter.entity {
+        Some((kind, entity)) => {
+            let params = params![tenant.0, start, status, bound, limit + 1, kind, entity];
+            all(conn, sql::schedules_of_entity, params, placed)?
+        }
+        None => {
+            let params = params![tenant.0, start, status, bound, limit + 1];
+            all(conn, sql::schedules_of_tenant, params, placed)?
+        }
     };
     let full = found.len() > limit as usize;
     found.truncate(limit as usize);
-    let next = match full {
-        true => found.last().map(|schedule| schedule.seq),
-        false => {
-            // An entity has so few that all of them were looked at.
-            match tenant.filter(|_| filter.entity.is_none()) {
-                Some(of) => {
-                    let mut walked = conn.prepare_cached(sql::schedules_walked)?;
-                    let params = params![of, start, SCAN_BOUND - 1];
-                    walked.query_row(params, |row| row.get(0)).optional()?
-                }
-                None => None,
-            }
+    let place = |row: &rusqlite::Row<'_>| row.get(0);
+    let next = match (full, &filter.entity) {
+        (true, _) => found.last().map(|(place, _)| *place),
+        (false, Some((kind, entity))) => {
+            let mut walked = conn.prepare_cached(sql::schedules_walked_of_entity)?;
+            let params = params![tenant.0, start, bound - 1, kind, entity];
+            walked.query_row(params, place).optional()?
+        }
+        (false, None) => {
+            let mut walked = conn.prepare_cached(sql::schedules_walked)?;
+            let params = params![tenant.0, start, bound - 1];
+            walked.query_row(params, place).optional()?
         }
     };
     Ok(SchedulePage {
-        rows: found,
+        rows: found.into_iter().map(|(_, schedule)| schedule).collect(),
         next: next_place(next),
     })
 }

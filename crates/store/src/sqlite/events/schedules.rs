@@ -120,9 +120,16 @@ pub(super) fn cancel(s: &WriteSession<'_>, cancel: &CancelSchedules) -> Result<V
             event_type,
             kept_error(&cancel.reason),
             s.now.as_millis(),
+            cancel.before,
         ];
         s.conn.prepare_cached(sql::cancel_schedules)?.execute(entity)?;
-        let entity = params![cancel.tenant.0, cancel.entity_type, cancel.entity_id, event_type];
+        let entity = params![
+            cancel.tenant.0,
+            cancel.entity_type,
+            cancel.entity_id,
+            event_type,
+            cancel.before,
+        ];
         let id = |row: &rusqlite::Row<'_>| Ok(NotificationId(Uuid::from_bytes(row.get(0)?)));
         waiting.extend(all(s.conn, sql::waiting_of_entity, entity, id)?);
     }

@@ -2,17 +2,16 @@
 
 use crate::harness::*;
 use domain::{
-    Channel, Clock, EventId, EventStatus, EventType, LaneId, LeaseToken, ScheduleStatus, Status, TenantId,
+    Channel, Clock, EventId, EventStatus, EventType, LaneId, LeaseToken, ScheduleStatus, Status,
     event::{CameTo, Dedupe, ScheduledMessage},
 };
 use std::time::Duration;
 use store::{
     events::{
-        CancelSchedules, Event, EventEnd, EventFilter, MayBeOvertaken, NewEvent, NewSchedule, PublishEvent,
-        PublishSchedule, ScheduleEnd, ScheduleFilter, SettleEvent, SettleSchedule,
+        CancelSchedules, Event, EventEnd, MayBeOvertaken, NewEvent, NewSchedule, PublishEvent,
+        PublishSchedule, ScheduleEnd, SettleEvent, SettleSchedule,
     },
     outbox::{Ingested, NewNotification},
-    query::{Page, SCAN_BOUND},
 };
 
 pub fn event(entity: &str) -> NewEvent {
@@ -31,16 +30,16 @@ pub fn event(entity: &str) -> NewEvent {
     }
 }
 
-async fn emit(t: &TestStore, events: Vec<NewEvent>) -> Vec<bool> {
+pub async fn emit(t: &TestStore, events: Vec<NewEvent>) -> Vec<bool> {
     let answers = t.store.emit(events).await.unwrap();
     answers.into_iter().map(|a| a.duplicate).collect()
 }
 
-async fn due(t: &TestStore) -> Vec<Event> {
+pub async fn due(t: &TestStore) -> Vec<Event> {
     t.store.due_events(None, 100).await.unwrap().rows
 }
 
-fn schedule(t: &TestStore, event: &Event, status: ScheduleStatus, wait: Duration) -> NewSchedule {
+pub fn schedule(t: &TestStore, event: &Event, status: ScheduleStatus, wait: Duration) -> NewSchedule {
     let due_at = t.clock.now() + wait;
     NewSchedule {
         tenant: TENANT,
@@ -298,7 +297,7 @@ pub async fn an_outbox_has_one_reader_until_its_time_is_up(t: &TestStore) {
     assert!(own("n2").await && !own("n1").await);
 }
 
-async fn waiting(t: &TestStore, entity: &str, wait: Duration) -> Event {
+pub async fn waiting(t: &TestStore, entity: &str, wait: Duration) -> Event {
     emit(t, vec![event(entity)]).await;
     let row = due(t).await.remove(0);
     let work = PublishEvent {
@@ -412,22 +411,36 @@ pub async fn another_event_of_an_entity_has_its_schedules_looked_at(t: &TestStor
     assert_ne!(looked[0].event, again.id, "only what was there before");
 }
 
-pub async fn cancelling_ends_what_waits_of_the_entity_and_names_its_notifications(t: &TestStore) {
+pub async fn cancelling_ends_what_waits_of_the_entity_and_came_before_and_names_its_notifications(
+    t: &TestStore,
+) {
     let lane = t.lane("mail").await;
     let row = waiting(t, "1", DAY).await;
     let other = waiting(t, "2", DAY).await;
-    let mut new = notification(lane);
-    new.submission.content.event = Some(Box::new(domain::EventOrigin {
-        event_type: "booking.confirmed".into(),
-        event_id: row.id,
-        topic: None,
-        correlation_id: None,
-        template: "t1".into(),
-        template_name: None,
-        template_version: 3,
-        critical: false,
-    }));
+    emit(t, vec![event("1")]).await;
+    let calling_off = due(t).await.remove(0);
+    t.store
+        .publish_events(vec![publish_now(t, &calling_off, vec![])])
+        .await
+        .unwrap();
+    let later = waiting(t, "1", DAY).await;
+    let of = |event: &Event| {
+        let mut new = notification(lane);
+        new.submission.content.event = Some(Box::new(domain::EventOrigin {
+            event_type: "booking.confirmed".into(),
+            event_id: event.id,
+            topic: None,
+            correlation_id: None,
+            template: "t1".into(),
+            template_name: None,
+            template_version: 3,
+            critical: false,
+        }));
+        new
+    };
+    let new = of(&row);
     let id = t.accept(lane, new.submission.clone()).await;
+    t.accept(lane, of(&later).submission).await;
     assert_eq!(
         t.get(id).await.submission.content.event,
         new.submission.content.event
@@ -438,89 +451,14 @@ pub async fn cancelling_ends_what_waits_of_the_entity_and_names_its_notification
         entity_type: "booking".into(),
         entity_id: "1".into(),
         event_types: vec!["booking.confirmed".into(), "booking.reminder".into()],
+        before: calling_off.seq,
         reason: "booking.cancelled".into(),
     };
     assert_eq!(t.store.cancel_schedules(cancel).await.unwrap(), [id]);
     let status = async |id| t.store.schedule(TENANT, id).await.unwrap().unwrap().status;
     assert_eq!(status(row.id).await, ScheduleStatus::Cancelled);
     assert_eq!(status(other.id).await, ScheduleStatus::Pending);
-}
-
-pub async fn pages_of_events_and_schedules_stay_within_the_tenant(t: &TestStore) {
-    let elsewhere = t.tenant("elsewhere").await;
-    for n in 0..5 {
-        waiting(t, &n.to_string(), DAY).await;
-    }
-    emit(
-        t,
-        vec![NewEvent {
-            tenant: "elsewhere".into(),
-            ..event("9")
-        }],
-    )
-    .await;
-    emit(
-        t,
-        vec![NewEvent {
-            tenant: "nowhere".into(),
-            ..event("8")
-        }],
-    )
-    .await;
-    let filter = EventFilter::default();
-    let page = |after| Page { limit: 2, after };
-    let (mut seen, mut after) = (vec![], None);
-    loop {
-        let found = t.store.events(Some(TENANT), &filter, page(after)).await.unwrap();
-        seen.extend(found.rows.into_iter().map(|e| e.entity_id));
-        after = found.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    assert_eq!(seen, ["4", "3", "2", "1", "0"]);
-    let count = async |tenant: Option<TenantId>, filter: EventFilter| {
-        let found = t
-            .store
-            .events(
-                tenant,
-                &filter,
-                Page {
-                    limit: 100,
-                    after: None,
-                },
-            )
-            .await
-            .unwrap();
-        found.rows.len()
-    };
-    assert_eq!(count(Some(elsewhere), EventFilter::default()).await, 1);
-    assert_eq!(count(None, EventFilter::default()).await, 7);
-    let pending = EventFilter {
-        status: Some(EventStatus::Pending),
-        ..EventFilter::default()
-    };
-    assert_eq!(count(None, pending.clone()).await, 2);
-    let across = EventFilter {
-        across: true,
-        ..pending
-    };
-    assert_eq!(count(Some(elsewhere), across).await, 1);
-    let of_entity = ScheduleFilter {
-        entity: Some(("booking".into(), "3".into())),
-        ..ScheduleFilter::default()
-    };
-    let found = async |tenant, filter: &ScheduleFilter| {
-        let page = Page {
-            limit: 3,
-            after: None,
-        };
-        t.store.schedules(tenant, filter, page).await.unwrap()
-    };
-    assert_eq!(found(Some(TENANT), &of_entity).await.rows.len(), 1);
-    assert_eq!(found(Some(elsewhere), &of_entity).await.rows.len(), 0);
-    let all = found(None, &ScheduleFilter::default()).await;
-    assert_eq!((all.rows.len(), all.next.is_some()), (3, true));
+    assert_eq!(status(later.id).await, ScheduleStatus::Pending, "it came after");
 }
 
 pub async fn only_what_failed_or_was_deferred_is_replayed(t: &TestStore) {
@@ -541,67 +479,6 @@ pub async fn only_what_failed_or_was_deferred_is_replayed(t: &TestStore) {
         assert_eq!((again.attempts, again.last_error), (0, None));
     }
     assert_eq!(t.store.replay_event(row.seq + 1, &admin()).await.unwrap(), None);
-}
-
-pub async fn stuck_events_are_those_of_the_tenant_that_had_failed_by_then(t: &TestStore) {
-    let elsewhere = t.tenant("elsewhere").await;
-    let of = |tenant: &str, entity: &str| NewEvent {
-        tenant: tenant.into(),
-        ..event(entity)
-    };
-    let new = vec![
-        of("default", "1"),
-        of("default", "2"),
-        of("elsewhere", "3"),
-        of("nobody", "4"),
-    ];
-    emit(t, new).await;
-    let rows = due(t).await;
-    let settle = async |row: &Event, to| {
-        let error = "no".into();
-        let settle = SettleEvent {
-            seq: row.seq,
-            to,
-            error,
-        };
-        t.store.settle_events(vec![settle]).await.unwrap();
-    };
-    for (row, to) in rows.iter().zip([
-        EventEnd::Failed,
-        EventEnd::Deferred,
-        EventEnd::Failed,
-        EventEnd::Failed,
-    ]) {
-        settle(row, to).await;
-    }
-    let then = t.clock.now();
-    t.clock.advance(MINUTE);
-    emit(t, vec![event("5")]).await;
-    let later = due(t).await.remove(0);
-    settle(&later, EventEnd::Failed).await;
-    let stuck = async |tenant, filter: EventFilter, by, limit| {
-        let page = Page { limit, after: None };
-        t.store.stuck_events(tenant, &filter, by, page).await.unwrap()
-    };
-    let seqs = |indexes: &[usize]| indexes.iter().map(|i| rows[*i].seq).collect::<Vec<_>>();
-    let any = EventFilter::default;
-    assert_eq!(stuck(Some(TENANT), any(), then, 10).await.seqs, seqs(&[1, 0]));
-    assert_eq!(stuck(Some(elsewhere), any(), then, 10).await.seqs, seqs(&[2]));
-    assert_eq!(stuck(None, any(), then, 10).await.seqs, seqs(&[3, 2, 1, 0]));
-    let all = stuck(Some(TENANT), any(), t.clock.now(), 10).await.seqs;
-    assert_eq!(all.len(), 3, "the later one as well");
-    let deferred = EventFilter {
-        status: Some(EventStatus::Deferred),
-        ..any()
-    };
-    assert_eq!(stuck(Some(TENANT), deferred, then, 10).await.seqs, seqs(&[1]));
-    let first = stuck(Some(TENANT), any(), then, 1).await;
-    assert_eq!(
-        (first.seqs, first.next.map(|n| n.seq)),
-        (seqs(&[1]), Some(rows[1].seq))
-    );
-    t.store.replay_event(rows[1].seq, &admin()).await.unwrap();
-    assert_eq!(stuck(Some(TENANT), any(), then, 10).await.seqs, seqs(&[0]));
 }
 
 pub async fn an_event_is_overtaken_only_by_a_later_one_of_its_entity_that_calls_it_off(t: &TestStore) {
@@ -639,6 +516,7 @@ pub async fn a_schedule_that_ended_while_it_waited_says_when(t: &TestStore) {
         entity_type: "booking".into(),
         entity_id: "1".into(),
         event_types: vec!["booking.confirmed".into()],
+        before: row.seq + 1,
         reason: "called off".into(),
     };
     t.store.cancel_schedules(cancel).await.unwrap();
@@ -650,28 +528,6 @@ pub async fn a_schedule_that_ended_while_it_waited_says_when(t: &TestStore) {
     assert!(t.store.replay_schedule(TENANT, row.id, &admin()).await.unwrap());
     let again = t.store.schedule(TENANT, row.id).await.unwrap().unwrap();
     assert_eq!(again.settled_at, None);
-}
-
-pub async fn a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking(t: &TestStore) {
-    let row = waiting(t, "1", DAY).await;
-    let many = SCAN_BOUND as usize;
-    emit(t, (0..many).map(|n| event(&format!("n{n}"))).collect()).await;
-    let rows = t.store.due_events(None, SCAN_BOUND).await.unwrap().rows;
-    let work = rows.iter().map(|row| publish_now(t, row, vec![])).collect();
-    assert_eq!(t.store.publish_events(work).await.unwrap().len(), many);
-    let page = async |after| {
-        let filter = ScheduleFilter {
-            status: Some(ScheduleStatus::Pending),
-            ..ScheduleFilter::default()
-        };
-        let page = Page { limit: 10, after };
-        t.store.schedules(Some(TENANT), &filter, page).await.unwrap()
-    };
-    let first = page(None).await;
-    assert!(first.rows.is_empty() && first.next.is_some());
-    let second = page(first.next).await;
-    assert_eq!(second.rows[0].event, row.id);
-    assert_eq!(second.next, None);
 }
 
 pub async fn an_event_type_is_its_tenants_and_every_change_is_seen(t: &TestStore) {

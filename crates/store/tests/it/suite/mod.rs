@@ -4,6 +4,7 @@ pub mod audit;
 pub mod claim;
 pub mod concurrency;
 pub mod directory;
+pub mod event_pages;
 pub mod events;
 pub mod expiry;
 pub mod failover;

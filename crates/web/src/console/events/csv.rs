@@ -18,7 +18,7 @@ use store::{
 /// Of an event nothing that it said: payloads hold people's data, and its own page shows one.
 const EVENT_COLUMNS: &str = "eventId,tenant,eventType,entityType,entityId,status,attempts,lastError,source,correlationId,\
                              topic,createdAt,publishedAt";
-const SCHEDULE_COLUMNS: &str = "eventId,eventType,entityType,entityId,status,dueAt,attempts,lastError,messages,createdAt,publishedAt,completedAt";
+const SCHEDULE_COLUMNS: &str = "eventId,eventType,entityType,entityId,status,dueAt,attempts,lastError,messages,notSent,createdAt,publishedAt,completedAt";
 const COMMUNICATION_COLUMNS: &str = "createdAt,status,type,eventType,templateName,templateVersion,toAddress,sentAt,attempts,\
                                      lastError,receipt,provider,providerMessageId,correlationId,idempotencyKey,requestedBy,\
                                      notificationId,eventId";
@@ -72,9 +72,7 @@ impl CsvPages for Schedules {
     async fn page(&mut self, out: &mut String) -> store::Result<bool> {
         let events = &self.state.central.events;
         let page = page_after(self.after);
-        let (rows, next) = events
-            .schedule_views(Some(self.tenant), &self.filter, page)
-            .await?;
+        let (rows, next) = events.schedule_views(self.tenant, &self.filter, page).await?;
         rows.iter().for_each(|row| schedule_line(row).end(out));
         self.after = next;
         Ok(next.is_some())
@@ -150,10 +148,25 @@ fn schedule_line(row: &ScheduleView) -> Line {
         .plain(schedule.attempts)
         .text_or_empty(schedule.last_error.as_deref())
         .plain(row.messages.len())
+        .text(&not_sent(row))
         .plain(schedule.created_at)
         .plain_or_empty(schedule.published_at)
         .plain_or_empty(row.completed_at);
     line
+}
+
+/// What there is no message of, and why.
+fn not_sent(row: &ScheduleView) -> String {
+    let missing = row
+        .messages
+        .iter()
+        .map(|view| &view.message)
+        .filter(|m| m.is_missing());
+    let each = missing.map(|m| {
+        let why = m.reason.as_deref().unwrap_or_default();
+        format!("{} {}: {why}", m.channel, m.template_name)
+    });
+    each.collect::<Vec<_>>().join("; ")
 }
 
 fn communication_line(row: &CommunicationLog) -> Line {

@@ -82,7 +82,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let after = paging::cursor(&mut params);
     params.finish()?;
     let asking = Asking { limit: ROWS, after };
-    let tenant = Some(signed.caller.tenant);
+    let tenant = signed.caller.tenant;
     let events = &state.central.events;
     let (rows, next) = events.schedule_views(tenant, &filter(asked), asking).await?;
     let mut query = Query::default();

@@ -11,7 +11,8 @@ left join lateral (
     coalesce(o.schema_version, 1) as schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
     o.created_at, o.published_at
   from outbox_messages o
-  left join tenants t on t.name = o.tenant and t.deleted_at is null
+  -- Once one was looked at it stays with the tenant that had the name then.
+  left join tenants t on t.name = o.tenant and t.deleted_at is null and coalesce(nullif(o.tenant_id, 0), t.tenant) = t.tenant
   where o.status = 'Pending' and o.next_attempt_at <= moment.now
     and (o.next_attempt_at, o.seq) > (coalesce($2::timestamptz, '-infinity'), $3::bigint)
   order by o.next_attempt_at, o.seq

@@ -3,12 +3,12 @@ select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, 
   coalesce(o.schema_version, 1) as schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
   o.created_at, o.published_at
 from (
-  select w.* from outbox_messages w where w.seq < $2::bigint order by w.seq desc limit $9::bigint
+  select w.* from outbox_messages w where w.seq < $2::bigint order by w.seq desc limit $8::bigint
 ) o
 left join tenants t on t.name = o.tenant and t.deleted_at is null
 where ($1::integer is null or t.tenant = $1)
   and ($3::text is null or o.status = $3) and ($4::text is null or o.event_type = $4)
   and ($5::text is null or o.entity_id = $5) and ($6::timestamptz is null or o.created_at >= $6)
-  and ($7::timestamptz is null or o.created_at < $7) and ($8::uuid is null or o.event_id = $8)
+  and ($7::timestamptz is null or o.created_at < $7)
 order by o.seq desc
-limit $10::bigint
+limit $9::bigint

@@ -1,3 +1,3 @@
 update outbox_messages
-set status = 'Pending', next_attempt_at = '-infinity', attempts = 0, last_error = null, tenant_id = null
+set status = 'Pending', next_attempt_at = '-infinity', attempts = 0, last_error = null, tenant_id = nullif(tenant_id, 0)
 where seq = $1::bigint and status in ('Failed', 'Deferred')

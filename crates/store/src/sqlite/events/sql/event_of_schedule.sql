@@ -3,5 +3,5 @@ select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, 
   o.created_at, o.published_at
 from schedules s
 join outbox_messages o on o.seq = s.event_seq
-left join tenants t on t.name = o.tenant and t.deleted_at is null
+left join tenants t on t.tenant = s.tenant and t.deleted_at is null
 where s.seq = ?1

@@ -3,9 +3,9 @@ select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, 
   o.created_at, o.published_at
 from outbox_messages o
 left join tenants t on t.name = o.tenant and t.deleted_at is null
-where o.seq in (select w.seq from outbox_messages w where w.seq < ?2 order by w.seq desc limit ?9)
+where o.seq in (select w.seq from outbox_messages w where w.seq < ?2 order by w.seq desc limit ?8)
   and (?1 is null or t.tenant = ?1)
   and (?3 is null or o.status = ?3) and (?4 is null or o.event_type = ?4) and (?5 is null or o.entity_id = ?5)
-  and (?6 is null or o.created_at >= ?6) and (?7 is null or o.created_at < ?7) and (?8 is null or o.event_id = ?8)
+  and (?6 is null or o.created_at >= ?6) and (?7 is null or o.created_at < ?7)
 order by o.seq desc
-limit ?10
+limit ?9

@@ -1,0 +1,86 @@
+//! `waypost event types`: what follows from events of a name.
+
+use super::event::read;
+use crate::{
+    connect::Connect,
+    output::{self, table::table},
+};
+use anyhow::Context;
+use comfy_table::Cell;
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Types {
+    /// List what is said about types of events
+    List(Plain),
+    /// Create or replace a type from a JSON file; - reads standard input
+    Put(PutType),
+    /// Forget a type; new events of it are deferred
+    Rm(RmType),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Plain {
+    #[command(flatten)]
+    format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PutType {
+    /// Its name, like booking.confirmed
+    name: String,
+    /// What is said about it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    central: Connect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RmType {
+    /// Its name
+    name: String,
+    #[command(flatten)]
+    central: Connect,
+}
+
+pub async fn run(command: Types) -> anyhow::Result<()> {
+    match command {
+        Types::List(args) => list(args).await,
+        Types::Put(args) => {
+            let text = read(&args.file)?;
+            let definition: Value = serde_json::from_str(&text).context("the file is not JSON")?;
+            args.central
+                .client()?
+                .put_event_type(&args.name, &definition)
+                .await?;
+            output::note(format_args!("{} is known", args.name));
+            Ok(())
+        }
+        Types::Rm(args) => {
+            args.central.client()?.delete_event_type(&args.name).await?;
+            output::note(format_args!("{} is gone", args.name));
+            Ok(())
+        }
+    }
+}
+
+async fn list(args: Plain) -> anyhow::Result<()> {
+    let types = args.central.client()?.event_types().await?;
+    if args.format.json {
+        return output::json(&types);
+    }
+    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
+    let rows = types.iter().map(|one| {
+        vec![
+            Cell::new(text(one, "name")),
+            Cell::new(text(one, "entityType")),
+            Cell::new(text(one, "dedupe")),
+            Cell::new(&one["version"]),
+        ]
+    });
+    output::line(table(&["name", "entity", "dedupe", "version"], rows).trim_fmt())
+}

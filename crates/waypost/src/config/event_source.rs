@@ -1,0 +1,69 @@
+//! `[[event_source]]`: an outbox, or lookups, in an application's own database.
+
+use super::{secret::Secret, site_targets::one_of};
+use domain::retry::seconds;
+use serde::Deserialize;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use store::sources::{EventSource, SourceSettings, SourceTenants};
+
+/// One `[[event_source]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pub name: String,
+    pub url: Option<Secret>,
+    pub url_file: Option<PathBuf>,
+    /// All its events are this tenant's.
+    pub tenant: Option<String>,
+    /// The application's ids, and the tenants they mean.
+    #[serde(default)]
+    pub tenants: BTreeMap<String, String>,
+    #[serde(default = "seven_days", with = "seconds")]
+    pub keep: Duration,
+    /// Whether it has events, or only lookups.
+    #[serde(default = "yes")]
+    pub outbox: bool,
+    pub lookup_url: Option<Secret>,
+    #[serde(default)]
+    pub lookups: BTreeMap<String, String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn seven_days() -> Duration {
+    Duration::from_secs(7 * 86_400)
+}
+
+/// Whose events a source has if it does not say.
+const FIRST_TENANT: &str = "default";
+
+impl Source {
+    pub fn tenant_names(&self) -> Vec<&str> {
+        match (&self.tenant, self.tenants.is_empty()) {
+            (Some(tenant), _) => vec![tenant],
+            (None, false) => self.tenants.values().map(String::as_str).collect(),
+            (None, true) => vec![FIRST_TENANT],
+        }
+    }
+
+    pub fn build(&self) -> Result<EventSource, String> {
+        let url = one_of("url", &self.url, &self.url_file)?.ok_or("url or url_file is missing")?;
+        let tenants = match (&self.tenant, self.tenants.is_empty()) {
+            (Some(_), false) => return Err("tenant is set as well as tenants; keep one of them".into()),
+            (Some(tenant), true) => SourceTenants::One(tenant.clone()),
+            (None, false) => SourceTenants::Map(self.tenants.clone()),
+            (None, true) => SourceTenants::One(FIRST_TENANT.into()),
+        };
+        EventSource::new(SourceSettings {
+            name: self.name.clone(),
+            url: url.trim().to_owned(),
+            lookup_url: self.lookup_url.as_ref().map(|url| url.expose().trim().to_owned()),
+            tenants,
+            has_outbox: self.outbox,
+            keep: self.keep,
+            lookups: self.lookups.clone(),
+        })
+    }
+}
