@@ -62,6 +62,9 @@ pub async fn run(args: Replay) -> anyhow::Result<()> {
                 done.requeued, done.created
             )),
         }
+        if let Some(why) = done.reason {
+            output::note(format_args!("{id}: what is missing was not made: {why}"));
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod cli;
 mod codes;
 mod config;
 mod docs;
+mod events;
 mod following;
 mod harness;
 mod http;

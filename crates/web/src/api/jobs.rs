@@ -2,6 +2,7 @@
 
 use super::PathText;
 use crate::{
+    access::Access,
     auth::Caller,
     body::JsonObject,
     dto::{
@@ -20,7 +21,8 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use central::jobs::{Action, BulkAsk};
+use central::jobs::{Action, BulkAsk, REPLAY};
+use store::jobs::Job;
 use uuid::Uuid;
 
 pub async fn retry(
@@ -107,12 +109,28 @@ pub async fn stop(
     caller: Caller,
     PathText(id): PathText,
 ) -> Result<Json<JobView>> {
+    let (job, _) = end(&state, &caller, &id).await?;
+    Ok(Json(job.into()))
+}
+
+/// Whoever may act on notifications stops any; who may only replay, what is about events, and what they asked for themselves.
+pub fn may_stop(caller: &Caller, job: &Job) -> bool {
+    let theirs = job.action == REPLAY || job.actor == caller.actor;
+    Access::Operate.allows(caller.role) || (theirs && Access::Replay.allows(caller.role))
+}
+
+/// Ends a job where it is. Answers with the job, and whether there was anything left to stop.
+pub async fn end(state: &Shared, caller: &Caller, id: &str) -> Result<(Job, bool)> {
+    let missing = || Problem::not_found("job");
+    let id = Uuid::try_parse(id).map_err(|_| missing())?;
     let jobs = &state.central.jobs;
-    let stopped = match Uuid::try_parse(&id) {
-        Ok(id) => jobs.stop(caller.tenant, id, &caller.actor).await?,
-        Err(_) => None,
-    };
-    stopped
-        .map(|(job, _)| Json(job.into()))
-        .ok_or_else(|| Problem::not_found("job"))
+    let job = jobs.get(caller.tenant, id).await?.ok_or_else(missing)?;
+    if !may_stop(caller, &job) {
+        return Err(Problem::forbidden(format!(
+            "stopping this needs the role {}, or to have asked for it",
+            Access::Operate.in_words()
+        )));
+    }
+    let stopped = jobs.stop(caller.tenant, id, &caller.actor).await?;
+    stopped.ok_or_else(missing)
 }

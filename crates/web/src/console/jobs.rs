@@ -10,7 +10,7 @@ use super::{
     show::{Badge, number},
 };
 use crate::{
-    api::{PathText, lists::encode},
+    api::{PathText, jobs, lists::encode},
     csv::Cell,
     problem::Problem,
     state::Shared,
@@ -38,6 +38,7 @@ struct Page {
     at_site: Option<String>,
     /// The page of what a replay is about.
     replayed: Option<&'static str>,
+    can_stop: bool,
 }
 framed!(Page);
 
@@ -66,6 +67,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
             .and_then(|site| site.as_str())
             .map(str::to_owned),
         replayed: replayed(&job),
+        can_stop: !job.progress.finished && jobs::may_stop(&signed.caller, &job),
         frame,
         verb,
         job,
@@ -127,12 +129,7 @@ pub async fn list(State(state): State<Shared>, signed: Signed) -> Result {
 
 /// Ends it where it is.
 pub async fn stop(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
-    let jobs = &state.central.jobs;
-    let stopped = match Uuid::try_parse(&id) {
-        Ok(id) => jobs.stop(signed.caller.tenant, id, &signed.caller.actor).await?,
-        Err(_) => None,
-    };
-    let (job, ended) = stopped.ok_or_else(|| Problem::not_found("job"))?;
+    let (job, ended) = jobs::end(&state, &signed.caller, &id).await?;
     let flash = match ended {
         true => Flash::good("It is stopped. What was done stays done."),
         false => Flash::bad("It had ended before it could be stopped."),

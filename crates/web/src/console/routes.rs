@@ -107,7 +107,7 @@ fn watching() -> Vec<Route> {
         get("/jobs", Read, jobs::list),
         get("/jobs.csv", Read, download::csv::<jobs::Jobs>),
         get("/jobs/{id}", Read, jobs::page),
-        post("/jobs/{id}/stop", Operate, jobs::stop),
+        post("/jobs/{id}/stop", Replay, jobs::stop),
         get("/sites", Read, sites::list::page),
         post("/sites", Administer, sites::list::register),
         get("/sites.csv", Read, download::csv::<sites::list::Sites>),

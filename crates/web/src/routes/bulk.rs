@@ -57,7 +57,7 @@ pub(super) fn routes() -> Vec<Endpoint> {
         get("/api/jobs/{id}", Read, "How far a bulk action is", jobs::get).answers::<JobView>(200, "The job"),
         post(
             "/api/jobs/{id}/stop",
-            Operate,
+            Replay,
             "Stop a bulk action; what was done stays done",
             jobs::stop,
         )

@@ -184,6 +184,32 @@ async fn jobs_are_listed_with_who_asked_and_one_can_be_stopped() {
 }
 
 #[tokio::test]
+async fn who_may_only_replay_stops_replays_and_what_they_asked_for_and_nothing_else() {
+    let mut world = World::new().await;
+    world.parked("a").await;
+    let [ops, admin, viewer] = [Role::Ops, Role::Admin, Role::Viewer].map(|role| world.key(role));
+    for (path, started_by, stopped_by, code) in [
+        ("/api/events/replay", &ops, &ops, 200),
+        ("/ops/outbox/replay", &ops, &ops, 200),
+        ("/api/automation-schedules/replay", &admin, &ops, 200),
+        ("/api/events/replay", &ops, &viewer, 403),
+        ("/api/notifications/retry", &ops, &ops, 200),
+        ("/api/notifications/retry", &admin, &ops, 403),
+        ("/api/notifications/discard", &admin, &ops, 403),
+        ("/api/notifications/retry", &ops, &admin, 200),
+    ] {
+        let body = Some(json!({"filter": {}}));
+        let job = world.ask("POST", path, started_by, body).await.expect(202);
+        let place = format!("/api/jobs/{}/stop", job["id"].as_str().unwrap());
+        let answer = world.ask("POST", &place, stopped_by, None).await;
+        match code {
+            200 => assert!(!answer.expect(200)["stoppedBy"].is_null(), "{path}"),
+            _ => assert_eq!(answer.problem(403), "forbidden", "{path}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn cancel_and_resend_go_over_a_filter_of_the_states_they_are_for() {
     let mut world = World::new().await;
     let delivered = world.delivered("a").await;

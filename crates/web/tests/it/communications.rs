@@ -67,4 +67,14 @@ async fn the_log_of_an_entity_has_every_column_of_what_was_sent_and_of_what_was_
     );
     assert_eq!(skipped["lastError"], "No recipient");
     assert!(skipped["notificationId"].is_null());
+    let schedules = world
+        .get("/api/automation-schedules?bookingId=12345")
+        .await
+        .expect(200);
+    let messages = &schedules["items"][0]["messages"];
+    assert_eq!(
+        (&messages[1]["cameTo"], &messages[1]["reason"]),
+        (&json!("skipped"), &json!("No recipient")),
+        "{schedules}"
+    );
 }

@@ -38,7 +38,7 @@ const MATRIX: &[(&str, &str)] = &[
     ("POST /api/notifications/resend", OPERATE),
     ("GET /api/jobs", READ),
     ("GET /api/jobs/{id}", READ),
-    ("POST /api/jobs/{id}/stop", OPERATE),
+    ("POST /api/jobs/{id}/stop", REPLAY),
     ("GET /api/kpis", READ),
     ("GET /api/kpis/sites", READ),
     ("GET /api/audit", READ),

@@ -1,6 +1,6 @@
 //! From an event to what a guest was told, and back: found, understood, replayed, sent once more.
 
-use super::{Scripts, World, until, with_and_without_script};
+use super::{Scripts, World, axe, until, with_and_without_script};
 use client::{
     Channel, TemplateDraft,
     events::{EventFilter, EventId, NewEvent},
@@ -136,8 +136,63 @@ async fn a_parked_message_of_a_schedule_goes_round_again(scripts: Scripts) {
     assert_eq!(all[0]["channel"], Channel::Webhook.as_str());
 }
 
+async fn all_that_failed_is_replayed_after_a_question(scripts: Scripts) {
+    let world = World::start().await;
+    for n in 0..3 {
+        emit(&world, "booking.moved", &format!("room-{n}")).await;
+    }
+    let deferred = EventFilter {
+        status: Some("Deferred".into()),
+        ..EventFilter::default()
+    };
+    until("all to be deferred", async || {
+        world.node.client.events(&deferred, 10).await.unwrap().len() == 3
+    })
+    .await;
+    let kind = json!({ "dedupe": "event" });
+    let client = &world.node.client;
+    client.put_event_type("booking.moved", &kind).await.unwrap();
+    let browser = world.signed_in(scripts).await;
+    let axe = axe::source();
+    let is_accessible = async || {
+        // Without script axe cannot look either.
+        if scripts == Scripts::On {
+            assert_eq!(axe::violations(&browser, &axe).await, Vec::<String>::new());
+        }
+    };
+    // Without a template their schedules fail, and are replayed in turn.
+    for (list, question, found) in [
+        ("/events?status=Deferred", "Yes, replay 3", "#events"),
+        ("/schedules?status=Failed", "Yes, replay 3", "#schedules"),
+    ] {
+        until("the list to have all", async || {
+            browser.open(list).await;
+            browser.count(&format!("{found} tbody tr")).await == 3
+        })
+        .await;
+        is_accessible().await;
+        browser.click("#replay-all").await;
+        browser.shows("#confirm-yes", question).await;
+        is_accessible().await;
+        browser.click("#confirm-no").await;
+        browser.is_at(list).await;
+        if found == "#schedules" {
+            template(&world, "booking.moved").await;
+        }
+        browser.click("#replay-all").await;
+        browser.click("#confirm-yes").await;
+        browser.shows("#job .states", "Done").await;
+        browser.shows("#job-done", "3").await;
+        is_accessible().await;
+    }
+    for n in 0..3 {
+        is_told(&world, &format!("room-{n}"), 1).await;
+    }
+}
+
 with_and_without_script!(
     from_an_event_to_its_message_to_everything_the_guest_was_told_and_once_more,
     an_event_of_an_unknown_type_is_found_explained_and_replayed,
     a_parked_message_of_a_schedule_goes_round_again,
+    all_that_failed_is_replayed_after_a_question,
 );

@@ -166,6 +166,13 @@ impl Furnished {
         browser.shows("#confirm-yes", "Yes, retry").await;
     }
 
+    /// Asks for a replay of all of a list and leaves the browser at the question.
+    pub async fn ask_to_replay(&self, browser: &Browser, list: &str) {
+        browser.open(list).await;
+        browser.click("#replay-all").await;
+        browser.shows("#confirm-yes", "Yes, replay").await;
+    }
+
     pub async fn ops(&self, scripts: Scripts) -> Browser {
         self.world.signed_in_as(OPS, scripts).await
     }

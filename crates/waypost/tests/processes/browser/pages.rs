@@ -81,6 +81,16 @@ async fn every_page_is_accessible_and_fits_the_screen_in_light_and_dark() {
             furnished.ask_in_bulk(browser).await
         })
         .await;
+    for (name, list) in [
+        ("events-replay", "/events"),
+        ("schedules-replay", "/schedules?status=Failed"),
+    ] {
+        inspector
+            .inspect(&browser, name, async |browser| {
+                furnished.ask_to_replay(browser, list).await
+            })
+            .await;
+    }
     prefer(&browser, Colours::Light, Screen::Desktop).await;
     furnished.ask_in_bulk(&browser).await;
     browser.click("#confirm-yes").await;

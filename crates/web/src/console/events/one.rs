@@ -127,6 +127,12 @@ pub async fn replay_schedule(
 }
 
 fn replayed_in_words(done: &Replayed) -> Flash {
+    if let Some(why) = &done.reason {
+        let again = counted(done.requeued as u64, "message", "messages");
+        return Flash::good(format!(
+            "{again} sent round again. What is missing was not made: {why}."
+        ));
+    }
     let made = |n: usize, many: &str| counted(n as u64, "message", many);
     match (done.due_again, done.requeued, done.created) {
         (true, ..) => Flash::good("The schedule is due again."),

@@ -309,6 +309,83 @@ async fn a_preview_with_a_past_event_has_what_the_lookup_says_now() {
 }
 
 #[tokio::test]
+async fn a_lookup_serves_the_tenants_of_its_source_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    std::fs::write(&file, "").unwrap();
+    let of = |name: &str, tenant: &str, query: &str| {
+        let settings = SourceSettings {
+            name: name.into(),
+            url: format!("sqlite://{}", file.display()),
+            lookup_url: None,
+            tenants: SourceTenants::Map([("42".to_owned(), tenant.to_owned())].into()),
+            has_outbox: false,
+            keep: Duration::from_secs(3600),
+            lookups: [("guest".to_owned(), query.to_owned())].into(),
+        };
+        Arc::new(EventSource::new(settings).unwrap())
+    };
+    let secret = of("shop", "default", "select 'secret' as guestName");
+    let world = World::with_sources(vec![secret]).await;
+    let path = "/api/event-types/booking.confirmed";
+    let kind = json!({"dedupe": "entity", "lookup": "guest", "addresses": {"Email": "guestEmail"}});
+    let others = world.key_of(OTHER, Role::Admin);
+    let refused = world.ask("PUT", path, &others, Some(kind.clone())).await;
+    assert_eq!(refused.bad_fields(), ["lookup"]);
+    let own = world.key(Role::Admin);
+    world.ask("PUT", path, &own, Some(kind.clone())).await.expect(200);
+    // The other tenant's type is older than this configuration.
+    let other = world.temp.store.tenant_by_name(OTHER).await.unwrap().unwrap().id;
+    let named = world
+        .temp
+        .store
+        .event_type(TenantId::DEFAULT, "booking.confirmed")
+        .await;
+    let definition = named.unwrap().unwrap().definition;
+    let actor = domain::Actor::system();
+    let put = world
+        .temp
+        .store
+        .put_event_type(other, "booking.confirmed", &definition, &actor);
+    put.await.unwrap();
+    let event = world
+        .ask("POST", "/api/events", &others, Some(confirmed("12345")))
+        .await
+        .expect(202);
+    world.central.events.sweep().await.unwrap();
+    let path = format!("/api/events/{}", event["eventId"].as_str().unwrap());
+    let stands = world.ask("GET", &path, &others, None).await.expect(200);
+    assert_eq!(
+        (&stands["status"], &stands["attempts"]),
+        (&json!("Pending"), &json!(0))
+    );
+    let why = stands["lastError"].as_str().unwrap();
+    assert!(why.contains("no lookup \"guest\" for this tenant"), "{why}");
+    let each = [
+        of("shop", "default", "select 'ours' as guestName"),
+        of("other", OTHER, "select 'theirs' as guestName"),
+    ];
+    let world = World::with_sources(each.into()).await;
+    for (tenant, name) in [("default", "ours"), (OTHER, "theirs")] {
+        let admin = world.key_of(tenant, Role::Admin);
+        let path = "/api/event-types/booking.confirmed";
+        world
+            .ask("PUT", path, &admin, Some(kind.clone()))
+            .await
+            .expect(200);
+        let event = world
+            .ask("POST", "/api/events", &admin, Some(confirmed("1")))
+            .await
+            .expect(202);
+        let preview = json!({"eventType": "booking.confirmed", "channel": "Email", "subject": "x",
+            "body": "{{guestName}}", "eventId": event["eventId"]});
+        let path = "/api/message-templates/preview";
+        let shown = world.ask("POST", path, &admin, Some(preview)).await.expect(200);
+        assert_eq!(shown["body"], name);
+    }
+}
+
+#[tokio::test]
 async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
     let world = bookings().await;
     let alarm =
@@ -392,6 +469,39 @@ async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
         .post("/events/replay", &[("query", "status=Published")])
         .await;
     assert_eq!(wrong.status, 422);
+}
+
+#[tokio::test]
+async fn who_runs_the_installation_stops_a_replay_of_many_and_no_job_of_others_about_messages() {
+    let world = bookings().await;
+    let event = emit(
+        &world,
+        json!({"eventType": "booking.confirmed", "entityId": "5", "payload": {}}),
+    )
+    .await;
+    let admin = world.key(Role::Admin);
+    let mut ops = visitor(&world, Role::Ops).await;
+    let mut viewer = visitor(&world, Role::Viewer).await;
+    for (path, may) in [
+        ("/api/automation-schedules/replay", true),
+        ("/api/notifications/discard", false),
+    ] {
+        let job = world
+            .ask("POST", path, &admin, Some(json!({"filter": {}})))
+            .await
+            .expect(202);
+        let page = format!("/jobs/{}", job["id"].as_str().unwrap());
+        assert_eq!(ops.get(&page).await.text.contains("id=\"stop\""), may, "{path}");
+        assert!(!viewer.get(&page).await.text.contains("id=\"stop\""), "{path}");
+        let stopped = ops.post(&format!("{page}/stop"), &[]).await;
+        assert_eq!(stopped.status.as_u16(), if may { 303 } else { 403 }, "{path}");
+    }
+    world.central.jobs.sweep().await.unwrap();
+    let file = viewer.get("/schedules.csv").await.text;
+    assert!(
+        file.contains(&event) && file.contains("Email default: No recipient; Sms default: No recipient"),
+        "what is missing is in the file, too: {file}"
+    );
 }
 
 #[tokio::test]
