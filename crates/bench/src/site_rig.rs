@@ -10,7 +10,7 @@ use domain::{Actor, SiteId, TenantId};
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 use tempfile::TempDir;
@@ -24,6 +24,14 @@ pub struct SiteRig {
     folder: TempDir,
     pub central: SocketAddr,
     pub key: String,
+    /// Where its two machines answer each other, if it has two.
+    pair: Option<[SocketAddr; 2]>,
+}
+
+/// The other machine of a site, in this process as well.
+pub struct Standby {
+    runs: JoinHandle<anyhow::Result<()>>,
+    stop: CancellationToken,
 }
 
 /// A site at work in this process.
@@ -45,6 +53,17 @@ impl SiteRig {
             folder,
             central: closed_port()?,
             key: "wps_none".into(),
+            pair: None,
+        })
+    }
+
+    /// From its next start on this machine is one of two. It has to hold something, or it waits for somebody to make it the active one.
+    pub fn with_two_machines(self) -> anyhow::Result<Self> {
+        // Held together, so that they differ.
+        let free = [listener()?, listener()?];
+        Ok(Self {
+            pair: Some([free[0].local_addr()?, free[1].local_addr()?]),
+            ..self
         })
     }
 
@@ -59,17 +78,33 @@ impl SiteRig {
     }
 
     pub async fn start(&self, bench: &Bench) -> anyhow::Result<Running> {
-        let place = SitePlace {
-            id: ID,
-            central: self.central,
-            key: self.key.clone(),
-            database: self.database(),
-        };
         let stop = CancellationToken::new();
+        let place = self.place(self.database(), self.pair);
         Ok(Running {
             site: bench.wiring.site(&place, stop.clone()).await?,
             stop,
         })
+    }
+
+    /// Starts the other machine, with an empty file.
+    pub fn start_standby(&self, bench: &Bench) -> Standby {
+        let stop = CancellationToken::new();
+        let there = self.pair.map(|[listen, peer]| [peer, listen]);
+        let place = self.place(self.folder.path().join("standby.db"), there);
+        Standby {
+            runs: bench.wiring.standby(&place, stop.clone()),
+            stop,
+        }
+    }
+
+    fn place(&self, database: PathBuf, pair: Option<[SocketAddr; 2]>) -> SitePlace {
+        SitePlace {
+            id: ID,
+            central: self.central,
+            key: self.key.clone(),
+            database,
+            pair,
+        }
     }
 
     pub async fn plug_in(&self, bench: &Bench, rig: &Rig) -> anyhow::Result<Plug> {
@@ -85,7 +120,7 @@ impl SiteRig {
         self.folder.path()
     }
 
-    pub fn database(&self) -> std::path::PathBuf {
+    pub fn database(&self) -> PathBuf {
         self.folder.path().join("store-and-forward.db")
     }
 
@@ -108,6 +143,13 @@ impl Running {
     }
 }
 
+impl Standby {
+    pub async fn stop(self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        self.runs.await?
+    }
+}
+
 impl Plug {
     pub async fn pull(self) -> anyhow::Result<()> {
         self.stop.cancel();
@@ -117,5 +159,9 @@ impl Plug {
 
 /// A port on which nobody listens just now.
 fn closed_port() -> std::io::Result<SocketAddr> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
+    listener()?.local_addr()
+}
+
+fn listener() -> std::io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }

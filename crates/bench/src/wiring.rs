@@ -14,6 +14,9 @@ pub trait Wiring: Sync {
     /// An agent as `waypost site` starts it, until `stop`.
     async fn site(&self, place: &SitePlace, stop: CancellationToken) -> anyhow::Result<Box<dyn RunningSite>>;
 
+    /// The other machine of the site as `waypost site` runs it, until `stop`. It begins empty and keeps a copy.
+    fn standby(&self, place: &SitePlace, stop: CancellationToken) -> JoinHandle<anyhow::Result<()>>;
+
     /// Lets sites in as `serve` does, until `stop`.
     async fn links(
         &self,
@@ -30,6 +33,8 @@ pub struct SitePlace {
     pub central: SocketAddr,
     pub key: String,
     pub database: PathBuf,
+    /// Where this machine and the other one of the site answer each other, if it has two.
+    pub pair: Option<[SocketAddr; 2]>,
 }
 
 #[async_trait::async_trait]

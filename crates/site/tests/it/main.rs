@@ -13,6 +13,7 @@ mod lease;
 mod lifecycle;
 mod news;
 mod pair;
+mod pair_catch_up;
 mod pair_central;
 mod pair_handover;
 mod pair_sending;

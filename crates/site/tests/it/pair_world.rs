@@ -4,7 +4,12 @@ use crate::{
     script::Scripted,
     world::{a_notification, until},
 };
-use domain::{Clock, SiteId, SystemClock, lock::lock, pair::Role, site::Category};
+use domain::{
+    Clock, SiteId, SystemClock,
+    lock::lock,
+    pair::{Role, Table, change::Row},
+    site::Category,
+};
 use link::{
     Address,
     peer::{self, PeerOptions},
@@ -18,7 +23,7 @@ use site::{
 use std::{
     collections::BTreeMap,
     net::{SocketAddr, TcpListener},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 use store::{
@@ -223,4 +228,24 @@ pub async fn has_all(live: &Live, ids: &[MessageId]) -> bool {
         }
     }
     true
+}
+
+/// Every row that a machine's copy must have, as its file has it.
+pub async fn contents(file: &Path) -> Vec<(Table, Vec<Row>)> {
+    let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
+    let mut all = vec![];
+    for table in Table::ALL {
+        let (mut rows, mut after) = (vec![], None);
+        loop {
+            let part = buffer.copy_part(table, after, usize::MAX).await.unwrap();
+            rows.extend(part.rows);
+            after = part.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        all.push((table, rows));
+    }
+    buffer.close().await;
+    all
 }

@@ -64,7 +64,8 @@ pub fn done(output: &Output) {
 }
 
 pub async fn until(what: &str, agent: &AgentProcess, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    // At full size the machine may have other things to do for minutes.
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(pick(60, 600));
     while !is_so().await {
         assert!(
             tokio::time::Instant::now() < deadline,
