@@ -38,6 +38,15 @@ pub struct Content {
     pub event: Option<Box<EventOrigin>>,
 }
 
+/// Calls `carry! { [names of the short texts' fields] }`, for those who carry each of them along as it is and need to know
+/// no more about it. New ones go to the end: a site tells a resend from another message by the order it has written.
+#[macro_export]
+macro_rules! short_texts {
+    ($carry:ident) => {
+        $carry! { [entity_type entity_id rule_name rule_id run_id supersedes_key] }
+    };
+}
+
 /// Where it goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Target {

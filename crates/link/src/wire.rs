@@ -14,6 +14,7 @@ use domain::{
     site::{DatabaseIdentity, Telemetry},
     submission::limit,
 };
+use std::mem::take;
 use uuid::Uuid;
 
 /// Generated from `proto/link/v1/link.proto`; `cargo run -p wiregen` writes it anew.
@@ -71,68 +72,76 @@ fn cut_some(text: Option<String>, longest: usize) -> Option<String> {
 
 impl From<Forward> for v1::Notification {
     fn from(f: Forward) -> Self {
-        let content = f.content;
-        let (list, recipients) = content.target.split();
         Self {
             id: f.id.0.as_bytes().to_vec(),
-            list: list.unwrap_or_default(),
-            recipients: recipients.unwrap_or_default(),
-            r#type: content.channel.map(|c| c.to_string()),
-            provider: content.provider.map(|p| p.to_string()),
-            subject: content.subject,
-            body: content.body,
-            body_html: content.body_html,
-            type_data: content.type_data,
-            entity_type: content.entity_type,
-            entity_id: content.entity_id,
-            rule_name: content.rule_name,
-            rule_id: content.rule_id,
-            run_id: content.run_id,
-            supersedes_key: content.supersedes_key,
-            send_at: millis(content.send_at),
-            expires_at: millis(content.expires_at),
             instance: f.instance,
             script: f.script,
             execution: f.execution,
             parent_execution: f.parent_execution,
             site_enqueued_at: f.site_enqueued_at.as_millis(),
             trace: f.trace.map(|trace| trace.to_string()),
+            ..said(f.content)
         }
     }
 }
 
+macro_rules! content {
+    ([$($short_text:ident)*]) => {
+        /// What it says, without who says it.
+        fn said(content: Content) -> v1::Notification {
+            let (list, recipients) = content.target.split();
+            v1::Notification {
+                list: list.unwrap_or_default(),
+                recipients: recipients.unwrap_or_default(),
+                r#type: content.channel.map(|c| c.to_string()),
+                provider: content.provider.map(|p| p.to_string()),
+                subject: content.subject,
+                body: content.body,
+                body_html: content.body_html,
+                type_data: content.type_data,
+                $($short_text: content.$short_text,)*
+                send_at: millis(content.send_at),
+                expires_at: millis(content.expires_at),
+                ..v1::Notification::default()
+            }
+        }
+
+        /// Takes out what it says.
+        fn content(n: &mut v1::Notification) -> Result<Content, Garbled> {
+            let target = match (n.list.is_empty(), n.recipients.is_empty()) {
+                (false, true) => Target::List(take(&mut n.list)),
+                (true, false) => Target::Recipients(take(&mut n.recipients)),
+                (true, true) => Target::Provider,
+                (false, false) => {
+                    return Err("a notification goes to a list or to recipients, not both".into());
+                }
+            };
+            let channel = n.r#type.take().map(|name| name.parse::<Channel>()).transpose();
+            Ok(Content {
+                channel: channel.map_err(|unknown| format!("type: {unknown}"))?,
+                provider: n.provider.take().map(ProviderId::new),
+                target,
+                subject: take(&mut n.subject),
+                body: take(&mut n.body),
+                body_html: n.body_html.take(),
+                type_data: n.type_data.take(),
+                $($short_text: n.$short_text.take(),)*
+                send_at: time(n.send_at),
+                expires_at: time(n.expires_at),
+                event: None,
+            })
+        }
+    };
+}
+domain::short_texts!(content);
+
 impl TryFrom<v1::Notification> for Forward {
     type Error = Garbled;
 
-    fn try_from(n: v1::Notification) -> Result<Self, Garbled> {
-        let target = match (n.list.is_empty(), n.recipients.is_empty()) {
-            (false, true) => Target::List(n.list),
-            (true, false) => Target::Recipients(n.recipients),
-            (true, true) => Target::Provider,
-            (false, false) => return Err("a notification goes to a list or to recipients, not both".into()),
-        };
-        let channel = n.r#type.map(|name| name.parse::<Channel>()).transpose();
-        let content = Content {
-            channel: channel.map_err(|unknown| format!("type: {unknown}"))?,
-            provider: n.provider.map(ProviderId::new),
-            target,
-            subject: n.subject,
-            body: n.body,
-            body_html: n.body_html,
-            type_data: n.type_data,
-            entity_type: n.entity_type,
-            entity_id: n.entity_id,
-            rule_name: n.rule_name,
-            rule_id: n.rule_id,
-            run_id: n.run_id,
-            supersedes_key: n.supersedes_key,
-            send_at: time(n.send_at),
-            expires_at: time(n.expires_at),
-            event: None,
-        };
+    fn try_from(mut n: v1::Notification) -> Result<Self, Garbled> {
         Ok(Self {
             id: NotificationId(uuid("notificationId", &n.id)?),
-            content,
+            content: content(&mut n)?,
             instance: n.instance,
             script: n.script,
             execution: n.execution,

@@ -14,116 +14,105 @@ pub struct NotificationPayload {
     pub trace: Option<TraceContext>,
 }
 
-/// A notification as its row has it. The order of the fields is part of the hash that tells a resend from another message
-/// under the same id: new ones go to the end, and are left out while they are empty.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NotificationForm<'a> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    list: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    recipients: Option<Cow<'a, [String]>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    r#type: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    provider: Option<Cow<'a, str>>,
-    subject: Cow<'a, str>,
-    body: Cow<'a, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    type_data: Option<Value>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "trace::readable"
-    )]
-    trace: Option<TraceContext>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    body_html: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    entity_type: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    entity_id: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rule_name: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rule_id: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run_id: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    supersedes_key: Option<Cow<'a, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    send_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
+macro_rules! form {
+    ([$($short_text:ident)*]) => {
+        /// A notification as its row has it. The order of the fields is part of the hash that tells a resend from another
+        /// message under the same id: new ones go to the end, and are left out while they are empty.
+        #[derive(Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct NotificationForm<'a> {
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            list: Option<Cow<'a, str>>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            recipients: Option<Cow<'a, [String]>>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            r#type: Option<Cow<'a, str>>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            provider: Option<Cow<'a, str>>,
+            subject: Cow<'a, str>,
+            body: Cow<'a, str>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            type_data: Option<Value>,
+            #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "trace::readable")]
+            trace: Option<TraceContext>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            body_html: Option<Cow<'a, str>>,
+            $(
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                $short_text: Option<Cow<'a, str>>,
+            )*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            send_at: Option<Timestamp>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            expires_at: Option<Timestamp>,
+        }
+
+        impl<'a> NotificationForm<'a> {
+            fn of(payload: &'a NotificationPayload) -> Self {
+                let content = &payload.content;
+                fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
+                    text.as_deref().map(Cow::Borrowed)
+                }
+                let (list, recipients) = match &content.target {
+                    Target::List(name) => (Some(name.into()), None),
+                    Target::Recipients(to) => (None, Some(Cow::Borrowed(to.as_slice()))),
+                    Target::Provider => (None, None),
+                };
+                let by_name = || content.channel.map(|channel| channel.as_str().into());
+                let data = content.type_data.as_deref();
+                Self {
+                    list,
+                    recipients,
+                    r#type: text(&payload.type_as_written).or_else(by_name),
+                    provider: content.provider.as_ref().map(|id| id.as_str().into()),
+                    subject: content.subject.as_str().into(),
+                    body: content.body.as_str().into(),
+                    // Made from JSON where it came in.
+                    type_data: data.and_then(|data| serde_json::from_str(data).ok()),
+                    trace: payload.trace,
+                    body_html: text(&content.body_html),
+                    $($short_text: text(&content.$short_text),)*
+                    send_at: content.send_at,
+                    expires_at: content.expires_at,
+                }
+            }
+
+            fn payload(self) -> NotificationPayload {
+                let text = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+                let content = Content {
+                    channel: self.r#type.as_deref().and_then(|name| name.parse().ok()),
+                    provider: text(self.provider).map(ProviderId::new),
+                    target: Target::of(text(self.list), self.recipients.map(Cow::into_owned)),
+                    subject: self.subject.into_owned(),
+                    body: self.body.into_owned(),
+                    body_html: text(self.body_html),
+                    type_data: self.type_data.map(|data| data.to_string()),
+                    $($short_text: text(self.$short_text),)*
+                    send_at: self.send_at,
+                    expires_at: self.expires_at,
+                    event: None,
+                };
+                NotificationPayload {
+                    content,
+                    type_as_written: text(self.r#type),
+                    trace: self.trace,
+                }
+            }
+        }
+    };
 }
+domain::short_texts!(form);
 
 impl Serialize for NotificationPayload {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let content = &self.content;
-        fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
-            text.as_deref().map(Cow::Borrowed)
-        }
-        let (list, recipients) = match &content.target {
-            Target::List(name) => (Some(name.into()), None),
-            Target::Recipients(to) => (None, Some(Cow::Borrowed(to.as_slice()))),
-            Target::Provider => (None, None),
-        };
-        let by_name = || content.channel.map(|channel| channel.as_str().into());
-        let form = NotificationForm {
-            list,
-            recipients,
-            r#type: text(&self.type_as_written).or_else(by_name),
-            provider: content.provider.as_ref().map(|id| id.as_str().into()),
-            subject: content.subject.as_str().into(),
-            body: content.body.as_str().into(),
-            // Made from JSON where it came in.
-            type_data: content
-                .type_data
-                .as_deref()
-                .and_then(|data| serde_json::from_str(data).ok()),
-            trace: self.trace,
-            body_html: text(&content.body_html),
-            entity_type: text(&content.entity_type),
-            entity_id: text(&content.entity_id),
-            rule_name: text(&content.rule_name),
-            rule_id: text(&content.rule_id),
-            run_id: text(&content.run_id),
-            supersedes_key: text(&content.supersedes_key),
-            send_at: content.send_at,
-            expires_at: content.expires_at,
-        };
-        form.serialize(to)
+        NotificationForm::of(self).serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for NotificationPayload {
     /// A type that this version does not know leaves the content without one: see [`NotificationPayload::known`].
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let form = NotificationForm::deserialize(from)?;
-        let text = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-        let content = Content {
-            channel: form.r#type.as_deref().and_then(|name| name.parse().ok()),
-            provider: text(form.provider).map(ProviderId::new),
-            target: Target::of(text(form.list), form.recipients.map(Cow::into_owned)),
-            subject: form.subject.into_owned(),
-            body: form.body.into_owned(),
-            body_html: text(form.body_html),
-            type_data: form.type_data.map(|data| data.to_string()),
-            entity_type: text(form.entity_type),
-            entity_id: text(form.entity_id),
-            rule_name: text(form.rule_name),
-            rule_id: text(form.rule_id),
-            run_id: text(form.run_id),
-            supersedes_key: text(form.supersedes_key),
-            send_at: form.send_at,
-            expires_at: form.expires_at,
-            event: None,
-        };
-        Ok(Self {
-            content,
-            type_as_written: text(form.r#type),
-            trace: form.trace,
-        })
+        NotificationForm::deserialize(from).map(NotificationForm::payload)
     }
 }
 
