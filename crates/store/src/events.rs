@@ -73,7 +73,7 @@ pub trait Events: Debug + Send + Sync {
         actor: &Actor,
     ) -> Result<Option<Vec<Ingested>>>;
 
-    /// A page of the outbox, newest first; of one tenant, or with none of all, also of tenants there are not.
+    /// A page of the outbox, newest first and without payloads; of one tenant, or with none of all, also of tenants there are not.
     async fn events(&self, tenant: Option<TenantId>, filter: &EventFilter, page: Page) -> Result<EventPage>;
     async fn event(&self, tenant: TenantId, id: EventId) -> Result<Option<Event>>;
     /// Whoever's it is, also of tenants there are not. Several tenants may have events of one id.
@@ -170,6 +170,7 @@ pub struct Event {
     pub event_type: String,
     pub entity_type: Option<String>,
     pub entity_id: String,
+    /// As much of it as shows whether it is too long; empty in pages.
     pub payload: String,
     pub schema_version: i32,
     pub correlation_id: Option<String>,

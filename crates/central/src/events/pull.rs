@@ -20,9 +20,11 @@ use tokio_util::task::AbortOnDropHandle;
 const READER_LEASE: Duration = Duration::from_secs(10);
 /// So many rows of a source are read at a time.
 const BATCH: u32 = 200;
-/// What was taken is deleted in chunks of so many, at most once in a while.
+/// What was taken is deleted in chunks of so many, and looked for once in a while.
 const FORGET_CHUNK: u32 = 1_000;
 const FORGET_INTERVAL: Duration = Duration::from_secs(60);
+/// After a full chunk there is more: a source may give thousands of events a minute, and all have to go again.
+const FORGET_PAUSE: Duration = Duration::from_secs(1);
 
 /// The sources of a node, and where it stands with each.
 #[derive(Debug)]
@@ -49,7 +51,8 @@ struct Pulled {
     place: Option<i64>,
     whole: Option<WholeLook>,
     reader_since: Option<Instant>,
-    forgot: Option<Instant>,
+    /// When it is next looked for what can be deleted.
+    forget_at: Option<Instant>,
     failures: u32,
     held_until: Option<Instant>,
     why: String,
@@ -139,7 +142,7 @@ impl Pulled {
             place: None,
             whole: None,
             reader_since: None,
-            forgot: None,
+            forget_at: None,
             failures: 0,
             held_until: None,
             why: String::new(),
@@ -219,19 +222,36 @@ impl Pulled {
 
     /// Deletes what was taken long ago; that it fails now says nothing but that it is tried again.
     async fn forget(&mut self, now: Instant) {
-        if self
-            .forgot
-            .is_some_and(|at| now.duration_since(at) < FORGET_INTERVAL)
-        {
+        if self.forget_at.is_some_and(|at| now < at) {
             return;
         }
-        self.forgot = Some(now);
-        if let Err(error) = self.source.forget(FORGET_CHUNK).await {
+        let forgotten = self.source.forget(FORGET_CHUNK).await;
+        if let Err(error) = &forgotten {
             tracing::debug!(
                 event.source = self.source.name(),
-                error = &error as &dyn std::error::Error,
+                error = error as &dyn std::error::Error,
                 "what was taken could not be deleted now"
             );
         }
+        self.forget_at = Some(now + forget_again_after(forgotten.unwrap_or_default()));
+    }
+}
+
+fn forget_again_after(forgotten: u64) -> Duration {
+    match forgotten < u64::from(FORGET_CHUNK) {
+        true => FORGET_INTERVAL,
+        false => FORGET_PAUSE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_there_is_more_to_delete_than_a_chunk_it_goes_on() {
+        assert_eq!(forget_again_after(0), FORGET_INTERVAL);
+        assert_eq!(forget_again_after(999), FORGET_INTERVAL);
+        assert_eq!(forget_again_after(1_000), FORGET_PAUSE);
     }
 }

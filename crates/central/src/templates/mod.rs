@@ -175,7 +175,10 @@ impl TemplateService {
             after: None,
         };
         let found = self.events.events(Some(tenant), &of_this_type, newest).await?;
-        let Some(event) = found.rows.first() else {
+        let Some(newest) = found.rows.first() else {
+            return Ok(vec![]);
+        };
+        let Some(event) = self.events.event(tenant, newest.id).await? else {
             return Ok(vec![]);
         };
         let known = Payload::read(&event.payload);

@@ -18,11 +18,17 @@ use uuid::Uuid;
 /// At most so many at once: it is somebody else's server.
 const CONNECTIONS: usize = 4;
 const CONNECT: Duration = Duration::from_secs(5);
+const LOOKUP_CONNECT: Duration = Duration::from_secs(1);
 /// The longest a look at the outbox may take.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How much longer than its statement may take an answer is waited for.
+const ON_THE_WAY: Duration = Duration::from_secs(1);
+
 pub(super) struct Postgres {
     pool: Pool,
+    /// How long an answer is waited for from a server that may be gone.
+    answers_within: Duration,
 }
 
 impl Postgres {
@@ -36,16 +42,20 @@ impl Postgres {
             }
             UrlError::Contradiction(what) => format!("url has {what}"),
         })?;
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
-        }
         if config.get_application_name().is_none() {
             config.application_name("waypost events");
         }
         if config.get_hosts().len() > 1 && !read_only {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
-        let timeout = if read_only { LOOKUP_TIMEOUT } else { OUTBOX_TIMEOUT };
+        // Events of others wait for a lookup, so it is given up sooner.
+        let (timeout, connect) = match read_only {
+            true => (LOOKUP_TIMEOUT, LOOKUP_CONNECT),
+            false => (OUTBOX_TIMEOUT, CONNECT),
+        };
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(connect);
+        }
         let mut options = format!("-c statement_timeout={}", timeout.as_millis());
         if read_only {
             options.push_str(" -c default_transaction_read_only=on");
@@ -62,10 +72,13 @@ impl Postgres {
             .max_size(CONNECTIONS)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(timeout))
-            .create_timeout(Some(CONNECT * 2))
+            .create_timeout(Some(connect * 2))
             .build()
             .map_err(|e| e.to_string())?;
-        Ok(Self { pool })
+        Ok(Self {
+            pool,
+            answers_within: timeout + ON_THE_WAY,
+        })
     }
 
     pub(super) async fn install(&self) -> Result<(), SourceError> {
@@ -151,8 +164,7 @@ impl Postgres {
             .get()
             .await
             .map_err(|e| SourceError::Unreachable(pool_words(&e)))?;
-        let timeout = OUTBOX_TIMEOUT + CONNECT;
-        match tokio::time::timeout(timeout, work(&client)).await {
+        match tokio::time::timeout(self.answers_within, work(&client)).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => Err(classify(&error)),
             Err(_) => {

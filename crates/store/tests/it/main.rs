@@ -334,6 +334,7 @@ store_suite! {
         an_event_type_is_its_tenants_and_every_change_is_seen,
     }
     event_pages::{
+        of_a_payload_that_is_too_long_no_more_is_read_than_shows_that_it_is,
         pages_of_events_and_schedules_stay_within_the_tenant,
         an_event_is_found_by_its_id_whoever_it_belongs_to,
         what_a_deleted_tenant_left_never_becomes_that_of_the_next_of_its_name,

@@ -1,6 +1,6 @@
 //! `waypost event`: telling that something happened, and seeing what became of it.
 
-use super::{event_replay, event_setup, event_types};
+use super::{event_log, event_replay, event_setup, event_types};
 use crate::{
     cli::Global,
     connect::Connect,
@@ -23,6 +23,8 @@ pub enum Command {
     Outbox(Outbox),
     /// List what events became: what was sent, or when it will be
     Schedules(Schedules),
+    /// Everything sent about one entity, newest first, and what was not and why
+    Log(event_log::Log),
     /// Work once more on what failed: requeue what is parked, create what is missing
     Replay(event_replay::Replay),
     /// Send an entity's message once more
@@ -137,6 +139,7 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
         Command::Emit(args) => emit(args).await,
         Command::Outbox(args) => outbox(args).await,
         Command::Schedules(args) => schedules(args).await,
+        Command::Log(args) => event_log::run(args).await,
         Command::Replay(args) => event_replay::run(args).await,
         Command::Resend(args) => resend(args).await,
         Command::Types(command) => event_types::run(command).await,

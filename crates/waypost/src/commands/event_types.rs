@@ -6,6 +6,10 @@ use crate::{
     output::{self, table::table},
 };
 use anyhow::Context;
+use client::{
+    Client,
+    events::{EventFilter, ReplayOf},
+};
 use comfy_table::Cell;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -53,12 +57,10 @@ pub async fn run(command: Types) -> anyhow::Result<()> {
         Types::Put(args) => {
             let text = read(&args.file)?;
             let definition: Value = serde_json::from_str(&text).context("the file is not JSON")?;
-            args.central
-                .client()?
-                .put_event_type(&args.name, &definition)
-                .await?;
+            let client = args.central.client()?;
+            client.put_event_type(&args.name, &definition).await?;
             output::note(format_args!("{} is known", args.name));
-            Ok(())
+            offer_replay(&client, &args.name).await
         }
         Types::Rm(args) => {
             args.central.client()?.delete_event_type(&args.name).await?;
@@ -66,6 +68,23 @@ pub async fn run(command: Types) -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+/// Events that came before anybody had said what follows from them wait for somebody to say so.
+async fn offer_replay(client: &Client, name: &str) -> anyhow::Result<()> {
+    let deferred = EventFilter {
+        status: Some("Deferred".into()),
+        event_type: Some(name.to_owned()),
+        ..EventFilter::default()
+    };
+    let waiting = client.count_replay(ReplayOf::Events, &deferred).await?.total;
+    if waiting > 0 {
+        output::note(format_args!(
+            "Deferred events of it: {waiting}. To have them worked on: \
+             waypost event replay --outbox --filter status=Deferred eventType={name}"
+        ));
+    }
+    Ok(())
 }
 
 async fn list(args: Plain) -> anyhow::Result<()> {

@@ -48,7 +48,9 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         };
     }
     if jobs.is_empty() {
-        output::note("no bulk action yet; retry, discard, cancel and resend with --filter start one");
+        output::note(
+            "no bulk action yet; retry, discard, cancel, resend and event replay with --filter start one",
+        );
         return Ok(());
     }
     let rows = jobs.iter().map(|job| {

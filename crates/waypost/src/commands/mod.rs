@@ -13,6 +13,7 @@ pub mod doctor;
 mod doctor_events;
 mod doctor_sites;
 pub mod event;
+mod event_log;
 mod event_replay;
 mod event_setup;
 mod event_types;

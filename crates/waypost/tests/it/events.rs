@@ -1,6 +1,7 @@
 //! `waypost event` against a real server: from something that happened to what came of it, and once more.
 
 use crate::harness::Server;
+use testkit::until;
 
 const TYPE: &str = r#"{"dedupe": "entity", "addresses": {"Sms": "guest_phone"}}"#;
 const PAYLOAD: &str = r#"{"guest": {"name": "Asha"}}"#;
@@ -24,20 +25,8 @@ fn server() -> Server {
     server
 }
 
-/// What is said of the one schedule there is, once its message is delivered.
-fn told(server: &Server) -> String {
-    for _ in 0..1_000 {
-        let listed = server.run(&["event", "schedules"]).done().out();
-        if listed.contains("Delivered") {
-            return listed;
-        }
-        std::thread::park_timeout(std::time::Duration::from_millis(20));
-    }
-    panic!("nothing was delivered");
-}
-
-#[test]
-fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
+#[tokio::test]
+async fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
     let server = server();
     let emit = [
         "event",
@@ -48,7 +37,9 @@ fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
         PAYLOAD,
     ];
     let id = server.run(&emit).done().out();
-    let listed = told(&server);
+    let schedules = || server.run(&["event", "schedules"]).done().out();
+    until("it to be delivered", async || schedules().contains("Delivered")).await;
+    let listed = schedules();
     for said in [
         id.trim(),
         "booking 12345",
@@ -62,6 +53,17 @@ fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
     let sent = resend("Capture").done().out();
     let shown = server.run(&["show", sent.trim(), "--json"]).done().json();
     assert_eq!(shown["body"], "Dear Asha");
+    let log = server.run(&["event", "log", "booking", "12345"]).done().out();
+    let skipped = log.lines().find(|line| line.contains("Skipped")).unwrap();
+    assert!(
+        skipped.contains("Sms") && skipped.contains("No recipient"),
+        "{log}"
+    );
+    assert_eq!(
+        log.lines().count(),
+        4,
+        "a head, two that were sent, one that was not: {log}"
+    );
     let refused = resend("Sms").ended(1);
     assert!(
         refused.err().contains("not sent: default: No recipient")
@@ -69,4 +71,29 @@ fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
         "{}",
         refused.err()
     );
+}
+
+#[tokio::test]
+async fn who_says_what_follows_from_events_that_were_deferred_is_told_how_to_replay_them() {
+    let server = Server::start();
+    server.run(&["event", "emit", "booking.moved", "7"]).done();
+    let stands = |status| {
+        let listed = server.run(&["event", "outbox", "--status", status]).done();
+        listed.out().contains("booking.moved")
+    };
+    until("it to be deferred", async || stands("Deferred")).await;
+    server.place.write("type.json", TYPE);
+    let put = ["event", "types", "put", "booking.moved", "type.json"];
+    let said = server.run(&put).done().err();
+    let offered = "event replay --outbox --filter status=Deferred eventType=booking.moved";
+    assert!(
+        said.contains("Deferred events of it: 1") && said.contains(offered),
+        "{said}"
+    );
+    let mut words: Vec<_> = offered.split(' ').collect();
+    words.push("--yes");
+    server.run(&words).done();
+    until("it to be published", async || stands("Published")).await;
+    let again = server.run(&put).done().err();
+    assert!(!again.contains("Deferred"), "{again}");
 }

@@ -274,3 +274,22 @@ pub async fn a_page_of_schedules_that_finds_nothing_says_where_it_stopped_lookin
     assert_eq!(second.rows[0].event, row.id);
     assert_eq!(second.next, None);
 }
+
+pub async fn of_a_payload_that_is_too_long_no_more_is_read_than_shows_that_it_is(t: &TestStore) {
+    const LONGEST: usize = 3 << 20;
+    let long = NewEvent {
+        payload: "x".repeat(2 * LONGEST),
+        ..event("1")
+    };
+    emit(t, vec![long.clone()]).await;
+    assert_eq!(due(t).await[0].payload.len(), LONGEST + 1);
+    let one = t.store.event(TENANT, long.id).await.unwrap().unwrap();
+    assert_eq!(one.payload.len(), LONGEST + 1);
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    let filter = EventFilter::default();
+    let listed = t.store.events(Some(TENANT), &filter, page).await.unwrap();
+    assert_eq!(listed.rows[0].payload, "", "a page has none");
+}

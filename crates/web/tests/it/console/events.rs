@@ -280,7 +280,7 @@ async fn a_preview_with_a_past_event_has_what_the_lookup_says_now() {
         keep: Duration::from_secs(3600),
         lookups: [(
             "guest".into(),
-            "select 'Meera of ' || :entity as guestName".into(),
+            "select 'Meera of ' || :entity as guest_name".into(),
         )]
         .into(),
     };

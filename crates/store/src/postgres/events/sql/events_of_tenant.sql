@@ -1,6 +1,6 @@
 -- A bounded walk, newest first: the rows that pass are few, the history is long.
 select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, coalesce(o.event_type, '') as event_type, o.entity_type,
-  coalesce(o.entity_id, '') as entity_id, coalesce(o.payload, '') as payload,
+  coalesce(o.entity_id, '') as entity_id, '' as payload,
   coalesce(o.schema_version, 1) as schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
   o.created_at, o.published_at
 from tenants t

@@ -1,5 +1,6 @@
+-- Of what an application wrote no more is read than shows that it is too long: events.max_payload is at most 3 MiB.
 -- Once one was looked at it stays with the tenant that had the name then.
-select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, o.event_type, o.entity_type, o.entity_id, o.payload,
+select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, o.event_type, o.entity_type, o.entity_id, substr(o.payload, 1, 3145729) as payload,
   o.schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
   o.created_at, o.published_at
 from outbox_messages o
