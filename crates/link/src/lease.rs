@@ -120,6 +120,7 @@ pub(crate) fn ask_out(site: &str, key: &str, ask: &LeaseAsk) -> v1::AskLease {
         Wanted::Renewal => WantedOnWire::Renewal,
         Wanted::NewTurn => WantedOnWire::NewTurn,
         Wanted::Known => WantedOnWire::Known,
+        Wanted::Look => WantedOnWire::Look,
     };
     v1::AskLease {
         site: site.to_owned(),
@@ -130,6 +131,7 @@ pub(crate) fn ask_out(site: &str, key: &str, ask: &LeaseAsk) -> v1::AskLease {
         holds: ask.holds,
         caught_up: ask.caught_up,
         wanted: wanted.into(),
+        question: ask.question.as_bytes().to_vec(),
         seen: ask.seen.iter().map(|turn| (*turn).into()).collect(),
     }
 }
@@ -139,6 +141,7 @@ pub(crate) fn ask_in(ask: v1::AskLease) -> Result<LeaseAsk, String> {
         WantedOnWire::Renewal => Wanted::Renewal,
         WantedOnWire::NewTurn => Wanted::NewTurn,
         WantedOnWire::Known => Wanted::Known,
+        WantedOnWire::Look => Wanted::Look,
         WantedOnWire::Nothing => return Err("nothing that this central knows is wanted".into()),
     };
     if ask.seen.len() > history::KEPT {
@@ -147,6 +150,8 @@ pub(crate) fn ask_in(ask: v1::AskLease) -> Result<LeaseAsk, String> {
     let seen = ask.seen.into_iter().map(|turn| rank_in(Some(turn)));
     Ok(LeaseAsk {
         seen: seen.collect::<Result<_, _>>()?,
+        // An older agent names none.
+        question: Uuid::from_slice(&ask.question).unwrap_or_default(),
         node: Uuid::from_slice(&ask.buffer).map_err(|_| "the id of a buffer has 16 bytes".to_owned())?,
         lease: Duration::from_millis(ask.lease_ms),
         holds: ask.holds,

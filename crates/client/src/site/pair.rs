@@ -35,6 +35,9 @@ pub struct Pair {
     /// Why calls and writes that both machines know are not attempted.
     #[serde(default)]
     pub held: Option<String>,
+    /// Why this machine would hand over by itself, and why it cannot.
+    #[serde(default)]
+    pub unrelieved: Option<String>,
     /// Messages that the other machine does not have yet: of the active one counted up to 10,000, of a standby those it keeps for the
     /// active one.
     #[serde(default)]

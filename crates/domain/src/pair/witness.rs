@@ -22,6 +22,8 @@ pub enum Wanted {
     NewTurn,
     /// No lease: it holds one from its standby, and its turn is to be known here.
     Known,
+    /// Nothing: whether there is an answer.
+    Look,
 }
 
 /// A question.
@@ -38,6 +40,9 @@ pub struct LeaseAsk {
     pub holds: bool,
     /// It is active, or nothing was missing in its copy.
     pub caught_up: bool,
+    /// Names the question, and the turn that is given for it. The same one as long as no answer has come to it and the machine is where
+    /// it was; nil where the machine does not say.
+    pub question: Uuid,
     pub wanted: Wanted,
 }
 
@@ -118,6 +123,9 @@ pub fn answer(
     ask: &LeaseAsk,
     new: Uuid,
 ) -> (Option<WitnessRow>, LeaseAnswer) {
+    if ask.wanted == Wanted::Look {
+        return (None, LeaseAnswer::Known);
+    }
     if is_far_ahead(row, ask) {
         let (why, left) = (NotGiven::FarAhead, Duration::ZERO);
         return (None, LeaseAnswer::Refused { why, left });
@@ -156,11 +164,24 @@ pub fn answer(
         Wanted::Renewal if row.rank == ask.rank && !others && certain => {
             give(terms, row, ask, ask.rank, false)
         }
-        Wanted::Renewal | Wanted::NewTurn | Wanted::Known => {
-            let fresh = ask.holds || (ask.caught_up && ask.has_seen(row.rank) && !row.doubt);
-            let counter = row.rank.0.max(ask.rank.0).saturating_add(1);
-            give(terms, row, ask, (counter.min(HIGHEST_COUNTER), new), !fresh)
+        Wanted::Renewal | Wanted::NewTurn | Wanted::Known | Wanted::Look => {
+            let again = !others && row.rank.1 == turn_id(ask.question, new, false);
+            let seen = again || ask.has_seen(row.rank);
+            let fresh = ask.holds || (ask.caught_up && seen && !row.doubt);
+            let counter = row.rank.0.max(ask.rank.0).saturating_add(u64::from(!again));
+            let id = turn_id(ask.question, new, !fresh);
+            give(terms, row, ask, (counter.min(HIGHEST_COUNTER), id), !fresh)
         }
+    }
+}
+
+/// The id of the turn that is given for this question. Its last bit says that it was given to a stale machine: an answer that was lost
+/// is known by it, and given again as it was. In that turn nothing was attempted: only this machine could have begun it, and it
+/// asks because it has not.
+fn turn_id(question: Uuid, new: Uuid, stale: bool) -> Uuid {
+    match question.is_nil() {
+        true => new,
+        false => Uuid::from_u128(question.as_u128() & !1 | u128::from(stale)),
     }
 }
 

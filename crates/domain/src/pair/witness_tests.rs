@@ -32,6 +32,7 @@ fn ask(node: u128, counter: u64, wanted: Wanted) -> LeaseAsk {
         lease: LEASE,
         holds: false,
         caught_up: true,
+        question: Uuid::nil(),
         wanted,
     }
 }
@@ -279,4 +280,103 @@ fn a_turn_that_was_given_by_the_standby_becomes_known_without_a_lease() {
         ),
         "a turn that nobody took up is passed over: {said:?}"
     );
+}
+
+fn question(n: u128, ask: LeaseAsk) -> LeaseAsk {
+    LeaseAsk {
+        question: id(n << 1),
+        ..ask
+    }
+}
+
+#[test]
+fn an_answer_that_was_lost_is_given_again_as_it_was() {
+    let before = row(4, Some(1), Duration::ZERO);
+    let (written, first) = asked(&before, &question(7, ask(2, 4, Wanted::NewTurn)));
+    let rank = (5, id(14));
+    let given = LeaseAnswer::Granted {
+        rank,
+        lease: LEASE,
+        stale: false,
+    };
+    assert_eq!(first, given);
+    let lost = written.unwrap();
+    let (written, again) = asked(&lost, &question(7, ask(2, 4, Wanted::NewTurn)));
+    assert_eq!(again, given, "the same question");
+    assert_eq!(written.unwrap().rank, rank);
+    let stale = |ask: LeaseAsk| match asked(&lost, &ask).1 {
+        LeaseAnswer::Granted { rank, stale, .. } => (rank.0, stale),
+        other => panic!("{other:?}"),
+    };
+    let another = question(8, ask(2, 4, Wanted::NewTurn));
+    assert_eq!(stale(another), (6, true), "its file may have been put back");
+    let behind = LeaseAsk {
+        caught_up: false,
+        ..question(7, ask(2, 4, Wanted::NewTurn))
+    };
+    assert_eq!(stale(behind), (5, true), "it has fallen behind since");
+}
+
+#[test]
+fn an_answer_that_was_lost_is_not_given_to_the_other_machine_or_after_somebody_elses_turn() {
+    let mut lost = row(4, Some(1), Duration::ZERO);
+    lost = asked(&lost, &question(7, ask(2, 4, Wanted::NewTurn))).0.unwrap();
+    lost.left = Duration::ZERO;
+    let (written, said) = asked(&lost, &question(7, ask(1, 4, Wanted::NewTurn)));
+    assert!(
+        matches!(
+            said,
+            LeaseAnswer::Granted {
+                rank: (6, _),
+                stale: true,
+                ..
+            }
+        ),
+        "{said:?}"
+    );
+    let mut other = written.unwrap();
+    other.left = Duration::ZERO;
+    let (_, said) = asked(&other, &question(7, ask(2, 4, Wanted::NewTurn)));
+    assert!(
+        matches!(
+            said,
+            LeaseAnswer::Granted {
+                rank: (7, _),
+                stale: true,
+                ..
+            }
+        ),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_stale_machine_whose_answer_was_lost_stays_stale() {
+    let unseen = row(5, Some(1), Duration::ZERO);
+    let (written, said) = asked(&unseen, &question(7, ask(2, 4, Wanted::NewTurn)));
+    assert!(
+        matches!(said, LeaseAnswer::Granted { stale: true, .. }),
+        "{said:?}"
+    );
+    let (_, said) = asked(&written.unwrap(), &question(7, ask(2, 4, Wanted::NewTurn)));
+    assert!(
+        matches!(said, LeaseAnswer::Granted { stale: true, .. }),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn who_only_looks_moves_nothing() {
+    for found in [None, Some(row(5, Some(1), QUIET))] {
+        for database in ["db", "another"] {
+            let said = answer(
+                terms(),
+                found.as_ref(),
+                database,
+                &ask(2, 9, Wanted::Look),
+                id(99),
+            );
+            assert_eq!(said, (None, LeaseAnswer::Known));
+        }
+    }
 }

@@ -19,6 +19,8 @@ pub struct Rules {
     pub brings_its_disk: bool,
     /// A turn is begun only by a file that is what it was when it asked.
     pub same_as_asked: bool,
+    /// What was given for a question whose answer was lost is given for it again.
+    pub same_question: bool,
 }
 
 impl Rules {
@@ -30,6 +32,7 @@ impl Rules {
         confirmed: true,
         brings_its_disk: true,
         same_as_asked: true,
+        same_question: true,
     };
 
     /// A tenth of a lease is a step of time, nearly: a clock that runs faster is a whole step ahead at its end.

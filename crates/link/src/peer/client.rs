@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     SiteId, chain,
-    pair::{Changes, Copied, Node, Rank, Table, Value, change::Row, lease::LEASE_TIMEOUT},
+    pair::{Changes, Copied, Node, Rank, Relief, Table, Value, change::Row, lease::LEASE_TIMEOUT},
 };
 use hyper_util::rt::TokioIo;
 use secrecy::SecretString;
@@ -234,8 +234,12 @@ impl PeerSession {
             .try_into()
     }
 
-    pub async fn take_over(&mut self) -> Result<Node, String> {
-        let asked = self.asked();
+    /// Without a reason somebody said so.
+    pub async fn take_over(&mut self, why: Option<Relief>) -> Result<Node, String> {
+        let asked = v1::TakeOverAsked {
+            session: self.session.clone(),
+            why: wire::relief_out(why).into(),
+        };
         within(HANDOVER_TIMEOUT, self.client.take_over(asked))
             .await?
             .try_into()

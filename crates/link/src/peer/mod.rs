@@ -17,7 +17,7 @@ pub use send::{FarEndRefusal, NotSent, SendAnswered, SendAsked, SendRefused, Sen
 pub use server::{listen, serve};
 
 use async_trait::async_trait;
-use domain::pair::{Changes, Copied, Node, Rank, Table, Value, change::Row};
+use domain::pair::{Changes, Copied, Node, Rank, Relief, Table, Value, change::Row};
 use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
@@ -71,8 +71,8 @@ pub trait PeerHost: Send + Sync + 'static {
     /// after a crash as well.
     async fn step_down(&self) -> Result<Node, String>;
 
-    /// The other asks this one to take over.
-    async fn take_over(&self) -> Result<Node, String>;
+    /// The other asks this one to take over: because somebody said so, or because of its own trouble, which this one must not have.
+    async fn take_over(&self, why: Option<Relief>) -> Result<Node, String>;
 
     /// The other is active, in this turn, and asks this one not to take over for a while: for how long that is promised.
     async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String>;

@@ -227,11 +227,11 @@ impl peer_server::Peer for Service {
         ))
     }
 
-    async fn take_over(&self, request: Request<v1::Asked>) -> Result<Response<v1::Node>, Status> {
-        self.session(&request.into_inner().session)?;
-        Ok(Response::new(
-            self.host.take_over().await.map_err(refused)?.into(),
-        ))
+    async fn take_over(&self, request: Request<v1::TakeOverAsked>) -> Result<Response<v1::Node>, Status> {
+        let asked = request.into_inner();
+        self.session(&asked.session)?;
+        let node = self.host.take_over(wire::relief_in(asked.why())).await;
+        Ok(Response::new(node.map_err(refused)?.into()))
     }
 
     async fn promise(&self, request: Request<v1::AskPromise>) -> Result<Response<v1::Promised>, Status> {

@@ -3,7 +3,7 @@
 
 use super::{About, TakenIn};
 use domain::{
-    pair::{Changes, Copied, Epoch, HIGHEST_COUNTER, History, Node, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, Epoch, HIGHEST_COUNTER, History, Node, Relief, Role, Table, Value, change::Row},
     submission::limit,
 };
 use uuid::Uuid;
@@ -234,6 +234,24 @@ pub(super) fn copied_in(copied: v1::Copied) -> Copied {
     Copied {
         rows: copied.rows.into_iter().map(row_in).collect(),
         next: copied.next.map(Into::into),
+    }
+}
+
+pub(super) fn relief_out(why: Option<Relief>) -> v1::take_over_asked::Why {
+    use v1::take_over_asked::Why;
+    match why {
+        None => Why::Person,
+        Some(Relief::NoRoom) => Why::NoRoom,
+        Some(Relief::NoCentral) => Why::NoCentral,
+    }
+}
+
+pub(super) fn relief_in(why: v1::take_over_asked::Why) -> Option<Relief> {
+    use v1::take_over_asked::Why;
+    match why {
+        Why::Person => None,
+        Why::NoRoom => Some(Relief::NoRoom),
+        Why::NoCentral => Some(Relief::NoCentral),
     }
 }
 

@@ -142,6 +142,9 @@ pub struct AskLease {
     /// The turns its file has lived through.
     #[prost(message, repeated, tag = "9")]
     pub seen: ::prost::alloc::vec::Vec<Turn>,
+    /// Names the question; the same as long as no answer has come to it.
+    #[prost(bytes = "vec", tag = "10")]
+    pub question: ::prost::alloc::vec::Vec<u8>,
 }
 /// Nested message and enum types in `AskLease`.
 pub mod ask_lease {
@@ -162,6 +165,8 @@ pub mod ask_lease {
         Renewal = 1,
         NewTurn = 2,
         Known = 3,
+        /// Whether there is an answer; nothing is given or written down.
+        Look = 4,
     }
     impl Wanted {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -174,6 +179,7 @@ pub mod ask_lease {
                 Self::Renewal => "RENEWAL",
                 Self::NewTurn => "NEW_TURN",
                 Self::Known => "KNOWN",
+                Self::Look => "LOOK",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -183,6 +189,7 @@ pub mod ask_lease {
                 "RENEWAL" => Some(Self::Renewal),
                 "NEW_TURN" => Some(Self::NewTurn),
                 "KNOWN" => Some(Self::Known),
+                "LOOK" => Some(Self::Look),
                 _ => None,
             }
         }

@@ -104,6 +104,58 @@ pub struct Asked {
     pub session: ::prost::alloc::vec::Vec<u8>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TakeOverAsked {
+    #[prost(bytes = "vec", tag = "1")]
+    pub session: ::prost::alloc::vec::Vec<u8>,
+    #[prost(enumeration = "take_over_asked::Why", tag = "2")]
+    pub why: i32,
+}
+/// Nested message and enum types in `TakeOverAsked`.
+pub mod take_over_asked {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Why {
+        /// Somebody said so.
+        Person = 0,
+        /// The asker has no room on its disk.
+        NoRoom = 1,
+        /// The asker does not reach central.
+        NoCentral = 2,
+    }
+    impl Why {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Person => "PERSON",
+                Self::NoRoom => "NO_ROOM",
+                Self::NoCentral => "NO_CENTRAL",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "PERSON" => Some(Self::Person),
+                "NO_ROOM" => Some(Self::NoRoom),
+                "NO_CENTRAL" => Some(Self::NoCentral),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FollowFrom {
     #[prost(bytes = "vec", tag = "1")]
     pub session: ::prost::alloc::vec::Vec<u8>,
@@ -596,7 +648,7 @@ pub mod peer_client {
         /// The one who is asked is to take over.
         pub async fn take_over(
             &mut self,
-            request: impl tonic::IntoRequest<super::Asked>,
+            request: impl tonic::IntoRequest<super::TakeOverAsked>,
         ) -> std::result::Result<tonic::Response<super::Node>, tonic::Status> {
             self.inner
                 .ready()
@@ -711,7 +763,7 @@ pub mod peer_server {
         /// The one who is asked is to take over.
         async fn take_over(
             &self,
-            request: tonic::Request<super::Asked>,
+            request: tonic::Request<super::TakeOverAsked>,
         ) -> std::result::Result<tonic::Response<super::Node>, tonic::Status>;
         /// The asker is active, and the one who is asked promises not to take over for a while.
         async fn promise(
@@ -1105,7 +1157,7 @@ pub mod peer_server {
                 "/waypost.peer.v1.Peer/TakeOver" => {
                     #[allow(non_camel_case_types)]
                     struct TakeOverSvc<T: Peer>(pub Arc<T>);
-                    impl<T: Peer> tonic::server::UnaryService<super::Asked>
+                    impl<T: Peer> tonic::server::UnaryService<super::TakeOverAsked>
                     for TakeOverSvc<T> {
                         type Response = super::Node;
                         type Future = BoxFuture<
@@ -1114,7 +1166,7 @@ pub mod peer_server {
                         >;
                         fn call(
                             &mut self,
-                            request: tonic::Request<super::Asked>,
+                            request: tonic::Request<super::TakeOverAsked>,
                         ) -> Self::Future {
                             let inner = Arc::clone(&self.0);
                             let fut = async move {

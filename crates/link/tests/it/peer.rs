@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{
     FieldError, SiteId,
     lock::lock,
-    pair::{Changes, Copied, History, Node, Rank, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, History, Node, Rank, Relief, Role, Table, Value, change::Row},
     site::{Category, OperationStatus},
 };
 use link::{
@@ -130,8 +130,11 @@ impl PeerHost for Host {
         Err("attempts do not end".into())
     }
 
-    async fn take_over(&self) -> Result<Node, String> {
-        Ok(self.0.node.clone())
+    async fn take_over(&self, why: Option<Relief>) -> Result<Node, String> {
+        match why {
+            None => Ok(self.0.node.clone()),
+            Some(why) => Err(why.as_str().into()),
+        }
     }
 
     async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String> {
@@ -237,7 +240,10 @@ async fn what_one_says_is_what_the_other_hears() {
     assert_eq!(handed_in.unwrap().taken, 2);
     assert_eq!(lock(&world.machine.handed_in).as_slice(), [a_row()]);
     assert_eq!(session.step_down().await.unwrap_err(), "attempts do not end");
-    assert_eq!(session.take_over().await.unwrap(), world.machine.node);
+    assert_eq!(session.take_over(None).await.unwrap(), world.machine.node);
+    for why in [Relief::NoRoom, Relief::NoCentral] {
+        assert_eq!(session.take_over(Some(why)).await.unwrap_err(), why.as_str());
+    }
     let promised = session.promise((1, Uuid::new_v4()), Duration::from_secs(4)).await;
     assert_eq!(promised.unwrap().unwrap(), Duration::from_secs(2));
     let refused = session.promise((2, Uuid::new_v4()), Duration::from_secs(4)).await;

@@ -63,6 +63,13 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         };
         let _ = write!(html, "<p>{own}{more} messages are on this machine alone.</p>");
     }
+    if let Some(why) = &status.unrelieved {
+        let _ = write!(
+            html,
+            "<p class=\"bad\">This machine would hand over: {}.</p>",
+            escaped(why)
+        );
+    }
     if status.alone {
         html.push_str(
             "<p class=\"bad\">The standby does not follow: messages are taken in without waiting for it.</p>",

@@ -39,6 +39,7 @@ pub(super) fn shown(status: &PairStatus) -> Value {
         "leaseBy": status.lease.map(|(by, _)| by.as_str()),
         "leaseSeconds": status.lease.filter(|(_, left)| *left < LONGEST_LEASE * 2).map(|(_, left)| left.as_secs()),
         "held": status.held,
+        "unrelieved": status.unrelieved,
         "ownRows": status.own,
         "other": {
             "address": status.other.address,

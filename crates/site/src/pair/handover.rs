@@ -1,7 +1,10 @@
-//! Taking over and stepping down because a person, or the command of one, says so.
+//! Taking over and stepping down because a person, or the command of one, says so, or because the active one is in trouble.
 
 use super::{Pair, Turn};
-use domain::pair::{Meeting, Node, Plan, Role};
+use domain::{
+    Actor,
+    pair::{Meeting, Node, Plan, Relief, Role},
+};
 use link::peer::PeerSession;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
@@ -28,17 +31,51 @@ pub enum NotNow {
     Unavailable(#[from] store::Error),
 }
 
+/// Why a machine takes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Somebody said so here.
+    Person {
+        /// And that the other machine does not run, if it cannot be asked.
+        force: bool,
+    },
+    /// Somebody said so at the other machine.
+    OtherMachine,
+    /// The other is in trouble.
+    Trouble(Relief),
+}
+
+impl Cause {
+    fn words(self) -> String {
+        match self {
+            Self::Person { force: false } => "`promote` was said here".into(),
+            Self::Person { force: true } => "`promote --force` was said here".into(),
+            Self::OtherMachine => "`demote` was said at the other machine".into(),
+            Self::Trouble(why) => format!("the other machine handed over by itself: {why}"),
+        }
+    }
+
+    fn is_forced(self) -> bool {
+        self == Self::Person { force: true }
+    }
+}
+
 impl Pair {
     /// Makes this machine the active one. The other one hands over if it is active, and nothing is sent twice or lost. Where
     /// it cannot be asked, or has more than this one, only `force` does it: then it must be certain that it does not run.
     /// Once begun it goes on to its end, whether or not anybody waits for it.
     pub async fn promote(self: &Arc<Self>, force: bool) -> Result<Node, NotNow> {
+        self.take_over(Cause::Person { force }).await
+    }
+
+    pub(super) async fn take_over(self: &Arc<Self>, why: Cause) -> Result<Node, NotNow> {
         let pair = self.clone();
-        let done = tokio::spawn(async move { pair.promote_now(force).await });
+        let done = tokio::spawn(async move { pair.take_over_now(why).await });
         done.await.unwrap_or_else(|e| Err(NotNow::Failed(e.to_string())))
     }
 
-    async fn promote_now(&self, force: bool) -> Result<Node, NotNow> {
+    async fn take_over_now(&self, why: Cause) -> Result<Node, NotNow> {
+        let force = why.is_forced();
         let busy = timeout(BUSY_TIME, self.busy.lock()).await;
         let _busy =
             busy.map_err(|_| NotNow::Failed("a whole copy is being made; wait until it is".into()))?;
@@ -46,6 +83,7 @@ impl Pair {
             if force {
                 self.buffer.promote(0, true).await?;
                 self.look_at_lease();
+                self.has_taken_over(why).await;
             }
             return Ok(self.buffer.node().await?);
         }
@@ -70,10 +108,33 @@ impl Pair {
             force,
             "this machine takes over"
         );
+        self.has_taken_over(why).await;
         // Before the buffer is closed for the new turn.
         let node = self.buffer.node().await?;
         self.turn.send_replace(Some(Turn::Changed));
         Ok(node)
+    }
+
+    /// In the event log of the site, with who said so.
+    async fn has_taken_over(&self, why: Cause) {
+        let actor = match why {
+            Cause::Person { .. } => Some(Actor::new("local")),
+            Cause::OtherMachine | Cause::Trouble(_) => None,
+        };
+        self.log_takeover(&why.words(), actor.as_ref()).await;
+    }
+
+    /// The roles have changed. That this cannot be told does not undo it.
+    pub(super) async fn log_takeover(&self, why: &str, actor: Option<&Actor>) {
+        if let Some(leases) = self.leases() {
+            leases.roles_change();
+        }
+        if let Err(error) = self.buffer.took_over(why, actor).await {
+            tracing::warn!(
+                error = domain::chain(&error),
+                "the event log does not say that this machine took over"
+            );
+        }
     }
 
     /// Has the other machine hand over, or makes sure that it has nothing that this one lacks. The highest counter it knows.
@@ -142,13 +203,17 @@ impl Pair {
 
     /// Has the other machine take over from this one. When this returns, this one sends nothing any more.
     pub async fn demote(&self) -> Result<(), NotNow> {
+        self.hand_over(None).await
+    }
+
+    pub(super) async fn hand_over(&self, why: Option<Relief>) -> Result<(), NotNow> {
         if self.role() == Role::Standby {
             return Ok(());
         }
         let cannot = |why: String| NotNow::Failed(format!("the other machine cannot take over: {why}"));
         let mut session = self.ask().await.map_err(cannot)?;
         tokio::select! {
-            done = session.take_over() => done.map(drop).map_err(cannot),
+            done = session.take_over(why) => done.map(drop).map_err(cannot),
             // It has stepped down and starts anew, so that the other can fetch the rest: whoever asked is not kept waiting for
             // that, because the start would wait for whoever asked.
             _ = self.turned() => Ok(()),
@@ -188,6 +253,7 @@ impl Pair {
         }
         if let Some(leases) = self.leases() {
             leases.renounce();
+            leases.roles_change();
             self.look_at_lease();
         }
         let done = self.buffer.step_down().await;

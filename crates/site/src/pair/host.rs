@@ -1,8 +1,10 @@
 //! What the other machine may ask.
 
-use super::{Pair, copying::PART_BYTES, passing_on};
+use super::{Pair, copying::PART_BYTES, handover::Cause, passing_on};
 use async_trait::async_trait;
-use domain::pair::{Changes, Copied, Follower, NoPromise, Node, Rank, Role, Table, Value, change::Row};
+use domain::pair::{
+    Changes, Copied, Follower, NoPromise, Node, Rank, Relief, Role, Table, Value, change::Row,
+};
 use link::peer::{About, FOLLOW_WAIT, NotSent, PeerHost, SendAnswered, SendAsked, TakenIn};
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -104,8 +106,15 @@ impl PeerHost for Host {
         done.await.map_err(|e| e.to_string())?.map_err(words)
     }
 
-    async fn take_over(&self) -> Result<Node, String> {
-        self.0.promote(false).await.map_err(|why| why.to_string())
+    async fn take_over(&self, why: Option<Relief>) -> Result<Node, String> {
+        let why = match why {
+            Some(why) => {
+                self.0.relieves(why).await?;
+                Cause::Trouble(why)
+            }
+            None => Cause::OtherMachine,
+        };
+        self.0.take_over(why).await.map_err(|why| why.to_string())
     }
 
     async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String> {

@@ -32,6 +32,8 @@ pub struct LeaseState {
     now: Mutex<Now>,
     /// The other machine may have the turn of this one.
     followed: AtomicBool,
+    /// When this machine last became the other of the two.
+    roles_changed: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug)]
@@ -63,6 +65,7 @@ impl LeaseState {
             clock,
             // A process that has just started cannot know.
             followed: AtomicBool::new(true),
+            roles_changed: Mutex::default(),
         })
     }
 
@@ -95,6 +98,15 @@ impl LeaseState {
     /// How long this machine still neither asks nor promises, and how long it has promised not to take over.
     pub(super) fn waits(&self) -> (Duration, Duration) {
         self.with(|leases| (leases.quiet(), leases.promised()))
+    }
+
+    pub(super) fn roles_change(&self) {
+        *lock(&self.roles_changed) = Some(Instant::now());
+    }
+
+    /// None where they have not since this process started.
+    pub(super) fn roles_changed_ago(&self) -> Option<Duration> {
+        lock(&self.roles_changed).map(|at| at.elapsed())
     }
 
     pub(super) fn set_followed(&self, followed: bool) {

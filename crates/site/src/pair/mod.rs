@@ -1,7 +1,7 @@
 //! The two machines of a site: one is active, the other keeps a copy and takes its place.
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
-//! ([`host`]), taking over when somebody says so ([`handover`]), the lease ([`lease_state`]), asking for it and taking over without
+//! ([`host`]), taking over when somebody says so ([`handover`]), or when the active one is in trouble ([`relieving`]), the lease ([`lease_state`]), asking for it and taking over without
 //! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), what
 //! is sent to a standby ([`passing_on`], [`own`]), what is known of the other
 //! ([`seen`], [`differences`]), and what is shown of it all ([`status`], [`figures`]).
@@ -21,6 +21,7 @@ mod lease_state;
 mod own;
 mod passed_words;
 mod passing_on;
+mod relieving;
 mod renewing;
 mod replicated;
 mod seen;
@@ -40,7 +41,7 @@ use crate::Agent;
 use async_trait::async_trait;
 use domain::{
     Clock, SiteId,
-    pair::{LeaseAnswer, LeaseAsk, Role, Standing},
+    pair::{LeaseAnswer, LeaseAsk, ReliefTerms, Role, Standing},
 };
 use lease_state::Until;
 use link::peer::{About, PeerOptions};
@@ -70,6 +71,8 @@ pub struct PairSettings {
     pub wait_for_standby: bool,
     /// The standby takes over by itself, and what both know is attempted with a lease. None: a person decides.
     pub automatic: Option<Automatic>,
+    /// When this machine hands over by itself.
+    pub relief: ReliefTerms,
 }
 
 /// What taking over by itself needs.
@@ -135,6 +138,8 @@ pub struct Pair {
     /// What this machine accepted as the standby.
     pub(crate) own: OwnRows,
     passing: passing_on::Passing,
+    relief: Mutex<relieving::Trouble>,
+    started: Instant,
 }
 
 impl std::fmt::Debug for Pair {
@@ -165,6 +170,8 @@ impl Pair {
         let pair = Arc::new(Self {
             own: own_rows,
             passing: passing_on::Passing::default(),
+            relief: Mutex::default(),
+            started: Instant::now(),
             settings,
             buffer,
             clock,

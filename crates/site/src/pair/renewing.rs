@@ -5,7 +5,7 @@ use super::{LeaseState, Pair, Turn, Witness};
 use async_trait::async_trait;
 use domain::{
     lock::lock,
-    pair::{Epoch, Giver, LeaseAnswer, LeaseAsk, Role, Standing, Wanted, lease::LEASE_TIMEOUT},
+    pair::{Epoch, Giver, LeaseAnswer, LeaseAsk, Rank, Role, Standing, Wanted, lease::LEASE_TIMEOUT},
 };
 use link::peer::PeerSession;
 use std::{
@@ -15,6 +15,7 @@ use std::{
 use store::loops::{About, Loop, Swept};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 /// A lease is asked for again when a fifth of it has passed.
 const ASKS_PER_LEASE: u32 = 5;
@@ -33,6 +34,8 @@ pub(crate) struct Renewing {
     /// A connection of its own: rows on the other one are not in its way.
     session: Option<PeerSession>,
     renewals: u32,
+    /// The question that no answer has come to, and in which turn it was asked.
+    unanswered: Option<(Uuid, Rank)>,
 }
 
 #[async_trait]
@@ -74,6 +77,7 @@ impl Renewing {
             stop,
             session: None,
             renewals: 0,
+            unanswered: None,
         })
     }
 
@@ -158,16 +162,24 @@ impl Renewing {
         let not_yet = || "it has promised not to ask".to_owned();
         let holds = self.leases.held().is_some();
         let number = self.leases.ask(Giver::Witness).ok_or_else(not_yet)?;
+        let rank = standing.history.rank();
+        let same = self.unanswered.filter(|(_, asked_in)| *asked_in == rank);
+        let question = same.map_or_else(Uuid::new_v4, |(question, _)| question);
         let ask = LeaseAsk {
+            question,
             node: self.pair.buffer.id(),
-            rank: standing.history.rank(),
+            rank,
             seen: standing.history.epochs().iter().map(Epoch::rank).collect(),
             lease: self.leases.lease(),
             holds,
             caught_up: (standing.role == Role::Active || standing.caught_up) && !standing.stale,
             wanted,
         };
-        let (rank, lease, stale) = match self.witness.ask(&ask).await {
+        let answer = self.witness.ask(&ask).await;
+        // What was given for a question whose answer was lost is given for it again.
+        self.unanswered = answer.is_err().then_some((question, rank));
+        self.pair.central_answers(answer.is_ok());
+        let (rank, lease, stale) = match answer {
             Ok(LeaseAnswer::Granted { rank, lease, stale }) => (rank, lease, stale),
             Ok(LeaseAnswer::Known) => {
                 self.leases.gave_up(number);
@@ -234,6 +246,8 @@ impl Renewing {
         let taken = self.ask_witness(&pair.standing(), Wanted::NewTurn).await;
         if pair.role() == Role::Active {
             metrics::counter!("waypost_site_takeovers_total").increment(1);
+            let why = "the other machine was not heard, and central gave this one a turn";
+            pair.log_takeover(why, None).await;
             pair.turn.send_replace(Some(Turn::Changed));
             return Ok("this machine takes over".into());
         }

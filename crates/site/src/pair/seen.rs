@@ -89,6 +89,11 @@ impl Pair {
         why
     }
 
+    /// Whether that is so now.
+    pub(super) fn is_unwritten(&self) -> bool {
+        lock(&self.seen).unwritten.is_some()
+    }
+
     /// Whether that is why.
     pub(super) fn has_no_room(&self, why: &str) -> bool {
         lock(&self.seen).unwritten.as_deref() == Some(why)

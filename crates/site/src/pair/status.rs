@@ -33,6 +33,8 @@ pub struct PairStatus {
     pub lease: Option<(LeaseBy, Duration)>,
     /// Why calls and writes that both machines know are not attempted.
     pub held: Option<String>,
+    /// Why this machine would hand over by itself, and why it cannot.
+    pub unrelieved: Option<String>,
     /// Messages that the other machine has never been shown: of an active one, counted up to [`MOST_COUNTED`]; of a standby, those
     /// it accepted while the active one could not be reached.
     pub own: Option<u64>,
@@ -109,6 +111,7 @@ impl Pair {
             alone: self.is_alone(),
             lease: self.lease(),
             held: self.held(),
+            unrelieved: self.unrelieved(),
             own,
             other: OtherMachine {
                 address: self.settings.peer.address.to_string(),

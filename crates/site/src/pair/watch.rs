@@ -113,7 +113,10 @@ impl Watch {
         pair.answered(Some(&session.about), &session.node);
         match ours.meets(&session.node) {
             Meeting::SameFile => Err("its buffer is a copy of this one's: give it a file of its own".into()),
-            Meeting::Lead => Ok(Looked::Done("the other machine is the standby".into())),
+            Meeting::Lead => {
+                pair.look_for_relief();
+                Ok(Looked::Done("the other machine is the standby".into()))
+            }
             Meeting::StepDown => {
                 tracing::warn!("the other machine was made active after this one: this one steps down");
                 let pair = pair.clone();

@@ -16,6 +16,7 @@ mod pair;
 mod pair_catch_up;
 mod pair_central;
 mod pair_handover;
+mod pair_relief;
 mod pair_sending;
 mod pair_trouble;
 mod pair_turns;

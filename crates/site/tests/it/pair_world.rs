@@ -7,7 +7,7 @@ use crate::{
 use domain::{
     Clock, SiteId, SystemClock,
     lock::lock,
-    pair::{Role, Table, change::Row},
+    pair::{ReliefTerms, Role, Table, change::Row},
     site::Category,
 };
 use link::{
@@ -45,6 +45,7 @@ pub struct Machine {
     pub key: &'static str,
     pub waits: bool,
     pub automatic: Option<Automatic>,
+    pub relief: ReliefTerms,
     systems: Scripted,
 }
 
@@ -73,6 +74,7 @@ impl Machine {
             local_targets: vec![],
             wait_for_standby: self.waits,
             automatic: self.automatic.clone(),
+            relief: self.relief,
         };
         let pair = Pair::join(settings, buffer.clone(), clock.clone()).await.unwrap();
         pair.give_way_to_newer().await.unwrap();
@@ -183,6 +185,7 @@ pub fn world() -> World {
         key: KEY,
         waits: false,
         automatic: None,
+        relief: ReliefTerms::default(),
         systems: systems.clone(),
     };
     World {

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     sqlite::{rows as columns, writer::WriteSession},
 };
-use domain::{Timestamp, site::Category, submission::limit};
+use domain::{Actor, Timestamp, site::Category, submission::limit};
 use rusqlite::{Connection, Params, params};
 
 /// What happened.
@@ -29,10 +29,12 @@ pub enum What {
     Acknowledged,
     /// What central acknowledged gave way to new messages before its time.
     Forgot,
+    /// This machine of a pair became the active one.
+    TookOver,
 }
 
 impl What {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Queued,
         Self::Delivered,
         Self::Retried,
@@ -43,6 +45,7 @@ impl What {
         Self::Recovered,
         Self::Acknowledged,
         Self::Forgot,
+        Self::TookOver,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -57,6 +60,7 @@ impl What {
             Self::Recovered => "Recovered",
             Self::Acknowledged => "Acknowledged",
             Self::Forgot => "Forgot",
+            Self::TookOver => "TookOver",
         }
     }
 }
@@ -80,6 +84,19 @@ pub struct SiteEvent {
 }
 
 impl Buffer {
+    /// This machine became the active one: why, and who said so where somebody did.
+    pub async fn took_over(&self, why: &str, actor: Option<&Actor>) -> Result<()> {
+        let (why, actor) = (why.to_owned(), actor.cloned());
+        self.write(1, move |s, _| {
+            let about = About {
+                actor: actor.as_ref().map(Actor::as_str),
+                ..About::many(1).because(&why)
+            };
+            of_file(s.conn, s.now, What::TookOver, about)
+        })
+        .await
+    }
+
     /// The log, newest first, from before this place on.
     pub async fn events(&self, before: Option<i64>, limit: u32) -> Result<Vec<SiteEvent>> {
         self.read(move |conn| found(conn, sql::events_page, params![before.unwrap_or(i64::MAX), limit]))

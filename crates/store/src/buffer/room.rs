@@ -168,6 +168,11 @@ impl Buffer {
         self.shared.room.refusing(self.shared.gauge.bytes())
     }
 
+    /// Why there is no room on the disk, while there is none: nothing new is taken in.
+    pub fn no_room(&self) -> Option<String> {
+        self.shared.room.disk()
+    }
+
     /// The disk is full: lets go of what is remembered, so that its pages can be used again. Whether it is worth trying
     /// again; of many who ask at once, one does it for all.
     pub(super) async fn make_room(&self, payload: usize) -> bool {

@@ -88,6 +88,9 @@ fn in_words(pair: &Pair) -> Vec<String> {
             "held          calls and writes that both machines know are not attempted: {why}"
         ));
     }
+    if let Some(why) = &pair.unrelieved {
+        lines.push(format!("hand over     this machine would: {why}"));
+    }
     if let Some(own) = pair.own_rows.filter(|own| *own > 0) {
         lines.push(format!("own rows      {own} messages are on this machine alone"));
     }

@@ -273,6 +273,12 @@ pub const SITE: &[Family] = &[
         "1 while calls and writes that both machines know are not attempted, because this one has no lease.",
     ),
     plain(
+        "waypost_site_handovers_total",
+        Kind::Counter,
+        Unit::Count,
+        "Times this machine handed over by itself: no room on its disk, or no central while its standby has it.",
+    ),
+    plain(
         "waypost_site_takeovers_total",
         Kind::Counter,
         Unit::Count,

@@ -80,6 +80,7 @@ pub async fn join(
         local_targets,
         wait_for_standby: of.wait_for_standby,
         automatic,
+        relief: domain::pair::ReliefTerms::default(),
     };
     let pair = Pair::join(pair, buffer.clone(), clock.clone()).await?;
     pair.give_way_to_newer().await?;

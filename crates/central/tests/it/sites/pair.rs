@@ -113,6 +113,7 @@ async fn central_gives_the_lease_of_a_site_to_one_machine_that_has_its_key() {
         lease: Duration::from_secs(15),
         holds: false,
         caught_up: true,
+        question: Uuid::nil(),
         wanted: Wanted::NewTurn,
     };
     let of = |key: &str| WitnessClient::new(options(&linked.world, &linked.network, "north", key));

@@ -172,6 +172,11 @@ impl World {
             lease: rules.terms().lease,
             holds: ask.holds,
             caught_up: !ask.stale,
+            // The same while its file is where it was: whoever was answered is in another turn.
+            question: match rules.same_question {
+                true => Uuid::from_u128(1_000 * machine.id + 100 * u128::from(ask.rank.0) + 2),
+                false => Uuid::nil(),
+            },
             wanted: match ask.wants {
                 Wants::Renewal => Wanted::Renewal,
                 Wants::Turn => Wanted::NewTurn,

@@ -27,6 +27,7 @@ fn ask(node: u128, counter: u64, wanted: Wanted) -> LeaseQuestion {
             lease: LEASE,
             holds: false,
             caught_up: true,
+            question: Uuid::nil(),
             wanted,
         },
     }
