@@ -70,7 +70,7 @@ fn worlds() -> Vec<Limits> {
     };
     let mut worlds = vec![
         calm,
-        of(2, [1, 0, 0, 0]),
+        of(3, [1, 0, 0, 0]),
         of(2, [2, 0, 0, 0]),
         of(3, [0, 1, 0, 0]),
         of(3, [0, 0, 1, 0]),
@@ -193,6 +193,20 @@ fn a_meeting_with_a_machine_that_has_only_copied_is_not_enough_to_be_fresh_again
     let limits = Limits {
         steps: 0,
         lost_disks: 1,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
+}
+
+#[test]
+fn an_answer_that_is_taken_by_a_file_that_has_handed_over_since_is_not_enough() {
+    let rules = Rules {
+        same_as_asked: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        handovers: 1,
         ..Limits::default()
     };
     breaks(rules, limits, UNSEEN);

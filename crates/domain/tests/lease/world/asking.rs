@@ -152,12 +152,14 @@ impl World {
             // It has handed over or followed somebody since: what was given is for a file that stands elsewhere.
             return self.gives_up(to, number);
         }
+        // The turn is on the disk before the lease counts, also where that is over already.
+        if machine.rank() != rank {
+            machine.seen.push(rank);
+            (machine.active, machine.followed) = (true, false);
+            machine.stale |= stale;
+            machine.joined &= machine.stale;
+        }
         if machine.leases.granted(number, rules.terms().lease) {
-            if machine.rank() != rank {
-                machine.seen.push(rank);
-                (machine.active, machine.followed) = (true, false);
-                machine.stale |= stale;
-            }
             (machine.joined, machine.vouches) = (machine.joined && machine.stale, Some(ask.met));
         }
         true
