@@ -121,11 +121,12 @@ impl Loop for Purge {
     }
 
     async fn sweep(&mut self) -> Swept {
-        let purged = self
-            .site
-            .buffer
-            .purge(self.site.settings.tracking_retention)
-            .await;
+        let retention = self.site.settings.tracking_retention;
+        let retention = match self.site.pair() {
+            Some(pair) => pair.remembers_for(retention),
+            None => retention,
+        };
+        let purged = self.site.buffer.purge(retention).await;
         purged.inspect(log).map(|purged| work(&purged)).into()
     }
 }

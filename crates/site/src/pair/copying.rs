@@ -118,8 +118,8 @@ impl Pair {
         loop {
             let changes = self.buffer.changes(place, PART_BYTES).await;
             let Some(changes) = changes.map_err(|e| domain::chain(&e))? else {
-                tracing::warn!("what became of calls and writes here is not in the log any more");
-                return Ok(());
+                tracing::info!("the log does not go back so far: everything that has ended is told");
+                return self.hand_in_all_ended(session).await;
             };
             let (all, to) = (changes.are_all(), changes.to);
             let tracked = changes
@@ -134,6 +134,23 @@ impl Pair {
                 return Ok(());
             }
             place = to;
+        }
+    }
+
+    /// The same of everything that is known to have ended: the other takes what it still keeps.
+    async fn hand_in_all_ended(&self, session: &mut PeerSession) -> Result<(), String> {
+        let mut after = None;
+        loop {
+            let part = self.buffer.copy_part(Table::Tracking, after, PART_BYTES).await;
+            let part = part.map_err(|e| domain::chain(&e))?;
+            let ended: Vec<_> = part.rows.into_iter().filter(has_ended).collect();
+            if !ended.is_empty() {
+                session.hand_in(vec![], ended).await?;
+            }
+            after = part.next;
+            if after.is_none() {
+                return Ok(());
+            }
         }
     }
 

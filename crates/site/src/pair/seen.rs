@@ -13,6 +13,9 @@ use uuid::Uuid;
 
 /// A standby whose copy has lacked something for longer than this, and than a lease, gives no lease and is left behind.
 pub const LONGEST_LAG: Duration = Duration::from_secs(5);
+/// The longest that is remembered for a machine that is away what it has not been told.
+const LONGEST_MEMORY: Duration = Duration::from_secs(90 * 24 * 3600);
+
 /// What this machine has heard of the other.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -106,6 +109,17 @@ impl Pair {
         since.is_some_and(|since| since.elapsed() < lease.max(LONGEST_LAG))
     }
 
+    /// How long what has ended is remembered here, instead of `retention`: the other machine may come back after longer, and would make
+    /// again what nobody can tell it of. What ended before its copy was whole it has.
+    pub(crate) fn remembers_for(&self, retention: Duration) -> Duration {
+        let standing = self.standing();
+        if standing.sole {
+            return retention;
+        }
+        let whole_at = lock(&self.seen).whole_at;
+        remembered(retention, whole_at.map(|at| self.clock.now().since(at)))
+    }
+
     pub(super) fn copying(&self, rows: Option<u64>) {
         lock(&self.seen).copied = rows;
     }
@@ -133,5 +147,30 @@ impl Pair {
             }
             Some(_) | None => false,
         }
+    }
+}
+
+/// At least since the copy was whole, if that is known to have been.
+fn remembered(retention: Duration, whole_ago: Option<Duration>) -> Duration {
+    let missed = whole_ago.map_or(LONGEST_MEMORY, |ago| ago.min(LONGEST_MEMORY));
+    retention.max(missed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_other_machine_lacks_is_remembered_until_it_is_told_but_not_for_ever() {
+        let days = |n: u64| Duration::from_secs(n * 24 * 3600);
+        assert_eq!(remembered(days(7), Some(days(0))), days(7));
+        assert_eq!(remembered(days(7), Some(days(8))), days(8));
+        assert_eq!(remembered(days(7), Some(days(1_000))), days(90));
+        assert_eq!(
+            remembered(days(7), None),
+            days(90),
+            "it has not come since this start"
+        );
+        assert_eq!(remembered(days(365), None), days(365));
     }
 }

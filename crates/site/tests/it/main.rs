@@ -15,6 +15,7 @@ mod news;
 mod pair;
 mod pair_catch_up;
 mod pair_central;
+mod pair_days;
 mod pair_handover;
 mod pair_relief;
 mod pair_sending;

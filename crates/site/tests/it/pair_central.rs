@@ -23,7 +23,7 @@ use store::buffer::MessageId;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-const LEASE: Duration = Duration::from_secs(1);
+pub const LEASE: Duration = Duration::from_secs(1);
 
 /// Central's row, while it can be reached.
 #[derive(Debug)]

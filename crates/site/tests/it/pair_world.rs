@@ -46,6 +46,7 @@ pub struct Machine {
     pub waits: bool,
     pub automatic: Option<Automatic>,
     pub relief: ReliefTerms,
+    pub clock: Arc<dyn Clock>,
     systems: Scripted,
 }
 
@@ -59,7 +60,7 @@ pub struct Live {
 
 impl Machine {
     async fn start(&self) -> (Arc<Agent>, CancellationToken, JoinHandle<std::io::Result<()>>) {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let clock = self.clock.clone();
         let options = Options {
             node: self.name.into(),
             ..Options::at(&self.file)
@@ -186,6 +187,7 @@ pub fn world() -> World {
         waits: false,
         automatic: None,
         relief: ReliefTerms::default(),
+        clock: Arc::new(SystemClock),
         systems: systems.clone(),
     };
     World {
