@@ -1,8 +1,11 @@
 //! Bringing the copy up to date: by what changed, or as a whole in a file beside it.
 
 use super::{Pair, Turn};
-use domain::pair::{Table, Value};
-use link::peer::PeerSession;
+use domain::{
+    lock::lock,
+    pair::{Table, Value},
+};
+use link::peer::{FOLLOWED_WITHIN, PeerSession};
 use std::sync::Arc;
 use store::{
     Buffer,
@@ -11,6 +14,7 @@ use store::{
         replication::{self, has_ended},
     },
 };
+use tokio::time::Instant;
 
 /// About what is read and sent at once.
 pub(super) const PART_BYTES: usize = 2 << 20;
@@ -18,12 +22,22 @@ pub(super) const PART_BYTES: usize = 2 << 20;
 impl Pair {
     /// Fetches what changed after this place and writes it down, in words what that was.
     pub(super) async fn fetch(&self, session: &mut PeerSession, after: i64) -> Result<String, String> {
+        let asked_before = lock(&self.asked_for_changes).replace(Instant::now());
         let Some(changes) = session.changes(after).await? else {
             // Look again: its log has been let go of, or it is active no more.
             session.node = session.look().await?;
             return Ok("what changed is not in the log of the other machine any more".into());
         };
         let (n, to, head) = (changes.rows.len() + changes.gone.len(), changes.to, changes.head);
+        let slow = asked_before.is_none_or(|at| at.elapsed() >= FOLLOWED_WITHIN);
+        if to > after && slow {
+            // The question may have come to the active one after it had gone on without this machine: then the answer is of a turn that
+            // this file has not heard of, and with it the file would seem to have forked.
+            session.node = session.look().await?;
+            if session.node.history != self.standing().history {
+                return Ok("the active machine is in another turn".into());
+            }
+        }
         if to > after || !self.standing().caught_up {
             let applied = self.buffer.apply(changes).await;
             applied.map_err(|e| self.cannot_write(&e))?;
