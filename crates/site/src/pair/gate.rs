@@ -28,16 +28,12 @@ impl Pair {
     pub(crate) async fn attempt_must_end(&self, seq: i64) {
         let mut until = self.until.subscribe();
         while self.may_attempt(seq) {
-            let now = *until.borrow_and_update();
-            let ends = async {
-                match now {
-                    Some(until) => sleep_until(until.instant.min(Instant::now() + RECHECK)).await,
-                    // It may be attempted without one.
-                    None => std::future::pending().await,
-                }
-            };
+            let (lease, now) = (*until.borrow_and_update(), Instant::now());
+            // What may be attempted without a lease is looked at now and then: it may be shown to the other machine meanwhile.
+            let again = now + RECHECK;
+            let ends = lease.map(|until| until.instant).filter(|ends| *ends > now);
             tokio::select! {
-                () = ends => {}
+                () = sleep_until(ends.map_or(again, |ends| ends.min(again))) => {}
                 changed = until.changed() => if changed.is_err() { return },
             }
         }
