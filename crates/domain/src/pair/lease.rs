@@ -205,6 +205,11 @@ impl Leases {
         !left.is_zero()
     }
 
+    /// Nobody waits for an answer any more, whichever was open: whoever asked has ended. One that still comes is not heard.
+    pub fn gave_up_all(&mut self) {
+        self.asked = None;
+    }
+
     /// The answer is no, or none came: whatever comes later is not listened to.
     pub fn gave_up(&mut self, number: u64) {
         self.asked = self.asked.filter(|asked| asked.number != number);

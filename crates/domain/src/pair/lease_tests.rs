@@ -71,6 +71,17 @@ fn an_answer_to_a_question_that_was_given_up_is_not_listened_to() {
 }
 
 #[test]
+fn a_question_whose_asker_has_ended_keeps_nobody_from_asking() {
+    let mut leases = quiet_over();
+    let left_open = leases.ask(Giver::Standby).unwrap();
+    assert_eq!(leases.ask(Giver::Witness), None);
+    leases.gave_up_all();
+    let next = leases.ask(Giver::Witness).unwrap();
+    assert!(!leases.granted(left_open, LEASE) && leases.held().is_none());
+    assert!(leases.granted(next, LEASE));
+}
+
+#[test]
 fn who_is_about_to_take_over_promises_nothing() {
     let mut leases = quiet_over();
     let number = leases.ask(Giver::Witness).unwrap();

@@ -129,6 +129,11 @@ impl LeaseState {
         self.with(|leases| leases.gave_up(number));
     }
 
+    /// Of an earlier role of this process, or of a loop that broke: its question would stay open for ever, and nothing could be asked.
+    pub(super) fn gave_up_all(&self) {
+        self.with(Leases::gave_up_all);
+    }
+
     pub(super) fn promise(&self, turn: Rank, lease: Duration, own: Follower) -> Result<Duration, NoPromise> {
         self.with(|leases| leases.promise(turn, lease, own))
     }

@@ -82,6 +82,8 @@ impl Renewing {
     }
 
     async fn renew(&mut self) -> Result<String, String> {
+        // Nobody else asks: a question that is open is one whose asker was stopped in the middle of it.
+        self.leases.gave_up_all();
         let standing = self.pair.standing();
         match standing.role {
             Role::Active if standing.sole => Ok("no other machine has anything of this one".into()),
