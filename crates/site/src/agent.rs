@@ -40,7 +40,7 @@ impl Agent {
             Some(pair) => pair.own.take_into(&site.buffer).await?,
             None => {
                 let (settings, clock) = (&site.settings, site.clock.clone());
-                let own = OwnRows::beside(site.buffer.path(), &settings.node, clock);
+                let own = OwnRows::beside(&site.buffer, &settings.node, clock);
                 own.take_into(&site.buffer).await?
             }
         };

@@ -68,10 +68,11 @@ impl Pair {
 
     async fn open_side(&self) -> Result<Arc<Buffer>, String> {
         let (buffer, clock) = (self.buffer.path().to_owned(), self.clock.clone());
-        let name = self.settings.name.clone();
+        let (name, inline) = (self.settings.name.clone(), self.buffer.is_inline());
         let opened = tokio::task::spawn_blocking(move || {
             let options = Options {
                 node: name,
+                inline,
                 ..Options::at(replication::side_file(&buffer)?)
             };
             Buffer::open(&options, clock)

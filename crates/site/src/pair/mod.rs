@@ -167,7 +167,7 @@ impl Pair {
             peer = %settings.peer.address,
             "this machine is one of two"
         );
-        let own_rows = OwnRows::beside(buffer.path(), &settings.name, clock.clone());
+        let own_rows = OwnRows::beside(&buffer, &settings.name, clock.clone());
         own_rows.look().await?;
         let pair = Arc::new(Self {
             own: own_rows,

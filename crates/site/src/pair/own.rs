@@ -10,7 +10,7 @@ use domain::{
     pair::{Table, Value, change::Row},
 };
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -34,6 +34,8 @@ pub struct OwnRows {
     buffer: PathBuf,
     /// What this machine is called.
     node: String,
+    /// As the buffer works.
+    inline: bool,
     clock: Arc<dyn Clock>,
     file: RwLock<State>,
     /// How many there are, for those who look often.
@@ -54,10 +56,11 @@ pub(super) type Place = Value;
 
 impl OwnRows {
     /// Those beside this buffer.
-    pub fn beside(buffer: &Path, node: &str, clock: Arc<dyn Clock>) -> Self {
+    pub fn beside(buffer: &Buffer, node: &str, clock: Arc<dyn Clock>) -> Self {
         Self {
-            buffer: buffer.to_owned(),
+            buffer: buffer.path().to_owned(),
             node: node.to_owned(),
+            inline: buffer.is_inline(),
             clock,
             file: RwLock::new(State::Shut),
             count: AtomicU64::new(0),
@@ -86,6 +89,7 @@ impl OwnRows {
         }
         let options = Options {
             node: self.node.clone(),
+            inline: self.inline,
             max_bytes: MOST_OWN_BYTES,
             ..Options::at(own_file(&self.buffer))
         };

@@ -4,11 +4,12 @@ use crate::trace::Trace;
 use async_trait::async_trait;
 use domain::{
     NotificationId,
+    pair::{LeaseAnswer, LeaseAsk, Terms, WitnessRow, witness},
     site::{DatabaseIdentity, Telemetry},
 };
 use link::{
     Ack, Forward, RemoteStatus, SiteReport,
-    server::{Gateway, Identity, Refusal, RemoteSite, SiteHello, SiteSession, serve},
+    server::{Gateway, Identity, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession, serve},
     transport::Wire,
 };
 use std::{
@@ -22,6 +23,8 @@ use turmoil::net::TcpListener;
 use uuid::Uuid;
 
 pub const PORT: u16 = 7443;
+/// The longest that it gives.
+pub const LEASE: Duration = Duration::from_secs(5);
 
 /// What survives a crash of central.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +35,9 @@ struct Rows {
     order: Vec<NotificationId>,
     copies: HashMap<NotificationId, u32>,
     starts: u32,
+    /// Of the pair, and when it was written.
+    witness: Option<(WitnessRow, Duration)>,
+    turns: u128,
 }
 
 impl Database {
@@ -54,6 +60,21 @@ impl Database {
         rows.copies.insert(id, 1);
         rows.order.push(id);
         true
+    }
+
+    /// As central's row of the site answers, on central's clock.
+    fn lease(&self, database: &str, ask: &LeaseAsk) -> LeaseAnswer {
+        let mut rows = self.0.lock().unwrap();
+        let now = turmoil::sim_elapsed().unwrap_or_default();
+        let row = rows.witness.take().map(|(row, at)| WitnessRow {
+            left: row.left.saturating_sub(now.saturating_sub(at)),
+            ..row
+        });
+        rows.turns += 1;
+        let (terms, new) = (Terms::of(LEASE), Uuid::from_u128(rows.turns));
+        let (next, answer) = witness::answer(terms, row.as_ref(), database, ask, new);
+        rows.witness = next.or(row).map(|row| (row, now));
+        answer
     }
 
     /// A copy from before the last `n` rows is put back.
@@ -115,6 +136,11 @@ struct Desk {
 impl Gateway for Desk {
     async fn admit(&self, _: SiteHello, _: RemoteSite) -> Result<Arc<dyn SiteSession>, Refusal> {
         Ok(Arc::new(self.clone()))
+    }
+
+    async fn lease(&self, asked: LeaseRequest) -> Result<LeaseAnswer, Refusal> {
+        let database = self.identity.borrow().epoch.clone();
+        Ok(self.database.lease(&database, &asked.ask))
     }
 }
 

@@ -241,7 +241,7 @@ async fn a_site(path: PathBuf, mut rng: StdRng, accepted: Accepted, trace: Trace
     std::future::pending().await
 }
 
-fn notification(id: NotificationId, n: u32) -> Outgoing {
+pub fn notification(id: NotificationId, n: u32) -> Outgoing {
     let payload = payload::NotificationPayload {
         content: Content {
             target: Target::List("ops".into()),
@@ -278,7 +278,7 @@ async fn watch_link(link: LinkClient, trace: Trace) {
     }
 }
 
-struct SimDial;
+pub struct SimDial;
 
 #[async_trait]
 impl Dial for SimDial {

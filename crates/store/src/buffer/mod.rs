@@ -112,6 +112,7 @@ pub struct Buffer {
     set_aside: Option<PathBuf>,
     path: PathBuf,
     file: FileId,
+    inline: bool,
 }
 
 /// What commands on the writer need besides the connection.
@@ -150,6 +151,11 @@ impl Buffer {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it works on its caller's thread, as in simulations. Files beside it do then, too.
+    pub fn is_inline(&self) -> bool {
+        self.inline
     }
 
     /// How full it is, without asking the file.

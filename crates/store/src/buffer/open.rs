@@ -84,6 +84,7 @@ impl Buffer {
             set_aside,
             file: FileId::at(path).map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))?,
             path: path.clone(),
+            inline: options.inline,
         })
     }
 }
