@@ -26,12 +26,13 @@ use uuid::Uuid;
 const TOKEN: &str = "a-token-nobody-guesses";
 
 struct Local {
-    folder: tempfile::TempDir,
     address: SocketAddr,
     erp: HttpReceiver,
     central: Arc<Central>,
     agent: Arc<Agent>,
     http: Client,
+    /// Last, so that it goes when nobody writes into it any more.
+    folder: tempfile::TempDir,
 }
 
 async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {

@@ -26,11 +26,12 @@ pub fn somebody() -> Actor {
 
 /// A site without its loops: tests call `sweep` themselves.
 pub struct World {
-    pub folder: Arc<tempfile::TempDir>,
     pub clock: Arc<ManualClock>,
     pub site: Arc<Site>,
     pub systems: Scripted,
     pub central: Arc<Central>,
+    /// Last, so that it goes when nobody writes into it any more.
+    pub folder: Arc<tempfile::TempDir>,
 }
 
 impl World {

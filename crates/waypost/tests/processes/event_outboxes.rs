@@ -39,7 +39,6 @@ enum Outbox {
 }
 
 struct World {
-    _folder: tempfile::TempDir,
     setup: Setup,
     central: Central,
     application: Application,
@@ -48,6 +47,8 @@ struct World {
     /// What has to arrive.
     expected: Vec<NotificationId>,
     entities: usize,
+    /// Last, so that it goes when nobody writes into it any more.
+    _folder: tempfile::TempDir,
 }
 
 impl World {
