@@ -11,7 +11,7 @@ use domain::{Accepted, Failure, Scope, Timestamp};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request, StatusCode};
 use serde::de::DeserializeOwned;
-use std::{borrow::Cow, fmt::Write, time::Duration};
+use std::{borrow::Cow, fmt::Write, sync::Arc, time::Duration};
 use tokio::time::timeout_at;
 
 /// The most that is read of an answer where nobody asked for more, in bytes.
@@ -94,17 +94,6 @@ impl Answer {
         }
     }
 
-    /// The same with less of its body.
-    fn start(&self, longest: usize) -> Self {
-        Self {
-            status: self.status,
-            headers: self.headers.clone(),
-            body: self.body[..self.body.len().min(longest)].to_vec(),
-            whole: self.whole && self.body.len() <= longest,
-            retry_after: self.retry_after,
-        }
-    }
-
     async fn read(response: Response, attempt: &Attempt, now: Timestamp, longest: usize) -> Self {
         let (parts, mut coming) = response.into_parts();
         let mut body = vec![];
@@ -145,16 +134,21 @@ pub(crate) struct Exchange<'a> {
 
 impl Exchange<'_> {
     /// Sends and reads the start of the answer. Whether the far end may have got it is in the failure.
-    pub async fn send(&self, request: Request<Bytes>) -> Result<Answer, Failure> {
+    pub async fn send(&self, request: Request<Bytes>) -> Result<Arc<Answer>, Failure> {
         self.send_reading(request, MAX_ANSWER_BYTES).await
     }
 
     /// The same, for an answer that somebody wants to have.
-    pub async fn send_reading(&self, request: Request<Bytes>, longest: usize) -> Result<Answer, Failure> {
+    pub async fn send_reading(
+        &self,
+        request: Request<Bytes>,
+        longest: usize,
+    ) -> Result<Arc<Answer>, Failure> {
         let recorder = &self.attempt.recorder;
         if recorder.is_on() {
-            let request = request.clone();
-            recorder.sent(self.redactor, move || written(&request));
+            // Written out at once: a text is less to keep than a copy of every header.
+            let (head, body) = (request_head(&request), request.body().clone());
+            recorder.sent(self.redactor, move || with_body(head.clone(), &body));
         }
         let response = match self.client.send(request, self.attempt.deadline).await {
             Ok(response) => response,
@@ -166,38 +160,53 @@ impl Exchange<'_> {
                 return Err(failure);
             }
         };
-        let answer = Answer::read(response, self.attempt, self.now, longest).await;
+        let answer = Arc::new(Answer::read(response, self.attempt, self.now, longest).await);
         if recorder.is_on() {
-            let (answer, is_secret) = (answer.start(MAX_RAW_BYTES), self.answer_is_secret);
+            let (answer, is_secret) = (answer.clone(), self.answer_is_secret);
             recorder.received(self.redactor, move || match is_secret {
                 true => format!("{}\n\n{MASK}", answer.status),
-                false => head_and_body(answer.status.to_string(), &answer.headers, &answer.body),
+                false => {
+                    let body = &answer.body[..answer.body.len().min(MAX_RAW_BYTES)];
+                    with_body(head(answer.status.to_string(), &answer.headers), body)
+                }
             });
         }
         Ok(answer)
     }
 }
 
-/// The request as it is sent, sensitive headers masked.
-fn written(request: &Request<Bytes>) -> String {
+/// What stands above the body of the request as it is sent.
+fn request_head(request: &Request<Bytes>) -> String {
     let uri = request.uri();
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let host = uri.authority().map_or("", |authority| authority.as_str());
-    let line = format!("{} {path}\nhost: {host}", request.method());
-    head_and_body(line, request.headers(), request.body())
+    let mut line = String::with_capacity(HEAD_BYTES);
+    line.push_str(request.method().as_str());
+    line.push(' ');
+    line.push_str(uri.path_and_query().map_or("/", |path| path.as_str()));
+    line.push_str("\nhost: ");
+    line.push_str(uri.authority().map_or("", |authority| authority.as_str()));
+    head(line, request.headers())
 }
 
-fn head_and_body(first_line: String, headers: &HeaderMap, body: &[u8]) -> String {
+/// About what a head has.
+const HEAD_BYTES: usize = 512;
+
+/// With sensitive headers masked.
+fn head(first_line: String, headers: &HeaderMap) -> String {
     let mut text = first_line;
     for (name, value) in headers {
-        let value = match value.is_sensitive() {
-            true => MASK.into(),
-            false => String::from_utf8_lossy(value.as_bytes()),
-        };
-        let _ = write!(text, "\n{name}: {value}");
+        text.push('\n');
+        text.push_str(name.as_str());
+        text.push_str(": ");
+        match value.is_sensitive() {
+            true => text.push_str(MASK),
+            false => text.push_str(&String::from_utf8_lossy(value.as_bytes())),
+        }
     }
-    let _ = write!(text, "\n\n{}", String::from_utf8_lossy(body));
     text
+}
+
+fn with_body(head: String, body: &[u8]) -> String {
+    head + "\n\n" + &String::from_utf8_lossy(body)
 }
 
 #[cfg(test)]

@@ -318,7 +318,7 @@ impl<S: HttpService> HttpAdapter<S> {
         self.service.understand(&sending, &answer)
     }
 
-    async fn exchange(&self, request: Request<Bytes>, attempt: Attempt) -> Result<Answer, Failure> {
+    async fn exchange(&self, request: Request<Bytes>, attempt: Attempt) -> Result<Arc<Answer>, Failure> {
         self.outside.vet_literal(request.uri().host().unwrap_or(""))?;
         let exchange = Exchange {
             client: &self.client,
