@@ -2,8 +2,8 @@
 //! when it rolls back, there never was one.
 //!
 //! This is all an application needs of Waypost, and the one place with SQL besides `store`. The statements are plain text
-//! ([`postgres`], [`sqlite`]) for any driver; the features `tokio-postgres` and `rusqlite` run them inside a transaction
-//! of that driver:
+//! ([`postgres`], [`sqlite`]) for any driver; the features `tokio-postgres`, `sqlx` (PostgreSQL) and `rusqlite` run them inside
+//! a transaction of that driver ([`Event`]'s `emit`, `emit_with_sqlx`, `emit_in`):
 //!
 //! ```ignore
 //! let tx = client.transaction().await?;
@@ -12,15 +12,7 @@
 //! tx.commit().await?;
 //! ```
 //!
-//! Any other driver binds [`Event::parameters`] in their order. With sqlx, on PostgreSQL:
-//!
-//! ```ignore
-//! let p = event.parameters();
-//! let id: String = sqlx::query_scalar(emit::postgres::INSERT)
-//!     .bind(p.id).bind(p.tenant).bind(p.topic).bind(p.event_type).bind(p.entity_type).bind(p.entity_id)
-//!     .bind(p.payload).bind(p.schema_version).bind(p.correlation_id).bind(p.due_at)
-//!     .fetch_one(&mut *tx).await?;
-//! ```
+//! Any other driver binds [`Event::parameters`] in their order.
 //!
 //! Leaves to others: reading the outbox, and everything after it (`central`).
 //! Always true: nothing an event says makes the statement fail, so no booking is rolled back for it; what is wrong with
@@ -28,6 +20,8 @@
 
 #[cfg(feature = "rusqlite")]
 mod with_rusqlite;
+#[cfg(feature = "sqlx")]
+mod with_sqlx;
 #[cfg(feature = "tokio-postgres")]
 mod with_tokio_postgres;
 

@@ -322,6 +322,7 @@ async fn a_sqlite_file_restored_from_a_backup_repeats_nothing_and_swallows_nothi
 #[cfg(feature = "postgres-tests")]
 mod on_postgres {
     use super::*;
+    use sqlx::{Connection, PgConnection};
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_kill_before_the_mark_in_postgres_repeats_nothing() {
@@ -355,6 +356,26 @@ mod on_postgres {
             world.expected.extend(late);
             world.assert_once_each().await;
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_event_in_a_transaction_of_sqlx_goes_out_when_it_commits_and_never_when_it_rolls_back() {
+        let mut world = World::new(Central::Postgres, Outbox::Postgres).await;
+        let Application::Postgres { url, .. } = &world.application else {
+            unreachable!("the outbox is in PostgreSQL")
+        };
+        let mut application = PgConnection::connect(url).await.unwrap();
+        let mut undone = application.begin().await.unwrap();
+        let event = emit::Event::new(ALARM, "undone", "{}");
+        event.emit_with_sqlx(&mut undone).await.unwrap();
+        undone.rollback().await.unwrap();
+        let mut done = application.begin().await.unwrap();
+        let event = emit::Event::new(ALARM, "done", "{}");
+        let id = event.emit_with_sqlx(&mut done).await.unwrap();
+        done.commit().await.unwrap();
+        let message = message_of(EventId(id.parse().unwrap()), "done");
+        world.expected.extend(message);
+        world.assert_once_each().await;
     }
 }
 
