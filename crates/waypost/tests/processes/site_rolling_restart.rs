@@ -177,6 +177,12 @@ async fn is_restarted_under_load(central: &Node, folder: &Path, id: &str, hands_
     };
     is_whole(standby).await;
     let taken = scripts.end().await;
+    // What the standby kept while the active one was away.
+    until("the standby's own to be handed in", standby, async || {
+        let pair = standby.site.pair().await;
+        pair.is_ok_and(|pair| pair.role == "Standby" && pair.own_rows.unwrap_or(0) == 0)
+    })
+    .await;
     active.drained().await;
     println!(
         "{id}: {} notifications and {} calls were taken, {} tries refused, one message for {:?}",
