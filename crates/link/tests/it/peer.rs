@@ -146,6 +146,7 @@ impl PeerHost for Host {
 
     async fn send(&self, message: SendAsked) -> Result<SendAnswered, NotSent> {
         let answer = match message.target.as_str() {
+            "never answers" => std::future::pending().await,
             "nobody is active" => return Err(NotSent::NotTaken(message.target)),
             "the disk failed" => return Err(NotSent::Unknown(message.target)),
             "another's id" => SendAnswered::Refused(SendRefused::Conflict("taken".into())),
@@ -366,6 +367,8 @@ async fn a_message_that_is_passed_on_arrives_as_it_was_and_what_became_of_it_com
     ] {
         assert_eq!(session.send(a_message(target), LIMIT).await, answer, "{target}");
     }
-    let too_short = session.send(a_message("history"), Duration::ZERO).await;
-    assert!(matches!(too_short, Err(NotSent::Unknown(_))), "{too_short:?}");
+    let unanswered = session
+        .send(a_message("never answers"), Duration::from_millis(1))
+        .await;
+    assert!(matches!(unanswered, Err(NotSent::Unknown(_))), "{unanswered:?}");
 }
