@@ -163,16 +163,13 @@ async fn a_call_that_the_active_may_have_taken_is_not_kept_and_its_id_tells_what
 
 /// The same call under the same id, once the active answers again.
 async fn sent_again(live: &Live, id: MessageId) -> Sent {
-    for _ in 0..1_000 {
+    testkit::eventually("the active one to answer", async || {
         let standby = live.becomes(Role::Standby).await;
         let mut call = a_call("erp");
         call.options.message_id = Some(id);
-        match standby.site.send(call).await {
-            Ok(sent) if sent.duplicate => return sent,
-            _ => sleep(Duration::from_millis(20)).await,
-        }
-    }
-    panic!("the active never answered");
+        standby.site.send(call).await.ok().filter(|sent| sent.duplicate)
+    })
+    .await
 }
 
 #[tokio::test]
