@@ -23,6 +23,8 @@ pub struct Agent {
     pub loops: Loops,
     tasks: TaskTracker,
     stop: CancellationToken,
+    /// The lease is asked for until the last attempt has ended.
+    stop_leasing: CancellationToken,
 }
 
 impl Agent {
@@ -37,13 +39,13 @@ impl Agent {
             return Ok(Self::with_loops(site, Self::start_watch));
         }
         match site.pair() {
-            Some(pair) => pair.own.take_into(&site.buffer).await?,
+            Some(pair) => pair.takes_its_own().await?,
             None => {
                 let (settings, clock) = (&site.settings, site.clock.clone());
                 let own = OwnRows::beside(&site.buffer, &settings.node, clock);
-                own.take_into(&site.buffer).await?
+                own.take_into(&site.buffer).await.map(drop)?
             }
-        };
+        }
         for damage in site.buffer.damage().await? {
             error!(
                 file = damage.file,
@@ -82,6 +84,7 @@ impl Agent {
             site,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
+            stop_leasing: CancellationToken::new(),
         };
         start(&agent);
         agent
@@ -90,8 +93,8 @@ impl Agent {
     fn start_watch(&self) {
         if let Some(pair) = self.site.pair() {
             self.keep(Watch::new(pair.clone(), self.stop.clone()));
-            if let Some(renewing) = Renewing::new(pair.clone(), self.stop.clone()) {
-                self.keep(renewing);
+            if let Some(renewing) = Renewing::new(pair.clone(), self.stop_leasing.clone()) {
+                self.loops.start(&self.tasks, &self.stop_leasing, renewing);
             }
         }
     }
@@ -130,11 +133,24 @@ impl Agent {
     pub async fn rest(&self) {
         self.stop.cancel();
         self.tasks.close();
+        if self.site.is_standby() {
+            self.stop_leasing.cancel();
+        }
         self.site.engine.stop().await;
+        self.stop_leasing.cancel();
         self.tasks.wait().await;
     }
 
-    /// The same, and closes the buffer.
+    /// The same, and lets the standby fetch how everything ended: one that takes over makes nothing of it again. To be called while
+    /// the standby is still answered.
+    pub async fn finish(&self) {
+        self.rest().await;
+        if let Some(pair) = self.site.pair() {
+            pair.lets_standby_catch_up().await;
+        }
+    }
+
+    /// Rests, and closes the buffer.
     pub async fn stop(&self) {
         self.rest().await;
         if let Some(pair) = self.site.pair() {

@@ -1,6 +1,6 @@
 //! The figures a site is watched by. Read from counters in memory; no query runs for them.
 
-use crate::site::Site;
+use crate::{pair::LeaseBy, site::Site};
 use domain::pair::Role;
 use link::LinkState;
 use metrics::gauge;
@@ -37,7 +37,12 @@ pub fn set(site: &Site) {
         let behind_for = figures.behind_for.unwrap_or_default();
         of_site("waypost_site_copy_behind_seconds", behind_for.as_secs_f64());
         of_site("waypost_site_peer_reachable", f64::from(figures.reachable));
+        of_site("waypost_site_peer_silent_seconds", figures.silent_for.as_secs_f64());
         of_site("waypost_site_lease_seconds", figures.lease.as_secs_f64());
+        for by in LeaseBy::ALL {
+            gauge!("waypost_site_lease", "site" => id.clone(), "by" => by.as_str())
+                .set(f64::from(figures.lease_by == Some(by)));
+        }
         of_site("waypost_site_own_rows", figures.own as f64);
     }
     let up = site.link().as_ref().is_some_and(LinkState::is_up);

@@ -6,6 +6,7 @@ pub mod far_end;
 pub mod fixtures;
 pub mod identity;
 pub mod network;
+pub mod ports;
 pub mod site;
 pub mod temp;
 

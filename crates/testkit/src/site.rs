@@ -6,7 +6,7 @@ use domain::{
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
 use link::{
-    BulkDone, BulkStep, Forward, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
+    BulkDone, BulkStep, Forward, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
     ParkedPage, SiteCommands, SiteDamage, SiteReport,
 };
 use std::{
@@ -27,6 +27,8 @@ pub struct ASite {
     pub last_step: Mutex<Option<BulkStep>>,
     /// Steps that are done and whose answers get lost.
     pub lose_answers: AtomicU64,
+    /// Its two machines, if it has two.
+    pub pair: Mutex<Option<PairReport>>,
 }
 
 impl ASite {
@@ -110,6 +112,7 @@ impl SiteCommands for ASite {
                 lost: 2,
             }],
             forgotten_until: Some(Timestamp::from_millis(4)),
+            pair: self.pair.lock().expect("nobody panics with it").clone(),
             ..SiteReport::default()
         }
     }

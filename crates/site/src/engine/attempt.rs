@@ -56,15 +56,7 @@ impl Engine {
 
     async fn attempt(&self, message: Message, count: Count) -> Tried {
         let (started_at, clock) = (self.clock.now(), Instant::now());
-        let answer = match self.may_attempt(&message) {
-            false => None,
-            true => tokio::select! {
-                biased;
-                answer = self.ask(&message) => Some(answer),
-                () = self.hard.cancelled() => None,
-                () = self.lease_ends(&message) => None,
-            },
-        };
+        let answer = self.ask_while_leased(&message).await;
         let took = clock.elapsed();
         let now = self.clock.now();
         let step = match &answer {
@@ -113,8 +105,19 @@ impl Engine {
         }
     }
 
-    fn may_attempt(&self, message: &Message) -> bool {
-        self.pair.get().is_none_or(|pair| pair.may_attempt(message.seq))
+    /// None where the attempt may not be made, or was let go in the middle.
+    async fn ask_while_leased(&self, message: &Message) -> Option<Result<Delivered, Failed>> {
+        // Until the network is done with it.
+        let _attempting = match self.pair.get() {
+            Some(pair) => Some(pair.begin_attempt(message.seq)?),
+            None => None,
+        };
+        tokio::select! {
+            biased;
+            answer = self.ask(message) => Some(answer),
+            () = self.hard.cancelled() => None,
+            () = self.lease_ends(message) => None,
+        }
     }
 
     /// Whatever becomes of the attempt: from then on the other machine may make it.

@@ -1,6 +1,6 @@
 //! The pair, as the gauges show it and as central is told of it.
 
-use super::Pair;
+use super::{LeaseBy, Pair};
 use domain::{
     lock::lock,
     pair::{Role, lease::LONGEST_LEASE},
@@ -17,8 +17,11 @@ pub(crate) struct Figures {
     pub behind_for: Option<Duration>,
     /// Whether the other can be asked.
     pub reachable: bool,
-    /// What is left of the lease.
+    /// How long ago it was heard of, or this agent started.
+    pub silent_for: Duration,
+    /// What is left of the lease, and who gave it.
     pub lease: Duration,
+    pub lease_by: Option<LeaseBy>,
     /// Messages that only this machine has.
     pub own: u64,
 }
@@ -26,7 +29,7 @@ pub(crate) struct Figures {
 impl Pair {
     /// For the gauges, without asking the file.
     pub(crate) fn figures(&self) -> Figures {
-        let lease = self.lease().map(|(_, left)| left.min(LONGEST_LEASE));
+        let (lease_by, lease) = self.lease().unzip();
         let seen = lock(&self.seen);
         let behind = seen
             .copy
@@ -35,7 +38,12 @@ impl Pair {
             behind: behind.unsigned_abs(),
             behind_for: seen.whole_at.map(|at| self.clock.now().since(at)),
             reachable: seen.heard_at.is_some() && seen.trouble.is_none(),
-            lease: lease.unwrap_or_default(),
+            silent_for: match seen.heard_at {
+                Some(at) => self.clock.now().since(at),
+                None => self.started.elapsed(),
+            },
+            lease: lease.map_or(Duration::ZERO, |left| left.min(LONGEST_LEASE)),
+            lease_by,
             own: match self.role() {
                 Role::Active => self.unshown.load(Ordering::Relaxed),
                 Role::Standby => self.own.count(),

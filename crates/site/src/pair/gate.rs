@@ -1,11 +1,11 @@
 //! What may be attempted now. Calls and writes that both machines know need the lease; those that only this one has ever had do
 //! not, and neither does anything where no other machine has a copy.
 
-use super::{Pair, lease_state::Until};
+use super::{Pair, lease_state::Until, own_attempts::OwnAttempt};
 use domain::{lock::lock, pair::Role};
 use link::peer::FOLLOWED_WITHIN;
 use std::{sync::atomic::Ordering, time::Duration};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// How many messages a lane may take from which place on.
 const ALL: i64 = 0;
@@ -13,21 +13,28 @@ const ALL: i64 = 0;
 impl Pair {
     /// The place from which on messages may be attempted: all of them, or those that the other machine has never been shown.
     pub(crate) fn attempts_from(&self) -> i64 {
-        match self.is_free() || self.has_lease() {
+        match self.is_covered() {
             true => ALL,
-            false => self.own_from.load(Ordering::SeqCst),
+            false => self.own_attempts.first(),
         }
     }
 
-    /// Whether the message at this place may be attempted now. Looked at directly before the network is.
+    /// Whether the message at this place may be attempted now.
     pub(crate) fn may_attempt(&self, seq: i64) -> bool {
         seq >= self.attempts_from()
+    }
+
+    /// Begins an attempt on the message at this place, if it may be made now. Looked at directly before the network is; kept as long
+    /// as the attempt is there.
+    pub(crate) fn begin_attempt(&self, seq: i64) -> Option<Attempting<'_>> {
+        let own = self.own_attempts.begin(seq);
+        (own.is_some() || self.is_covered()).then_some(Attempting { _own: own })
     }
 
     /// Completes when the message at this place must not be attempted any more.
     pub(crate) async fn attempt_must_end(&self, seq: i64) {
         let mut until = self.until.subscribe();
-        while self.may_attempt(seq) {
+        while self.is_covered() || self.own_attempts.goes_on(seq) {
             let (lease, now) = (*until.borrow_and_update(), Instant::now());
             // What may be attempted without a lease is looked at now and then: it may be shown to the other machine meanwhile.
             let again = now + RECHECK;
@@ -61,6 +68,16 @@ impl Pair {
         Some(why.unwrap_or_else(|| "the lease has not been asked for yet".into()))
     }
 
+    /// Everything may be attempted.
+    fn is_covered(&self) -> bool {
+        self.is_free() || self.has_lease()
+    }
+
+    async fn becomes_covered(&self) {
+        let mut until = self.until.subscribe();
+        while !self.is_covered() && until.changed().await.is_ok() {}
+    }
+
     /// Nobody else can have anything of it, or a person decides.
     fn is_free(&self) -> bool {
         self.leases().is_none() || self.sole.load(Ordering::SeqCst)
@@ -91,12 +108,32 @@ impl Pair {
         *lock(&self.fetched_at) = Some(Instant::now());
     }
 
-    /// Everything up to here is about to be shown to the other machine.
-    pub(super) fn shown_up_to(&self, seq: i64) {
-        self.own_from.fetch_max(seq.saturating_add(1), Ordering::SeqCst);
+    /// Everything up to here is about to be shown to the other machine. When this returns, no attempt on any of it is under way
+    /// without the lease: each was let end, or, where that took too long, cut off.
+    pub(super) async fn shows_up_to(&self, seq: i64) {
+        self.own_attempts.show(seq);
         if let Some(leases) = self.leases() {
             leases.set_followed(true);
         }
+        if !self.is_covered() {
+            let ended = async {
+                tokio::select! {
+                    () = self.own_attempts.ended() => {}
+                    () = self.becomes_covered() => {}
+                }
+            };
+            let _ = timeout(self.longest_show_wait(), ended).await;
+        }
+        self.own_attempts.cut();
+        if !self.is_covered() {
+            self.own_attempts.ended().await;
+        }
+    }
+
+    /// Less than the standby may lack something and still count as one that follows, and than it waits for an answer.
+    fn longest_show_wait(&self) -> Duration {
+        let lease = self.leases().map(|leases| leases.lease()).unwrap_or_default();
+        (lease * 3 / 4).min(LONGEST_SHOW_WAIT)
     }
 
     /// What the lease and the file say now, for those who look often.
@@ -114,5 +151,13 @@ impl Pair {
     }
 }
 
+/// An attempt, as long as it is on the network.
+#[derive(Debug)]
+pub(crate) struct Attempting<'a> {
+    _own: Option<OwnAttempt<'a>>,
+}
+
+/// How long at most the standby waits for a row whose attempt is under way without the lease.
+const LONGEST_SHOW_WAIT: Duration = Duration::from_secs(20);
 /// How often a running attempt looks whether the wall clock has gone past the end of its lease.
 const RECHECK: Duration = Duration::from_millis(500);

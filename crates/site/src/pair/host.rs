@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
-use store::buffer::replication::SCHEMA;
+use store::buffer::{Recovered, replication::SCHEMA};
 use uuid::Uuid;
 
 /// This machine, as the other sees it.
@@ -84,7 +84,7 @@ impl PeerHost for Host {
         if self.0.role() != Role::Active {
             return Err("this machine is not the active one".into());
         }
-        let done = self.0.buffer.take_handed_in(messages).await.map_err(words)?;
+        let done = self.take_handed_in(messages).await?;
         let ended = self.0.buffer.take_ended(ended).await.map_err(words)?;
         if ended > 0 {
             tracing::warn!(
@@ -149,9 +149,22 @@ impl Host {
     /// What was read a moment ago is about to be sent: none of it is this machine's alone any more.
     async fn shows_all(&self) -> Result<(), String> {
         if self.0.role() == Role::Active {
-            self.0
-                .shown_up_to(self.0.buffer.last_message().await.map_err(words)?);
+            let last = self.0.buffer.last_message().await.map_err(words)?;
+            self.0.shows_up_to(last).await;
         }
         Ok(())
+    }
+
+    /// The other has it until it knows that this one has it: none of it is attempted without the lease.
+    async fn take_handed_in(&self, messages: Vec<Row>) -> Result<Recovered, String> {
+        let buffer = &self.0.buffer;
+        let handing_in = self.0.own_attempts.hand_in();
+        let done = buffer.take_handed_in(messages).await;
+        let last = buffer.last_message().await.map_err(words)?;
+        self.0.own_attempts.show(last);
+        drop(handing_in);
+        // What only this machine has may have been passed over meanwhile.
+        buffer.wake().look_again();
+        done.map_err(words)
     }
 }

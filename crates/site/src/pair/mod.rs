@@ -2,7 +2,7 @@
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
 //! ([`host`]), taking over when somebody says so ([`handover`]), or when the active one is in trouble ([`relieving`]), the lease ([`lease_state`]), asking for it and taking over without
-//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`]), waiting for the standby ([`replicated`]), what
+//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`], [`own_attempts`]), waiting for the standby ([`replicated`]), what
 //! is sent to a standby ([`passing_on`], [`own`]), what is known of the other
 //! ([`seen`], [`differences`]), and what is shown of it all ([`status`], [`figures`]).
 //!
@@ -19,6 +19,7 @@ mod handover;
 mod host;
 mod lease_state;
 mod own;
+mod own_attempts;
 mod passed_words;
 mod passing_on;
 mod relieving;
@@ -45,12 +46,13 @@ use domain::{
 };
 use lease_state::Until;
 use link::peer::{About, PeerOptions};
+use own_attempts::OwnAttempts;
 use seen::Seen;
 use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicI64, AtomicU64},
+        atomic::{AtomicBool, AtomicU64},
     },
 };
 use store::{Buffer, buffer::replication};
@@ -124,8 +126,8 @@ pub struct Pair {
     no_lease: Mutex<Option<String>>,
     sole: AtomicBool,
     stale: AtomicBool,
-    /// Messages from this place on have never been shown to the other machine.
-    own_from: AtomicI64,
+    /// Messages that have never been shown to the other machine, and attempts on them.
+    own_attempts: OwnAttempts,
     /// How many of those there were when somebody last asked.
     unshown: AtomicU64,
     /// A stale machine has met the one whose turn it has not seen: when that follows, it has handed in what became of things.
@@ -187,7 +189,7 @@ impl Pair {
             no_lease: Mutex::default(),
             sole: AtomicBool::new(false),
             stale: AtomicBool::new(false),
-            own_from: AtomicI64::new(own_from),
+            own_attempts: OwnAttempts::from(own_from),
             unshown: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
@@ -196,6 +198,14 @@ impl Pair {
         });
         pair.look_at_lease();
         Ok(pair)
+    }
+
+    /// Takes in what this machine accepted as the standby. The other may have it too: it may have been handed in, and the answer lost.
+    pub(crate) async fn takes_its_own(&self) -> store::Result<()> {
+        if self.own.take_into(&self.buffer).await? > 0 {
+            self.own_attempts.show(self.buffer.last_message().await?);
+        }
+        Ok(())
     }
 
     /// Who is told to finish before this machine steps down.

@@ -3,6 +3,7 @@
 
 use super::Pair;
 use domain::pair::Role;
+use link::peer::FOLLOWED_WITHIN;
 use std::{sync::atomic::Ordering, time::Duration};
 use tokio::time::timeout;
 
@@ -41,6 +42,20 @@ impl Pair {
         self.standby_has.send_replace(position);
         if position >= head && self.alone.swap(false, Ordering::SeqCst) {
             tracing::info!("the standby follows again");
+        }
+    }
+
+    /// Of an active machine that has come to rest: waits until its standby, if one follows, has everything. Not for long.
+    pub(crate) async fn lets_standby_catch_up(&self) {
+        if self.role() != Role::Active || !self.is_fetched_from(FOLLOWED_WITHIN) {
+            return;
+        }
+        let Ok(head) = self.buffer.head().await else {
+            return;
+        };
+        let mut has = self.standby_has.subscribe();
+        if timeout(STANDBY_TIMEOUT, has.wait_for(|has| *has >= head)).await.is_err() {
+            tracing::warn!("this machine stops before its standby has everything");
         }
     }
 

@@ -53,6 +53,8 @@ pub enum LeaseBy {
 }
 
 impl LeaseBy {
+    pub(crate) const ALL: [Self; 3] = [Self::Standby, Self::Witness, Self::Nobody];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Standby => "Standby",
@@ -79,7 +81,7 @@ impl Pair {
         if self.role() == Role::Standby {
             return Some(self.own.count());
         }
-        let from = self.own_from.load(Ordering::SeqCst);
+        let from = self.own_attempts.first();
         let own = self.buffer.messages_from(from, MOST_COUNTED).await.ok()?;
         self.unshown.store(own, Ordering::Relaxed);
         Some(own)

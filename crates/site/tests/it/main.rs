@@ -18,6 +18,7 @@ mod pair_central;
 mod pair_days;
 mod pair_handover;
 mod pair_relief;
+mod pair_restart;
 mod pair_sending;
 mod pair_trouble;
 mod pair_turns;

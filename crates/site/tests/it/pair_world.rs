@@ -22,7 +22,7 @@ use site::{
 };
 use std::{
     collections::BTreeMap,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -108,6 +108,7 @@ impl Machine {
                     () = told.cancelled() => None,
                 };
                 *lock(&shown) = None;
+                agent.finish().await;
                 unserve.cancel();
                 server.await.unwrap().unwrap();
                 agent.stop().await;
@@ -172,11 +173,7 @@ pub struct World {
 
 pub fn world() -> World {
     let folder = tempfile::tempdir().unwrap();
-    // Held together, so that they differ; free again when the machines start.
-    let free: Vec<_> = (0..2)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let addresses: Vec<_> = free.iter().map(|l| l.local_addr().unwrap()).collect();
+    let addresses = [(), ()].map(|()| testkit::ports::an_address());
     let systems = Scripted::new();
     let machine = |name: &'static str, here: usize| Machine {
         name,

@@ -74,7 +74,12 @@ fn in_words(pair: &Pair) -> Vec<String> {
     lines.push(match (pair.copied_rows, pair.behind) {
         (Some(rows), _) => format!("the copy      is being made as a whole, {rows} rows so far"),
         (None, Some(0)) => "the copy      is complete".into(),
-        (None, Some(n)) => format!("the copy      lacks {n} changes"),
+        (None, Some(n)) => {
+            let whole = pair
+                .behind_seconds
+                .map(|ago| format!("; it was complete {ago} s ago"));
+            format!("the copy      lacks {n} changes{}", whole.unwrap_or_default())
+        }
         (None, None) => "the copy      is not known".into(),
     });
     if let Some(by) = &pair.lease_by {

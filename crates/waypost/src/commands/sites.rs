@@ -2,11 +2,17 @@
 
 use crate::{
     connect::Connect,
-    output::{self, Cells, rows::cut, table, time::short},
+    output::{
+        self, Cells,
+        rows::cut,
+        table,
+        time::{roughly, short},
+    },
 };
 use client::{CallFilter, Client, SitePair, SiteReport, SiteRow};
 use comfy_table::Cell;
 use domain::site::{Category, OperationStatus};
+use std::time::Duration;
 
 /// List the sites, make new ones known, and see what they called and wrote
 #[derive(Debug, clap::Args)]
@@ -91,20 +97,30 @@ fn damaged(report: &SiteReport) -> Option<String> {
 /// What is not well with the site's two machines, or which is the standby.
 fn of_pair(pair: &SitePair) -> Option<String> {
     let held = pair.held.as_ref().map(|why| format!("calls are held: {why}"));
-    let trouble = pair.trouble.as_ref().map(|why| format!("no standby: {why}"));
+    let heard = pair.last_contact_at.map(|at| format!(", heard {}", short(at)));
+    let heard = heard.unwrap_or_default();
+    let trouble = pair
+        .trouble
+        .as_ref()
+        .map(|why| format!("no standby{heard}: {why}"));
     let standby = pair.other.as_ref().map(|name| {
-        let mut words = format!("standby {name}");
-        if let Some(n) = pair.behind.filter(|n| *n > 0) {
-            words += &format!(", {n} behind");
-        }
-        if let Some(by) = &pair.lease_by {
-            words += &format!(", lease by {by}");
-        }
-        words
+        let lease = pair.lease_by.as_ref().map(|by| format!(", lease by {by}"));
+        let left = pair.lease_seconds.map(|left| format!(" for {left}s"));
+        let lease = lease.map(|by| by + &left.unwrap_or_default()).unwrap_or_default();
+        format!("standby {name}{}{heard}{lease}", lag(pair))
     });
     let own = pair.own_rows.filter(|n| *n > 0).map(|n| format!("{n} only here"));
     let parts = [held.or(trouble).or(standby), own].into_iter().flatten();
     Some(parts.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
+}
+
+/// How much the standby lacks, and since when.
+fn lag(pair: &SitePair) -> String {
+    match (pair.behind, pair.behind_seconds) {
+        (None | Some(0), _) => String::new(),
+        (Some(n), None) => format!(", {n} behind"),
+        (Some(n), Some(seconds)) => format!(", {n} behind for {}", roughly(Duration::from_secs(seconds))),
+    }
 }
 
 async fn show_calls(client: &Client, args: Calls, format: output::Format) -> anyhow::Result<()> {
@@ -176,6 +192,64 @@ fn row(site: &SiteRow) -> Cells {
         Cell::new(number(waiting)),
         Cell::new(number(report.map(|r| r.parked))),
         Cell::new(site.version.as_deref().unwrap_or("")),
-        Cell::new(cut(&remark, 60)),
+        Cell::new(cut(&remark, LONGEST_REMARK)),
     ]
+}
+
+/// A standby with its lag, its lease and when it was heard of.
+const LONGEST_REMARK: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Clock, SystemClock};
+
+    fn a_pair() -> SitePair {
+        SitePair {
+            role: "Active".into(),
+            turn: 4,
+            lease_by: Some("Standby".into()),
+            lease_seconds: Some(12),
+            held: None,
+            own_rows: Some(3),
+            behind: Some(70),
+            behind_seconds: Some(9),
+            other: Some("north-b".into()),
+            other_role: Some("Standby".into()),
+            last_contact_at: Some(SystemClock.now() - Duration::from_secs(300)),
+            trouble: None,
+        }
+    }
+
+    #[test]
+    fn a_pair_is_told_with_its_lag_its_lease_and_when_the_standby_was_heard_of() {
+        assert_eq!(
+            of_pair(&a_pair()).unwrap(),
+            "standby north-b, 70 behind for 9s, heard 5m ago, lease by Standby for 12s; 3 only here"
+        );
+        let whole = SitePair {
+            behind: Some(0),
+            own_rows: Some(0),
+            lease_by: Some("Nobody".into()),
+            lease_seconds: None,
+            ..a_pair()
+        };
+        assert_eq!(
+            of_pair(&whole).unwrap(),
+            "standby north-b, heard 5m ago, lease by Nobody"
+        );
+    }
+
+    #[test]
+    fn a_pair_without_its_standby_tells_since_when_and_why() {
+        let alone = SitePair {
+            trouble: Some("connection refused".into()),
+            own_rows: None,
+            ..a_pair()
+        };
+        assert_eq!(
+            of_pair(&alone).unwrap(),
+            "no standby, heard 5m ago: connection refused"
+        );
+    }
 }

@@ -255,6 +255,18 @@ pub const SITE: &[Family] = &[
         "How long ago the standby's copy was known to lack nothing.",
     ),
     labelled(
+        "waypost_site_peer_silent_seconds",
+        Kind::Gauge,
+        Unit::Seconds,
+        "How long ago the other machine was heard of, or this agent started.",
+    ),
+    labelled(
+        "waypost_site_lease",
+        Kind::Gauge,
+        Unit::Count,
+        "1 at who gave the lease that is held: Standby, Central, or Nobody where none is needed.",
+    ),
+    labelled(
         "waypost_site_lease_seconds",
         Kind::Gauge,
         Unit::Seconds,

@@ -154,6 +154,7 @@ impl RunningSite {
         self.stop.cancel();
         let patience = self.agent.site.settings.shutdown_wait * 3;
         let orderly = async {
+            self.agent.finish().await;
             if let Some(pair) = self.pair.take() {
                 pair.stop().await;
             }

@@ -10,11 +10,10 @@ use serde_json::Value;
 use std::{
     fs::File,
     io::Write,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
-use testkit::eventually;
+use testkit::{eventually, ports::an_address};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/bookings");
 const APPLICATION: &str = "cargo run -q -p bookings -- ";
@@ -107,8 +106,7 @@ struct Ports {
 
 impl Ports {
     fn free() -> Self {
-        let listeners = [(); 4].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [api, link, mail, http] = listeners.map(|l| l.local_addr().unwrap().port());
+        let [api, link, mail, http] = [(); 4].map(|()| an_address().port());
         Self {
             api,
             link,

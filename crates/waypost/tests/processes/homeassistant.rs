@@ -6,11 +6,11 @@ use domain::{HoldReason, Status};
 use serde_json::{Value, json};
 use std::{
     fs::File,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
-use testkit::{eventually, until};
+use testkit::{eventually, ports::an_address, until};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -35,9 +35,7 @@ impl Home {
         let command =
             std::env::var("WAYPOST_TEST_HASS").expect("WAYPOST_TEST_HASS: what scripts/homeassistant prints");
         let command = PathBuf::from(command);
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let address = an_address();
         let port = address.port();
         let configuration = format!(
             "http:\n  server_host: 127.0.0.1\n  server_port: {port}\napi:\nnotify:\n  - name: log\n    platform: file\n    \

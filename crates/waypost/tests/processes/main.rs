@@ -44,6 +44,7 @@ mod site_outage;
 mod site_pair;
 mod site_people;
 mod site_rolling_restart;
+mod site_shown;
 mod site_takeover;
 mod size;
 mod smtp;

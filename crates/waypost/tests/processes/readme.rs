@@ -1,7 +1,6 @@
 //! "Five minutes for real" of the README, word by word, with the simulator as the mail server.
 
 use std::{
-    net::TcpListener,
     path::Path,
     process::{Command, Stdio},
 };
@@ -16,18 +15,13 @@ fn commands(chapter: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
-
 #[test]
 fn five_minutes_for_real_work_word_by_word() {
     let folder = tempfile::tempdir().unwrap();
     let commands = commands("Five minutes for real");
     // The program is built already; that line is the only one that is not run.
     assert!(commands[0].starts_with("cargo install"), "{commands:?}");
-    let [api, link, mail, hooks] = [(); 4].map(|()| free_port());
+    let [api, link, mail, hooks] = [(); 4].map(|()| testkit::ports::an_address().port());
     let moved = commands[1..]
         .join("\n")
         .replace(

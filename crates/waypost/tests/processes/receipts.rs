@@ -13,20 +13,14 @@ use simulator::{
     receipts::{CallbackPlace, ReceiptCounts},
 };
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::Path,
     time::Duration,
 };
-use testkit::until;
+use testkit::{ports::an_address, until};
 
 const APP_SECRET: &str = "meta-app-secret-0123456789";
 const AUTH_TOKEN: &str = "twilio-auth-token-01234567";
-
-/// A port that nobody listens on: it has to be known before the node starts.
-fn free_address() -> SocketAddr {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap()
-}
 
 /// A node that knows where the outside reaches it.
 async fn node(folder: &Path, address: SocketAddr) -> Node {
@@ -107,7 +101,7 @@ async fn until_each(client: &Client, ids: &[NotificationId], status: Status, rec
 #[tokio::test(flavor = "multi_thread")]
 async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
     let folder = tempfile::tempdir().unwrap();
-    let node = node(folder.path(), free_address()).await;
+    let node = node(folder.path(), an_address()).await;
     let far_end = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     let addresses = services(&node.client, &far_end).await;
     let receipts = far_end.receipts();
@@ -150,7 +144,7 @@ async fn late_twice_and_in_any_order_receipts_come_to_what_is_true() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_answered_survives_a_kill_and_proves_what_nobody_recorded() {
     let folder = tempfile::tempdir().unwrap();
-    let address = free_address();
+    let address = an_address();
     let first = node(folder.path(), address).await;
     let far_end = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     services(&first.client, &far_end).await;

@@ -3,7 +3,7 @@
 use crate::process::Process;
 use client::{Again, site::Site};
 use std::path::PathBuf;
-use testkit::seen_in_time;
+use testkit::{ports::an_address, seen_in_time};
 
 /// How an agent is started.
 #[derive(Debug, Clone)]
@@ -27,7 +27,8 @@ pub struct AgentProcess {
 impl AgentProcess {
     /// Starts the process and waits until it answers.
     pub async fn start(setup: &SiteSetup) -> Self {
-        Self::start_at(setup, "127.0.0.1:0").await
+        // It may be started again at the same place.
+        Self::start_at(setup, &an_address().to_string()).await
     }
 
     /// The same, where it is to listen.

@@ -12,25 +12,19 @@ use domain::{
 };
 use std::{
     collections::HashSet,
-    net::{SocketAddr, TcpListener},
     path::Path,
     process::{Command, Output},
     sync::{Arc, Mutex},
     time::Duration,
 };
 use store::{Buffer, buffer::Options};
+use testkit::ports::an_address;
 
 /// Sent before the active one is killed.
 const SENT: usize = 300;
 
-/// Held together, so that they differ; free again when the machines start.
-pub fn free_addresses() -> [SocketAddr; 2] {
-    let free = [(), ()].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    free.map(|listener| listener.local_addr().unwrap())
-}
-
 fn setups(folder: &Path) -> [SiteSetup; 2] {
-    let at = free_addresses();
+    let at = [(), ()].map(|()| an_address());
     let setup = |name: &str, here: usize| {
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder).unwrap();

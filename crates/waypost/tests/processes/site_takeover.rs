@@ -4,12 +4,13 @@
 use crate::{
     node::{Node, Setup},
     site_agent::{AgentProcess, SiteSetup},
-    site_pair::{done, free_addresses, is_a, is_whole, until, waypost},
+    site_pair::{done, is_a, is_whole, until, waypost},
 };
 use client::TrackedOperationId;
 use domain::site::OperationStatus;
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
 use std::path::Path;
+use testkit::ports::an_address;
 
 /// A site of two machines, and the system that its calls go to.
 pub struct PairedSite {
@@ -32,7 +33,7 @@ pub async fn paired_site(central: &Node, folder: &Path, id: &str) -> PairedSite 
         ..HttpOptions::default()
     };
     let erp = HttpReceiver::start(options).await.unwrap();
-    let at = free_addresses();
+    let at = [(), ()].map(|()| an_address());
     let setup = |name: &str, here: usize| {
         let node = format!("{id}-{name}");
         let folder = folder.join(&node);

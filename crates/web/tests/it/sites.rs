@@ -27,6 +27,11 @@ pub struct Linked {
 
 /// Registers `north` over the API and connects it.
 pub async fn linked(world: &World) -> Linked {
+    linked_as(world, ASite::default()).await
+}
+
+/// The same, of a site that is as it is given.
+pub async fn linked_as(world: &World, site: ASite) -> Linked {
     let made = world.post("/api/sites", json!({"id": "north"})).await.expect(201);
     let key = made["key"].as_str().unwrap().to_owned();
     let desk = &world.central.sites;
@@ -55,7 +60,7 @@ pub async fn linked(world: &World) -> Linked {
             vec!["http://127.0.0.1:7443".parse().unwrap()],
         )
     };
-    let site = Arc::new(ASite::default());
+    let site = Arc::new(site);
     let link = LinkClient::new(options.clone());
     tokio::spawn(link.clone().run(site.clone(), CancellationToken::new()));
     link.state().wait_for(LinkState::is_up).await.unwrap();

@@ -10,10 +10,7 @@ async fn the_organisations_people_sign_in_and_others_do_not(scripts: Scripts) {
     let provider = IdentityProvider::start().await;
     provider.person(json!({"sub": "7", "preferred_username": "cleo", "roles": ["operators"]}));
     // The provider sends people back to a fixed address, so the node needs one that is known beforehand.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let port = testkit::ports::an_address();
     let public = format!("http://{port}");
     let world = World::start_with(&[
         ("WAYPOST_SERVER__LISTEN", &port.to_string()),

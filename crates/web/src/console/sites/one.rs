@@ -49,6 +49,15 @@ fn pair_of(agent: &SiteView) -> Option<&PairReport> {
     agent.report.as_ref()?.pair.as_ref()
 }
 
+/// How much its copy lacks, and since when.
+fn lag(pair: &PairReport) -> Option<String> {
+    let behind = counted(pair.behind?, "change behind", "changes behind");
+    match (pair.behind, pair.behind_ms) {
+        (Some(0), _) | (_, None) => Some(behind),
+        (_, Some(ms)) => Some(format!("{behind} for {}", age(&(ms / 1000)))),
+    }
+}
+
 /// What the site says is parked, or why it says nothing.
 enum Parked {
     Told(ParkedAnswer),

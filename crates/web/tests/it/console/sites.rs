@@ -1,11 +1,16 @@
 //! A site's page: what is parked there, acted on all at once; two agents with one id.
 
 use super::visitor::{Visitor, location};
-use crate::{sites::linked, world::World};
+use crate::{
+    sites::{linked, linked_as},
+    world::World,
+};
 use axum::http::StatusCode;
-use domain::{SiteId, TenantId};
+use domain::{Clock, SiteId, TenantId};
+use link::PairReport;
+use serde_json::json;
 use store::{directory::Role, sites::OtherAgent};
-use testkit::eventually;
+use testkit::{eventually, site::ASite};
 
 #[tokio::test]
 async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job() {
@@ -81,4 +86,56 @@ async fn two_agents_with_one_id_are_shown_with_their_addresses() {
             .text
             .contains("two agents use this id")
     );
+}
+
+#[tokio::test]
+async fn the_two_machines_of_a_site_are_told_by_the_api_and_shown_on_its_page() {
+    let world = World::new().await;
+    let heard = world.temp.clock.now();
+    let pair = PairReport {
+        role: "Active".into(),
+        turn: 4,
+        lease_by: Some("Standby".into()),
+        lease_ms: 12_000,
+        own: Some(3),
+        behind: Some(70),
+        behind_ms: Some(9_000),
+        other: Some("north-b".into()),
+        other_role: Some("Standby".into()),
+        last_contact: Some(heard),
+        ..PairReport::default()
+    };
+    let site = ASite::default();
+    *site.pair.lock().unwrap() = Some(pair);
+    let _linked = linked_as(&world, site).await;
+    let told = eventually("a report", async || {
+        let site = world.get("/api/sites/north").await.expect(200);
+        site["report"]["pair"]
+            .is_object()
+            .then(|| site["report"]["pair"].clone())
+    })
+    .await;
+    assert_eq!(
+        told,
+        json!({
+            "role": "Active", "turn": 4, "leaseBy": "Standby", "leaseSeconds": 12, "held": null, "ownRows": 3,
+            "behind": 70, "behindSeconds": 9, "other": "north-b", "otherRole": "Standby", "lastContactAt": heard,
+            "trouble": null,
+        })
+    );
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = visitor.get("/sites/north").await.text;
+    let of = |id: &str| {
+        let (_, rest) = page.split_once(&format!("id=\"{id}\">")).unwrap();
+        rest.split("</dd>").next().unwrap().to_owned()
+    };
+    let (role, standby) = (of("role"), of("standby"));
+    assert!(
+        role.starts_with("Active") && role.contains("3 messages are on this machine alone"),
+        "{role}"
+    );
+    assert!(standby.starts_with("north-b"), "{standby}");
+    assert!(standby.contains("70 changes behind for 9"), "{standby}");
+    assert!(standby.contains("heard "), "{standby}");
+    assert!(page.contains("lease by Standby, 12 s left"), "{page}");
 }

@@ -1,0 +1,95 @@
+//! Calls under way while a machine of a pair is stopped in an orderly way, or has just started: each is made once.
+
+use crate::{
+    pair_central::{automatic, has_lease, is_made},
+    pair_world::{Live, Machine, a_pair, world},
+    script::Reply,
+    world::{a_call, until},
+};
+use domain::{SystemClock, pair::Role, site::OperationStatus};
+use site::{
+    Agent, Sent,
+    pair::{LeaseBy, LeaseState},
+};
+use std::{sync::Arc, time::Duration};
+use store::buffer::MessageId;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+/// A call that is on the network from the moment this returns.
+async fn a_call_at_gate(live: &Live, systems: &crate::script::Scripted) -> (MessageId, JoinHandle<Sent>) {
+    systems.always(Reply::AtGate);
+    let active = live.becomes(Role::Active).await;
+    let id = MessageId(Uuid::new_v4());
+    let mut call = a_call("erp");
+    call.options.message_id = Some(id);
+    let sent = tokio::spawn(async move { active.site.send(call).await.unwrap() });
+    systems.waiting(1).await;
+    (id, sent)
+}
+
+fn runs_of_lease(agent: &Agent) -> u64 {
+    agent.loops.reports().get("lease").map_or(0, |report| report.runs)
+}
+
+/// As the process of a machine that was started anew has it: nothing is asked for a while.
+fn just_started(machine: &mut Machine) {
+    if let Some(automatic) = &mut machine.automatic {
+        automatic.leases = LeaseState::started(Duration::from_secs(10), Arc::new(SystemClock));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_a_machine_without_the_lease_has_begun_ends_before_the_standby_gets_it() {
+    let mut world = world();
+    automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    let (mut a, b) = tokio::join!(a.end(), b.end());
+    just_started(&mut a);
+    let a = a.run();
+    let (id, sent) = a_call_at_gate(&a, &world.systems).await;
+    let b = b.run();
+    let active = a.becomes(Role::Active).await;
+    let pair = active.site.pair().unwrap().clone();
+    testkit::until("the standby to ask for what changed", async || {
+        pair.status().await.behind.is_some()
+    })
+    .await;
+    let runs = runs_of_lease(&active);
+    until("time to pass without a lease", || runs_of_lease(&active) > runs + 1).await;
+    assert_eq!((pair.status().await.lease, b.waiting()), (None, 0));
+    drop((active, pair));
+    world.systems.open_gate();
+    let sent = sent.await.unwrap();
+    assert_eq!(sent.status, Some(OperationStatus::Delivered));
+    is_made(&b, id).await;
+    assert_eq!(world.systems.attempts_of(id), 1);
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_call_longer_than_a_lease_ends_before_a_machine_that_is_stopped_is_gone_and_the_standby_knows() {
+    let mut world = world();
+    automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    let (id, sent) = a_call_at_gate(&a, &world.systems).await;
+    let stopping = a.agent().unwrap();
+    let end = tokio::spawn(a.end());
+    let runs = runs_of_lease(&stopping);
+    // Five of them make a lease.
+    until("more than a lease to pass", || runs_of_lease(&stopping) > runs + 7).await;
+    drop(stopping);
+    world.systems.open_gate();
+    let sent = sent.await.unwrap();
+    assert_eq!(sent.status, Some(OperationStatus::Delivered));
+    end.await.unwrap();
+    b.becomes(Role::Active).await;
+    has_lease(&b, LeaseBy::Witness).await;
+    is_made(&b, id).await;
+    b.holds(0).await;
+    assert_eq!(world.systems.attempts_of(id), 1);
+    b.end().await;
+}
