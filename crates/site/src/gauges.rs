@@ -37,7 +37,10 @@ pub fn set(site: &Site) {
         let behind_for = figures.behind_for.unwrap_or_default();
         of_site("waypost_site_copy_behind_seconds", behind_for.as_secs_f64());
         of_site("waypost_site_peer_reachable", f64::from(figures.reachable));
-        of_site("waypost_site_peer_silent_seconds", figures.silent_for.as_secs_f64());
+        of_site(
+            "waypost_site_peer_silent_seconds",
+            figures.silent_for.as_secs_f64(),
+        );
         of_site("waypost_site_lease_seconds", figures.lease.as_secs_f64());
         for by in LeaseBy::ALL {
             gauge!("waypost_site_lease", "site" => id.clone(), "by" => by.as_str())

@@ -6,8 +6,8 @@ use domain::{
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
 use link::{
-    BulkDone, BulkStep, Forward, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
-    ParkedPage, SiteCommands, SiteDamage, SiteReport,
+    BulkDone, BulkStep, Forward, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
+    ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport,
 };
 use std::{
     collections::HashMap,

@@ -112,12 +112,14 @@ impl Engine {
             Some(pair) => Some(pair.begin_attempt(message.seq)?),
             None => None,
         };
-        tokio::select! {
+        let why = tokio::select! {
             biased;
-            answer = self.ask(message) => Some(answer),
-            () = self.hard.cancelled() => None,
-            () = self.lease_ends(message) => None,
-        }
+            answer = self.ask(message) => return Some(answer),
+            () = self.hard.cancelled() => "the agent has to stop",
+            () = self.lease_ends(message) => "the lease has ended",
+        };
+        warn!(message.id = %message.id, target = message.target, reason = why, "an attempt was let go of in the middle; the far end may have it, and it is made again");
+        None
     }
 
     /// Whatever becomes of the attempt: from then on the other machine may make it.

@@ -54,7 +54,10 @@ impl Pair {
             return;
         };
         let mut has = self.standby_has.subscribe();
-        if timeout(STANDBY_TIMEOUT, has.wait_for(|has| *has >= head)).await.is_err() {
+        if timeout(STANDBY_TIMEOUT, has.wait_for(|has| *has >= head))
+            .await
+            .is_err()
+        {
             tracing::warn!("this machine stops before its standby has everything");
         }
     }

@@ -57,7 +57,10 @@ async fn a_call_that_a_machine_without_the_lease_has_begun_ends_before_the_stand
     })
     .await;
     let runs = runs_of_lease(&active);
-    until("time to pass without a lease", || runs_of_lease(&active) > runs + 1).await;
+    until("time to pass without a lease", || {
+        runs_of_lease(&active) > runs + 1
+    })
+    .await;
     assert_eq!((pair.status().await.lease, b.waiting()), (None, 0));
     drop((active, pair));
     world.systems.open_gate();
@@ -80,7 +83,10 @@ async fn a_call_longer_than_a_lease_ends_before_a_machine_that_is_stopped_is_gon
     let end = tokio::spawn(a.end());
     let runs = runs_of_lease(&stopping);
     // Five of them make a lease.
-    until("more than a lease to pass", || runs_of_lease(&stopping) > runs + 7).await;
+    until("more than a lease to pass", || {
+        runs_of_lease(&stopping) > runs + 7
+    })
+    .await;
     drop(stopping);
     world.systems.open_gate();
     let sent = sent.await.unwrap();

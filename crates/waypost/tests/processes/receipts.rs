@@ -12,11 +12,7 @@ use simulator::{
     HttpOptions, HttpReceiver, ReceiptPlan,
     receipts::{CallbackPlace, ReceiptCounts},
 };
-use std::{
-    net::SocketAddr,
-    path::Path,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::Path, time::Duration};
 use testkit::{ports::an_address, until};
 
 const APP_SECRET: &str = "meta-app-secret-0123456789";

@@ -104,7 +104,10 @@ async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
             && pair.trouble.is_none()
     })
     .await;
-    has_all_of(&listed(central), &["standby north-b", "heard ", "lease by Standby"]);
+    has_all_of(
+        &listed(central),
+        &["standby north-b", "heard ", "lease by Standby"],
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -147,10 +150,7 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
         ],
     );
     assert_eq!(gauge(&standby, "waypost_site_active", "").await, 1.0);
-    assert_eq!(
-        gauge(&standby, "waypost_site_lease", "by=\"Central\"").await,
-        1.0
-    );
+    assert_eq!(gauge(&standby, "waypost_site_lease", "by=\"Central\"").await, 1.0);
     assert_eq!(gauge(&standby, "waypost_site_peer_reachable", "").await, 0.0);
     reported(&central, "central to know who took over", &standby, |pair| {
         pair.role == "Active" && pair.lease_by.as_deref() == Some("Central") && pair.trouble.is_some()
