@@ -120,7 +120,7 @@ impl Pair {
         automatic.witness.ask(&ask).await.is_ok()
     }
 
-    fn lease_time(&self) -> Duration {
+    pub(super) fn lease_time(&self) -> Duration {
         self.leases().map(|leases| leases.lease()).unwrap_or_default()
     }
 

@@ -41,11 +41,10 @@ pub(crate) struct Renewing {
 #[async_trait]
 impl Loop for Renewing {
     fn about(&self) -> About {
-        let pause = self.leases.lease() / ASKS_PER_LEASE;
         About::every(
             "lease",
             "asks for the right to attempt what both machines know, or takes over",
-            pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE),
+            pause(self.leases.lease()),
         )
     }
 
@@ -59,12 +58,19 @@ impl Loop for Renewing {
         self.pair.look_at_lease();
         let why = done.as_ref().err().cloned();
         *lock(&self.pair.no_lease) = why;
-        match done {
-            Ok(did) => Swept::did(did),
-            // Shown as why calls are held; that a site has no lease is no fault of this loop.
-            Err(why) => Swept::did(why),
+        // Shown as why calls are held; that a site has no lease is no fault of this loop.
+        let swept = Swept::did(done.unwrap_or_else(|why| why));
+        // Whoever gives the lease may give a shorter one than was asked for.
+        match self.leases.held() {
+            Some(held) => swept.within(pause(held.left)),
+            None => swept,
         }
     }
+}
+
+/// How soon a lease of which so much is left is asked for again.
+fn pause(left: Duration) -> Duration {
+    (left / ASKS_PER_LEASE).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
 }
 
 impl Renewing {

@@ -23,7 +23,8 @@ pub struct PairStatus {
     pub behind: Option<u64>,
     /// How long ago the copy was known to be whole.
     pub behind_for: Option<Duration>,
-    /// The copy was whole when it was last brought up to date.
+    /// The copy was whole when it was last brought up to date; of a standby that is not longer ago than it may lack something and still
+    /// give the lease.
     pub caught_up: bool,
     /// Rows of a whole copy that have come so far, while one is being made.
     pub copied: Option<u64>,
@@ -94,6 +95,7 @@ impl Pair {
             Role::Standby => None,
         };
         let own = self.count_own().await;
+        let recently = standing.role == Role::Active || self.had_all_within(self.lease_time());
         let seen = lock(&self.seen);
         let behind = seen.copy.map(|(position, then)| {
             head.unwrap_or(then)
@@ -108,7 +110,7 @@ impl Pair {
             position: head.unwrap_or(standing.position),
             behind,
             behind_for: seen.whole_at.map(|at| now.since(at)),
-            caught_up: standing.caught_up,
+            caught_up: standing.caught_up && recently,
             copied: seen.copied,
             alone: self.is_alone(),
             lease: self.lease(),

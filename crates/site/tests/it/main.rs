@@ -17,6 +17,7 @@ mod pair_catch_up;
 mod pair_central;
 mod pair_days;
 mod pair_handover;
+mod pair_lag;
 mod pair_relief;
 mod pair_restart;
 mod pair_sending;

@@ -108,6 +108,13 @@ pub fn central_of(machine: &mut Machine) -> Arc<Central> {
     central
 }
 
+/// As the process of a machine that was started anew has it: it neither asks nor promises for a while.
+pub fn just_started(machine: &mut Machine) {
+    if let Some(automatic) = &mut machine.automatic {
+        automatic.leases = LeaseState::started(secs(10), Arc::new(SystemClock));
+    }
+}
+
 async fn lease_of(live: &Live) -> Option<LeaseBy> {
     let pair = live.agent()?.site.pair()?.clone();
     pair.status().await.lease.map(|(by, _)| by)

@@ -1,8 +1,8 @@
 //! Calls under way while a machine of a pair is stopped in an orderly way, or has just started: each is made once.
 
 use crate::{
-    pair_central::{automatic, has_lease, is_made},
-    pair_world::{Live, Machine, a_pair, world},
+    pair_central::{LEASE, automatic, has_lease, is_made, just_started},
+    pair_world::{Live, a_pair, world},
     script::Reply,
     world::{a_call, until},
 };
@@ -11,7 +11,7 @@ use site::{
     Agent, Sent,
     pair::{LeaseBy, LeaseState},
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use store::buffer::MessageId;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -30,13 +30,6 @@ async fn a_call_at_gate(live: &Live, systems: &crate::script::Scripted) -> (Mess
 
 fn runs_of_lease(agent: &Agent) -> u64 {
     agent.loops.reports().get("lease").map_or(0, |report| report.runs)
-}
-
-/// As the process of a machine that was started anew has it: nothing is asked for a while.
-fn just_started(machine: &mut Machine) {
-    if let Some(automatic) = &mut machine.automatic {
-        automatic.leases = LeaseState::started(Duration::from_secs(10), Arc::new(SystemClock));
-    }
 }
 
 #[tokio::test]
@@ -98,4 +91,29 @@ async fn a_call_longer_than_a_lease_ends_before_a_machine_that_is_stopped_is_gon
     b.holds(0).await;
     assert_eq!(world.systems.attempts_of(id), 1);
     b.end().await;
+}
+
+#[tokio::test]
+async fn a_call_outlives_a_lease_that_central_gives_for_shorter_than_it_was_asked_for() {
+    let mut world = world();
+    automatic(&mut world);
+    for machine in &mut world.machines {
+        let leases = LeaseState::new(6 * LEASE, Arc::new(SystemClock));
+        machine.automatic.as_mut().unwrap().leases = leases;
+    }
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    let (id, sent) = a_call_at_gate(&a, &world.systems).await;
+    b.holds(1).await;
+    let away = b.end().await;
+    has_lease(&a, LeaseBy::Witness).await;
+    let active = a.agent().unwrap();
+    let runs = runs_of_lease(&active);
+    until("several leases to pass", || runs_of_lease(&active) > runs + 10).await;
+    drop(active);
+    world.systems.open_gate();
+    assert_eq!(sent.await.unwrap().status, Some(OperationStatus::Delivered));
+    assert_eq!(world.systems.attempts_of(id), 1);
+    a.end().await;
+    drop(away);
 }

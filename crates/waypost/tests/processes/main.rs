@@ -22,6 +22,7 @@ mod events;
 mod failover;
 mod far_end;
 mod homeassistant;
+mod hosts;
 #[cfg(feature = "postgres-tests")]
 mod idle;
 mod link;
@@ -39,6 +40,7 @@ mod receipts;
 mod secrets;
 mod site_agent;
 mod site_calls;
+mod site_hosts;
 mod site_kill_rounds;
 mod site_outage;
 mod site_pair;

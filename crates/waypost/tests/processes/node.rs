@@ -56,12 +56,17 @@ pub struct Node {
 impl Node {
     /// Starts the process and waits until it is ready.
     pub async fn start(setup: &Setup) -> Self {
+        Self::start_in(setup, &[]).await
+    }
+
+    /// The same by a command that becomes it.
+    pub async fn start_in(setup: &Setup, inside: &[String]) -> Self {
         let port_file = setup.folder.join(format!("{}.port", setup.name));
         let _ = std::fs::remove_file(&port_file);
         let link_file = setup.folder.join(format!("{}.link-port", setup.name));
         let _ = std::fs::remove_file(&link_file);
         let log = setup.folder.join(format!("{}.log", setup.name));
-        let mut process = Process::start(&setup.folder, log.clone(), |command| {
+        let mut process = Process::start(inside, &setup.folder, log.clone(), |command| {
             command
                 .arg("serve")
                 .arg("--port-file")

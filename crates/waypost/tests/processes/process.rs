@@ -14,10 +14,18 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it. What it says goes to the end of `log`.
-    pub fn start(folder: &Path, log: PathBuf, asked: impl FnOnce(&mut Command)) -> Self {
+    /// Starts it, `inside` a command that becomes it if one is given. What it says goes to the end of `log`.
+    pub fn start(inside: &[String], folder: &Path, log: PathBuf, asked: impl FnOnce(&mut Command)) -> Self {
         let file = File::options().create(true).append(true).open(&log).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_waypost"));
+        let program = env!("CARGO_BIN_EXE_waypost");
+        let mut command = match inside {
+            [] => Command::new(program),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(program);
+                command
+            }
+        };
         command
             .current_dir(folder)
             .env_remove("WAYPOST_CONFIG")

@@ -33,6 +33,11 @@ impl AgentProcess {
 
     /// The same, where it is to listen.
     pub async fn start_at(setup: &SiteSetup, listen: &str) -> Self {
+        Self::start_in(setup, listen, &[]).await
+    }
+
+    /// The same by a command that becomes it.
+    pub async fn start_in(setup: &SiteSetup, listen: &str, inside: &[String]) -> Self {
         let port_file = setup.folder.join(format!("{}.site-port", setup.id));
         let _ = std::fs::remove_file(&port_file);
         let log = setup.folder.join(format!("{}.site-log", setup.id));
@@ -44,7 +49,7 @@ impl AgentProcess {
             setup.id, setup.central, setup.key, database, setup.more
         );
         std::fs::write(&config, text).unwrap();
-        let mut process = Process::start(&setup.folder, log.clone(), |command| {
+        let mut process = Process::start(inside, &setup.folder, log.clone(), |command| {
             command
                 .args(["site", "--port-file"])
                 .arg(&port_file)

@@ -8,7 +8,7 @@ use crate::{
 use client::{NotificationId, site::Notify};
 use domain::{
     SystemClock,
-    pair::{Changes, History, Table, Value},
+    pair::{Changes, History, Table, Value, change::Row},
 };
 use std::{
     collections::HashSet,
@@ -185,6 +185,26 @@ pub async fn looked_into(file: &Path, after: i64) -> LookedInto {
         changes: rows,
         history,
     }
+}
+
+/// Every row that the copy of a machine has, as its file has it.
+pub async fn contents(file: &Path) -> Vec<(Table, Vec<Row>)> {
+    let buffer = Buffer::open(&Options::at(file), Arc::new(SystemClock)).unwrap();
+    let mut all = vec![];
+    for table in Table::ALL {
+        let (mut rows, mut next) = (vec![], None);
+        loop {
+            let part = buffer.copy_part(table, next, usize::MAX).await.unwrap();
+            rows.extend(part.rows);
+            next = part.next;
+            if next.is_none() {
+                break;
+            }
+        }
+        all.push((table, rows));
+    }
+    buffer.close().await;
+    all
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

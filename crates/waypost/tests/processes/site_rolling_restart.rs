@@ -5,7 +5,7 @@ use crate::{
     node::Node,
     site_agent::AgentProcess,
     site_outage::{assert_once, at_central_from},
-    site_pair::{done, is_a, is_whole, until, waypost},
+    site_pair::{is_a, is_whole, until, waypost},
     site_takeover::{PairedSite, a_central, a_pair, paired_site},
 };
 use client::{
@@ -28,11 +28,11 @@ const LEASE: Duration = Duration::from_secs(15);
 const SENT: usize = 100;
 
 #[derive(Default)]
-struct Taken {
-    notifications: Vec<NotificationId>,
-    calls: Vec<TrackedOperationId>,
+pub struct Taken {
+    pub notifications: Vec<NotificationId>,
+    pub calls: Vec<TrackedOperationId>,
     /// The longest that one message was refused.
-    refused: Duration,
+    pub refused: Duration,
     refusals: usize,
 }
 
@@ -43,14 +43,14 @@ impl Taken {
 }
 
 /// Scripts that name both machines and try again under the same id until they are heard.
-struct Scripts {
+pub struct Scripts {
     taken: Arc<Mutex<Taken>>,
     stop: CancellationToken,
     all: JoinSet<()>,
 }
 
 impl Scripts {
-    fn start(site: &Site) -> Self {
+    pub fn start(site: &Site) -> Self {
         let (taken, stop) = (Arc::new(Mutex::new(Taken::default())), CancellationToken::new());
         let mut all = JoinSet::new();
         for n in 0..4 {
@@ -67,7 +67,7 @@ impl Scripts {
         Self { taken, stop, all }
     }
 
-    async fn take_some(&self, agent: &AgentProcess) {
+    pub async fn take_some(&self, agent: &AgentProcess) {
         let before = self.taken.lock().unwrap().len();
         until("messages to be taken in", agent, async || {
             self.taken.lock().unwrap().len() >= before + SENT
@@ -75,7 +75,7 @@ impl Scripts {
         .await;
     }
 
-    async fn end(mut self) -> Taken {
+    pub async fn end(mut self) -> Taken {
         self.stop.cancel();
         while let Some(script) = self.all.join_next().await {
             script.unwrap();
@@ -177,7 +177,11 @@ async fn is_restarted_under_load(central: &Node, folder: &Path, id: &str, hands_
     scripts.take_some(&a).await;
     is_whole(&b).await;
     if hands_over {
-        done(&waypost(&a, &["site", "demote"]));
+        // A turn that central gave meanwhile may have cost the standby its copy: then it says no until it has another.
+        until("the other to take over", &a, async || {
+            waypost(&a, &["site", "demote"]).status.success()
+        })
+        .await;
         is_a("Active", &b).await;
         scripts.take_some(&b).await;
     }
