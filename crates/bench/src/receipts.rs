@@ -8,7 +8,7 @@ use super::{
     rig::Rig,
 };
 use anyhow::ensure;
-use central::Central;
+use central::{Central, receipts::GATHERED_FOR};
 use domain::{Channel, Correlation, LaneId, NotificationId, Receipt, ReceiptState, TenantId};
 use serde_json::json;
 use std::sync::Arc;
@@ -99,8 +99,8 @@ fn tell(central: &Central, lane: LaneId, ids: Vec<NotificationId>, tasks: &mut J
     tasks.spawn(async move {
         let mut done = 0;
         while done < all {
+            tokio::time::sleep(GATHERED_FOR).await;
             done += central.receipts.sweep().await?;
-            tokio::task::yield_now().await;
         }
         Ok(())
     });

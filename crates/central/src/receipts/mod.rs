@@ -12,9 +12,12 @@ use crate::{changes::Changes, directory::Directory, keys};
 use delivery::receipt::{
     Callback, CallbackContent, CallbackRefused, HeaderMap, MAX_RECEIPTS_PER_CALL, Method,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 use store::{
     Outbox, Queries, Suppressions,
@@ -28,6 +31,10 @@ pub const MAX_INBOX: u32 = 100_000;
 /// The most receipts that are kept although they fit nothing yet. A number that another program sends through as well tells
 /// of messages we know nothing about; they must not fill the inbox.
 pub const MAX_ORPHANS: u32 = 20_000;
+
+/// Providers call with one receipt at a time. What comes in so close together is worked on together: nobody waits for a receipt to
+/// the split second, and looking at each alone takes from what is being sent.
+pub const GATHERED_FOR: Duration = Duration::from_millis(100);
 
 /// What came in for a provider.
 #[derive(Debug, Clone, Copy)]
@@ -161,9 +168,10 @@ impl ReceiptService {
         Ok(Taken::Stored(n))
     }
 
-    /// Completes when there is something to work on.
+    /// Completes a moment after something came in to work on.
     pub(crate) async fn came_in(&self) {
         self.inbox.came_in.notified().await;
+        tokio::time::sleep(GATHERED_FOR).await;
     }
 
     fn found(&self, waiting: ReceiptsWaiting) {

@@ -67,6 +67,8 @@ impl PeerHost for Host {
             if after == head {
                 let _ = tokio::time::timeout(FOLLOW_WAIT, self.0.buffer.wake().changed()).await;
             }
+            self.0.gather(head - after).await;
+            self.0.gives();
         }
         let changes = self.0.buffer.changes(after, PART_BYTES).await.map_err(words)?;
         self.shows_all().await?;

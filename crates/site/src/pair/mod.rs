@@ -20,6 +20,7 @@ mod host;
 mod lease_state;
 mod own;
 mod own_attempts;
+mod pacing;
 mod passed_words;
 mod passing_on;
 mod relieving;
@@ -134,6 +135,8 @@ pub struct Pair {
     learns: AtomicBool,
     /// When the standby last asked for what changed, having got what it had asked for before.
     fetched_at: Mutex<Option<Instant>>,
+    /// When it was last given something; see [`pacing`].
+    given_at: Mutex<Option<Instant>>,
     /// When this standby last asked for what changed.
     asked_for_changes: Mutex<Option<Instant>>,
     /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
@@ -193,6 +196,7 @@ impl Pair {
             unshown: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
+            given_at: Mutex::default(),
             asked_for_changes: Mutex::default(),
             looks_again: AtomicBool::new(false),
         });

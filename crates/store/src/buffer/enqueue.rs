@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     Result,
-    sqlite::{error, rows as columns, writer::WriteSession},
+    sqlite::{bind::execute, error, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 
 impl Buffer {
@@ -96,25 +96,25 @@ fn enqueue(
         Start::Attempted => (Some(now), None, 1),
     };
     let op = shared.op();
-    s.conn.prepare_cached(sql::enqueue)?.execute(params![
+    execute!(&mut s.conn.prepare_cached(sql::enqueue)?;
         new.id.to_string(),
         rows::category_number(new.category),
-        new.target,
-        new.payload,
+        &new.target,
+        &new.payload,
         new.max_retries,
         rows::interval_ms(new.retry_interval),
         now,
         attempting,
-        new.origin.instance,
-        new.origin.execution,
-        new.origin.script,
-        new.origin.parent_execution,
-        new.summary,
+        &new.origin.instance,
+        &new.origin.execution,
+        &new.origin.script,
+        &new.origin.parent_execution,
+        &new.summary,
         new.content_hash,
         queued,
         attempt,
         op,
-    ])?;
+    )?;
     let seq = s.conn.last_insert_rowid();
     let tracked = !new.category.is_forwarded();
     if tracked {

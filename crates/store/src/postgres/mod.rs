@@ -39,6 +39,7 @@ pub use session::StoreTime;
 
 use crate::{Error, Result, loops::Loops};
 use outbox::ingest::Ingest;
+use receipts::Inbox;
 use server::Server;
 use session::Db;
 use signals::SignalBus;
@@ -49,6 +50,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub struct PgStore {
     db: Db,
     ingest: Ingest,
+    inbox: Inbox,
     signals: SignalBus,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -72,6 +74,7 @@ impl PgStore {
         let signals = SignalBus::start(&db, &server, &tasks, &stop, &loops);
         tasks.close();
         Ok(PgStore {
+            inbox: Inbox::of(&db),
             db,
             ingest,
             signals,

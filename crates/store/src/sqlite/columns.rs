@@ -1,9 +1,9 @@
 //! The columns of `notifications`, written and read: what a sender said, and who said it.
 
-use super::{rows, writer::WriteSession};
+use super::{bind::execute, rows, writer::WriteSession};
 use crate::{Result, extra::Extra};
 use domain::{Actor, Content, ExecutionId, ProviderId, Submission, Target, TenantId, submission::Provenance};
-use rusqlite::{CachedStatement, Row, params};
+use rusqlite::{CachedStatement, Row};
 
 /// In the order of `ingest_notification.sql`.
 pub(super) fn insert(
@@ -19,33 +19,33 @@ pub(super) fn insert(
         Target::Provider => (None, None),
     };
     let from = &submission.provenance;
-    insert.execute(params![
+    execute!(insert;
         submission.tenant.0,
         submission.id.0.as_bytes(),
-        submission.idempotency_key,
+        &submission.idempotency_key,
         hash,
         content.channel().as_str(),
         content.provider.as_ref().map(|p| p.as_str()),
         list,
         recipients,
-        content.subject,
-        content.body,
-        content.type_data,
-        from.site,
-        from.instance,
-        from.script,
+        &content.subject,
+        &content.body,
+        &content.type_data,
+        &from.site,
+        &from.instance,
+        &from.script,
         from.execution.as_ref().map(|e| e.as_str()),
         from.parent_execution.as_ref().map(|e| e.as_str()),
-        content.entity_type,
-        content.entity_id,
+        &content.entity_type,
+        &content.entity_id,
         submission.submitted_by.as_str(),
         Extra::text_of(submission),
         submission.site_enqueued_at.map(|t| t.as_millis()),
         s.now.as_millis(),
         content.send_at.map(|t| t.as_millis()),
         content.expires_at.map(|t| t.as_millis()),
-        content.supersedes_key,
-    ])
+        &content.supersedes_key,
+    )
 }
 
 pub(super) fn read(row: &Row<'_>) -> Result<Submission> {

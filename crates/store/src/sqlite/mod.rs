@@ -9,6 +9,7 @@
 
 mod audit;
 mod backup;
+pub(crate) mod bind;
 mod checkpoint;
 mod columns;
 pub(crate) mod connection;

@@ -2,13 +2,15 @@
 //! a transaction of its own ([`apply`]), so that two never wait for each other's rows crosswise.
 
 mod apply;
+mod keep;
 mod sql;
+
+pub(super) use keep::Inbox;
 
 use crate::{
     Receipts, Result,
     postgres::{
         PgStore,
-        audit::without_nul,
         failed::Failed,
         rows,
         session::{Db, Session},
@@ -18,16 +20,13 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{Correlation, LaneId, NotificationId, Receipt, Status, TenantId};
-use std::borrow::Cow;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 #[async_trait]
 impl Receipts for PgStore {
     async fn keep_receipts(&self, from: ReceiptsFrom, receipts: Vec<Receipt>) -> Result<()> {
-        keep(&self.db, &from, &receipts)
-            .await
-            .map_err(Failed::while_committing)
+        self.inbox.keep(from, receipts).await
     }
 
     async fn receipts_waiting(&self, bound: u32) -> Result<ReceiptsWaiting> {
@@ -68,46 +67,6 @@ impl Receipts for PgStore {
         }
         Ok(worked)
     }
-}
-
-async fn keep(db: &Db, from: &ReceiptsFrom, receipts: &[Receipt]) -> Result<(), Failed> {
-    type Text<'a> = Vec<Option<Cow<'a, str>>>;
-    fn text(value: Option<&String>) -> Option<Cow<'_, str>> {
-        value.map(|text| without_nul(text))
-    }
-    let of = |pick: fn(&Receipt) -> Option<&String>| -> Text<'_> {
-        receipts.iter().map(|receipt| text(pick(receipt))).collect()
-    };
-    let about = || receipts.iter().map(|receipt| receipt.correlation.as_ref());
-    let unproven: Vec<bool> = receipts.iter().map(|receipt| receipt.unproven).collect();
-    let state: Vec<&str> = receipts.iter().map(|receipt| receipt.state.as_str()).collect();
-    let notification: Vec<Option<Uuid>> = about().map(|about| Some(about?.id.0)).collect();
-    let generation: Vec<Option<i32>> = about().map(|about| Some(about?.generation)).collect();
-    let address: Text<'_> = about().map(|about| text(about?.recipient.as_ref())).collect();
-    let hold: Vec<Option<&str>> = receipts.iter().map(|r| Some(r.hold?.as_str())).collect();
-    let session = db.general().await?;
-    session
-        .exec(
-            sql::receipt_keep,
-            &[
-                &db.now(),
-                &from.tenant.0,
-                &from.lane.0,
-                &unproven,
-                &state,
-                &notification,
-                &generation,
-                &address,
-                &of(|r| r.provider_message_id.as_ref()),
-                &of(|r| r.recipient.as_ref()),
-                &of(|r| r.code.as_ref()),
-                &of(|r| r.provider_code.as_ref()),
-                &of(|r| r.detail.as_ref()),
-                &hold,
-            ],
-        )
-        .await?;
-    Ok(())
 }
 
 async fn prove(db: &Db, id: i64, proof: Proof) -> Result<(), Failed> {

@@ -120,7 +120,7 @@ fn take(
     let mut update = s.conn.prepare_cached(sql::claim_row)?;
     let until = (s.now + lease).as_millis();
     for row in &into[first..] {
-        update.execute(params![row.lease.seq.0, token.0, until, s.now.as_millis()])?;
+        update.execute((row.lease.seq.0, token.0, until, s.now.as_millis()))?;
     }
     for i in with_recipients {
         into[i].known = notification::recipients(s.conn, into[i].lease.seq)?;

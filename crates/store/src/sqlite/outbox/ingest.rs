@@ -8,7 +8,9 @@ use crate::{
     Result,
     audit::Entry,
     outbox::{Ingested, NewNotification, nul_in_json},
-    sqlite::{audit, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession},
+    sqlite::{
+        audit, bind::execute, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession,
+    },
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, NotificationId, Status, Submission, settle::SUPERSEDED};
 use rusqlite::{Row, params};
@@ -44,7 +46,7 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
             continue;
         }
         let id = submission.id.0;
-        if spent.query_row(params![submission.tenant.0, id.as_bytes()], |row| row.get(0))? {
+        if spent.query_row((submission.tenant.0, id.as_bytes()), |row| row.get(0))? {
             answers.push(Ingested::Duplicate {
                 same_content: true,
                 status: None,
@@ -60,15 +62,15 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
                 };
                 let site = submission.provenance.site.as_deref();
                 let waiting_since = submission.content.send_at.map_or(s.now, |at| at.max(s.now));
-                due.execute(params![
+                execute!(&mut due;
                     seq,
                     submission.tenant.0,
                     lane.0,
                     site,
                     waiting_since.as_millis(),
-                    submission.content.supersedes_key,
+                    &submission.content.supersedes_key,
                     submission.content.expires_at.map(|t| t.as_millis()),
-                ])?;
+                )?;
                 s.counts.one(s.now, submission.tenant, site, Counted::Accepted);
                 match replaced.is_empty() {
                     true => Ingested::Accepted,

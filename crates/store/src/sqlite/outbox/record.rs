@@ -3,30 +3,38 @@
 //! Always true: a write that follows a claim names its token; who lost it changes nothing here and goes on in
 //! [`super::late`].
 
+mod ending;
 mod later;
+
+pub(in crate::sqlite) use ending::{Left, Outcome, end, resolved};
 
 use super::{late, sql};
 use crate::{
     Result,
     audit::Entry,
-    outbox::{AttemptAudit, AttemptRecord, Ended, Lease, Recorded},
-    sqlite::{audit, rows, stats::counts::Counted, writer::WriteSession},
+    outbox::{AttemptRecord, Ended, Lease, Recorded},
+    sqlite::{audit, writer::WriteSession},
     transcripts,
 };
 use domain::{
-    Actor, AuditKind, AuditStatus, LaneId, LeaseToken, Seq, Status, TenantId, Timestamp,
+    Actor, AuditKind, AuditStatus, Seq, Status,
     settle::{RecipientUpdate, SUPERSEDED, SUPERSEDED_IN_WORDS},
 };
+use ending::Endings;
 use later::{postponed, retried, waits};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, params};
 
 pub(in crate::sqlite) fn record(s: &mut WriteSession<'_>, batch: &[AttemptRecord]) -> Result<Vec<Recorded>> {
-    batch.iter().map(|attempt| one(s, attempt)).collect()
+    let mut endings = Endings::prepare(s.conn)?;
+    batch
+        .iter()
+        .map(|attempt| one(s, &mut endings, attempt))
+        .collect()
 }
 
-fn one(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
+fn one(s: &mut WriteSession<'_>, endings: &mut Endings<'_>, attempt: &AttemptRecord) -> Result<Recorded> {
     let fenced = match &attempt.ended {
-        Ended::Delivered { .. } | Ended::Park { .. } | Ended::Discard { .. } => ended(s, attempt)?,
+        Ended::Delivered { .. } | Ended::Park { .. } | Ended::Discard { .. } => ended(s, endings, attempt)?,
         Ended::Retry { .. } => retried(s, attempt)?,
         Ended::Postpone { .. } => postponed(s, attempt)?,
         Ended::Wait { .. } => waits(s, attempt)?,
@@ -107,156 +115,20 @@ pub(in crate::sqlite) fn note(
     Ok(true)
 }
 
-/// A row as it was when it left `due`.
-#[derive(Debug)]
-pub(in crate::sqlite) struct Left {
-    pub seq: Seq,
-    pub tenant: TenantId,
-    pub site: Option<String>,
-    lane: LaneId,
-    waiting_since: Timestamp,
-    pub generation: i32,
-    pub attempts: u32,
-    last_attempt_at: Option<i64>,
-    /// How its last attempt failed, if one did.
-    code: Option<String>,
-    provider_code: Option<String>,
-    error: Option<String>,
-}
-
-impl Left {
-    pub(in crate::sqlite) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            seq: Seq(row.get(0)?),
-            tenant: TenantId(row.get(1)?),
-            site: row.get(2)?,
-            lane: LaneId(row.get(3)?),
-            waiting_since: Timestamp::from_millis(row.get(4)?),
-            generation: row.get(5)?,
-            attempts: row.get(6)?,
-            last_attempt_at: row.get(7)?,
-            code: row.get(8)?,
-            provider_code: row.get(9)?,
-            error: row.get(10)?,
-        })
-    }
-}
-
-/// What a row ends with.
-#[derive(Debug)]
-pub(in crate::sqlite) struct Outcome<'a> {
-    pub status: Status,
-    pub code: Option<&'a str>,
-    pub provider_code: Option<&'a str>,
-    pub error: Option<&'a str>,
-    pub resolved_targets: &'a [String],
-    pub provider_message_id: Option<&'a str>,
-    /// The attempt that is told with it, not in the log, and the token it was made under.
-    pub attempt: Option<(LeaseToken, &'a AttemptAudit)>,
-}
-
-impl<'a> Outcome<'a> {
-    pub(in crate::sqlite) fn new(status: Status) -> Self {
-        Self {
-            status,
-            code: None,
-            provider_code: None,
-            error: None,
-            resolved_targets: &[],
-            provider_message_id: None,
-            attempt: None,
-        }
-    }
-
-    /// None for an attempt after which the row waits on.
-    pub(in crate::sqlite) fn of(attempt: &'a AttemptRecord) -> Option<Self> {
-        let resolved_targets = &attempt.resolved_targets;
-        match &attempt.ended {
-            Ended::Delivered { provider_message_id } => Some(Self {
-                resolved_targets,
-                provider_message_id: provider_message_id.as_deref(),
-                ..Self::new(Status::Delivered)
-            }),
-            Ended::Park { cause } | Ended::Discard { cause } => Some(Self {
-                code: Some(&cause.code),
-                provider_code: cause.provider_code.as_deref(),
-                error: Some(&cause.error),
-                resolved_targets,
-                ..Self::new(attempt.ended.status()?)
-            }),
-            Ended::Retry { .. } | Ended::Postpone { .. } | Ended::Wait { .. } => None,
-        }
-    }
-}
-
-/// The other half of leaving `due`: the row's place in `outcome`.
-pub(in crate::sqlite) fn end(
-    s: &mut WriteSession<'_>,
-    left: &Left,
-    attempts: u32,
-    end: &Outcome<'_>,
-) -> Result<()> {
-    let (token, attempt) = end.attempt.unzip();
-    // What was delivered keeps its most recent failure.
-    let (code, provider_code, error) = match end.status {
-        Status::Delivered => (
-            left.code.as_deref(),
-            left.provider_code.as_deref(),
-            left.error.as_deref(),
-        ),
-        _ => (end.code, end.provider_code, end.error),
-    };
-    let mut insert = s.conn.prepare_cached(sql::record_outcome)?;
-    insert.execute(params![
-        left.seq.0,
-        left.tenant.0,
-        left.site,
-        left.lane.0,
-        end.status.as_str(),
-        s.now.as_millis(),
-        left.waiting_since.as_millis(),
-        left.generation,
-        attempts,
-        left.last_attempt_at,
-        code,
-        provider_code,
-        error,
-        resolved(end.resolved_targets),
-        end.provider_message_id,
-        token.map(|token| token.0),
-        attempt.map(|attempt| &attempt.target),
-        attempt.map(|attempt| attempt.duration_ms),
-        attempt.and_then(|attempt| attempt.code.as_deref()),
-        attempt.and_then(|attempt| attempt.detail.as_deref()),
-    ])?;
-    let what = match end.status {
-        Status::Delivered => Counted::Delivered,
-        Status::Parked => Counted::Parked,
-        _ => Counted::Discarded,
-    };
-    s.counts.one(s.now, left.tenant, left.site.as_deref(), what);
-    Ok(())
-}
-
-pub(in crate::sqlite) fn resolved(targets: &[String]) -> Option<String> {
-    (!targets.is_empty()).then(|| rows::json(&targets))
-}
-
 /// None when the lease was lost.
-fn ended(s: &mut WriteSession<'_>, attempt: &AttemptRecord) -> Result<Option<Kept>> {
+fn ended(
+    s: &mut WriteSession<'_>,
+    endings: &mut Endings<'_>,
+    attempt: &AttemptRecord,
+) -> Result<Option<Kept>> {
     let lease = attempt.lease;
-    let left = s
-        .conn
-        .prepare_cached(sql::record_left)?
-        .query_row(params![lease.seq.0, lease.token.0], Left::from_row)
-        .optional()?;
+    let left = endings.left(lease)?;
     let (Some(left), Some(mut outcome)) = (left, Outcome::of(attempt)) else {
         return Ok(None);
     };
     outcome.attempt = attempt.delivery().map(|went_out| (lease.token, went_out));
-    s.conn.prepare_cached(sql::record_ended)?.execute([lease.seq.0])?;
     let attempts = left.attempts + u32::from(attempt.attempt.is_some());
-    end(s, &left, attempts, &outcome)?;
+    endings.end(s, &left, attempts, &outcome)?;
     Ok(Some(Kept {
         generation: left.generation,
         superseded: false,
