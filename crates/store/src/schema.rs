@@ -74,6 +74,7 @@ pub(crate) static BUFFER: Schema = schema! { "buffer":
     "V4__memory_of_news",
     "V5__replication",
     "V6__categories",
+    "V7__log_without_sequence",
 };
 
 impl Schema {

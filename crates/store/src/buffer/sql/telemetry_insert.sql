@@ -1,1 +1,2 @@
-insert into telemetry (body_json) values (?1)
+-- `or fail`: see enqueue.sql.
+insert or fail into telemetry (body_json) values (?1)
