@@ -12,6 +12,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -28,9 +29,10 @@ pub struct SiteRig {
     pair: Option<[SocketAddr; 2]>,
 }
 
-/// The other machine of a site, in this process as well.
+/// The other machine of a site, in this process as well, on threads that get what the others leave: what it does by itself is done by
+/// another processor in earnest. What it asks of the active one is done on the active's own threads.
 pub struct Standby {
-    runs: JoinHandle<anyhow::Result<()>>,
+    runs: thread::JoinHandle<anyhow::Result<()>>,
     stop: CancellationToken,
 }
 
@@ -87,14 +89,18 @@ impl SiteRig {
     }
 
     /// Starts the other machine, with an empty file.
-    pub fn start_standby(&self, bench: &Bench) -> Standby {
+    pub fn start_standby(&self, bench: &Bench) -> anyhow::Result<Standby> {
         let stop = CancellationToken::new();
         let there = self.pair.map(|[listen, peer]| [peer, listen]);
         let place = self.place(self.folder.path().join("standby.db"), there);
-        Standby {
-            runs: bench.wiring.standby(&place, stop.clone()),
-            stop,
-        }
+        let (wiring, until) = (bench.wiring, stop.clone());
+        let runs = thread::Builder::new().name("standby".into()).spawn(move || {
+            // Threads that are started from here on have it as well.
+            take_what_is_left();
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            runtime.block_on(async { wiring.standby(&place, until).await? })
+        })?;
+        Ok(Standby { runs, stop })
     }
 
     fn place(&self, database: PathBuf, pair: Option<[SocketAddr; 2]>) -> SitePlace {
@@ -146,7 +152,10 @@ impl Running {
 impl Standby {
     pub async fn stop(self) -> anyhow::Result<()> {
         self.stop.cancel();
-        self.runs.await?
+        let ended = tokio::task::spawn_blocking(move || self.runs.join());
+        ended
+            .await?
+            .map_err(|_| anyhow::anyhow!("the standby panicked"))?
     }
 }
 
@@ -154,6 +163,14 @@ impl Plug {
     pub async fn pull(self) -> anyhow::Result<()> {
         self.stop.cancel();
         Ok(self.links.await??)
+    }
+}
+
+/// The lowest priority for this thread, where there are priorities of threads.
+fn take_what_is_left() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::warn!(%error, "the standby has the same priority as what is measured");
     }
 }
 

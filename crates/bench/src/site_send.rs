@@ -52,7 +52,7 @@ async fn alone(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
     Ok(reading)
 }
 
-/// The same while another machine of the site keeps a copy, on the same disk and processors.
+/// The same while another machine of the site keeps a copy, on the same disk, with what is left of the processors.
 async fn replicated(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
     let place = SiteRig::alone(bench.folder()?)?;
     let running = place.start(bench).await?;
@@ -60,7 +60,7 @@ async fn replicated(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
     running.stop().await?;
     let place = place.with_two_machines()?;
     let running = place.start(bench).await?;
-    let standby = place.start_standby(bench);
+    let standby = place.start_standby(bench)?;
     follows(running.site()).await?;
     let reading = measure(bench, &running, senders, ", with a standby").await?;
     standby.stop().await?;
