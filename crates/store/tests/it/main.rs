@@ -158,6 +158,7 @@ store_suite! {
     }
     receipts::{
         better_news_is_shown_and_worse_is_not,
+        receipts_that_come_at_once_are_all_kept_each_with_the_lane_it_came_for,
         many_in_one_go_come_to_the_best_of_them,
         a_failure_parks_what_was_delivered_and_a_later_delivery_completes_it,
         of_several_recipients_one_failure_parks_as_partial_and_each_has_its_own_receipt,

@@ -147,6 +147,41 @@ pub async fn better_news_is_shown_and_worse_is_not(t: &TestStore) {
     assert_eq!(listed.rows.len(), 1);
 }
 
+/// Providers call from many connections at once; those calls may share a commit.
+pub async fn receipts_that_come_at_once_are_all_kept_each_with_the_lane_it_came_for(t: &TestStore) {
+    let lanes = [t.lane("sms").await, t.lane("other").await];
+    let mut calls = vec![];
+    for n in 0..40_u32 {
+        let lane = lanes[n as usize % 2];
+        let id = to_ann(t, lane).await;
+        // Some tell of several things in one call.
+        let states = if n % 3 == 0 {
+            vec![Accepted, Read]
+        } else {
+            vec![Delivered]
+        };
+        let receipts: Vec<_> = states.iter().map(|state| about(id, 0, ANN, *state)).collect();
+        calls.push((lane, id, receipts));
+    }
+    let all: usize = calls.iter().map(|(_, _, receipts)| receipts.len()).sum();
+    let kept = calls
+        .iter()
+        .map(|(lane, _, receipts)| keep(t, *lane, receipts.clone()));
+    futures_util::future::join_all(kept).await;
+    let waiting = t.store.receipts_waiting(1_000).await.unwrap();
+    assert_eq!(waiting.fresh, all as u64);
+    let done = work(t).await;
+    assert_eq!(done.len(), all);
+    for (lane, id, receipts) in &calls {
+        let own: Vec<_> = done.iter().filter(|one| one.notification == Some(*id)).collect();
+        assert_eq!(own.len(), receipts.len());
+        assert!(own.iter().all(|one| one.lane == *lane));
+        let best = if receipts.len() == 2 { "read" } else { "delivered" };
+        assert_eq!(receipt_of(t, *id).await.as_deref(), Some(best));
+    }
+    nothing_waits(t).await;
+}
+
 pub async fn many_in_one_go_come_to_the_best_of_them(t: &TestStore) {
     let lane = t.lane("sms").await;
     let id = to_ann(t, lane).await;
