@@ -132,8 +132,7 @@ impl Pair {
 
     /// Less than the standby may lack something and still count as one that follows, and than it waits for an answer.
     fn longest_show_wait(&self) -> Duration {
-        let lease = self.leases().map(|leases| leases.lease()).unwrap_or_default();
-        (lease * 3 / 4).min(LONGEST_SHOW_WAIT)
+        (self.lease_time() * 3 / 4).min(LONGEST_SHOW_WAIT)
     }
 
     /// What the lease and the file say now, for those who look often.

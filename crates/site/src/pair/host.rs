@@ -67,8 +67,7 @@ impl PeerHost for Host {
             if after == head {
                 let _ = tokio::time::timeout(FOLLOW_WAIT, self.0.buffer.wake().changed()).await;
             }
-            self.0.gather(head - after).await;
-            self.0.gives();
+            self.0.pacing.turn(head.saturating_sub(after)).await;
         }
         let changes = self.0.buffer.changes(after, PART_BYTES).await.map_err(words)?;
         self.shows_all().await?;

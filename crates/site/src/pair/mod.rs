@@ -48,6 +48,7 @@ use domain::{
 use lease_state::Until;
 use link::peer::{About, PeerOptions};
 use own_attempts::OwnAttempts;
+use pacing::Pacing;
 use seen::Seen;
 use std::{
     collections::BTreeMap,
@@ -135,8 +136,8 @@ pub struct Pair {
     learns: AtomicBool,
     /// When the standby last asked for what changed, having got what it had asked for before.
     fetched_at: Mutex<Option<Instant>>,
-    /// When it was last given something; see [`pacing`].
-    given_at: Mutex<Option<Instant>>,
+    /// How often it is given that.
+    pacing: Pacing,
     /// When this standby last asked for what changed.
     asked_for_changes: Mutex<Option<Instant>>,
     /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
@@ -176,6 +177,7 @@ impl Pair {
         own_rows.look().await?;
         let pair = Arc::new(Self {
             own: own_rows,
+            pacing: Pacing::new(settings.wait_for_standby),
             passing: passing_on::Passing::default(),
             relief: Mutex::default(),
             started: Instant::now(),
@@ -196,7 +198,6 @@ impl Pair {
             unshown: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
-            given_at: Mutex::default(),
             asked_for_changes: Mutex::default(),
             looks_again: AtomicBool::new(false),
         });

@@ -135,3 +135,46 @@ fn since(conn: &Connection, after: i64, head: i64, most: usize) -> Result<Change
     }
     Ok(changes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{buffer::replication::turn::TRIGGERS_ON, schema::BUFFER};
+    use refinery_core::Target;
+
+    fn a_line(conn: &Connection) -> i64 {
+        conn.execute(sql::meta_set, ["op", "1"]).unwrap();
+        head(conn).unwrap()
+    }
+
+    fn migrated(conn: &mut Connection, to: Target) {
+        BUFFER.runner().unwrap().set_target(to).run(conn).unwrap();
+        conn.execute_batch(TRIGGERS_ON).unwrap();
+    }
+
+    #[test]
+    fn a_number_is_never_given_twice_also_after_the_whole_log_was_let_go_of() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrated(&mut conn, Target::Latest);
+        assert_eq!((a_line(&conn), a_line(&conn)), (1, 2));
+        conn.execute(sql::log_trim, [2]).unwrap();
+        assert_eq!(head(&conn).unwrap(), 2);
+        assert_eq!(a_line(&conn), 3);
+    }
+
+    #[test]
+    fn numbers_of_a_file_from_before_go_on_where_they_were() {
+        for emptied in [false, true] {
+            let mut conn = Connection::open_in_memory().unwrap();
+            migrated(&mut conn, Target::Version(6));
+            a_line(&conn);
+            a_line(&conn);
+            if emptied {
+                conn.execute("delete from replication_log", []).unwrap();
+            }
+            migrated(&mut conn, Target::Latest);
+            assert_eq!(head(&conn).unwrap(), 2, "emptied: {emptied}");
+            assert_eq!(a_line(&conn), 3);
+        }
+    }
+}

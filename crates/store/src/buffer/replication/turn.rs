@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use std::sync::{Arc, atomic::Ordering};
 use uuid::Uuid;
 
-const TRIGGERS_ON: &str = include_str!("triggers_on.sql");
+pub(super) const TRIGGERS_ON: &str = include_str!("triggers_on.sql");
 const TRIGGERS_OFF: &str = include_str!("triggers_off.sql");
 /// Numbers of changes begin anew, above all others, with every turn: what central hears of a new active is newer than what
 /// it heard of the one before, also where this machine had not got all of that.
