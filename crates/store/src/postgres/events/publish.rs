@@ -1,7 +1,7 @@
 //! Publishing: the fence, the notifications and the schedules of a batch in one transaction.
 //!
 //! Always true: one event the database refuses never fails its neighbours: the batch is halved until it stands alone, and
-//! of one event each notification until the bad one does.
+//! of one event each notification until the bad one does. Events of one entity are published in their order.
 
 use super::sql;
 use crate::{
@@ -19,7 +19,17 @@ use crate::{
     },
 };
 use domain::{ScheduleStatus, event::ScheduledMessage};
-use std::{collections::HashSet, time::Instant};
+use futures_util::future::join_all;
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Instant,
+};
+
+/// Of a backlog so many parts are published beside each other: one session of the server is one of its processors.
+const BESIDE: usize = 2;
+/// A part smaller than this is not worth a commit of its own.
+const SMALLEST_PART: usize = 50;
 
 /// What is to be published and by which fence.
 pub(super) struct Work {
@@ -55,6 +65,17 @@ impl Work {
             Fence::Event { seq, .. } | Fence::Schedule { seq, .. } => seq,
         }
     }
+
+    /// In which of so many parts it is published. All of an entity is in one of them: what follows from its events may
+    /// be the same message, or wait for each other's dates.
+    fn part(&self, parts: usize) -> usize {
+        let Fence::Event { schedule, .. } = &self.fence else {
+            return 0;
+        };
+        let mut hasher = DefaultHasher::new();
+        (schedule.tenant.0, &schedule.entity_type, &schedule.entity_id).hash(&mut hasher);
+        (hasher.finish() % parts as u64) as usize
+    }
 }
 
 impl From<PublishEvent> for Work {
@@ -88,7 +109,29 @@ impl From<PublishSchedule> for Work {
 type Published = Vec<Option<Vec<Ingested>>>;
 
 /// One answer per piece of work, in order.
-pub(super) async fn publish(db: &Db, mut works: Vec<Work>) -> Result<Published, Failed> {
+pub(super) async fn publish(db: &Db, works: Vec<Work>) -> Result<Published, Failed> {
+    let mut answers: Published = works.iter().map(|_| None).collect();
+    let count = (works.len() / SMALLEST_PART).clamp(1, BESIDE);
+    let mut parts: Vec<(Vec<usize>, Vec<Work>)> = (0..count).map(|_| Default::default()).collect();
+    for (i, work) in works.into_iter().enumerate() {
+        let (places, part) = &mut parts[work.part(count)];
+        places.push(i);
+        part.push(work);
+    }
+    // Each to its end, also beside one that fails: whoever is told of a failure asks what became of them.
+    let ended = join_all(parts.into_iter().map(async |(places, part)| {
+        let published = publish_part(db, part).await?;
+        Ok::<_, Failed>(places.into_iter().zip(published))
+    }));
+    for part in ended.await {
+        for (i, answer) in part? {
+            answers[i] = answer;
+        }
+    }
+    Ok(answers)
+}
+
+async fn publish_part(db: &Db, mut works: Vec<Work>) -> Result<Published, Failed> {
     // Everybody takes the rows in the same order, so that two nodes cannot deadlock.
     let mut answers: Published = works.iter().map(|_| None).collect();
     let mut order: Vec<usize> = (0..works.len()).collect();
