@@ -20,7 +20,7 @@ const OWN_OUTBOX: &str = "own";
 const BATCHES_PER_SWEEP: usize = 200;
 
 /// In a backlog so many batches are published in one transaction, each of which waits for the disk once.
-const BACKLOG_BATCHES: u32 = 4;
+const BACKLOG_BATCHES: u32 = 8;
 /// At most so many events.
 const BACKLOG_LIMIT: u32 = 1_000;
 /// Unless their payloads are longer than this: what is worked on at once stays small.

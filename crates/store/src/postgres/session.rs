@@ -88,7 +88,7 @@ impl Db {
             general: pool(Use::General, 8)?,
             ingest: pool(Use::Ingest, INGEST_WRITERS)?,
             claim: pool(Use::Claim, 3)?,
-            record: pool(Use::Record, 4)?,
+            record: pool(Use::Record, 6)?,
             time,
             node: node.to_owned(),
             claim_starts: Arc::default(),

@@ -27,7 +27,7 @@ use std::{
 };
 
 /// Of a backlog so many parts are published beside each other: one session of the server is one of its processors.
-const BESIDE: usize = 2;
+const BESIDE: usize = 3;
 /// A part smaller than this is not worth a commit of its own.
 const SMALLEST_PART: usize = 50;
 
