@@ -84,6 +84,13 @@ fn prepared(conn: Connection) -> Result<Connection> {
     conn.pragma_update(None, "journal_mode", "wal")?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", "on")?;
+    keeps_statements(conn)
+}
+
+/// Statements are planned once, whatever is bound to them: otherwise SQLite would plan each one with a bound `limit` again
+/// every time it runs.
+fn keeps_statements(conn: Connection) -> Result<Connection> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
 }
@@ -93,8 +100,7 @@ pub(crate) fn reader(path: &Path, caches: Caches) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "cache_size", -caches.reader)?;
-    conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    Ok(conn)
+    keeps_statements(conn)
 }
 
 /// Takes the write lock at once, so that no command finds out halfway that it cannot write.

@@ -322,6 +322,7 @@ store_suite! {
         publishing_is_the_fence,
         the_same_message_of_two_events_is_taken_in_once_and_found_once,
         a_notification_that_is_refused_is_listed_and_all_the_others_go,
+        in_a_large_batch_each_gets_its_own_answer_and_events_of_one_entity_keep_their_order,
         what_kept_an_event_is_written_down_and_counted_only_if_it_was_its_own,
         an_outbox_has_one_reader_until_its_time_is_up,
         a_schedule_is_claimed_at_its_time_and_published_by_who_holds_it,

@@ -6,9 +6,10 @@ use crate::{
 };
 use domain::pair::{Copied, Table, Value, change::Row};
 use rusqlite::{
-    Connection, ToSql, params,
+    CachedStatement, Connection, ToSql, params,
     types::{ToSqlOutput, ValueRef},
 };
+use std::collections::HashSet;
 
 /// The version of the file's schema whose columns these are. A newer machine takes the rows of an older one, never the
 /// other way round.
@@ -45,7 +46,7 @@ pub(super) fn value(value: ValueRef<'_>) -> Value {
 }
 
 /// A key in one spelling, to find it again by.
-pub(super) fn key_text(key: &Value) -> Vec<u8> {
+fn key_text(key: &Value) -> Vec<u8> {
     match key {
         Value::Integer(n) => n.to_be_bytes().to_vec(),
         Value::Text(bytes) | Value::Blob(bytes) => bytes.clone(),
@@ -117,11 +118,46 @@ fn cells(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         .collect()
 }
 
-/// The row with this key, if it is there.
-pub(super) fn row(conn: &Connection, table: Table, key: &Value) -> Result<Option<Row>> {
-    let mut image = conn.prepare_cached(statements(table).image)?;
-    let mut found = image.query(params![Bound(key), Bound(key), 1])?;
-    Ok(found.next()?.map(cells).transpose()?)
+/// Reads rows one by one, of tables that come in any order: each statement is looked up once.
+pub(super) struct Images<'c> {
+    conn: &'c Connection,
+    statements: [Option<CachedStatement<'c>>; Table::ALL.len()],
+}
+
+impl<'c> Images<'c> {
+    pub fn of(conn: &'c Connection) -> Self {
+        Self {
+            conn,
+            statements: Default::default(),
+        }
+    }
+
+    /// The row with this key, if it is there.
+    pub fn row(&mut self, table: Table, key: &Value) -> Result<Option<Row>> {
+        let image = match &mut self.statements[table as usize] {
+            Some(image) => image,
+            not_yet => not_yet.insert(self.conn.prepare_cached(statements(table).image)?),
+        };
+        let mut found = image.query(params![Bound(key), Bound(key), 1])?;
+        Ok(found.next()?.map(cells).transpose()?)
+    }
+}
+
+/// Keys that have come before.
+#[derive(Default)]
+pub(super) struct Seen {
+    numbers: HashSet<(Table, i64)>,
+    texts: HashSet<(Table, Vec<u8>)>,
+}
+
+impl Seen {
+    /// Whether it is new.
+    pub fn insert(&mut self, table: Table, key: &Value) -> bool {
+        match key {
+            Value::Integer(n) => self.numbers.insert((table, *n)),
+            key => self.texts.insert((table, key_text(key))),
+        }
+    }
 }
 
 /// The highest number that was ever given to a row, of each table that numbers its own.

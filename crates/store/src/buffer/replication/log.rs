@@ -1,6 +1,9 @@
 //! The log of changes: what the other machine has not got yet, and letting go of what it has.
 
-use super::{FLOOR, image};
+use super::{
+    FLOOR,
+    image::{self, Images, Seen},
+};
 use crate::{
     Result,
     buffer::{Buffer, Shared, sql},
@@ -8,10 +11,7 @@ use crate::{
 };
 use domain::pair::{Changes, Table, Value};
 use rusqlite::Connection;
-use std::{
-    collections::HashSet,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 /// Lines of the log that are looked at for one answer.
 const PAGE: u32 = 10_000;
@@ -105,7 +105,8 @@ fn since(conn: &Connection, after: i64, head: i64, most: usize) -> Result<Change
     };
     let mut page = conn.prepare_cached(sql::log_page)?;
     let mut lines = page.query([after, i64::from(PAGE)])?;
-    let (mut seen, mut read, mut bytes, mut last) = (HashSet::new(), 0, 0, after);
+    let (mut images, mut seen) = (Images::of(conn), Seen::default());
+    let (mut read, mut bytes, mut last) = (0, 0, after);
     while let Some(line) = lines.next()? {
         if bytes >= most {
             changes.to = last;
@@ -116,10 +117,10 @@ fn since(conn: &Connection, after: i64, head: i64, most: usize) -> Result<Change
             continue;
         };
         let key = image::value(line.get_ref(2)?);
-        if !seen.insert((table, image::key_text(&key))) {
+        if !seen.insert(table, &key) {
             continue;
         }
-        match image::row(conn, table, &key)? {
+        match images.row(table, &key)? {
             Some(row) => {
                 bytes += row.iter().map(Value::weight).sum::<usize>();
                 changes.rows.push((table, row));

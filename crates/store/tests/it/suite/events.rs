@@ -251,6 +251,42 @@ pub async fn a_notification_that_is_refused_is_listed_and_all_the_others_go(t: &
     assert_eq!(t.claim(lane, 100).await.len(), 15);
 }
 
+pub async fn in_a_large_batch_each_gets_its_own_answer_and_events_of_one_entity_keep_their_order(
+    t: &TestStore,
+) {
+    let lane = t.lane("mail").await;
+    let (entities, rounds) = (60, 5);
+    let new = (0..rounds).flat_map(|_| (0..entities).map(|n| event(&n.to_string())));
+    emit(t, new.collect()).await;
+    let rows = t.store.due_events(None, 1_000).await.unwrap().rows;
+    let shared: Vec<_> = (0..entities).map(|_| notification(lane)).collect();
+    let work = |n: usize| {
+        publish_now(
+            t,
+            &rows[n],
+            vec![shared[n % entities].clone(), notification(lane)],
+        )
+    };
+    let (lost, refused) = (entities + 7, 2 * entities + 11);
+    t.store.publish_events(vec![work(lost)]).await.unwrap();
+    let mut batch: Vec<_> = (0..rows.len()).map(work).collect();
+    batch[refused].notifications[1].submission.content.body = "nul\0".into();
+    let answers = t.store.publish_events(batch).await.unwrap();
+    assert_eq!(answers.len(), entities * rounds);
+    for (n, answer) in answers.iter().enumerate() {
+        let Some(answer) = answer else {
+            assert_eq!(n, lost, "nobody else had this one");
+            continue;
+        };
+        let first_of_its_entity = n < entities && n % entities != lost % entities;
+        assert_eq!(answer[0].is_new(), first_of_its_entity, "{n}");
+        assert_eq!(matches!(answer[1], Ingested::Refused(_)), n == refused, "{n}");
+        assert_eq!(answer[1].is_new(), n != refused, "{n}");
+    }
+    assert!(due(t).await.is_empty());
+    assert_eq!(t.claim(lane, 1_000).await.len(), entities + entities * rounds - 1);
+}
+
 pub async fn what_kept_an_event_is_written_down_and_counted_only_if_it_was_its_own(t: &TestStore) {
     emit(
         t,
