@@ -113,7 +113,8 @@ impl Server {
         set("synchronous_commit", durable);
         if for_use != Use::Migrate {
             // Every statement goes by an index, on tables that grow from nothing while the statistics still say
-            // "empty". The plan that is right at any size is forced: index scans and nested loops.
+            // "empty". The plan that is right at any size is forced: index scans and nested loops, and statements are
+            // written so that no index is walked as a whole (see claim_due.sql).
             for off in ["seqscan", "hashjoin", "mergejoin", "material"] {
                 set(&format!("enable_{off}"), "off");
             }

@@ -1,3 +1,3 @@
 update schedules s set messages = given.messages
 from unnest($1::bigint[], $2::text[]) as given (seq, messages)
-where s.seq = given.seq
+where s.seq = any (array[given.seq])

@@ -5,4 +5,4 @@ set status = given.status, next_attempt_at = coalesce($1::timestamptz, date_trun
   tenant_id = coalesce(nullif(o.tenant_id, 0), (select t.tenant from tenants t where t.name = o.tenant and t.deleted_at is null), 0)
 from unnest($2::bigint[], $3::text[], $4::float8[], $5::integer[], $6::text[]) as given (seq, status, wait, counted, error)
 -- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
-where o.seq = given.seq and coalesce(o.status, '') = 'Pending'
+where o.seq = any (array[given.seq]) and coalesce(o.status, '') = 'Pending'

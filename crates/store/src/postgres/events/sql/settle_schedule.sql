@@ -8,4 +8,4 @@ from unnest(
   $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::float8[], $8::integer[], $9::text[]
 ) as given (seq, token, status, due_at, look_at, look_after, counted, error)
 -- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
-where s.seq = given.seq and s.token = given.token and coalesce(s.status, '') = 'Pending'
+where s.seq = any (array[given.seq]) and s.token = given.token and coalesce(s.status, '') = 'Pending'

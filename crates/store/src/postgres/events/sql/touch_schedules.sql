@@ -3,5 +3,5 @@ update schedules s set next_look_at = coalesce($1::timestamptz, date_trunc('mill
 from unnest($2::integer[], $3::text[], $4::text[]) as given (tenant, entity_type, entity_id)
 -- By the entity: an index of all that is pending, which the bare status would allow, is walked as a whole. What waits of an
 -- entity has an index of its own.
-where s.tenant = given.tenant and s.entity_type = given.entity_type and s.entity_id = given.entity_id
+where s.tenant = any (array[given.tenant]) and s.entity_type = any (array[given.entity_type]) and s.entity_id = any (array[given.entity_id])
   and coalesce(s.status, '') = 'Pending' and s.next_look_at > coalesce($1::timestamptz, date_trunc('milliseconds', now()))

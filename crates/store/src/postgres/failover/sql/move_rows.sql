@@ -4,12 +4,13 @@
 with failing as materialized (
   select lane_id, hold_reason from lanes where lane_id = $2::bigint and hold_reason not in ('operator', 'disabled')
 ), picked as materialized (
-  -- In the order of their rows, as everybody takes locks; what somebody else is at is left to the next time.
+  -- In the order of their rows, as everybody takes locks; what somebody else is at is left to the next time. By their numbers:
+  -- the lane is hidden from the planner, which would walk over all that waits in it (see claim_due.sql).
   select d.seq, given.lane
   from failing
   cross join unnest($3::bigint[], $4::integer[], $5::bigint[]) as given (seq, generation, lane)
-  join due d on d.seq = given.seq
-  where d.generation = given.generation and d.lane = failing.lane_id and d.token is null and d.claims = 0
+  join due d on d.seq = any (array[given.seq])
+  where d.generation = given.generation and d.lane + 0 = $2::bigint and d.token is null and d.claims = 0
     and not d.in_doubt and not d.superseded
     and not given.lane = any (coalesce(d.left_lanes, '{}'))
     and (
@@ -18,14 +19,14 @@ with failing as materialized (
       where r.seq = d.seq and r.generation = d.generation and r.state = 'Ambiguous'
       limit 1
     ) is null
-  order by d.seq
+  order by given.seq
   for update of d skip locked
 ), moved as (
   update due
   set lane = picked.lane, due_at = least(due.due_at, coalesce($1::timestamptz, date_trunc('milliseconds', now()))),
     attempts = 0, unknowns = 0, left_lanes = array_append(coalesce(due.left_lanes, '{}'), $2::bigint)
   from picked
-  where due.seq = picked.seq
+  where due.seq = any (array[picked.seq])
   returning due.seq, due.tenant, due.lane
 ), again as (
   -- Who is still open has its tries again.

@@ -7,7 +7,7 @@ with asked as materialized (
 ), cancelled as (
   delete from due
   using asked
-  where due.seq = asked.seq
+  where due.seq = any (array[asked.seq])
   returning asked.id, due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation, due.attempts,
     due.last_attempt_at
 ), ended as (

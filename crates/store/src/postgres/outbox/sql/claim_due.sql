@@ -42,7 +42,10 @@ set leased_until = (select now from moment) + $5::float8 * interval '1 milliseco
   token = $4::bigint,
   last_attempt_at = (select now from moment)
 from notifications n
-where due.ctid = any ((select places from picked)::tid[]) and n.seq = due.seq
+-- `= any (array[…])` instead of `=` wherever rows are looked up by what other rows say: by an equation the planner may also merge
+-- two whole tables, and does so where this one was empty when it was last looked at. With what waits now each claim would walk
+-- over all of it.
+where due.ctid = any ((select places from picked)::tid[]) and n.seq = any (array[due.seq])
 -- Columns are read by their place.
 returning
   (select now from moment) as now, (select directory_version from moment) as directory_version,

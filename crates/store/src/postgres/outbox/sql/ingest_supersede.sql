@@ -1,8 +1,13 @@
 -- $1 now, $2 this node, $3 tenants, $4 supersede keys, $5 seqs of the new rows, $6 their ids.
 with replaced as (
+  -- By its key, whatever the statistics say (see claim_due.sql): numbers are hidden from the planner.
   delete from due d
   using unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
-  where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
+  cross join lateral (
+    select w.seq from due w where w.tenant = given.tenant and w.supersede_key = given.key and w.seq + 0 < given.seq
+    offset 0
+  ) under_key
+  where d.seq = any (array[under_key.seq])
     -- Somebody who still holds a lease may be sending right now.
     and (d.token is null or d.leased_until is null or d.leased_until <= coalesce($1::timestamptz, date_trunc('milliseconds', now())))
   returning d.seq, d.tenant, d.site, d.lane, d.waiting_since, d.generation, d.attempts, d.last_attempt_at, given.id,
@@ -16,7 +21,7 @@ with replaced as (
     from unnest($3::integer[], $4::text[], $5::bigint[], $6::uuid[]) as given (tenant, key, seq, id)
     cross join lateral (
       select d.seq, d.token, d.leased_until from due d
-      where d.tenant = given.tenant and d.supersede_key = given.key and d.seq < given.seq
+      where d.tenant = given.tenant and d.supersede_key = given.key and d.seq + 0 < given.seq
       offset 0
     ) under_key
     where under_key.token is not null

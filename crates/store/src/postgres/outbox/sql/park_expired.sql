@@ -10,7 +10,7 @@ with overdue as materialized (
 ), gone as (
   delete from due
   using overdue
-  where due.seq = overdue.seq
+  where due.seq = any (array[overdue.seq])
   returning due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation, due.attempts, due.last_attempt_at,
     case when due.token is null then $5::text else $6::text end as error
 ), ended as (

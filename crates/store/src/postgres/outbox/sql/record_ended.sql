@@ -6,7 +6,7 @@ with gone as (
   using unnest(
     $3::bigint[], $4::bigint[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[]
   ) as given (seq, token, status, attempts, code, error, resolved_targets, provider_message_id, provider_code)
-  where due.seq = given.seq and due.token = given.token
+  where due.seq = any (array[given.seq]) and due.token = given.token
   returning due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation,
     due.attempts + given.attempts as attempts, due.last_attempt_at,
     given.status, case when given.status = 'Delivered' then due.code else given.code end as code,

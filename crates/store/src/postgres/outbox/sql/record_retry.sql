@@ -7,7 +7,7 @@ with kept as (
     code = given.code, provider_code = given.provider_code, error = given.error, in_doubt = due.in_doubt or given.in_doubt
   from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::boolean[])
     as given (seq, token, wait, unknowns, code, error, provider_code, in_doubt)
-  where due.seq = given.seq and due.token = given.token
+  where due.seq = any (array[given.seq]) and due.token = given.token
   returning due.seq, due.tenant, due.site, due.generation, due.superseded
 ), counted as (
   insert into stats (bucket, tenant, site, what, writer, n)

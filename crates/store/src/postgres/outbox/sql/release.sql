@@ -2,4 +2,4 @@
 update due
 set leased_until = null, claims = greatest(due.claims - 1, 0), token = null
 from unnest($1::bigint[], $2::bigint[]) as given (seq, token)
-where due.seq = given.seq and due.token = given.token
+where due.seq = any (array[given.seq]) and due.token = given.token

@@ -2,5 +2,5 @@
 update due
 set leased_until = coalesce($1::timestamptz, date_trunc('milliseconds', now())) + $4::float8 * interval '1 millisecond'
 from unnest($2::bigint[], $3::bigint[]) as given (seq, token)
-where due.seq = given.seq and due.token = given.token
+where due.seq = any (array[given.seq]) and due.token = given.token
 returning due.seq, due.token

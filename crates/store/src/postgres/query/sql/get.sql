@@ -12,7 +12,7 @@ select
   d.leased_until, l.lane_id, case when d.seq is not null then l.not_before end as lane_not_before,
   l.provider as lane_provider, l.hold_reason, l.hold_detail, l.hold_by, l.hold_code, l.hold_since, l.next_probe, l.probes
 from notifications n
-left join due d on d.seq = n.seq
+left join due d on d.seq = any (array[n.seq])
 left join outcome o on o.seq = n.seq
 left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
 where n.tenant = $1::integer and n.id = $2::uuid

@@ -3,7 +3,7 @@
 -- `domain::TextFilter` declares them. Words are looked for by the caller, in any script's upper case.
 select n.seq, n.subject, n.recipients::text as recipients, o.resolved_targets::text as resolved_targets, o.provider_message_id
 from notifications n
-left join due d on d.seq = n.seq
+left join due d on d.seq = any (array[n.seq])
 left join outcome o on o.seq = n.seq
 left join lanes l on l.lane_id = coalesce(d.lane, o.lane)
 where n.seq = any ($3::bigint[]) and n.tenant = $2::integer

@@ -20,9 +20,9 @@ with moment as materialized (
   update outcome
   set receipt = best.state, receipt_at = (select now from moment)
   from best
-  where outcome.seq = best.seq and outcome.generation = best.generation and outcome.status || '' = 'Delivered'
+  where outcome.seq = any (array[best.seq]) and outcome.generation = best.generation and outcome.status || '' = 'Delivered'
     and coalesce(array_position(array['accepted', 'failed', 'delivered', 'read'], outcome.receipt), 0) < best.rank
-    and not exists (select from recipient_results r where r.seq = outcome.seq)
+    and not exists (select from recipient_results r where r.seq = any (array[outcome.seq]))
   returning best.tenant, best.notification, best.generation
 )
 delete from receipt_inbox
