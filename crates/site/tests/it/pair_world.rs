@@ -53,13 +53,21 @@ pub struct Machine {
 /// A machine that runs, and starts anew when it has to.
 pub struct Live {
     pub machine: Machine,
-    now: Arc<Mutex<Option<Arc<Agent>>>>,
+    now: Arc<Mutex<Option<(Arc<Agent>, Role)>>>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
 
+/// An agent at work, and what it was started as.
+struct Started {
+    agent: Arc<Agent>,
+    role: Role,
+    unserve: CancellationToken,
+    server: JoinHandle<std::io::Result<()>>,
+}
+
 impl Machine {
-    async fn start(&self) -> (Arc<Agent>, CancellationToken, JoinHandle<std::io::Result<()>>) {
+    async fn start(&self) -> Started {
         let clock = self.clock.clone();
         let options = Options {
             node: self.name.into(),
@@ -82,12 +90,18 @@ impl Machine {
         let handlers = Handlers::default().register(Category::ExternalSystem, Arc::new(self.systems.clone()));
         let site = Site::new(Settings::of(id.clone()), buffer, handlers, clock);
         site.join(pair.clone());
+        let role = pair.role();
         let agent = Arc::new(Agent::start(site).await.unwrap());
         pair.attach(&agent);
         let incoming = server::tcp(peer::listen(self.listen, false, false).unwrap(), None).unwrap();
         let stop = CancellationToken::new();
         let served = peer::serve(incoming, id, key, Arc::new(Host(pair)), stop.clone());
-        (agent, stop, tokio::spawn(served))
+        Started {
+            agent,
+            role,
+            unserve: stop,
+            server: tokio::spawn(served),
+        }
     }
 
     /// It comes back with an empty one.
@@ -100,9 +114,14 @@ impl Machine {
         let (machine, shown, told) = (self.clone(), now.clone(), stop.clone());
         let task = tokio::spawn(async move {
             loop {
-                let (agent, unserve, server) = machine.start().await;
+                let Started {
+                    agent,
+                    role,
+                    unserve,
+                    server,
+                } = machine.start().await;
                 let pair = agent.site.pair().unwrap().clone();
-                *lock(&shown) = Some(agent.clone());
+                *lock(&shown) = Some((agent.clone(), role));
                 let turn = tokio::select! {
                     turn = pair.turned() => Some(turn),
                     () = told.cancelled() => None,
@@ -132,12 +151,16 @@ impl Machine {
 
 impl Live {
     pub fn agent(&self) -> Option<Arc<Agent>> {
-        lock(&self.now).clone()
+        lock(&self.now).clone().map(|(agent, _)| agent)
     }
 
+    /// And was started as that: whose role has just changed is about to end.
     pub fn is(&self, role: Role) -> bool {
-        let found = self.agent().and_then(|agent| Some(agent.site.pair()?.role()));
-        found == Some(role)
+        let now = lock(&self.now).clone();
+        now.is_some_and(|(agent, as_that)| {
+            let found = agent.site.pair().map(|pair| pair.role());
+            as_that == role && found == Some(role)
+        })
     }
 
     pub async fn becomes(&self, role: Role) -> Arc<Agent> {
