@@ -49,15 +49,18 @@ impl DriverProcess {
 }
 
 impl DriverProcess {
-    /// What of its Chromium is still there.
+    /// What of its Chromium is still there. Most of its processes write their name over their environment, and have the
+    /// folder among their arguments instead.
     fn left(&self) -> Vec<String> {
         let mark = format!("{PROFILE}={}\0", self.profile.display());
+        let folder = format!("--user-data-dir={}", self.profile.display());
         let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let ours = all.filter(|process| {
-            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
-            environment
-                .windows(mark.len())
-                .any(|part| part == mark.as_bytes())
+            let says = |file: &str, what: &str| {
+                let text = std::fs::read(process.path().join(file)).unwrap_or_default();
+                text.windows(what.len()).any(|part| part == what.as_bytes())
+            };
+            says("environ", &mark) || says("cmdline", &folder)
         });
         ours.map(|process| process.file_name().to_string_lossy().into_owned())
             .collect()
