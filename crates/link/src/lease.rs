@@ -44,10 +44,10 @@ pub struct PairReport {
 }
 
 impl PairReport {
-    /// How much of the lease was left; none where none is held or needed.
+    /// How much of the lease was left, the second that had begun included; none where none is held or needed.
     pub fn lease_seconds(&self) -> Option<u64> {
         let needed = self.lease_by.is_some() && u128::from(self.lease_ms) <= LONGEST_LEASE.as_millis();
-        needed.then_some(self.lease_ms / 1000)
+        needed.then_some(self.lease_ms.div_ceil(1000))
     }
 }
 

@@ -124,7 +124,7 @@ fn buffer(site: &Site) -> String {
 async fn waiting(site: &Site) -> Result<String, Problem> {
     let waiting = site.buffer.waiting(None, 0, SHOWN).await?;
     let mut html = format!("<h2>Waiting ({})</h2>", site.buffer.depth().waiting());
-    html.push_str("<table><tr><th>Id</th><th>For</th><th>Tries</th><th>Due</th><th>Why</th><th></th></tr>");
+    html.push_str("<table><tr><th>Id</th><th>For</th><th>Retries</th><th>Due</th><th>Why</th><th></th></tr>");
     for m in &waiting {
         let _ = write!(
             html,
@@ -151,7 +151,7 @@ async fn parked_here(site: &Site) -> Result<String, Problem> {
     let parked = site.parked(&page).await?;
     let mut html = format!("<h2>Parked ({})</h2>", parked.total);
     html.push_str(
-        "<table><tr><th>Id</th><th>For</th><th>What</th><th>Tries</th><th>Since</th><th>Why</th></tr>",
+        "<table><tr><th>Id</th><th>For</th><th>What</th><th>Retries</th><th>Since</th><th>Why</th></tr>",
     );
     for m in &parked.messages {
         let _ = write!(
@@ -183,9 +183,7 @@ async fn events(site: &Site, followed: &str) -> Result<String, Problem> {
     );
     html.push_str("<table><tr><th>At</th><th>What</th><th>For</th><th>Message</th><th>Detail</th></tr>");
     for e in &events {
-        let about = e
-            .message
-            .map_or_else(|| format!("{} messages", e.n), |id| id.to_string());
+        let about = e.message.map_or_else(|| how_many(e.n), |id| id.to_string());
         let by = e.actor.as_deref().map(|a| format!("by {a} ")).unwrap_or_default();
         let _ = write!(
             html,
@@ -249,6 +247,13 @@ fn link(state: Option<LinkState>, now: Timestamp) -> String {
             escaped(&why)
         ),
         None => "<span class=\"bad\">No central is configured.</span> Notifications stay here.".into(),
+    }
+}
+
+fn how_many(n: u64) -> String {
+    match n {
+        1 => "1 message".to_owned(),
+        n => format!("{n} messages"),
     }
 }
 

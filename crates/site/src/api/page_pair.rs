@@ -3,10 +3,13 @@
 use super::page::escaped;
 use crate::pair::{LeaseBy, MOST_COUNTED, PairStatus};
 use domain::{Timestamp, pair::Role, retry};
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
-    let ago = |at: Timestamp| retry::human(std::time::Duration::from_secs(now.since(at).as_secs()));
+    let heard = |at: Timestamp| match now.since(at).as_secs() {
+        0 => "Heard just now".to_owned(),
+        seconds => format!("Heard last {} ago", retry::human(Duration::from_secs(seconds))),
+    };
     let mut html = String::from("<h2>Two machines</h2>");
     let _ = match status.role {
         Role::Active => write!(
@@ -26,9 +29,9 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
     let _ = match (&other.trouble, other.last_contact_at) {
         (Some(why), Some(at)) => write!(
             html,
-            "<p class=\"bad\">{name} cannot be asked: {}. Heard last {} ago.</p>",
+            "<p class=\"bad\">{name} cannot be asked: {}. {}.</p>",
             escaped(why),
-            ago(at)
+            heard(at)
         ),
         (Some(why), None) => write!(
             html,
@@ -37,13 +40,13 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         ),
         (None, Some(at)) => write!(
             html,
-            "<p>{name} is {}. Heard last {} ago.</p>",
+            "<p>{name} is {}. {}.</p>",
             match other.role {
                 Some(Role::Active) => "active",
                 Some(Role::Standby) => "the standby",
                 None => "there",
             },
-            ago(at)
+            heard(at)
         ),
         (None, None) => write!(html, "<p>{name} has not been asked yet.</p>"),
     };
@@ -61,7 +64,8 @@ pub(super) fn shown(status: &PairStatus, now: Timestamp) -> String {
         } else {
             ""
         };
-        let _ = write!(html, "<p>{own}{more} messages are on this machine alone.</p>");
+        let words = if own == 1 { "message is" } else { "messages are" };
+        let _ = write!(html, "<p>{own}{more} {words} on this machine alone.</p>");
     }
     if let Some(why) = &status.unrelieved {
         let _ = write!(
@@ -90,15 +94,19 @@ fn lease(status: &PairStatus) -> String {
         );
     }
     match status.lease {
-        Some((LeaseBy::Standby, left)) => format!(
-            "<p>The standby gave the lease; {} s are left.</p>",
-            left.as_secs()
-        ),
+        Some((LeaseBy::Standby, left)) => {
+            format!("<p>The standby gave the lease, for {} s more.</p>", begun(left))
+        }
         Some((LeaseBy::Witness, left)) => {
-            format!("<p>Central gave the lease; {} s are left.</p>", left.as_secs())
+            format!("<p>Central gave the lease, for {} s more.</p>", begun(left))
         }
         Some((LeaseBy::Nobody, _)) | None => String::new(),
     }
+}
+
+/// Seconds, the one that has begun included.
+fn begun(left: Duration) -> u128 {
+    left.as_millis().div_ceil(1_000)
 }
 
 /// How far the copy is.

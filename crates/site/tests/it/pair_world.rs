@@ -53,12 +53,14 @@ pub struct Machine {
 /// A machine that runs, and starts anew when it has to.
 pub struct Live {
     pub machine: Machine,
-    now: Arc<Mutex<Option<(Arc<Agent>, Role)>>>,
+    now: Arc<Mutex<Option<Shown>>>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
 
-/// An agent at work, and what it was started as.
+/// The agent at work, and what it was started as.
+type Shown = (Arc<Agent>, Role);
+
 struct Started {
     agent: Arc<Agent>,
     role: Role,

@@ -54,7 +54,7 @@ pub const POLL_INTERVAL: Key = Key::new(
 pub const BATCH_SIZE: Key = Key::new(
     "events.batch_size",
     "a number from 1 to 1000",
-    "How many events are published in one transaction; in a backlog of short ones up to four times as many.",
+    "How many events are published in one transaction; in a backlog of short ones up to eight times as many.",
 );
 pub const MAX_ATTEMPTS: Key = Key::new(
     "events.max_attempts",
