@@ -70,14 +70,14 @@ async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
         &shown,
         &[
             "<span class=\"good\">active</span>",
-            "north-b is the standby. Heard last ",
-            "The standby gave the lease; ",
+            "north-b is the standby. Heard ",
+            "The standby gave the lease, for ",
         ],
     );
     let shown = text(standby, "/").await;
     has_all_of(
         &shown,
-        &["the <strong>standby</strong>", "north-a is active. Heard last "],
+        &["the <strong>standby</strong>", "north-a is active. Heard "],
     );
     for (agent, is_active) in [(active, 1.0), (standby, 0.0)] {
         assert_eq!(gauge(agent, "waypost_site_active", "").await, is_active);
@@ -136,7 +136,7 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
     let shown = text(&standby, "/").await;
     has_all_of(
         &shown,
-        &["north-a cannot be asked", "1 messages are on this machine alone"],
+        &["north-a cannot be asked", "1 message is on this machine alone"],
     );
     is_a("Active", &standby).await;
     has_lease("Central", &standby).await;
@@ -146,7 +146,7 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
         &[
             "<span class=\"good\">active</span>",
             "cannot be asked",
-            "Central gave the lease; ",
+            "Central gave the lease, for ",
         ],
     );
     assert_eq!(gauge(&standby, "waypost_site_active", "").await, 1.0);
