@@ -20,7 +20,7 @@ const WARM_UP: u64 = 100;
 /// How often the buffer's gauge, which costs nothing, is looked at.
 const LOOK: Duration = Duration::from_millis(1);
 /// A backlog that takes longer than this will never arrive.
-const PATIENCE: Duration = Duration::from_secs(900);
+const EMPTIED_WITHIN: Duration = Duration::from_secs(900);
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let ingest = enqueue::ours(bench, Callers::Bulk).await?.per_second;
@@ -75,7 +75,7 @@ async fn until_empty(running: &Running) -> anyhow::Result<Rate> {
             tokio::time::sleep(LOOK).await;
         }
     };
-    tokio::time::timeout(PATIENCE, emptied)
+    tokio::time::timeout(EMPTIED_WITHIN, emptied)
         .await
         .context("the backlog did not reach central")?;
     Ok(watch.stop(rows))

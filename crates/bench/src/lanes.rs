@@ -18,7 +18,7 @@ const LANES: u64 = 5_000;
 const DEAD: u64 = 10;
 /// Messages in each lane.
 const EACH: u64 = 4;
-const PATIENCE: Duration = Duration::from_secs(300);
+const DRAINED_WITHIN: Duration = Duration::from_secs(300);
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let clean = measure(bench, false).await?;
@@ -57,7 +57,7 @@ async fn measure(bench: &Bench, with_dead: bool) -> anyhow::Result<f64> {
     rig.start();
     while rig.seen.delivered() < alive {
         ensure!(
-            start.elapsed() < PATIENCE,
+            start.elapsed() < DRAINED_WITHIN,
             "{} of {alive} messages arrived",
             rig.seen.delivered()
         );

@@ -21,7 +21,7 @@ use tokio::time::MissedTickBehavior;
 const MESSAGES: u64 = 200;
 const WARM_UP: u64 = 100;
 const EVERY: Duration = Duration::from_millis(50);
-const PATIENCE: Duration = Duration::from_secs(10);
+const DELIVERED_WITHIN: Duration = Duration::from_secs(10);
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let limit = limit(bench).await?;
@@ -77,7 +77,7 @@ pub async fn ours(bench: &Bench) -> anyhow::Result<Latencies> {
 
 /// Waits for it, but not for ever.
 async fn until(so: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + DELIVERED_WITHIN;
     while !so() && Instant::now() < end {
         tokio::time::sleep(EVERY).await;
     }

@@ -20,7 +20,7 @@ const TURN: u64 = 5_000;
 const APART: Duration = Duration::from_secs(5);
 /// The time with the reader is cut into so many parts; the last quarter of them counts.
 const PARTS: u32 = 20;
-const PATIENCE: Duration = Duration::from_secs(60);
+const DELIVERED_WITHIN: Duration = Duration::from_secs(60);
 
 enum Open {
     Postgres(postgres::Reader),
@@ -129,7 +129,7 @@ impl Traffic<'_> {
             self.load.fill(&self.rig.central, TURN, |_| {}).await?;
             self.sent += TURN;
             while self.rig.seen.delivered() < self.sent {
-                ensure!(turn.elapsed() < PATIENCE, "messages were not delivered");
+                ensure!(turn.elapsed() < DELIVERED_WITHIN, "messages were not delivered");
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             flow.messages += TURN;

@@ -23,7 +23,7 @@ const MOST: f64 = 64.0;
 /// How often central is asked what the site said last.
 const LOOK: Duration = Duration::from_millis(500);
 /// A backlog that takes longer than this will never arrive.
-const PATIENCE: Duration = Duration::from_secs(1800);
+const EMPTIED_WITHIN: Duration = Duration::from_secs(1800);
 
 /// Peaks, in MiB.
 struct Peaks {
@@ -65,7 +65,7 @@ async fn peaks(bench: &Bench, rows: u64) -> anyhow::Result<Peaks> {
         }
         anyhow::Ok(())
     };
-    tokio::time::timeout(PATIENCE, emptied)
+    tokio::time::timeout(EMPTIED_WITHIN, emptied)
         .await
         .context("the backlog did not reach central")??;
     let forwarding = peak::of(process)?;

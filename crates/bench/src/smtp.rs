@@ -29,7 +29,7 @@ const SINK: &str = "/usr/sbin/smtp-sink";
 const SOURCE: &str = "/usr/sbin/smtp-source";
 /// Sessions of the classic tool, and of ours.
 const SESSIONS: u32 = 16;
-const PATIENCE: Duration = Duration::from_secs(5);
+const LISTENING_WITHIN: Duration = Duration::from_secs(5);
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     if !(Path::new(SINK).exists() && Path::new(SOURCE).exists()) {
@@ -84,7 +84,7 @@ async fn start_sink() -> anyhow::Result<(SocketAddr, Child)> {
         .kill_on_drop(true)
         .spawn()
         .context("cannot start smtp-sink")?;
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + LISTENING_WITHIN;
     while TcpStream::connect(address).await.is_err() {
         ensure!(Instant::now() < end, "smtp-sink does not listen");
         tokio::time::sleep(Duration::from_millis(20)).await;

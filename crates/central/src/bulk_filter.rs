@@ -4,7 +4,7 @@
 //! on more than somebody was asked about.
 
 use crate::jobs::Action;
-use domain::{Channel, Status, TextFilter, TextFilters, Timestamp};
+use domain::{Channel, IdRange, Status, TextFilter, TextFilters, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeMap};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub struct BulkFilter {
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     pub keyword: Option<String>,
+    /// The id or its beginning, where what was looked for turned out to be one.
+    pub id: Option<String>,
     /// Only those that a bulk action may go by are kept.
     pub by: TextFilters,
     /// Only rows that stood like this at that moment and have since. Set when they are counted, so that a job is about what
@@ -41,16 +43,15 @@ impl BulkFilter {
             from: self.from,
             to: self.to,
             keyword: self.keyword,
+            ids: self.id.as_deref().and_then(IdRange::of),
             by: self.by,
             ..Filter::default()
         };
-        match (action, self.as_of) {
-            // What waits has not ended: what came in later is left out by when it came.
-            (Action::Cancel, Some(as_of)) => {
-                let later = as_of + Duration::from_millis(1);
-                filter.to = Some(filter.to.map_or(later, |to| to.min(later)));
-            }
-            (_, as_of) => filter.ended_by = as_of,
+        filter.ended_by = self.as_of;
+        // What waits has not ended: what came in later is left out by when it came.
+        if let (Action::Cancel, Some(as_of)) = (action, self.as_of) {
+            let later = as_of + Duration::from_millis(1);
+            filter.to = Some(filter.to.map_or(later, |to| to.min(later)));
         }
         filter
     }
@@ -72,6 +73,9 @@ impl Serialize for BulkFilter {
         }
         if let Some(keyword) = &self.keyword {
             map.serialize_entry("q", keyword)?;
+        }
+        if let Some(id) = &self.id {
+            map.serialize_entry("id", id)?;
         }
         for (one, text) in self.by.given().filter(|(one, _)| one.bulk) {
             map.serialize_entry(one.name, text)?;
@@ -100,6 +104,13 @@ impl BulkFilter {
             "to" => self.to = serde_json::from_value(value).map_err(wrong)?,
             "asOf" => self.as_of = serde_json::from_value(value).map_err(wrong)?,
             "q" => self.keyword = serde_json::from_value(value).map_err(wrong)?,
+            "id" => {
+                let id: String = serde_json::from_value(value).map_err(wrong)?;
+                if IdRange::of(&id).is_none() {
+                    return Err("id: is no id".to_owned());
+                }
+                self.id = Some(id);
+            }
             other => match TextFilter::in_bulk().find(|one| one.name == other) {
                 Some(one) => self.by.set(one, serde_json::from_value(value).map_err(wrong)?),
                 None => return Err(format!("unknown field `{other}`")),
@@ -129,19 +140,23 @@ mod tests {
         assert_eq!(waiting.status, [Status::Pending, Status::Retrying]);
         assert_eq!(
             (waiting.to, waiting.ended_by),
-            (Some(Timestamp::from_millis(1001)), None)
+            (Some(Timestamp::from_millis(1001)), Some(as_of))
         );
     }
 
     #[test]
     fn a_filter_kept_by_any_version_is_read_and_one_that_is_not_understood_is_refused() {
-        let kept =
-            r#"{"type":"Email","from":"2026-01-01T00:00:00.000Z","q":"pump","site":"north","errorCode":"X"}"#;
+        let kept = r#"{"type":"Email","from":"2026-01-01T00:00:00.000Z","q":"pump","site":"north","errorCode":"X","id":"0198f3c2"}"#;
         let filter: BulkFilter = serde_json::from_str(kept).unwrap();
         assert_eq!(filter.by.site.as_deref(), Some("north"));
         let again = serde_json::to_string(&filter).unwrap();
         assert_eq!(serde_json::from_str::<BulkFilter>(&again).unwrap(), filter);
-        for newer in [r#"{"colour":"red"}"#, r#"{"receipt":"read"}"#, r#"{"site":7}"#] {
+        for newer in [
+            r#"{"colour":"red"}"#,
+            r#"{"receipt":"read"}"#,
+            r#"{"site":7}"#,
+            r#"{"id":"pump"}"#,
+        ] {
             serde_json::from_str::<BulkFilter>(newer).unwrap_err();
         }
     }

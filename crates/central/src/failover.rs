@@ -3,7 +3,8 @@
 //! Leaves to others: which rows may leave and that each lane has them once (`store::failover`), holding and probing lanes
 //! (`dispatcher`), finding out that there is something to do (`chores`).
 //! Always true: new messages go to the first provider of the order, also while it is held, and leave it from there; so
-//! the first of them is the probe that finds it well again, and then they stay.
+//! the first of them is the probe that finds it well again, and then they stay. What a provider would not send at this hour is
+//! not sent at this hour by another.
 
 use crate::{
     changes::{Change, Changes},
@@ -11,8 +12,10 @@ use crate::{
     directory::{Directory, LaneAdapter},
     wake::Wake,
 };
-use delivery::{Adapter, Kind};
-use domain::{Actor, Channel, Content, LaneId, ProviderId, Status, TenantId, lock::lock};
+use delivery::{Adapter, Kind, Message};
+use domain::{
+    Actor, Channel, Content, LaneId, NotificationId, ProviderId, Status, TenantId, Timestamp, lock::lock,
+};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex},
@@ -67,6 +70,44 @@ impl Successor {
             None => true,
         };
         self.kind.problems(content).is_empty() && has_template()
+    }
+}
+
+/// The providers of a failing lane's channel.
+#[derive(Default)]
+struct Siblings {
+    /// Who could take over, in their order.
+    successors: Vec<Successor>,
+    /// Of all of them, also of those in trouble.
+    adapters: HashMap<LaneId, Arc<dyn Adapter>>,
+}
+
+impl Siblings {
+    /// Where a row of the failing lane goes next, if anywhere.
+    fn next(&self, from: LaneId, row: &MovableRow, now: Timestamp) -> Option<RowMove> {
+        let to = self.successors.iter().find(|successor| successor.takes(row))?;
+        (!self.keeps_hours(from, row, now)).then_some(RowMove {
+            seq: row.place.seq,
+            generation: row.generation,
+            to: to.lane,
+        })
+    }
+
+    /// Whether one that has had the row would not send it at this hour. The next one may know of no hours.
+    fn keeps_hours(&self, from: LaneId, row: &MovableRow, now: Timestamp) -> bool {
+        let message = Message {
+            id: NotificationId::mint(),
+            content: Box::new(row.content.clone()),
+            targets: vec![],
+            site: None,
+            created_at: now,
+            trace: None,
+            unsubscribe: None,
+        };
+        let had_it = row.left.iter().chain([&from]);
+        had_it
+            .filter_map(|lane| self.adapters.get(lane))
+            .any(|adapter| adapter.not_before(&message, now).is_some())
     }
 }
 
@@ -173,7 +214,7 @@ impl FailoverService {
         if failing.probe_due {
             self.wake.look();
         }
-        let successors = self.successors(failing).await?;
+        let siblings = self.siblings(failing).await?;
         let mut after = lock(&self.places).remove(&from);
         let mut to = BTreeSet::new();
         for _ in 0..LOOKS_PER_SWEEP {
@@ -182,7 +223,11 @@ impl FailoverService {
             if let (false, [_, others @ ..]) = (kept_for_probe, rows) {
                 (rows, kept_for_probe) = (others, true);
             }
-            let moves: Vec<_> = rows.iter().filter_map(|row| next(&successors, row)).collect();
+            let now = found.now.unwrap_or(Timestamp::EPOCH);
+            let moves: Vec<_> = rows
+                .iter()
+                .filter_map(|row| siblings.next(from, row, now))
+                .collect();
             left.stuck |= moves.len() < rows.len();
             if !moves.is_empty() {
                 let moved = self.store.move_rows(from, moves).await?;
@@ -204,25 +249,29 @@ impl FailoverService {
         Ok(left)
     }
 
-    /// Who could take over, in their order. Whoever is held, for whatever reason, could not.
-    async fn successors(&self, failing: &FailingLane) -> store::Result<Vec<Successor>> {
-        let mut successors = vec![];
+    /// Whoever is held, for whatever reason, could not take over.
+    async fn siblings(&self, failing: &FailingLane) -> store::Result<Siblings> {
+        let mut siblings = Siblings::default();
         for p in self.providers.providers(failing.tenant).await? {
-            let usable = p.provider.enabled && p.hold.is_none() && p.lane != failing.lane;
-            if !usable || p.provider.channel != failing.channel {
+            if p.provider.channel != failing.channel {
                 continue;
             }
             let entry = self.directory.lane(p.lane, Some(p.version)).await?;
+            let LaneAdapter::Ready(adapter) = &entry.adapter else {
+                continue;
+            };
+            siblings.adapters.insert(p.lane, adapter.clone());
+            let usable = p.provider.enabled && p.hold.is_none() && p.lane != failing.lane;
             let kind = self.directory.registry().get(&p.provider.kind);
-            if let (Some(kind), LaneAdapter::Ready(adapter)) = (kind, &entry.adapter) {
-                successors.push(Successor {
+            if let (true, Some(kind)) = (usable, kind) {
+                siblings.successors.push(Successor {
                     lane: p.lane,
                     kind: kind.clone(),
                     adapter: adapter.clone(),
                 });
             }
         }
-        Ok(successors)
+        Ok(siblings)
     }
 
     fn tell(&self, moved: &[MovedRow]) {
@@ -252,14 +301,4 @@ impl FailoverService {
         self.wake.lanes(lanes.iter().copied());
         self.signals.announce(Signal::Lanes(lanes));
     }
-}
-
-/// Where a row goes next, if anywhere.
-fn next(successors: &[Successor], row: &MovableRow) -> Option<RowMove> {
-    let to = successors.iter().find(|successor| successor.takes(row))?;
-    Some(RowMove {
-        seq: row.place.seq,
-        generation: row.generation,
-        to: to.lane,
-    })
 }

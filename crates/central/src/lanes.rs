@@ -2,18 +2,12 @@
 
 use crate::directory::Directory;
 use domain::{
-    AuditKind, AuditStatus, TenantId, Timestamp,
+    TenantId, Timestamp,
     lane_report::{LaneFacts, LaneReport, LastAttempts},
 };
 use std::{collections::HashMap, time::Duration};
-use store::{
-    Store,
-    outbox::Lane,
-    query::{AuditFilter, Page},
-};
+use store::{Store, outbox::Lane};
 
-/// The newest attempts of a tenant that are looked at, over all its lanes.
-const ATTEMPTS_LOOKED_AT: u32 = 200;
 /// How a lane did longer ago than this says nothing about how it does.
 const LATELY: Duration = Duration::from_secs(3600);
 
@@ -40,8 +34,8 @@ pub async fn now(
         .into_iter()
         .map(|provider| (provider.lane, provider.provider.limits.per_second))
         .collect();
-    let mut last = last_attempts(store, tenant, now).await?;
     let lanes = store.lanes(tenant).await?;
+    let mut last = last_attempts(store, tenant, &lanes, now).await?;
     let mut all = Vec::with_capacity(lanes.len());
     for lane in lanes {
         let sealed = directory.sealed(lane.lane).await?;
@@ -70,26 +64,16 @@ pub async fn now(
 async fn last_attempts(
     store: &dyn Store,
     tenant: TenantId,
+    lanes: &[Lane],
     now: Timestamp,
 ) -> store::Result<HashMap<String, LastAttempts>> {
-    let filter = AuditFilter {
-        from: Some(now - LATELY),
-        kind: Some(AuditKind::NotifyDeliver),
-        status: Some(AuditStatus::Attempted),
-        ..AuditFilter::default()
-    };
-    let page = Page {
-        limit: ATTEMPTS_LOOKED_AT,
-        after: None,
-    };
+    let providers: Vec<String> = lanes.iter().map(|lane| lane.provider.clone()).collect();
     let mut by_provider: HashMap<String, LastAttempts> = HashMap::new();
-    for row in store.audit(tenant, &filter, page).await?.rows {
-        if let Some(provider) = row.target {
-            by_provider
-                .entry(provider)
-                .or_default()
-                .add(row.code, row.provider_code);
-        }
+    for made in store.last_attempts(tenant, &providers, now - LATELY).await? {
+        by_provider
+            .entry(made.provider)
+            .or_default()
+            .add(made.code, made.provider_code);
     }
     Ok(by_provider)
 }

@@ -23,6 +23,7 @@ pub mod operator;
 pub mod providers;
 pub mod purge;
 pub mod receipts;
+pub mod search;
 pub mod secrets;
 pub mod sites;
 pub mod suppressions;

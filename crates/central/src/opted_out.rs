@@ -26,6 +26,7 @@ pub(crate) fn entry(
         topic: match found.of {
             OptOutOf::Everything => None,
             OptOutOf::SuchMessages => about(),
+            OptOutOf::Topic => Some(about()?),
         },
         reason: format!("opted out, as the provider says ({})", found.code),
         source: SuppressionSource::Receipt,
@@ -53,5 +54,51 @@ pub(crate) fn entries(
             .iter()
             .filter_map(|report| of(&report.address, report.result.as_ref().err()?))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Channel, EventId, event::EventOrigin};
+
+    const KNOWN: &[OptOut] = &[
+        OptOut::everything("17"),
+        OptOut::such_messages("131050"),
+        OptOut::topic("9"),
+    ];
+
+    #[test]
+    fn who_wants_no_advertisements_is_kept_from_messages_like_this_one_and_from_no_other() {
+        let plain = Content {
+            channel: Some(Channel::Sms),
+            ..Content::default()
+        };
+        let of_an_event = Content {
+            event: Some(Box::new(EventOrigin {
+                event_type: "sale.begun".into(),
+                event_id: EventId::mint(),
+                topic: None,
+                correlation_id: None,
+                template: "1".into(),
+                template_name: None,
+                template_version: 1,
+                critical: false,
+            })),
+            ..plain.clone()
+        };
+        let topic = |code: &str, content: &Content| {
+            entry(KNOWN, Some(code), "+919876543210", content).map(|entry| entry.topic)
+        };
+        let sale = Some("sale.begun".to_owned());
+        for (code, without, with) in [
+            ("17", Some(None), Some(None)),
+            ("131050", Some(None), Some(sale.clone())),
+            ("9", None, Some(sale)),
+            ("2", None, None),
+        ] {
+            assert_eq!(topic(code, &plain), without, "{code}");
+            assert_eq!(topic(code, &of_an_event), with, "{code}");
+        }
     }
 }

@@ -12,8 +12,10 @@ pub struct OptOut {
 pub enum OptOutOf {
     /// Anything from us over this channel.
     Everything,
-    /// What is about the same, where the message says what it is about.
+    /// What is about the same, where the message says what it is about; else anything.
     SuchMessages,
+    /// What is about the same, and nothing where the message does not say what it is about: other messages reach them.
+    Topic,
 }
 
 impl OptOut {
@@ -28,6 +30,13 @@ impl OptOut {
         Self {
             code,
             of: OptOutOf::SuchMessages,
+        }
+    }
+
+    pub const fn topic(code: &'static str) -> Self {
+        Self {
+            code,
+            of: OptOutOf::Topic,
         }
     }
 

@@ -82,6 +82,10 @@ impl Setting {
         Self::new(name, SettingType::Number, help)
     }
 
+    pub fn boolean(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, SettingType::Boolean, help)
+    }
+
     pub fn duration(name: &'static str, help: &'static str) -> Self {
         Self::new(name, SettingType::Duration, help)
     }

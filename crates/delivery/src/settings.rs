@@ -71,6 +71,11 @@ impl Values {
         self.0.get(name).and_then(Value::as_u64)
     }
 
+    /// Whether it is switched on.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or_default()
+    }
+
     pub fn duration(&self, name: &str) -> Option<Duration> {
         self.text(name).and_then(|text| retry::parse_human(text).ok())
     }
@@ -115,6 +120,8 @@ pub(crate) fn redactor(described: &[Setting], values: &Values) -> Redactor {
             },
             (_, Some(text)) => {
                 redactor.hide(text);
+                // A key that logs in by itself.
+                redactor.hide_exact(STANDARD.encode(format!("{}:", text.trim())));
                 // As a login by Basic carries it.
                 for user in USER_SETTINGS.iter().filter_map(|name| values.text(name)) {
                     redactor.hide_exact(STANDARD.encode(format!("{user}:{text}")));
@@ -186,7 +193,7 @@ fn fit(kind: &SettingType, value: &Value) -> Result<Value, String> {
 }
 
 /// `a, b or c`
-fn either(words: &[&str]) -> String {
+pub(crate) fn either(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [one] => (*one).to_owned(),

@@ -91,13 +91,6 @@ names!(
     }
 );
 
-impl OperationEvent {
-    /// Whether it was an attempt on the far end.
-    pub fn is_attempt(self) -> bool {
-        !matches!(self, Self::Queued | Self::Retry | Self::Discard)
-    }
-}
-
 /// One thing that happened to a cached call or write at a site, and how it stands after that. Of a notification only
 /// what central cannot know otherwise: that it was parked there, and what came of that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

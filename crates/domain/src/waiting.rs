@@ -125,7 +125,8 @@ pub fn why(facts: WaitFacts<'_>) -> Waiting {
         return Waiting {
             reason: WaitReason::Held,
             detail: Some(detail),
-            until: hold.next_probe,
+            // What is not due is not what the lane is probed with.
+            until: hold.next_probe.map(|probe| probe.max(due_at)),
         };
     }
     if let Some(why) = facts.sealed {
@@ -284,6 +285,21 @@ mod tests {
         };
         assert_eq!(why(facts).until, Some(NOW + 2 * MINUTE));
         assert_eq!(why(facts).reason, WaitReason::Retry);
+    }
+
+    #[test]
+    fn a_row_in_a_held_lane_is_not_tried_before_it_is_due() {
+        let hold = hold();
+        let until = |due_at| {
+            let facts = WaitFacts {
+                due_at,
+                hold: Some(&hold),
+                ..due()
+            };
+            why(facts).until
+        };
+        assert_eq!(until(NOW + 2 * MINUTE), Some(NOW + 2 * MINUTE));
+        assert_eq!(until(NOW), Some(NOW + MINUTE), "the probe");
     }
 
     #[test]

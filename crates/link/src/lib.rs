@@ -23,7 +23,7 @@ mod wire;
 
 pub use address::Address;
 pub use bulk::{BulkDone, BulkStep, ParkedAction, ParkedCount, ParkedFilter};
-pub use client::{LinkClient, Options, WitnessClient};
+pub use client::{LinkClient, Options, StandbyClient, WitnessClient};
 pub use lease::{NOT_HOLDER, PairReport};
 pub use message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,

@@ -3,7 +3,7 @@
 use crate::{
     background::{Due, Purge},
     forwarder::{Forwarder, Forwarding},
-    pair::{OwnRows, Renewing, Watch},
+    pair::{OwnForwarding, OwnRows, Renewing, Watch},
     site::Site,
     telemetry::Reporter,
 };
@@ -36,7 +36,7 @@ impl Agent {
         }
         if site.is_standby() {
             info!(site.id = %site.settings.id, "the site agent runs as the standby: it keeps a copy and sends nothing");
-            return Ok(Self::with_loops(site, Self::start_watch));
+            return Ok(Self::with_loops(site, Self::start_standby));
         }
         match site.pair() {
             Some(pair) => pair.takes_its_own().await?,
@@ -88,6 +88,14 @@ impl Agent {
         };
         start(&agent);
         agent
+    }
+
+    fn start_standby(&self) {
+        self.start_watch();
+        let pair = self.site.pair().cloned();
+        if let Some(forwarding) = pair.and_then(|pair| OwnForwarding::new(pair, self.stop.clone())) {
+            self.keep(forwarding);
+        }
     }
 
     fn start_watch(&self) {

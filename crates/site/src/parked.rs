@@ -74,6 +74,12 @@ impl Site {
         }
     }
 
+    /// Gives a message up that waits.
+    pub async fn discard_waiting(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
+        self.may_act_on(id).await?;
+        self.buffer.discard_waiting(id, actor).await
+    }
+
     /// What both machines of a pair know is acted on by the one that holds the lease.
     async fn may_act_on(&self, id: MessageId) -> store::Result<()> {
         let Some((pair, why)) = self.pair().and_then(|pair| Some((pair, pair.held()?))) else {

@@ -125,6 +125,13 @@ impl NewProvider {
         Err(Error::Conflict(words))
     }
 
+    /// Whether its far end is asked otherwise than before: not where only its name, its order or its limits are new.
+    pub(crate) fn asks_otherwise(&self, old: Option<&Provider>) -> bool {
+        old.is_none_or(|Provider { provider: old, .. }| {
+            (&self.kind, &self.settings, &self.secrets) != (&old.kind, &old.settings, &old.secrets)
+        })
+    }
+
     /// A provider whose lane has rows keeps its channel.
     pub(crate) fn rows_wait(&self, old: &Provider) -> Error {
         let channel = old.provider.channel;

@@ -9,7 +9,7 @@
 
 mod columns;
 
-pub(crate) use columns::{NextLook, as_ingested, kept_error, next_place};
+pub(crate) use columns::{NextLook, as_ingested, extended, kept_error, next_place, sound_due};
 
 use crate::{
     Result,
@@ -22,6 +22,9 @@ use domain::{
     event::ScheduledMessage,
 };
 use std::{fmt::Debug, time::Duration};
+
+/// So many bytes of payloads are read at once, and one payload more.
+pub(crate) const READ_BYTES: usize = 8 << 20;
 
 #[async_trait]
 pub trait Events: Debug + Send + Sync {
@@ -64,7 +67,8 @@ pub trait Events: Debug + Send + Sync {
     /// Of these events, those of whose entity a later event was worked on first that calls them off.
     async fn overtaken(&self, candidates: Vec<MayBeOvertaken>) -> Result<Vec<Overtaken>>;
 
-    /// Adds what a replay made to a published schedule, with its notifications.
+    /// Adds what a replay made to a published schedule, with its notifications: only what is new or takes the place of one
+    /// that was missing, those with a notification first, in the order of the notifications.
     async fn extend_schedule(
         &self,
         schedule: (TenantId, EventId),
@@ -156,6 +160,10 @@ pub struct EventsDue {
     pub now: Timestamp,
     pub directory_version: i64,
     pub rows: Vec<Event>,
+    /// Of these the numbers of those whose ids were there before and are purged.
+    pub spent: Vec<i64>,
+    /// There may be more: as many were found as were asked for, or they are long.
+    pub more: bool,
 }
 
 /// An event as it stands.
@@ -349,6 +357,7 @@ pub struct ScheduleFilter {
     pub entity: Option<(String, String)>,
     /// As stored: Completed is among Published.
     pub status: Option<ScheduleStatus>,
+    pub event_type: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

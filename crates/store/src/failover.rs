@@ -27,7 +27,8 @@ pub trait Failover: Debug + Send + Sync {
     /// The lanes of such channels that are held for trouble of their own: not by an operator, not because they are switched off.
     async fn failing_lanes(&self) -> Result<Vec<FailingLane>>;
     /// The lane's next rows that may leave it, in the order in which they are due: addressed to a channel and not to a
-    /// provider, due or put off by an earlier attempt, without a token or an interrupted claim, and nobody in doubt.
+    /// provider, due or put off by an earlier attempt (but not until certain hours), without a token or an interrupted claim,
+    /// and nobody in doubt.
     async fn movable_rows(&self, lane: LaneId, after: Option<Place>) -> Result<MovableRows>;
     /// Moves rows out of a lane that is still held for trouble of its own, if they still may leave it: uncounted, due at once,
     /// with a fresh budget. Audited row by row. Answers with what was moved.
@@ -62,6 +63,8 @@ pub struct MovableRows {
     pub rows: Vec<MovableRow>,
     /// Where to go on; none at the end of what is due.
     pub next: Option<Place>,
+    /// The store's clock when it looked; none where nothing waits.
+    pub now: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +111,8 @@ impl MovableRows {
             }
             _ => None,
         };
-        Self { rows, next }
+        let now = examined.map(|seen| seen.now);
+        Self { rows, next, now }
     }
 }
 

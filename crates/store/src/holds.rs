@@ -35,6 +35,8 @@ impl FoundLane {
         }
         let by_operator = ask.reason == HoldReason::Operator;
         Ok(match self.held {
+            // A probe that asked nobody has no reason of its own, and somebody has resumed the lane meanwhile.
+            None if !ask.probe_asked() => Holding::Stays(false),
             None => Holding::Set,
             Some(HoldReason::Disabled) if by_operator => return Err(self.switched_off()),
             // A person's hold is not ended by a probe, so it replaces one that would be.

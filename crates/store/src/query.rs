@@ -5,8 +5,8 @@ use crate::{Error, Result, outbox::Lane};
 use async_trait::async_trait;
 use domain::{
     AuditKind, AuditStatus, Channel, LaneId, NotificationId, RecipientResult, RecipientState, Status, Target,
-    TenantId, TextFilters, Timestamp, TrackedOperationId, Transcript, code, kpi::Kpis, search::IdRange,
-    submission::Submission,
+    TenantId, TextFilters, Timestamp, TrackedOperationId, Transcript, code, kpi::Kpis,
+    lane_report::LAST_ATTEMPTS, search::IdRange, submission::Submission,
 };
 use std::{fmt::Debug, time::Duration};
 
@@ -46,8 +46,46 @@ pub trait Queries: Debug + Send + Sync {
     /// The tenant's lanes with their holds and how many rows wait in each (counted up to a bound).
     async fn lanes(&self, tenant: TenantId) -> Result<Vec<Lane>>;
 
+    /// How the newest attempts of each of these providers went since then, newest first: at most [`LAST_ATTEMPTS`] of each. An
+    /// attempt that failed is found whatever the others do; one that delivered if it is among the newest
+    /// [`DELIVERIES_LOOKED_AT`] of the tenant.
+    async fn last_attempts(
+        &self,
+        tenant: TenantId,
+        providers: &[String],
+        since: Timestamp,
+    ) -> Result<Vec<AttemptMade>>;
+
     /// The store's clock.
     async fn now(&self) -> Result<Timestamp>;
+}
+
+/// Deliveries that are looked at to tell how providers do.
+pub const DELIVERIES_LOOKED_AT: u32 = 1_000;
+
+/// An attempt, as far as it tells how its provider does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptMade {
+    pub provider: String,
+    pub at: Timestamp,
+    /// Of its failure.
+    pub code: Option<String>,
+    pub provider_code: Option<String>,
+}
+
+impl AttemptMade {
+    /// Puts together what the log and the deliveries tell.
+    pub(crate) fn newest(mut all: Vec<Self>) -> Vec<Self> {
+        all.sort_by(|one, other| (&one.provider, other.at).cmp(&(&other.provider, one.at)));
+        let mut newest: Vec<Self> = vec![];
+        for made in all {
+            let before = newest.iter().rev().take(LAST_ATTEMPTS);
+            if before.filter(|other| other.provider == made.provider).count() < LAST_ATTEMPTS {
+                newest.push(made);
+            }
+        }
+        newest
+    }
 }
 
 /// The most rows one page looks at.
@@ -150,7 +188,8 @@ pub struct Filter {
     pub ids: Option<IdRange>,
     /// Site, list, provider and others that ask for one text.
     pub by: TextFilters,
-    /// Only rows that had ended, as they are now, at this moment.
+    /// Only rows that had ended, as they are now, at this moment; of rows that wait, those that nobody has sent round again
+    /// since.
     pub ended_by: Option<Timestamp>,
 }
 
@@ -180,6 +219,8 @@ pub struct AuditRow {
     pub kind: AuditKind,
     pub status: AuditStatus,
     pub notification: Option<NotificationId>,
+    /// What the notification is called, while it is kept.
+    pub subject: Option<String>,
     /// The cached call or write of a site it was about.
     pub operation: Option<TrackedOperationId>,
     pub execution: Option<String>,

@@ -39,6 +39,9 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V21__site_categories",
     "V22__replay_jobs",
     "V23__busy_entities",
+    "V24__lane_settings_since",
+    "V25__spent_event_ids",
+    "V27__attempts_by_provider",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -65,6 +68,9 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V21__site_categories",
     "V22__replay_jobs",
     "V23__busy_entities",
+    "V24__lane_settings_since",
+    "V25__spent_event_ids",
+    "V27__attempts_by_provider",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -52,6 +52,14 @@ impl Reply {
     }
 }
 
+type Concerned = Box<dyn Fn(&Message, &Settings) -> bool + Send>;
+
+/// The hours of a far end, and what they are for.
+struct Opens {
+    at: Timestamp,
+    concerned: Concerned,
+}
+
 type Script = Box<dyn FnMut(&Message, &Settings) -> Reply + Send>;
 
 /// What callbacks to a far end of a test have to carry to be believed.
@@ -68,7 +76,7 @@ pub struct FarEnd {
     /// What it says about a receipt that nobody signed.
     says: Arc<Mutex<Option<ReceiptState>>>,
     one_by_one: Arc<AtomicBool>,
-    opens: Arc<Mutex<Option<Timestamp>>>,
+    opens: Arc<Mutex<Option<Opens>>>,
     objects_to: Arc<Mutex<Option<String>>>,
 }
 
@@ -106,7 +114,17 @@ impl FarEnd {
 
     /// Takes nothing before this.
     pub fn opens_at(&self, at: Timestamp) {
-        *lock(&self.opens) = Some(at);
+        self.opens_at_for(at, |_, _| true);
+    }
+
+    /// Takes nothing of this sort before this.
+    pub fn opens_at_for(
+        &self,
+        at: Timestamp,
+        concerned: impl Fn(&Message, &Settings) -> bool + Send + 'static,
+    ) {
+        let concerned = Box::new(concerned);
+        *lock(&self.opens) = Some(Opens { at, concerned });
     }
 
     pub fn script(&self, script: impl FnMut(&Message, &Settings) -> Reply + Send + 'static) {
@@ -318,7 +336,9 @@ impl Adapter for Wire {
         self.far_end.one_by_one.load(Ordering::SeqCst)
     }
 
-    fn not_before(&self, _: &Message, now: Timestamp) -> Option<Timestamp> {
-        lock(&self.far_end.opens).filter(|at| *at > now)
+    fn not_before(&self, message: &Message, now: Timestamp) -> Option<Timestamp> {
+        let opens = lock(&self.far_end.opens);
+        let opens = opens.as_ref().filter(|opens| opens.at > now)?;
+        (opens.concerned)(message, &self.settings).then_some(opens.at)
     }
 }

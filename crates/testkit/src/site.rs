@@ -18,7 +18,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// A site with one parked message, `p1`, and as many more as bulk actions are to find.
+/// A site with one parked message, `p1`, and as many more as bulk actions are to find. `p1` can be retried, `p2` discarded.
 #[derive(Debug, Default)]
 pub struct ASite {
     pub asked: Mutex<Vec<String>>,
@@ -61,7 +61,11 @@ impl SiteCommands for ASite {
 
     async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String> {
         self.note(format!("discard {id} by {by}"));
-        Ok(ParkedActed::WrongState)
+        Ok(if id == "p2" {
+            ParkedActed::Done
+        } else {
+            ParkedActed::WrongState
+        })
     }
 
     async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String> {

@@ -1,63 +1,184 @@
-//! How many connections the HTTP server holds at once. Beyond it new ones are closed unanswered: a program that is out of
-//! file descriptors can neither deliver nor write.
+//! How many connections the HTTP server holds at once, in all and from one address. Beyond it new ones are closed unanswered: a
+//! program that is out of file descriptors can neither deliver nor write.
+//!
+//! Always true: one address takes no more than its share, whoever is behind it; a connection without a request gives its
+//! place up.
 
+use crate::idle::{Activity, Counted, IdleLimit};
 use axum_server::accept::Accept;
+use domain::lock::lock;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::{
+    collections::HashMap,
     future::{Ready, ready},
     io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     pin::Pin,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    sync::{OwnedSemaphorePermit, Semaphore},
 };
+
+/// Connections at once, of whoever they are. Live streams are a good part of them.
+const CONNECTIONS: usize = 2000;
+/// Of those, from one address: an office behind one gateway.
+const PER_ADDRESS: usize = 400;
+/// How long a connection may be there without a request.
+const IDLE: Duration = Duration::from_secs(75);
+
+/// How many connections there may be, and for how long.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub connections: usize,
+    pub per_address: usize,
+    /// Addresses that speak for others and have no share: the machine itself, and proxies in front of it.
+    pub without_share: Vec<IpNet>,
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let (four, six) = (
+            Ipv4Net::new(Ipv4Addr::LOCALHOST, 8),
+            Ipv6Net::new(Ipv6Addr::LOCALHOST, 128),
+        );
+        let loopback = four
+            .ok()
+            .map(IpNet::V4)
+            .into_iter()
+            .chain(six.ok().map(IpNet::V6));
+        Self {
+            connections: CONNECTIONS,
+            per_address: PER_ADDRESS,
+            without_share: loopback.collect(),
+            idle: IDLE,
+        }
+    }
+}
+
+impl Limits {
+    /// The same with proxies in front.
+    pub fn behind(proxies: &[IpNet]) -> Self {
+        let mut limits = Self::default();
+        limits.without_share.extend_from_slice(proxies);
+        limits
+    }
+
+    fn has_share(&self, from: IpAddr) -> bool {
+        !self.without_share.iter().any(|network| network.contains(&from))
+    }
+}
 
 /// Takes a connection if there is a place for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Limited {
-    places: Arc<Semaphore>,
+    limits: Arc<Limits>,
+    taken: Arc<Mutex<Taken>>,
     crowded: Arc<AtomicBool>,
 }
 
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    /// By whose they are; who has none is not in it.
+    by_address: HashMap<IpAddr, usize>,
+}
+
 impl Limited {
-    pub fn to(connections: usize) -> Self {
+    pub fn to(limits: Limits) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(connections)),
+            limits: Arc::new(limits),
+            taken: Arc::default(),
             crowded: Arc::default(),
+        }
+    }
+
+    fn enter(&self, from: IpAddr) -> Option<Place> {
+        let from = from.to_canonical();
+        let share = self.limits.has_share(from).then(|| holder(from));
+        let mut taken = lock(&self.taken);
+        let here = share.map_or(0, |share| taken.by_address.get(&share).copied().unwrap_or(0));
+        if taken.all >= self.limits.connections || here >= self.limits.per_address {
+            return None;
+        }
+        taken.all += 1;
+        if let Some(share) = share {
+            taken.by_address.insert(share, here + 1);
+        }
+        Some(Place {
+            taken: self.taken.clone(),
+            share,
+        })
+    }
+}
+
+/// Whose share an address counts to: who has one IPv6 address has the network it is in.
+fn holder(from: IpAddr) -> IpAddr {
+    match from {
+        IpAddr::V4(_) => from,
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),
+    }
+}
+
+/// A connection's place, as long as it is held.
+#[derive(Debug)]
+struct Place {
+    taken: Arc<Mutex<Taken>>,
+    share: Option<IpAddr>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = lock(&self.taken);
+        taken.all = taken.all.saturating_sub(1);
+        if let Some(share) = self.share
+            && let Some(here) = taken.by_address.get_mut(&share)
+        {
+            *here = here.saturating_sub(1);
+            if *here == 0 {
+                taken.by_address.remove(&share);
+            }
         }
     }
 }
 
 impl<S> Accept<TcpStream, S> for Limited {
     type Stream = Held;
-    type Service = S;
-    type Future = Ready<io::Result<(Held, S)>>;
+    type Service = Counted<S>;
+    type Future = Ready<io::Result<(Held, Counted<S>)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
+        let from = match stream.peer_addr() {
+            Ok(peer) => peer.ip(),
+            Err(gone) => return ready(Err(gone)),
+        };
+        let Some(place) = self.enter(from) else {
             metrics::counter!("waypost_http_refused_total").increment(1);
             if !self.crowded.swap(true, Ordering::Relaxed) {
-                tracing::warn!("too many HTTP connections; further ones are closed at once");
+                tracing::warn!(
+                    "too many HTTP connections, in all or from one address; further ones are closed at once"
+                );
             }
             return ready(Err(io::Error::other("too many connections")));
         };
         self.crowded.store(false, Ordering::Relaxed);
-        let nodelay = stream.set_nodelay(true);
-        ready(nodelay.map(|()| {
-            (
-                Held {
-                    stream,
-                    _place: place,
-                },
-                service,
-            )
-        }))
+        if let Err(error) = stream.set_nodelay(true) {
+            return ready(Err(error));
+        }
+        let activity = Activity::new();
+        let held = Held {
+            stream,
+            idle: IdleLimit::new(activity.clone(), self.limits.idle),
+            _place: place,
+        };
+        ready(Ok((held, Counted::new(service, activity))))
     }
 }
 
@@ -65,7 +186,8 @@ impl<S> Accept<TcpStream, S> for Limited {
 #[derive(Debug)]
 pub(crate) struct Held {
     stream: TcpStream,
-    _place: OwnedSemaphorePermit,
+    idle: IdleLimit,
+    _place: Place,
 }
 
 impl AsyncRead for Held {
@@ -74,6 +196,9 @@ impl AsyncRead for Held {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.idle.poll_over(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
@@ -109,11 +234,19 @@ mod tests {
     use super::*;
     use tokio::net::TcpListener;
 
+    fn limits(connections: usize, per_address: usize) -> Limits {
+        Limits {
+            connections,
+            per_address,
+            ..Limits::default()
+        }
+    }
+
     #[tokio::test]
     async fn a_connection_is_taken_only_while_there_is_a_place_for_it() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let limited = Limited::to(1);
+        let limited = Limited::to(limits(1, 1));
         let connect = async || {
             let near = TcpStream::connect(address).await.unwrap();
             (near, limited.accept(listener.accept().await.unwrap().0, ()).await)
@@ -124,5 +257,36 @@ mod tests {
         drop(first);
         let (_near, third) = connect().await;
         assert!(third.is_ok());
+    }
+
+    #[test]
+    fn one_address_has_its_share_and_a_proxy_has_none() {
+        let mut limits = limits(10, 2);
+        limits.without_share.push("10.0.0.0/24".parse().unwrap());
+        let limited = Limited::to(limits);
+        let enter = |from: &str| limited.enter(from.parse().unwrap());
+        let mut places = vec![];
+        for (from, there_is) in [
+            ("203.0.113.7", true),
+            ("::ffff:203.0.113.7", true),
+            ("203.0.113.7", false),
+            ("203.0.113.8", true),
+            ("2001:db8::1", true),
+            ("2001:db8::2", true),
+            ("2001:db8::3", false),
+            ("2001:db8:0:1::3", true),
+            ("10.0.0.5", true),
+            ("10.0.0.5", true),
+            ("10.0.0.5", true),
+            ("127.0.0.1", true),
+            ("127.0.0.1", false),
+        ] {
+            let place = enter(from);
+            assert_eq!(place.is_some(), there_is, "{from}");
+            places.extend(place);
+        }
+        drop(places);
+        let taken = lock(&limited.taken);
+        assert_eq!((taken.all, taken.by_address.len()), (0, 0));
     }
 }

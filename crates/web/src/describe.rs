@@ -14,7 +14,7 @@ use utoipa::openapi::{
     extensions::ExtensionsBuilder,
     path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn},
     request_body::RequestBodyBuilder,
-    schema::Type,
+    schema::{KnownFormat, SchemaFormat, Type},
     security::SecurityRequirement,
 };
 
@@ -161,10 +161,24 @@ fn parameter(name: &str, place: ParameterIn, what: &str) -> ParameterBuilder {
     };
     ParameterBuilder::new()
         .name(name)
-        .parameter_in(place)
+        .parameter_in(place.clone())
         .required(required)
         .description(Some(what).filter(|text| !text.is_empty()))
-        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .schema(Some(kind(name, place)))
+}
+
+/// What is read from a parameter. A name is read alike wherever it stands.
+fn kind(name: &str, place: ParameterIn) -> ObjectBuilder {
+    let schema = ObjectBuilder::new();
+    match name {
+        _ if place == ParameterIn::Path => schema.schema_type(Type::String),
+        "limit" => schema.schema_type(Type::Integer).minimum(Some(1)),
+        "stuck" | "active" | "deleted" | "removed" => schema.schema_type(Type::Boolean),
+        "from" | "to" => schema
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))),
+        _ => schema.schema_type(Type::String),
+    }
 }
 
 /// `id` of `/api/jobs/{id}`.

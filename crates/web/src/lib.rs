@@ -32,14 +32,15 @@ pub mod query;
 mod raw_json;
 pub mod reason;
 pub mod routes;
-pub mod search;
 pub mod streams;
 
 mod connections;
+mod idle;
 mod router;
 mod serve;
 mod state;
 
+pub use connections::Limits;
 pub use router::router;
-pub use serve::{Tls, serve};
+pub use serve::{Tls, serve, serve_within};
 pub use state::{Readiness, Shared, WebState};

@@ -1,6 +1,6 @@
 //! Listens, with or without TLS, until told to stop; then lets requests under way finish.
 
-use crate::connections::Limited;
+use crate::connections::{Limited, Limits};
 use axum::Router;
 use axum_server::{Handle, tls_rustls::RustlsAcceptor, tls_rustls::RustlsConfig};
 use hyper_util::rt::TokioTimer;
@@ -23,9 +23,6 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A connection that sends no whole request head for this long is closed: neither a slow nor a silent client may
 /// keep a socket for ever.
 const HEAD_WITHIN: Duration = Duration::from_secs(75);
-
-/// Connections at once, of whoever they are. Live streams are a good part of them.
-const CONNECTIONS: usize = 2000;
 
 /// What one connection may have in memory before somebody reads it: a request head, a piece of a body.
 const BUFFERED: usize = 64 << 10;
@@ -71,6 +68,17 @@ pub async fn serve(
     router: Router,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    serve_within(listener, tls, router, Limits::default(), stop).await
+}
+
+/// The same within other limits.
+pub async fn serve_within(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    router: Router,
+    limits: Limits,
+    stop: CancellationToken,
+) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let handle = Handle::new();
     let stopping = handle.clone();
@@ -88,7 +96,7 @@ pub async fn serve(
     http.http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Some(HEAD_WITHIN));
-    let limited = Limited::to(CONNECTIONS);
+    let limited = Limited::to(limits);
     let served = match tls {
         None => server.acceptor(limited).serve(app).await,
         Some(Tls(config)) => {

@@ -68,7 +68,9 @@ async function refresh() {
   refreshing = true;
   const { signal } = stay;
   try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", signal });
+    // With such a head the figures may be those of the event that brought this about: they are counted once for all.
+    const headers = { accept: "text/html", "x-waypost-live": "yes" };
+    const answer = await fetch(location.href, { headers, redirect: "manual", signal });
     if (signal.aborted) return;
     if (answer.type === "opaqueredirect") { leave(); location.reload(); return; }
     if (!answer.ok) return;
@@ -83,6 +85,7 @@ async function refresh() {
       copying(node);
       old.replaceWith(node);
     }
+    arrived(page);
     if (page.body.dataset.refresh === undefined) delete document.body.dataset.refresh;
   } catch { /* The next event tries again. */ } finally {
     refreshing = false;
@@ -96,8 +99,27 @@ function later(work, delay) {
 }
 
 // The list of notifications: rows that are shown change in place, new ones are only announced.
-const table = document.getElementById("notifications");
+let table = document.getElementById("notifications");
 const changed = new Set(), unseen = new Set();
+
+// Which rows of the list as it is now are not on this page. A list that was empty is filled at once: nothing is ticked in it.
+function arrived(page) {
+  const list = page.getElementById("listed");
+  if (!table && list && document.getElementById("none")) {
+    const node = document.importNode(list, true);
+    times(node);
+    document.getElementById("none").replaceWith(node);
+    table = document.getElementById("notifications");
+    selection();
+    return;
+  }
+  if (!table?.hasAttribute("data-newest")) return;
+  unseen.clear();
+  for (const row of page.querySelectorAll("#notifications tr[data-id]")) {
+    if (!document.getElementById(row.id)) unseen.add(row.dataset.id);
+  }
+  announce();
+}
 
 async function rows() {
   const ids = [...changed].slice(0, 100);
@@ -109,6 +131,7 @@ async function rows() {
     const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual", signal });
     if (!answer.ok || signal.aborted) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (signal.aborted) return;
     for (const fresh of page.querySelectorAll("tr[data-id]")) {
       const old = document.getElementById(fresh.id);
       if (!old || old.contains(document.activeElement)) continue;
@@ -127,9 +150,9 @@ function onChange(change) {
   if (document.getElementById(`n-${change.notificationId}`)) {
     changed.add(change.notificationId);
     later(rows, 400);
-  } else if (change.status === "Pending" && table.hasAttribute("data-newest")) {
-    unseen.add(change.notificationId);
-    announce();
+  } else if (table.hasAttribute("data-newest")) {
+    // Whether the filters leave it, and as which of the newest, the server knows.
+    later(refresh, 1000);
   }
 }
 
@@ -139,8 +162,10 @@ async function showNew(event) {
   const { signal } = stay;
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", signal });
-    if (!answer.ok || signal.aborted) { location.reload(); return; }
+    if (signal.aborted) return;
+    if (!answer.ok) { location.reload(); return; }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (signal.aborted) return;
     const fresh = [...page.querySelectorAll("#notifications tbody tr[data-id]")].filter((row) => !document.getElementById(row.id));
     for (const row of fresh.reverse()) {
       const node = document.importNode(row, true);
@@ -150,14 +175,16 @@ async function showNew(event) {
     }
     unseen.clear();
     document.getElementById("news").hidden = true;
-  } catch { location.reload(); }
+  } catch { if (!signal.aborted) location.reload(); }
 }
 
 function announce() {
   const news = document.getElementById("news");
   if (!news) return;
-  document.getElementById("news-count").textContent = unseen.size > 99 ? "99+" : String(unseen.size);
-  news.hidden = false;
+  // A page of nothing but new rows: there may be more of them behind it.
+  const more = unseen.size >= Number(table.dataset.limit) ? "+" : "";
+  document.getElementById("news-count").textContent = `${unseen.size}${more}`;
+  news.hidden = unseen.size === 0;
 }
 
 // When central cannot be reached, or says nothing, for a few seconds, the page says so and the figures fade: nobody is to believe them.
@@ -344,7 +371,7 @@ addEventListener("keydown", (event) => {
 
 if (matchMedia("(max-width: 52rem)").matches) document.querySelector(".side details")?.removeAttribute("open");
 document.querySelector(".tenant-switch select")?.addEventListener("change", (event) => event.target.form.requestSubmit());
-if (table) document.querySelector("#news a")?.addEventListener("click", showNew);
+document.querySelector("#news a")?.addEventListener("click", showNew);
 copying(document);
 times(document);
 setInterval(() => times(document), 15000);

@@ -7,13 +7,13 @@ use super::{
     attempt::{AttemptResult, Finished, Row, Sent},
     lane_history::LaneHistory,
     lanes::Behaviour,
-    pauses,
+    pauses::{self, lane_failure},
     sent::sent_to,
 };
 use crate::directory::LaneEntry;
 use domain::{
-    Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, Scope, Seq,
-    Timestamp, TraceContext,
+    Actor, AttemptFacts, Failure, FailureKind, Hold, HoldReason, Jitter, LaneId, Outcome, Seq, Timestamp,
+    TraceContext,
     lock::lock,
     retry::next_probe,
     settle::{Cause, Ended, RecipientUpdate, Settlement, Targets, settle},
@@ -100,10 +100,12 @@ impl Judge {
             }
             AttemptResult::Postponed { until, cause } => {
                 conclusion.behaviour = Behaviour::Spared;
+                // A probe that asked nobody has shown nothing; the next row, which may go out now, does.
+                conclusion.hold = row.probe.as_ref().map(|probe| still_held(&row, &entry, probe));
                 let settlement = Settlement {
                     ended: self.postpone(&row, &entry, until, cause),
                     hold: None,
-                    recipients: vec![],
+                    recipients: row.reopened.clone(),
                 };
                 conclusion.record = Some(record(&row, settlement, &[], None));
             }
@@ -147,7 +149,13 @@ impl Judge {
         conclusion.pause = failure
             .as_ref()
             .and_then(|failure| entry.retry.pause(failure, throttles));
-        conclusion.pauses = narrow_pauses(&row, entry, &sent);
+        conclusion.pauses = pauses::narrow(
+            &entry.retry,
+            row.attempts,
+            &sent.outcome,
+            &sent.targets,
+            sent.template.as_deref(),
+        );
         conclusion.opted_out = sent.opted_out;
         let later = sent.later.map(|(until, cause)| (until.since(now), cause));
         let aims = Targets {
@@ -159,6 +167,7 @@ impl Judge {
         };
         let mut settlement = settle(&entry.retry, facts, aims, sent.outcome, Jitter::random());
         settlement.recipients.extend(row.left_out.iter().cloned());
+        settlement.recipients.extend(row.reopened.iter().cloned());
         conclusion.behaviour = if failure.is_some() {
             Behaviour::Silent
         } else {
@@ -206,38 +215,6 @@ impl Judge {
     }
 }
 
-/// What is not to be asked for in this lane for a while, because of what was said about a recipient or a template.
-fn narrow_pauses(row: &Row, entry: &LaneEntry, sent: &Sent) -> Vec<NewPause> {
-    let pause = |name: Option<&str>, failure: &Failure| {
-        if failure.scope == Scope::Lane {
-            return None;
-        }
-        let name = match failure.scope {
-            Scope::Template => sent.template.as_deref(),
-            _ => name,
-        };
-        Some(NewPause {
-            key: pauses::key(failure.scope, name?),
-            wait: entry.retry.pause(failure, row.attempts)?,
-            reason: failure.code.to_string(),
-        })
-    };
-    match &sent.outcome {
-        Outcome::Delivered(_) => vec![],
-        Outcome::Failed(failure) => match &*sent.targets {
-            [] => pause(None, failure).into_iter().collect(),
-            targets => targets
-                .iter()
-                .filter_map(|address| pause(Some(address), failure))
-                .collect(),
-        },
-        Outcome::Mixed(reports) => reports
-            .iter()
-            .filter_map(|report| pause(Some(&report.address), report.result.as_ref().err()?))
-            .collect(),
-    }
-}
-
 /// Whether somebody may have it who is not known to: the answer never came, or there is no rule for it.
 fn is_in_doubt(outcome: &Outcome) -> bool {
     let in_doubt = |f: &Failure| matches!(f.kind, FailureKind::Ambiguous | FailureKind::Unknown);
@@ -248,20 +225,6 @@ fn is_in_doubt(outcome: &Outcome) -> bool {
             .iter()
             .filter_map(|r| r.result.as_ref().err())
             .any(in_doubt),
-    }
-}
-
-/// The failure that says something about the far end as a whole, if there is one.
-fn lane_failure(outcome: &Outcome) -> Option<&Failure> {
-    let about_lane =
-        |f: &&Failure| f.is_lane_down() || f.hold.is_some() || (f.scope == Scope::Lane && f.is_throttled());
-    match outcome {
-        Outcome::Delivered(_) => None,
-        Outcome::Failed(failure) => Some(failure).filter(about_lane),
-        Outcome::Mixed(reports) => reports
-            .iter()
-            .filter_map(|r| r.result.as_ref().err())
-            .find(about_lane),
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) async fn or_lost(rows: usize, write_down: impl Future<Output = Feedba
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{super::attempt::AttemptResult, super::attempt::Row, *};
     use crate::directory::{LaneAdapter, LaneEntry};
     use domain::{
@@ -75,7 +75,7 @@ mod tests {
     use std::{sync::Arc, time::Duration};
     use store::outbox::Lease;
 
-    fn finished() -> Finished {
+    pub(in crate::dispatcher) fn finished() -> Finished {
         Finished {
             row: Row {
                 lease: Lease {
@@ -93,6 +93,7 @@ mod tests {
                 waiting_since: Timestamp::EPOCH,
                 known: vec![],
                 left_out: vec![],
+                reopened: vec![],
                 unsubscribe: None,
                 probe: None,
                 claim_step: None,

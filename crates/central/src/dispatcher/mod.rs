@@ -19,7 +19,7 @@ mod gate;
 mod lane_history;
 mod lanes;
 mod leases;
-mod pauses;
+pub(crate) mod pauses;
 mod recorder;
 mod sending;
 mod sent;

@@ -4,6 +4,10 @@
 //! Always true: what is known here is as new as the claim it is used for, because every claim tells the version of its
 //! lane's pauses; a lane that never had one costs nothing.
 
+mod told;
+
+pub(crate) use told::{lane_failure, narrow};
+
 use domain::{LaneId, Scope, Timestamp, lock};
 use sha2::{Digest, Sha256};
 use std::{
@@ -14,9 +18,18 @@ use store::Outbox;
 
 /// What one lane's pauses were when it was last claimed from.
 #[derive(Debug, Default)]
-pub(super) struct LanePauses {
+pub(crate) struct LanePauses {
     version: i64,
     until: HashMap<i64, Timestamp>,
+}
+
+impl From<store::outbox::Pauses> for LanePauses {
+    fn from(found: store::outbox::Pauses) -> Self {
+        Self {
+            version: found.version,
+            until: found.until.into_iter().collect(),
+        }
+    }
 }
 
 impl LanePauses {
@@ -53,18 +66,14 @@ impl Pauses {
         if let Some(known) = known.filter(|known| known.version >= version) {
             return Ok(Some(known));
         }
-        let found = self.store.pauses(lane).await?;
-        let read = Arc::new(LanePauses {
-            version: found.version,
-            until: found.until.into_iter().collect(),
-        });
+        let read = Arc::new(LanePauses::from(self.store.pauses(lane).await?));
         lock::write(&self.lanes).insert(lane, read.clone());
         Ok(Some(read))
     }
 }
 
 /// What stands for a recipient or a template in the store: its name may be long, and is nobody's business there.
-pub(super) fn key(scope: Scope, name: &str) -> i64 {
+fn key(scope: Scope, name: &str) -> i64 {
     let mut hash = Sha256::new();
     hash.update(match scope {
         Scope::Template => b"template\0".as_slice(),

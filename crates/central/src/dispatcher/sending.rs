@@ -1,12 +1,12 @@
 //! Sending one row: whom it is for now, and one request or several.
-//!
-//! Always true: where a message costs money, a recipient is marked before being asked for whenever there are more than one
-//! request's worth of them, and what became of each chunk is kept before the next: a crash leaves in doubt those of one chunk.
+//! Leaves to others: many recipients, each a request of its own ([`chunks`]).
 
+mod chunks;
+mod noted;
 mod recipients;
 
 use super::{
-    attempt::{AttemptContext, AttemptResult, Outgoing, Row, Sent, Start, park, would_meet_others},
+    attempt::{AttemptContext, AttemptResult, Outgoing, Row, Sent, Start, park},
     recorder::Feedback,
     suppressed::{Standing, Suppressed},
 };
@@ -14,21 +14,19 @@ use crate::{
     directory::{LaneAdapter, LaneEntry},
     opted_out,
 };
+use chunks::chunk_size;
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder};
 use domain::{
     Channel, Content, Failure, OnAmbiguous, Outcome, Scope, Target, Timestamp,
     code::{AMBIGUOUS, EXPIRED, TIMEOUT, UNKNOWN},
     field_error::in_words,
     recipient::open_targets,
-    settle::{Cause, EXPIRED_IN_WORDS, RecipientUpdate, settle_without_targets},
+    settle::{Cause, EXPIRED_IN_WORDS, settle_without_targets},
 };
 use futures_util::FutureExt;
-use recipients::{Open, left_out, marks, not_now, reports_of, split_by_time, updates};
+use recipients::{Open, left_out, not_now, split_by_time};
 use std::{panic::AssertUnwindSafe, time::Duration};
 use tokio::time::Instant;
-
-/// The most recipients that are asked for one by one before what became of them is kept.
-const CHUNK: usize = 10;
 
 /// What is being sent, and who writes down what is said.
 #[derive(Clone, Copy)]
@@ -74,13 +72,14 @@ impl AttemptContext {
             entry,
             recorder: &recorder,
         };
-        let result = match chunk_size(row, entry, &**adapter, message.targets.len()) {
-            None => self.send_at_once(attempt, &**adapter, &message).await,
+        let asked = match chunk_size(row, entry, &**adapter, message.targets.len()) {
+            None => self.send_at_once(attempt, &**adapter, &message).await.into(),
             // Apart: few need its room, and every attempt would carry it.
             Some(size) => Box::pin(self.send_in_chunks(attempt, &**adapter, &message, size)).await,
         };
-        let Some((outcome, noted)) = result else {
-            return AttemptResult::Release;
+        row.reopened = asked.reopened;
+        let Some(outcome) = asked.outcome else {
+            return nobody_asked(row, start);
         };
         AttemptResult::Sent(Sent {
             transcript: self
@@ -91,7 +90,7 @@ impl AttemptContext {
             targets: message.targets,
             outcome,
             later,
-            noted,
+            noted: asked.noted,
         })
     }
 
@@ -111,77 +110,16 @@ impl AttemptContext {
         of: Written<'_>,
         adapter: &dyn Adapter,
         message: &Message,
-    ) -> Option<(Outcome, Vec<String>)> {
+    ) -> Option<Outcome> {
         let attempt = Attempt {
             deadline: Deadline::after(self.timeout),
             generation: of.row.generation,
             recorder: of.recorder.clone(),
         };
-        let outcome = tokio::select! {
+        tokio::select! {
             biased;
-            () = self.abandon.cancelled() => given_up(of.entry)?,
-            outcome = guarded(adapter, message, attempt) => outcome,
-        };
-        Some((outcome, vec![]))
-    }
-
-    /// Each chunk has the time of an attempt, and what became of it is kept before the next.
-    async fn send_in_chunks(
-        &self,
-        of: Written<'_>,
-        adapter: &dyn Adapter,
-        message: &Message,
-        size: usize,
-    ) -> Option<(Outcome, Vec<String>)> {
-        let Written { row, entry, .. } = of;
-        let (mut reports, mut noted) = (vec![], vec![]);
-        let mut chunks = message.targets.chunks(size).peekable();
-        while let Some(chunk) = chunks.next() {
-            if entry.on_ambiguous == OnAmbiguous::Park && !self.note(row, entry, marks(chunk)).await {
-                break;
-            }
-            let part = Message {
-                targets: chunk.to_vec(),
-                ..message.clone()
-            };
-            let asked = self.send_at_once(of, adapter, &part).await;
-            let Some((outcome, _)) = asked else { break };
-            let over = would_meet_others(&outcome) || self.abandon.is_cancelled();
-            if !over && chunks.peek().is_some() {
-                let became = updates(row, entry, chunk, outcome.clone());
-                if self.note(row, entry, became).await {
-                    noted.extend(chunk.iter().cloned());
-                }
-            }
-            reports.extend(reports_of(outcome, chunk));
-            if over {
-                break;
-            }
-            if let (Some(rate), true) = (entry.limits.per_second, chunks.peek().is_some()) {
-                let pace = Duration::try_from_secs_f64(chunk.len() as f64 / rate).unwrap_or(self.timeout);
-                tokio::time::sleep(pace).await;
-            }
-        }
-        // Nobody was asked for: as if nothing had happened.
-        (!reports.is_empty()).then_some((Outcome::Mixed(reports), noted))
-    }
-
-    /// Whether it is on record.
-    async fn note(&self, row: &Row, entry: &LaneEntry, updates: Vec<RecipientUpdate>) -> bool {
-        let provider = entry
-            .provider
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string);
-        match self.store.note_recipients(row.lease, &provider, updates).await {
-            Ok(held) => held,
-            Err(error) => {
-                tracing::warn!(
-                    notification.id = %row.id,
-                    error = &error as &dyn std::error::Error,
-                    "what became of some recipients could not be kept; the others wait"
-                );
-                false
-            }
+            () = self.abandon.cancelled() => given_up(of.entry),
+            outcome = guarded(adapter, message, attempt) => Some(outcome),
         }
     }
 
@@ -276,24 +214,23 @@ fn without_adapter(entry: &LaneEntry) -> AttemptResult {
     }
 }
 
+/// As if nothing had happened, but for marks that the store may have kept although it did not say so.
+fn nobody_asked(row: &Row, start: &Start) -> AttemptResult {
+    if row.reopened.is_empty() {
+        return AttemptResult::Release;
+    }
+    let words = "it could not be kept who is asked for; nobody was";
+    AttemptResult::Postponed {
+        until: start.now,
+        cause: Cause::new(TIMEOUT, words),
+    }
+}
+
 fn postponed(message: &Message, until: Timestamp, cause: Cause) -> AttemptResult {
     match message.content.expires_at {
         Some(at) if at <= until => park(EXPIRED, EXPIRED_IN_WORDS),
         _ => AttemptResult::Postponed { until, cause },
     }
-}
-
-/// How many are asked for before what became of them is kept; none: all at once.
-fn chunk_size(row: &Row, entry: &LaneEntry, adapter: &dyn Adapter, targets: usize) -> Option<usize> {
-    if targets == 0 || !adapter.asks_one_by_one() {
-        return None;
-    }
-    let in_a_second = entry
-        .limits
-        .per_second
-        .map_or(CHUNK, |rate| (rate as usize).clamp(1, CHUNK));
-    let marked = entry.on_ambiguous == OnAmbiguous::Park && row.has_marks();
-    (targets > in_a_second || marked).then_some(in_a_second)
 }
 
 fn of_template(outcome: &Outcome) -> bool {

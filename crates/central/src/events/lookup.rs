@@ -1,36 +1,31 @@
 //! Lookups: values that an application's own database adds to an event, by a query the configuration names.
 //!
+//! Leaves to others: what is under way and how long is waited for it ([`super::asking`]).
 //! Always true: a source is asked for the tenants it names and for no other. One that cannot be reached is asked again at its
 //! next probe, not once for every event; that it cannot be reached counts against no event.
 
-use domain::{Timestamp, lock::lock, retry, template::Payload};
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
+use super::asking::{Asking, Question};
+use domain::{Timestamp, retry, template::Payload};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use store::{
+    events::Event,
+    sources::{EventSource, SourceError},
 };
-use store::sources::{EventSource, SourceError};
+use tokio::time::{Instant, timeout};
 
 /// The lookups of all sources, by name. Sources of different tenants may have some of the same name.
 #[derive(Debug, Clone, Default)]
-pub struct Lookups(Arc<BTreeMap<String, Vec<Lookup>>>);
+pub struct Lookups(Arc<BTreeMap<String, Vec<Arc<Asked>>>>);
 
+/// A source that is asked, and how that goes.
 #[derive(Debug)]
-struct Lookup {
+struct Asked {
     source: Arc<EventSource>,
-    hold: Arc<Mutex<Hold>>,
-}
-
-/// Set while a source does not answer.
-#[derive(Debug, Default)]
-struct Hold {
-    failures: u32,
-    until: Option<Timestamp>,
-    why: String,
+    asking: Arc<Asking>,
 }
 
 /// What a lookup found.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum LookedUp {
     Row {
         values: Payload,
@@ -46,20 +41,30 @@ pub(super) enum LookedUp {
     Failed(String),
 }
 
+/// For whom a lookup is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// A loop, on which others wait too: until then for all lookups of a batch, and it comes back for the answers.
+    Briefly(Instant),
+    /// A person, for as long as the source may take, and for an answer of now.
+    ToTheEnd,
+}
+
 /// The column that says that the entity was called off.
 const CANCELLED: &str = "cancelled";
+/// So long a person waits for values that only a hint is made of.
+const GLANCE: Duration = Duration::from_secs(2);
 
 impl Lookups {
     pub fn of(sources: &[Arc<EventSource>]) -> Self {
-        let mut lookups: BTreeMap<String, Vec<Lookup>> = BTreeMap::new();
+        let mut lookups: BTreeMap<String, Vec<Arc<Asked>>> = BTreeMap::new();
         for source in sources {
-            let hold = Arc::<Mutex<Hold>>::default();
+            let asked = Arc::new(Asked {
+                source: source.clone(),
+                asking: Arc::new(Asking::new(source.name(), source.lookups_at_once())),
+            });
             for name in source.lookups() {
-                let lookup = Lookup {
-                    source: source.clone(),
-                    hold: hold.clone(),
-                };
-                lookups.entry(name.to_owned()).or_default().push(lookup);
+                lookups.entry(name.to_owned()).or_default().push(asked.clone());
             }
         }
         Self(Arc::new(lookups))
@@ -70,56 +75,50 @@ impl Lookups {
         self.find(name, tenant).is_some()
     }
 
-    fn find(&self, name: &str, tenant: &str) -> Option<&Lookup> {
+    fn find(&self, name: &str, tenant: &str) -> Option<&Arc<Asked>> {
         let named = self.0.get(name)?;
-        named.iter().find(|lookup| lookup.source.has_tenant(tenant))
+        named.iter().find(|asked| asked.source.has_tenant(tenant))
     }
 
-    pub(super) async fn look_up(&self, name: &str, tenant: &str, entity: &str, now: Timestamp) -> LookedUp {
-        let Some(lookup) = self.find(name, tenant) else {
+    pub(super) async fn look_up(&self, question: Question, now: Timestamp, waits: Waits) -> LookedUp {
+        let Some(asked) = self.find(&question.lookup, &question.tenant) else {
+            let name = &question.lookup;
             let why = format!("there is no lookup {name:?} for this tenant in the configuration");
             return LookedUp::Held {
                 after: retry::probe_source(u32::MAX),
                 why,
             };
         };
-        if let Some(held) = lookup.held(now) {
-            return held;
-        }
-        match lookup.source.look_up(name, tenant, entity).await {
-            Ok(found) => {
-                *lock(&lookup.hold) = Hold::default();
-                found.map_or(LookedUp::NoRow, |json| row(&json))
-            }
-            Err(SourceError::Row(why)) => LookedUp::Failed(why),
-            Err(SourceError::Unreachable(why)) => lookup.holds(now, why),
+        let ask = || {
+            let (source, question) = (asked.source.clone(), question.clone());
+            async move { ask(&source, &question).await }
+        };
+        asked.asking.answer(&question, now, waits, ask).await
+    }
+
+    /// What an event's lookup adds to it now, for a person who does not wait long; none where nobody can say.
+    pub(crate) async fn added(&self, event: &Event, lookup: &str, now: Timestamp) -> Option<Payload> {
+        let question = Question::of(event, lookup);
+        let looked_up = timeout(GLANCE, self.look_up(question, now, Waits::ToTheEnd)).await;
+        match looked_up {
+            Ok(LookedUp::Row { values, .. }) => Some(values),
+            _ => None,
         }
     }
 }
 
-impl Lookup {
-    fn held(&self, now: Timestamp) -> Option<LookedUp> {
-        let hold = lock(&self.hold);
-        let until = hold.until.filter(|until| *until > now)?;
-        Some(LookedUp::Held {
-            after: until.since(now),
-            why: hold.why.clone(),
-        })
-    }
-
-    fn holds(&self, now: Timestamp, why: String) -> LookedUp {
-        let mut hold = lock(&self.hold);
-        hold.failures = hold.failures.saturating_add(1);
-        let after = retry::probe_source(hold.failures);
-        let why = format!("event source {}: {why}", self.source.name());
-        tracing::warn!(
-            event.source = self.source.name(),
-            error = why,
-            "a lookup found nobody"
-        );
-        hold.until = Some(now + after);
-        hold.why.clone_from(&why);
-        LookedUp::Held { after, why }
+/// An error is that nobody was reached.
+async fn ask(source: &EventSource, question: &Question) -> Result<LookedUp, String> {
+    let Question {
+        lookup,
+        tenant,
+        entity,
+        ..
+    } = question;
+    match source.look_up(lookup, tenant, entity).await {
+        Ok(found) => Ok(found.map_or(LookedUp::NoRow, |json| row(&json))),
+        Err(SourceError::Row(why)) => Ok(LookedUp::Failed(why)),
+        Err(SourceError::Unreachable(why)) => Err(format!("event source {}: {why}", source.name())),
     }
 }
 

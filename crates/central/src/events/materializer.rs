@@ -3,11 +3,13 @@
 //! Always true: there is no high-water mark ([`WholeLook`]). One event that fails never keeps the rest.
 
 use super::{EventService, PLANNED_AT_ONCE, WholeLook, accepted, known, plan::Plan};
-use domain::{Timestamp, chain, retry};
+use domain::{chain, retry};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::{Duration, Instant};
 use store::{
-    events::{CancelSchedules, Event, EventPlace, NewSchedule, PublishEvent, SettleEvent},
+    events::{
+        CancelSchedules, Event, EventEnd, EventPlace, EventsDue, NewSchedule, PublishEvent, SettleEvent,
+    },
     loops::{Swept, Work},
 };
 use tokio_util::task::AbortOnDropHandle;
@@ -25,6 +27,9 @@ const BACKLOG_BATCHES: u32 = 8;
 const BACKLOG_LIMIT: u32 = 1_000;
 /// Unless their payloads are longer than this: what is worked on at once stays small.
 const BACKLOG_BYTES: usize = 1 << 20;
+
+/// Why nothing is made of an event whose id was purged.
+const SPENT: &str = "an event of this id came before and was purged; it is not sent again";
 
 /// What the materializer remembers from one sweep to the next. Nothing depends on it but how soon something is seen.
 #[derive(Debug)]
@@ -118,7 +123,7 @@ impl Materializer {
             let after = self.place.filter(|_| !whole);
             let limit = self.limit;
             let due = self.events.store.due_events(after, limit).await?;
-            self.limit = self.events.next_limit(&due.rows, limit);
+            self.limit = self.events.next_limit(&due);
             if whole {
                 let took = start.elapsed();
                 self.whole = Some(WholeLook { at: start, took });
@@ -130,9 +135,9 @@ impl Materializer {
             // What is tried again stands behind all that is new: its place says nothing about the next new one.
             let new = due.rows.iter().filter(|event| event.last_error.is_none());
             self.place = self.place.max(new.map(Event::place).max());
-            let full = due.rows.len() >= limit as usize;
+            let full = due.more;
             let tried_again = due.rows.iter().any(|event| event.last_error.is_some());
-            let plans = self.events.plans(due.rows, due.now).await?;
+            let plans = self.events.plans(due).await?;
             done.add(writing.go_on(&self.events, plans).await?);
             if tried_again {
                 // The next look would find them once more, and count a failure twice.
@@ -196,10 +201,10 @@ impl EventService {
         loop {
             let due = self.store.due_events(after, limit).await?;
             self.directory.saw_version(due.directory_version);
-            let full = due.rows.len() >= limit as usize;
-            limit = self.next_limit(&due.rows, limit);
+            let full = due.more;
+            limit = self.next_limit(&due);
             after = due.rows.last().map(Event::place);
-            let plans = self.plans(due.rows, due.now).await?;
+            let plans = self.plans(due).await?;
             done.add(writing.go_on(self, plans).await?);
             if !full {
                 done.add(writing.end().await?);
@@ -209,9 +214,9 @@ impl EventService {
     }
 
     /// How many events the look after this one takes.
-    fn next_limit(&self, found: &[Event], limit: u32) -> u32 {
-        let bytes: usize = found.iter().map(|event| event.payload.len()).sum();
-        let backlog = found.len() >= limit as usize && bytes <= BACKLOG_BYTES;
+    fn next_limit(&self, found: &EventsDue) -> u32 {
+        let bytes: usize = found.rows.iter().map(|event| event.payload.len()).sum();
+        let backlog = found.more && bytes <= BACKLOG_BYTES;
         let batch = self.settings.batch_size;
         match backlog {
             true => batch
@@ -223,9 +228,14 @@ impl EventService {
     }
 
     /// What is to become of each, in their order; nothing is written yet.
-    async fn plans(&self, rows: Vec<Event>, now: Timestamp) -> store::Result<Vec<(Event, Plan)>> {
-        let plans = stream::iter(rows).map(async |event| {
-            let plan = self.plan(&event, now).await?;
+    async fn plans(&self, due: EventsDue) -> store::Result<Vec<(Event, Plan)>> {
+        let (now, spent) = (due.now, due.spent);
+        let waits = self.briefly();
+        let plans = stream::iter(due.rows).map(async |event| {
+            let plan = match spent.contains(&event.seq) {
+                true => Plan::Settle(EventEnd::Failed, SPENT.into()),
+                false => self.plan(&event, now, waits).await?,
+            };
             Ok((event, plan))
         });
         plans.buffered(PLANNED_AT_ONCE).try_collect().await

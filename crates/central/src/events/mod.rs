@@ -8,11 +8,14 @@
 //! Leaves to others: rows and the fence (`store::events`), templates (`crate::templates`), delivery (the dispatcher), delays
 //! (`domain::retry`), other
 //! databases (`store::sources`).
-//! Always true: nothing is locked while a lookup is on the network; an event that cannot become anything is a row that
-//! says why; what is not the event's own doing counts against nobody.
+//! Always true: nothing is locked while a lookup is on the network, and all lookups of a batch are waited for briefly, together; an event that
+//! cannot become anything is a row that says why; what is not the event's own doing counts against nobody.
 
 mod alone;
+mod asking;
+mod bring;
 pub mod bulk;
+mod hold;
 mod lookup;
 pub mod materializer;
 mod messages;
@@ -25,7 +28,7 @@ mod resend;
 mod sender;
 pub mod views;
 
-use lookup::Lookups;
+pub(crate) use lookup::Lookups;
 use messages::TenantStyle;
 use overtaken::Cancellers;
 pub use replay::{ReplayRequest, Replayed};
@@ -68,6 +71,8 @@ pub struct EventSettings {
     pub max_payload: usize,
     /// Whether producers in the store's own database wake this node, at a price for their commits.
     pub notify: bool,
+    /// How long a loop waits for all lookups of a batch before it goes on with others and comes back for the answers.
+    pub lookup_wait: Duration,
     /// Outboxes in applications' own databases.
     pub sources: Vec<Arc<EventSource>>,
 }
@@ -81,6 +86,7 @@ impl Default for EventSettings {
             recheck: Duration::from_secs(3600),
             max_payload: 1 << 20,
             notify: false,
+            lookup_wait: Duration::from_millis(500),
             sources: vec![],
         }
     }
@@ -131,6 +137,7 @@ pub struct EventParts {
     pub templates: TemplateService,
     pub ingest: Ingest,
     pub operator: OperatorService,
+    pub(crate) lookups: Lookups,
     pub settings: EventSettings,
     pub node: String,
 }
@@ -146,7 +153,7 @@ impl EventService {
             templates: parts.templates,
             ingest: parts.ingest,
             operator: parts.operator,
-            lookups: Lookups::of(&parts.settings.sources),
+            lookups: parts.lookups,
             styles: Arc::new(Versioned::with_room(TENANT_STYLES)),
             cancellers: Arc::new(Versioned::with_room(CANCELLERS)),
             settings: parts.settings,

@@ -1,6 +1,11 @@
 //! What becomes of one event, decided before anything is written.
 
-use super::{EventService, lookup::LookedUp, messages::Messages};
+use super::{
+    EventService,
+    asking::Question,
+    lookup::{LookedUp, Waits},
+    messages::Messages,
+};
 use domain::{
     EventType, ScheduleStatus, TenantId, Timestamp,
     event::{Dedupe, ScheduledMessage, limit},
@@ -13,6 +18,7 @@ use store::{
     events::{Event, EventEnd, EventTypeRow},
     outbox::NewNotification,
 };
+use tokio::time::Instant;
 
 /// What one event comes to.
 #[derive(Debug)]
@@ -71,8 +77,8 @@ impl Unknown {
 }
 
 impl EventService {
-    pub(super) async fn plan(&self, event: &Event, now: Timestamp) -> store::Result<Plan> {
-        let known = match self.know(event, now).await? {
+    pub(super) async fn plan(&self, event: &Event, now: Timestamp, waits: Waits) -> store::Result<Plan> {
+        let known = match self.know(event, now, waits).await? {
             Ok(known) => known,
             Err(unknown) => return Ok(self.unplanned(event, unknown)),
         };
@@ -119,8 +125,18 @@ impl EventService {
         retry::event_retry(tries, self.settings.max_attempts).map_or(EventEnd::Failed, EventEnd::Retry)
     }
 
+    /// From now on, for all lookups of a batch together.
+    pub(super) fn briefly(&self) -> Waits {
+        Waits::Briefly(Instant::now() + self.settings.lookup_wait)
+    }
+
     /// Everything there is to know about an event. Asks the network when its type has a lookup.
-    pub(super) async fn know(&self, event: &Event, now: Timestamp) -> store::Result<Result<Known, Unknown>> {
+    pub(super) async fn know(
+        &self,
+        event: &Event,
+        now: Timestamp,
+        waits: Waits,
+    ) -> store::Result<Result<Known, Unknown>> {
         let Some(tenant) = event.tenant else {
             return Ok(Err(Unknown::Failed("Unknown tenant".into())));
         };
@@ -157,23 +173,17 @@ impl EventService {
         let Some(lookup) = known.definition().lookup.clone() else {
             return Ok(Ok(known));
         };
-        let entity = &event.entity_id;
-        Ok(
-            match self
-                .lookups
-                .look_up(&lookup, &event.tenant_name, entity, now)
-                .await
-            {
-                LookedUp::Row { values, cancelled } => {
-                    known.values.overlay(values);
-                    known.cancelled = cancelled;
-                    Ok(known)
-                }
-                LookedUp::NoRow => Err(Unknown::Gone),
-                LookedUp::Held { after, why } => Err(Unknown::Held(after, why)),
-                LookedUp::Failed(why) => Err(Unknown::Again(why)),
-            },
-        )
+        let question = Question::of(event, &lookup);
+        Ok(match self.lookups.look_up(question, now, waits).await {
+            LookedUp::Row { values, cancelled } => {
+                known.values.overlay(values);
+                known.cancelled = cancelled;
+                Ok(known)
+            }
+            LookedUp::NoRow => Err(Unknown::Gone),
+            LookedUp::Held { after, why } => Err(Unknown::Held(after, why)),
+            LookedUp::Failed(why) => Err(Unknown::Again(why)),
+        })
     }
 }
 
@@ -255,7 +265,7 @@ pub(super) fn due(event: &Event, known: &Known, now: Timestamp) -> Result<Timest
 }
 
 /// The required values that are not there, in words.
-fn missing(known: &Known) -> Option<String> {
+pub(super) fn missing(known: &Known) -> Option<String> {
     let is_there = |name: &String| known.values.get(name).is_some_and(|text| !text.trim().is_empty());
     let required = known.definition().required.iter();
     let lacking: Vec<_> = required

@@ -12,7 +12,6 @@ use std::{
 };
 use store::{
     loops::{Swept, Work},
-    signals::Signal,
     sources::{EventSource, SourceError},
 };
 use tokio_util::task::AbortOnDropHandle;
@@ -174,15 +173,13 @@ impl Pulled {
                 return Ok(brought);
             }
             let found = pending.events.len();
-            events.store.emit(pending.events).await?;
-            events.wake();
-            events.signals.announce(Signal::Events);
+            events.bring(pending.events).await?;
             brought += found;
             if let Err(error) = self.source.mark(&pending.marks).await {
                 return Ok(self.hold(&error, brought));
             }
             self.place = self.place.max(pending.last);
-            if found < BATCH as usize {
+            if !pending.more {
                 break;
             }
         }

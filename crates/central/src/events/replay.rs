@@ -1,6 +1,12 @@
 //! Working once more on what failed. What was delivered stays delivered: keys make sure of that.
 
-use super::{EventService, accepted, known, messages::Asked, plan::due, resend::ResendError};
+use super::{
+    EventService, accepted, known,
+    lookup::Waits,
+    messages::Asked,
+    plan::{due, missing},
+    resend::ResendError,
+};
 use domain::{
     Actor, EventId, EventStatus, ScheduleStatus, TenantId, event::ScheduledMessage, template::choose_all,
 };
@@ -122,8 +128,14 @@ impl EventService {
         let event = event.ok_or(ResendError::NotFound("event"))?;
         self.directory.refresh().await?;
         let now = self.queries.now().await?;
-        let facts = self.know(&event, now).await?;
+        let facts = self.know(&event, now, Waits::ToTheEnd).await?;
         let facts = facts.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
+        if facts.cancelled {
+            return Err(ResendError::Conflict("the entity was cancelled".into()));
+        }
+        if let Some(missing) = missing(&facts) {
+            return Err(ResendError::Conflict(missing));
+        }
         let due_at = due(&event, &facts, now).unwrap_or(schedule.due_at);
         let expires_at = facts.expires_at(due_at);
         if expires_at.is_some_and(|at| at <= now) {
@@ -144,22 +156,8 @@ impl EventService {
             .render(&event, &facts, &chosen, expires_at, Asked::ByEvent)
             .await?;
         let keys = known(&made.notifications);
-        let mut messages = made.listed;
-        let replaced = |old: &ScheduledMessage| {
-            messages
-                .iter()
-                .any(|new| (&new.template_name, new.channel) == (&old.template_name, old.channel))
-        };
-        let kept: Vec<_> = schedule
-            .messages
-            .iter()
-            .filter(|old| !replaced(old))
-            .cloned()
-            .collect();
-        messages.extend(kept);
-        let unchanged = messages.len() == schedule.messages.len()
-            && messages.iter().all(|message| schedule.messages.contains(message));
-        if unchanged {
+        let messages = made.listed;
+        if messages.iter().all(|message| schedule.messages.contains(message)) {
             return Ok(0);
         }
         let id = (ask.tenant, ask.schedule);

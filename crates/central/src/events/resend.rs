@@ -2,13 +2,18 @@
 
 use super::{
     EventService,
+    lookup::Waits,
     messages::{Asked, Messages},
 };
 use crate::ingest::Submitted;
 use domain::{
     Actor, Channel, EventId, FieldError, TemplateId, TenantId, event::ScheduledMessage, template::choose_all,
 };
-use store::{events::Event, templates::Template};
+use store::{
+    events::{Event, ScheduleFilter},
+    query::Page,
+    templates::Template,
+};
 
 /// What a person asks for.
 #[derive(Debug, Clone)]
@@ -56,7 +61,7 @@ impl EventService {
         let of_type = template.as_ref().map(|t| t.identity.event_type.as_str());
         let event = self.latest(ask, of_type).await?;
         let now = self.queries.now().await?;
-        let known = self.know(&event, now).await?;
+        let known = self.know(&event, now, Waits::ToTheEnd).await?;
         let known = known.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
         let templates = self
             .directory
@@ -108,12 +113,21 @@ impl EventService {
 
     /// The latest event of the entity, of this type if one is named.
     async fn latest(&self, ask: &Resend, of_type: Option<&str>) -> Result<Event, ResendError> {
-        let schedules = self
-            .schedules_of(ask.tenant, &ask.entity_type, &ask.entity_id)
-            .await?;
-        let newest = schedules
-            .into_iter()
-            .find(|s| of_type.is_none_or(|name| s.event_type == name));
+        let filter = ScheduleFilter {
+            entity: Some((ask.entity_type.clone(), ask.entity_id.clone())),
+            event_type: of_type.map(str::to_owned),
+            ..ScheduleFilter::default()
+        };
+        let mut after = None;
+        // An entity's history may be long: a page that found none says where the next one begins.
+        let newest = loop {
+            let page = Page { limit: 1, after };
+            let mut found = self.store.schedules(ask.tenant, &filter, page).await?;
+            match (found.rows.pop(), found.next) {
+                (None, Some(next)) => after = Some(next),
+                (newest, _) => break newest,
+            }
+        };
         let schedule = newest.ok_or(ResendError::NotFound("event of that entity"))?;
         let event = self.store.event(ask.tenant, schedule.event).await?;
         event.ok_or(ResendError::NotFound("event of that entity"))

@@ -2,9 +2,10 @@
 
 use super::{
     EventService, PLANNED_AT_ONCE, accepted, known,
-    plan::{Standing, Unknown, due, standing},
+    lookup::Waits,
+    plan::{Standing, Unknown, due, missing, standing},
 };
-use domain::{LeaseToken, Timestamp, retry};
+use domain::{LeaseToken, Timestamp, chain, retry};
 use futures_util::{StreamExt, stream};
 use std::time::Duration;
 use store::events::{DueSchedule, EventEnd, PublishSchedule, ScheduleEnd, SettleSchedule};
@@ -30,13 +31,39 @@ impl EventService {
                 return Ok(done);
             }
             done += claimed.len();
-            self.directory.refresh().await?;
-            let now = self.queries.now().await?;
             let full = claimed.len() >= limit as usize;
-            self.take_turns(claimed, token, now).await?;
+            let seqs: Vec<i64> = claimed.iter().map(|due| due.schedule.seq).collect();
+            if let Err(error) = self.take_claimed(claimed, token).await {
+                self.give_back(&seqs, token, &error).await;
+                return Err(error);
+            }
             if !full {
                 return Ok(done);
             }
+        }
+    }
+
+    async fn take_claimed(&self, claimed: Vec<DueSchedule>, token: LeaseToken) -> store::Result<()> {
+        self.directory.refresh().await?;
+        let now = self.queries.now().await?;
+        self.take_turns(claimed, token, now).await
+    }
+
+    /// Those that the store's trouble left claimed are looked at again as soon as it has passed, not when the lease is over.
+    async fn give_back(&self, seqs: &[i64], token: LeaseToken, why: &store::Error) {
+        let settle = seqs.iter().map(|seq| SettleSchedule {
+            seq: *seq,
+            token,
+            to: ScheduleEnd::Held {
+                after: retry::probe_source(1),
+                error: chain(why),
+            },
+        });
+        if let Err(error) = self.store.settle_schedules(settle.collect()).await {
+            tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "claimed schedules could not be given back; their lease ends"
+            );
         }
     }
 
@@ -47,8 +74,9 @@ impl EventService {
         now: Timestamp,
     ) -> store::Result<()> {
         let (mut publish, mut publishing, mut settle) = (vec![], vec![], vec![]);
+        let waits = self.briefly();
         let turns = stream::iter(claimed).map(async |due| {
-            let turn = self.turn(&due, token, now).await;
+            let turn = self.turn(&due, token, now, waits).await;
             (due, turn)
         });
         // One after the other, slow lookups of a batch would outlast its lease.
@@ -95,9 +123,10 @@ impl EventService {
         due_schedule: &DueSchedule,
         token: LeaseToken,
         now: Timestamp,
+        waits: Waits,
     ) -> store::Result<Turn> {
         let DueSchedule { schedule, event } = due_schedule;
-        let known = match self.know(event, now).await? {
+        let known = match self.know(event, now, waits).await? {
             Ok(known) => known,
             Err(unknown) => return Ok(Turn::Settle(self.unknown(unknown, schedule.attempts))),
         };
@@ -112,6 +141,10 @@ impl EventService {
                 next_look_at: due_at.min(now + self.settings.recheck),
             })),
             Standing::Due => {
+                // The lookup may say less than when the event came.
+                if let Some(missing) = missing(&known) {
+                    return Ok(Turn::Settle(ScheduleEnd::Failed(missing)));
+                }
                 let messages = self.messages(event, &known, due_at, now).await?;
                 Ok(Turn::Publish(Box::new(PublishSchedule {
                     seq: schedule.seq,

@@ -38,12 +38,12 @@ pub struct MessageView {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Communications {
     pub sent: Vec<Notification>,
-    /// Only with the first page.
+    /// With the first page, and with those behind what was sent.
     pub skipped: Vec<(Schedule, ScheduledMessage)>,
     pub next: Option<Cursor>,
 }
 
-/// So many schedules of an entity are looked at for what was skipped.
+/// So many schedules of an entity are looked at for what one page skipped.
 const SCHEDULES_LOOKED_AT: u32 = 100;
 
 impl EventService {
@@ -98,7 +98,8 @@ impl EventService {
         Ok((views, found.next))
     }
 
-    /// Everything sent about an entity, newest first.
+    /// Everything sent about an entity, newest first. What its newest events did not send comes with the first page; what
+    /// older ones did not, on pages of its own behind the last of what was sent.
     pub async fn communications(
         &self,
         tenant: TenantId,
@@ -109,27 +110,48 @@ impl EventService {
         let mut filter = Filter::default();
         filter.by.entity_type = Some(entity_type.to_owned());
         filter.by.entity_id = Some(entity_id.to_owned());
+        let entity = (entity_type.to_owned(), entity_id.to_owned());
+        if let Some(place) = page.after.filter(|place| place.at == BEHIND_SENT) {
+            let (skipped, next) = self.skipped(tenant, entity, Some(place)).await?;
+            return Ok(Communications {
+                sent: vec![],
+                skipped,
+                next,
+            });
+        }
         let first = page.after.is_none();
         let Listed { rows, next } = self.queries.list(tenant, &filter, page).await?;
-        let skipped = match first {
-            true => self.skipped(tenant, entity_type, entity_id).await?,
-            false => vec![],
-        };
+        let (mut skipped, mut older) = (vec![], None);
+        if first || next.is_none() {
+            (skipped, older) = self.skipped(tenant, entity, None).await?;
+        }
+        if !first {
+            skipped.clear();
+        }
         Ok(Communications {
             sent: rows,
             skipped,
-            next,
+            next: next.or(older),
         })
     }
 
+    /// What some of an entity's events did not send, and where older ones begin.
     async fn skipped(
         &self,
         tenant: TenantId,
-        entity_type: &str,
-        entity_id: &str,
-    ) -> store::Result<Vec<(Schedule, ScheduledMessage)>> {
-        let schedules = self.schedules_of(tenant, entity_type, entity_id).await?;
-        let skipped = schedules.into_iter().flat_map(|schedule| {
+        entity: (String, String),
+        after: Option<Cursor>,
+    ) -> store::Result<(Vec<(Schedule, ScheduledMessage)>, Option<Cursor>)> {
+        let filter = ScheduleFilter {
+            entity: Some(entity),
+            ..ScheduleFilter::default()
+        };
+        let page = Page {
+            limit: SCHEDULES_LOOKED_AT,
+            after,
+        };
+        let found = self.store.schedules(tenant, &filter, page).await?;
+        let skipped = found.rows.into_iter().flat_map(|schedule| {
             let missing: Vec<_> = schedule
                 .messages
                 .iter()
@@ -140,24 +162,11 @@ impl EventService {
                 .into_iter()
                 .map(move |message| (schedule.clone(), message))
         });
-        Ok(skipped.collect())
-    }
-
-    pub(super) async fn schedules_of(
-        &self,
-        tenant: TenantId,
-        entity_type: &str,
-        entity_id: &str,
-    ) -> store::Result<Vec<Schedule>> {
-        let filter = ScheduleFilter {
-            entity: Some((entity_type.to_owned(), entity_id.to_owned())),
-            ..ScheduleFilter::default()
-        };
-        let page = Page {
-            limit: SCHEDULES_LOOKED_AT,
-            after: None,
-        };
-        Ok(self.store.schedules(tenant, &filter, page).await?.rows)
+        let next = found.next.map(|place| Cursor {
+            at: BEHIND_SENT,
+            ..place
+        });
+        Ok((skipped.collect(), next))
     }
 
     /// The notifications a schedule names.
@@ -165,6 +174,9 @@ impl EventService {
         schedule.messages.iter().filter_map(|m| m.notification).collect()
     }
 }
+
+/// The time of a place behind what was sent, which no place among notifications has.
+const BEHIND_SENT: Timestamp = Timestamp::from_millis(1);
 
 type Standings = HashMap<(TenantId, NotificationId), Standing>;
 

@@ -10,6 +10,7 @@ pub use replay::{REPLAY, ReplayAsk, ReplayCount};
 use crate::{
     events::EventService,
     operator::OperatorService,
+    search,
     sites::{SiteBulk, SiteService},
 };
 use domain::{Actor, TenantId, Timestamp};
@@ -118,8 +119,27 @@ impl JobService {
         filter: &BulkFilter,
     ) -> store::Result<Counted> {
         let as_of = self.queries.now().await?;
-        let total = self.count_as_of(tenant, action, filter, as_of).await?;
+        let filter = self.resolved(tenant, filter.clone(), as_of).await?;
+        let total = self.count_as_of(tenant, action, &filter, as_of).await?;
         Ok(Counted { total, as_of })
+    }
+
+    /// What was typed as the list takes it: the ids it means, or words of the last days.
+    async fn resolved(
+        &self,
+        tenant: TenantId,
+        mut filter: BulkFilter,
+        as_of: Timestamp,
+    ) -> store::Result<BulkFilter> {
+        let Some(text) = filter.keyword.as_deref() else {
+            return Ok(filter);
+        };
+        if search::existing(&*self.queries, tenant, text).await?.is_some() {
+            filter.id = filter.keyword.take();
+        } else if filter.from.is_none() {
+            filter.from = Some(as_of - search::SEARCH_RANGE);
+        }
+        Ok(filter)
     }
 
     async fn count_as_of(
@@ -154,12 +174,13 @@ impl JobService {
     pub async fn start(&self, tenant: TenantId, ask: BulkAsk, actor: &Actor) -> store::Result<Job> {
         let BulkAsk {
             action,
-            mut filter,
+            filter,
             counted,
             reason,
         } = ask;
         let now = self.queries.now().await?;
         let as_of = counted.map_or(now, |counted| counted.as_of.min(now));
+        let mut filter = self.resolved(tenant, filter, as_of).await?;
         let total = self.count_as_of(tenant, action, &filter, as_of).await?;
         // A row whose commit was under way when the others were counted, or a clock that was set back.
         if let Some(said) = counted

@@ -5,7 +5,7 @@ use crate::{
     changes::Changes,
     chores::Chores,
     directory::Directory,
-    events::{EventParts, EventService},
+    events::{EventParts, EventService, Lookups},
     failover::FailoverService,
     ingest::Ingest,
     operator::OperatorService,
@@ -27,6 +27,8 @@ pub(super) struct Made {
     pub wake: Arc<Wake>,
     pub changes: Changes,
     pub chores: Arc<Chores>,
+    /// One for all who ask, so that a source is asked by no more than it can answer.
+    pub lookups: Lookups,
 }
 
 impl Made {
@@ -72,6 +74,7 @@ impl Made {
             ingest.clone(),
             settings.missing_placeholder,
         )
+        .looking_up(self.lookups.clone(), self.store.clone())
     }
 
     pub fn events(
@@ -90,6 +93,7 @@ impl Made {
             templates: templates.clone(),
             ingest: ingest.clone(),
             operator: operator.clone(),
+            lookups: self.lookups.clone(),
             settings: settings.events.clone(),
             node: settings.node.clone(),
         })

@@ -8,7 +8,7 @@ use crate::{
     chores::Chores,
     directory::Directory,
     dispatcher::{DispatchSettings, Dispatcher},
-    events::{EventService, EventSettings},
+    events::{EventService, EventSettings, Lookups},
     failover::FailoverService,
     ingest::Ingest,
     jobs::JobService,
@@ -136,6 +136,7 @@ impl Central {
         let wake = Arc::new(Wake::default());
         let directory = Directory::new(store.clone(), store.clone(), store.clone(), registry, sealer);
         let made = Made {
+            lookups: Lookups::of(&settings.events.sources),
             directory: Arc::new(directory.reached_at(settings.public_url.clone())),
             store,
             clock,

@@ -1,14 +1,19 @@
 //! Trying a provider out: one real attempt that leaves no notification behind.
 //!
-//! Always true: a test goes out as a message would, by the same adapter; it keeps to the pause and the rate of its lane like
-//! any of them, what it learns of a pause holds for them too, and every test is on record. What its far end calls back about
+//! Always true: a test goes out as a message would, by the same adapter; it keeps to pauses, hours and the rate of its lane like
+//! any of them, what it learns of a pause holds for them too (a reason to hold the lane is left to them), and every test is on
+//! record. What its far end calls back about
 //! a test is about no notification and changes nothing.
 
 use super::ProviderService;
-use crate::directory::LaneAdapter;
+use crate::{
+    directory::LaneAdapter,
+    dispatcher::pauses::{self, LanePauses, lane_failure},
+};
 use delivery::{Adapter, Attempt, Deadline, Message, Recorder, Transcript};
 use domain::{
-    Actor, Content, Failure, HoldReason, NotificationId, Outcome, ProviderId, Scope, TenantId,
+    Actor, Content, Failure, HoldReason, NotificationId, Outcome, ProviderId, Scope, TenantId, Timestamp,
+    code::{OUTSIDE_HOURS, RATE_LIMITED, TEMPLATE},
     field_error::in_words,
 };
 use std::{
@@ -102,14 +107,16 @@ impl ProviderService {
         let found = self.store.provider(tenant, id).await?;
         let provider = found.ok_or(TestError::NotFound)?;
         let (adapter, message) = self.test_message(&provider, draft)?;
-        let mut report = match self.wait_for_turn(&provider).await? {
+        let refused = self.wait_for_turn(&provider, &*adapter, &message).await?;
+        let went_out = refused.is_none();
+        let mut report = match refused {
             Some(refused) => TestReport {
                 outcome: refused.into(),
                 transcript: Transcript::default(),
                 duration: Duration::ZERO,
                 resumed: None,
             },
-            None => attempt(adapter.as_ref(), &message).await,
+            None => attempt(&*adapter, &message).await,
         };
         let (worked, code, said) = report.told();
         let to = message.targets.join(", ");
@@ -127,29 +134,55 @@ impl ProviderService {
         if worked {
             report.resumed = self.end_probed_hold(&provider, actor).await?;
         }
-        if let Some(wait) = asked_to_wait(&report.outcome) {
-            self.outbox.pause_lane(provider.lane, wait).await?;
+        if went_out {
+            self.pause_as_told(&provider, &message, &report.outcome).await?;
         }
         Ok(report)
     }
 
+    /// What was said about the far end, a recipient or a template holds for messages as if one of them had been told.
+    async fn pause_as_told(
+        &self,
+        provider: &Provider,
+        message: &Message,
+        outcome: &Outcome,
+    ) -> store::Result<()> {
+        let policy = provider.provider.retry.clamped();
+        let template = message.template_name();
+        let narrow = pauses::narrow(&policy, 0, outcome, &message.targets, template.as_deref());
+        if !narrow.is_empty() {
+            self.outbox.add_pauses(provider.lane, narrow).await?;
+        }
+        if let Some(wait) = lane_failure(outcome).and_then(|failure| policy.pause(failure, 0)) {
+            self.outbox.pause_lane(provider.lane, wait).await?;
+            // What waits for a place goes back.
+            self.signals.announce(Signal::LookAgain);
+        }
+        Ok(())
+    }
+
     /// Waits until a message may go out, and keeps the messages of the lane back for as long as this one takes the place of
     /// one. Answers why it may not, where that would take too long.
-    async fn wait_for_turn(&self, provider: &Provider) -> store::Result<Option<Failure>> {
+    async fn wait_for_turn(
+        &self,
+        provider: &Provider,
+        adapter: &dyn Adapter,
+        message: &Message,
+    ) -> store::Result<Option<Failure>> {
         let gap = provider.provider.limits.clamped().per_second;
         let gap = gap.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(1.0 / rate.max(0.001))
         });
         let now = self.queries.now().await?;
-        let lane = self.lane(provider).await?;
-        let paused = lane.and_then(|lane| lane.not_before).filter(|until| *until > now);
-        let wait = paused.map_or(Duration::ZERO, |until| until.since(now)).max(gap);
+        let later = self.not_before(provider, adapter, message, now).await?;
+        let until = later.as_ref().map(|(until, _)| until.since(now));
+        let wait = until.unwrap_or_default().max(gap);
         if wait > MAX_TURN_WAIT {
-            let words = match paused {
-                Some(until) => format!("nothing was sent: the far end asked for a pause until {until}"),
-                None => "nothing was sent: the provider's rate is lower than a test can wait for".to_owned(),
+            let too_slow = || {
+                let words = "nothing was sent: the provider's rate is lower than a test can wait for";
+                Failure::transient(Scope::Lane, RATE_LIMITED, words)
             };
-            return Ok(Some(Failure::transient(Scope::Lane, "RATE_LIMITED", words)));
+            return Ok(Some(later.map_or_else(too_slow, |(_, why)| why)));
         }
         if !gap.is_zero() {
             // Until the test has gone out, and one turn more, which is the test's.
@@ -157,6 +190,47 @@ impl ProviderService {
         }
         tokio::time::sleep(wait).await;
         Ok(None)
+    }
+
+    /// When it may go out at the earliest, and why not now: the same reasons that keep a message.
+    async fn not_before(
+        &self,
+        provider: &Provider,
+        adapter: &dyn Adapter,
+        message: &Message,
+        now: Timestamp,
+    ) -> store::Result<Option<(Timestamp, Failure)>> {
+        let not_sent = |scope, code, until: Timestamp, why: &str| {
+            let words = format!("nothing was sent: {why} {until}");
+            (until, Failure::transient(scope, code, words))
+        };
+        let lane = self.lane(provider).await?.and_then(|lane| lane.not_before);
+        let pauses = LanePauses::from(self.outbox.pauses(provider.lane).await?);
+        let template = message.template_name();
+        let template = template.and_then(|name| pauses.until(Scope::Template, &name, now));
+        let to = message.targets.iter();
+        let to = to.filter_map(|to| pauses.until(Scope::Recipient, to, now)).max();
+        let hours = adapter.not_before(message, now);
+        let reasons = [
+            lane.map(|until| {
+                let why = "the far end asked for a pause until";
+                not_sent(Scope::Lane, RATE_LIMITED, until, why)
+            }),
+            to.map(|until| {
+                let why = "the service asked for less to this recipient until";
+                not_sent(Scope::Recipient, RATE_LIMITED, until, why)
+            }),
+            template.map(|until| {
+                let why = "the service does not take this template until";
+                not_sent(Scope::Template, TEMPLATE, until, why)
+            }),
+            hours.map(|until| {
+                let why = "such messages go out at certain hours only, the next from";
+                not_sent(Scope::Message, OUTSIDE_HOURS, until, why)
+            }),
+        ];
+        let later = reasons.into_iter().flatten().filter(|(until, _)| *until > now);
+        Ok(later.max_by_key(|(until, _)| *until))
     }
 
     async fn lane(&self, provider: &Provider) -> store::Result<Option<Lane>> {
@@ -234,13 +308,5 @@ async fn attempt(adapter: &dyn Adapter, message: &Message) -> TestReport {
         transcript: recorder.transcript().unwrap_or_default(),
         duration: start.elapsed(),
         resumed: None,
-    }
-}
-
-/// How long the far end asked not to be sent anything.
-fn asked_to_wait(outcome: &Outcome) -> Option<Duration> {
-    match outcome {
-        Outcome::Failed(failure) if failure.scope == Scope::Lane => failure.retry_after,
-        _ => None,
     }
 }

@@ -7,7 +7,7 @@ use domain::{Actor, LaneId, retry::next_probe};
 use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
 use store::{
     outbox::HoldLane,
-    receipts::{Done, DoneAs, Proof, Unproven},
+    receipts::{Done, DoneAs, Proof, ToldHold, Unproven},
 };
 
 /// Receipts in one transaction: few enough that a send waits only moments behind it.
@@ -125,25 +125,18 @@ impl ReceiptService {
         Ok(())
     }
 
-    /// A failure that would meet every other message stops the lane, as it would have as an answer.
+    /// A failure that would meet every other message stops the lane that sent this one, as it would have as an answer.
     async fn hold(&self, done: Vec<Done>) -> store::Result<()> {
-        let mut holds: HashMap<LaneId, _> = HashMap::new();
-        for one in done {
-            if let Some(hold) = one.hold {
-                holds.insert(one.lane, hold);
-            }
-        }
-        for (lane, (reason, detail)) in holds {
-            let Some(provider) = self.providers.provider_of_lane(lane).await? else {
-                continue;
-            };
+        let holds = done.into_iter().filter_map(|one| one.hold);
+        let by_lane: HashMap<LaneId, ToldHold> = holds.map(|hold| (hold.lane, hold)).collect();
+        for hold in by_lane.into_values() {
             let hold = HoldLane {
-                lane,
-                config_version: Some(provider.version),
-                reason,
-                detail,
+                lane: hold.lane,
+                config_version: Some(hold.config_version),
+                reason: hold.reason,
+                detail: hold.detail,
                 code: None,
-                probe_after: next_probe(reason, 0, None),
+                probe_after: next_probe(hold.reason, 0, None),
                 actor: Actor::system(),
             };
             self.outbox.hold_lane(hold).await?;

@@ -10,7 +10,7 @@ use super::{
 use crate::{ingest::Submitted, keys};
 use async_trait::async_trait;
 use domain::{
-    Actor, ExecutionId, NotificationId, SiteId, Submission, chain,
+    Actor, ExecutionId, NotificationId, SiteId, Submission, TenantId, chain,
     field_error::in_words,
     pair::LeaseAnswer,
     site::{DatabaseIdentity, Telemetry},
@@ -18,9 +18,9 @@ use domain::{
 };
 use link::{
     Ack, Forward, RemoteStatus, SiteReport,
-    server::{Gateway, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession},
+    server::{FromStandby, Gateway, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession},
 };
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
 use store::{
     directory::{ApiKey, Role},
@@ -40,6 +40,18 @@ pub(super) fn speaks_for(key: &ApiKey, site: &SiteId) -> bool {
 impl SiteGateway {
     pub(super) fn new(service: SiteService) -> Self {
         Self(service)
+    }
+
+    /// The key, if it is that of the site.
+    async fn key_of(&self, site: &SiteId, key: &SecretString) -> Result<ApiKey, Refusal> {
+        let key_hash = keys::hash(key.expose_secret());
+        let key = self.0.store.directory.key_by_hash(&key_hash).await;
+        let key = key.map_err(|error| {
+            tracing::warn!(site.id = %site, error = %chain(&error), "the key of a site cannot be looked up");
+            Refusal::NotNow("central cannot reach its database".into())
+        })?;
+        key.filter(|key| speaks_for(key, site))
+            .ok_or_else(|| Refusal::Denied(format!("the key is not that of site {site}")))
     }
 }
 
@@ -87,7 +99,6 @@ impl Gateway for SiteGateway {
         let told = watch::Sender::new(database);
         // From here on, whatever ends this call also gives the place up.
         let session = Session {
-            actor: Actor::site(&connected.site),
             follow: tokio::spawn(follow(service.database.subscribe(), told.clone())),
             told,
             service: service.clone(),
@@ -106,12 +117,7 @@ impl Gateway for SiteGateway {
             tracing::warn!(site.id = %asked.site, error = %chain(&error), "a lease cannot be given");
             Refusal::NotNow("central cannot reach its database".into())
         };
-        let key_hash = keys::hash(asked.key.expose_secret());
-        let key = service.store.directory.key_by_hash(&key_hash).await;
-        let key = key
-            .map_err(not_now)?
-            .filter(|key| speaks_for(key, &asked.site))
-            .ok_or_else(|| Refusal::Denied(format!("the key is not that of site {}", asked.site)))?;
+        let key = self.key_of(&asked.site, &asked.key).await?;
         let before = asked.ask.rank;
         let question = LeaseQuestion {
             tenant: key.tenant,
@@ -126,6 +132,19 @@ impl Gateway for SiteGateway {
             tracing::warn!(site.id = %asked.site, epoch = rank.0, stale, "a machine of a site's pair was given a turn");
         }
         Ok(answer)
+    }
+
+    async fn submit_beside(&self, handed: FromStandby) -> Result<Vec<Ack>, Refusal> {
+        let FromStandby { site, key, batch } = handed;
+        let tenant = self.key_of(&site, &key).await?.tenant;
+        if batch.is_empty() {
+            return Ok(vec![]);
+        }
+        let n = batch.len();
+        let stored = self.0.take_in(tenant, &site, batch).await;
+        let taken = stored.iter().filter(|ack| **ack == Ack::Accepted).count();
+        tracing::info!(site.id = %site, n, taken, "the standby of a site handed over what it was sent itself");
+        Ok(stored)
     }
 }
 
@@ -149,7 +168,6 @@ async fn follow(
 struct Session {
     service: SiteService,
     connected: Arc<Connected>,
-    actor: Actor,
     told: watch::Sender<DatabaseIdentity>,
     follow: tokio::task::JoinHandle<()>,
 }
@@ -169,16 +187,9 @@ impl SiteSession for Session {
     }
 
     async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
+        let Connected { tenant, site, .. } = &*self.connected;
         self.connected.contact(self.service.clock.now());
-        let n = batch.len();
-        let incoming = batch.into_iter().map(|forward| self.stamped(forward));
-        match self.service.ingest.submit_accepted(incoming.collect()).await {
-            Ok(submitted) => submitted.into_iter().map(ack).collect(),
-            Err(error) => {
-                tracing::warn!(site.id = %self.connected.site, error = %chain(&error), "a site's batch could not be stored; it will come again");
-                vec![Ack::NotNow(error.to_string()); n]
-            }
-        }
+        self.service.take_in(*tenant, site, batch).await
     }
 
     async fn status(&self, id: NotificationId) -> Result<Option<RemoteStatus>, String> {
@@ -237,26 +248,37 @@ impl SiteSession for Session {
     }
 }
 
-impl Session {
-    /// The notification as central stores it, in this site's name.
-    fn stamped(&self, forward: Forward) -> Submission {
-        Submission {
-            provenance: Provenance {
-                site: Some(self.connected.site.to_string()),
-                instance: forward.instance,
-                script: forward.script,
-                execution: forward.execution.map(ExecutionId::new),
-                parent_execution: forward.parent_execution.map(ExecutionId::new),
-            },
-            site_enqueued_at: Some(forward.site_enqueued_at),
-            trace: forward.trace,
-            ..Submission::new(
-                self.connected.tenant,
-                forward.id,
-                self.actor.clone(),
-                forward.content,
-            )
+impl SiteService {
+    /// Stores notifications in the site's name: one answer each, in order.
+    async fn take_in(&self, tenant: TenantId, site: &SiteId, batch: Vec<Forward>) -> Vec<Ack> {
+        let n = batch.len();
+        let actor = Actor::site(site);
+        let incoming = batch
+            .into_iter()
+            .map(|forward| stamped(tenant, site, &actor, forward));
+        match self.ingest.submit_accepted(incoming.collect()).await {
+            Ok(submitted) => submitted.into_iter().map(ack).collect(),
+            Err(error) => {
+                tracing::warn!(site.id = %site, error = %chain(&error), "a site's batch could not be stored; it will come again");
+                vec![Ack::NotNow(error.to_string()); n]
+            }
         }
+    }
+}
+
+/// The notification as central stores it, in this site's name.
+fn stamped(tenant: TenantId, site: &SiteId, actor: &Actor, forward: Forward) -> Submission {
+    Submission {
+        provenance: Provenance {
+            site: Some(site.to_string()),
+            instance: forward.instance,
+            script: forward.script,
+            execution: forward.execution.map(ExecutionId::new),
+            parent_execution: forward.parent_execution.map(ExecutionId::new),
+        },
+        site_enqueued_at: Some(forward.site_enqueued_at),
+        trace: forward.trace,
+        ..Submission::new(tenant, forward.id, actor.clone(), forward.content)
     }
 }
 

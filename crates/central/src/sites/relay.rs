@@ -144,16 +144,20 @@ impl SiteService {
         }
     }
 
-    /// Asks a site, here or through the node that has it.
+    /// Asks a site, here or through the node that has it. Where no machine that is connected here has the right to act, the node that the
+    /// site was last seen at asks the other one, once.
     pub(super) async fn ask(
         &self,
         tenant: TenantId,
         site: &SiteId,
         question: Question,
     ) -> Result<Answer, RelayError> {
-        if let Some(answer) = self.ask_here(tenant, site, &question).await {
-            return Ok(answer);
-        }
+        let here = self.ask_here(tenant, site, &question).await;
+        let refused = match here {
+            Some(Answer::Failed(why)) if why.contains(NOT_HOLDER) => Some(Answer::Failed(why)),
+            Some(answer) => return Ok(answer),
+            None => None,
+        };
         let known = self
             .store
             .sites
@@ -168,12 +172,16 @@ impl SiteService {
             })
         };
         let now = self.store.queries.now().await?;
-        match self.presence(&known, None, now) {
-            Presence::NeverSeen => Err(offline(None, String::new())),
-            Presence::Offline { since, why } => Err(offline(Some(since), why)),
-            Presence::Online { central_node, .. } => {
+        match (self.presence(&known, None, now), refused) {
+            (Presence::Online { central_node, .. }, Some(refused)) if central_node == self.node => {
+                Ok(refused)
+            }
+            (Presence::Online { central_node, .. }, _) => {
                 self.ask_elsewhere(&central_node, tenant, site, &question).await
             }
+            (_, Some(refused)) => Ok(refused),
+            (Presence::NeverSeen, None) => Err(offline(None, String::new())),
+            (Presence::Offline { since, why }, None) => Err(offline(Some(since), why)),
         }
     }
 }

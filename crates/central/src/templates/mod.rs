@@ -10,6 +10,7 @@ pub use render::{Preview, PreviewError, TestedTemplate};
 
 use crate::{
     directory::{Directory, Route},
+    events::Lookups,
     ingest::Ingest,
 };
 use domain::{
@@ -18,8 +19,8 @@ use domain::{
 };
 use std::sync::Arc;
 use store::{
-    Signals,
-    events::EventFilter,
+    Queries, Signals,
+    events::{Event, EventFilter},
     query::Page,
     signals::Signal,
     templates::{NewTemplate, Template, TemplateSettings},
@@ -49,6 +50,7 @@ pub struct TemplateService {
     directory: Arc<Directory>,
     ingest: Ingest,
     missing: MissingPlaceholder,
+    lookups: Option<(Lookups, Arc<dyn Queries>)>,
 }
 
 impl TemplateService {
@@ -67,6 +69,15 @@ impl TemplateService {
             directory,
             ingest,
             missing,
+            lookups: None,
+        }
+    }
+
+    /// Knows then what lookups add to events, too.
+    pub(crate) fn looking_up(self, lookups: Lookups, queries: Arc<dyn Queries>) -> Self {
+        Self {
+            lookups: Some((lookups, queries)),
+            ..self
         }
     }
 
@@ -159,13 +170,9 @@ impl TemplateService {
         Ok(warnings)
     }
 
-    /// Names that the newest event of its type does not have, if there was one. Where a lookup adds values, nobody can say.
+    /// Names that the newest event of its type does not have, if there was one. Where its lookup does not answer, nobody can say.
     async fn unknown_names(&self, tenant: TenantId, template: &Template) -> store::Result<Vec<String>> {
         let event_type = &template.identity.event_type;
-        let about = self.directory.event_type(tenant, event_type).await?;
-        if about.is_some_and(|about| about.definition.lookup.is_some()) {
-            return Ok(vec![]);
-        }
         let of_this_type = EventFilter {
             event_type: Some(event_type.clone()),
             ..EventFilter::default()
@@ -181,8 +188,28 @@ impl TemplateService {
         let Some(event) = self.events.event(tenant, newest.id).await? else {
             return Ok(vec![]);
         };
-        let known = Payload::read(&event.payload);
-        Ok(known.map_or(vec![], |known| template.content.unknown_placeholders(&known)))
+        let Ok(mut known) = Payload::read(&event.payload) else {
+            return Ok(vec![]);
+        };
+        let about = self.directory.event_type(tenant, event_type).await?;
+        if let Some(lookup) = about
+            .as_ref()
+            .and_then(|about| about.definition.lookup.as_deref())
+        {
+            let Some(added) = self.added(&event, lookup).await? else {
+                return Ok(vec![]);
+            };
+            known.overlay(added);
+        }
+        Ok(template.content.unknown_placeholders(&known))
+    }
+
+    async fn added(&self, event: &Event, lookup: &str) -> store::Result<Option<Payload>> {
+        let Some((lookups, queries)) = &self.lookups else {
+            return Ok(None);
+        };
+        let now = queries.now().await?;
+        Ok(lookups.added(event, lookup, now).await)
     }
 
     /// What is wrong with what it says.

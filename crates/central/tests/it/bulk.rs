@@ -149,6 +149,27 @@ async fn a_job_that_nobody_counted_for_leaves_alone_what_parks_before_its_turn()
 }
 
 #[tokio::test]
+async fn what_is_sent_round_again_after_the_count_is_not_cancelled_with_what_waited() {
+    let mut world = refusing().await;
+    let parked = world.send(a_notification()).await;
+    world.sweep().await;
+    let waiting = world
+        .send(a_notification().send_at(world.temp.clock.now() + secs(600)))
+        .await;
+    let jobs = world.central.jobs.clone();
+    let job = jobs
+        .start(TENANT, ask(Action::Cancel, None), &somebody())
+        .await
+        .unwrap();
+    assert_eq!(job.total, 1);
+    world.advance(secs(1));
+    world.requeue(parked).await;
+    jobs.sweep().await.unwrap();
+    assert_eq!(world.status(waiting).await, Status::Discarded);
+    assert_eq!(world.status(parked).await, Status::Pending);
+}
+
+#[tokio::test]
 async fn a_job_never_takes_more_than_was_said() {
     let mut world = refusing().await;
     for _ in 0..3 {

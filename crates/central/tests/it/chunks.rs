@@ -1,7 +1,10 @@
 //! Many recipients, each a request of its own: asked for in chunks, so that a crash leaves few in doubt.
 
 use crate::world::{World, secs};
-use domain::{Failure, Limits, OnAmbiguous, RecipientState, Scope, Status};
+use domain::{
+    Accepted, Failure, HoldReason, Limits, OnAmbiguous, Outcome, RecipientReport, RecipientState, Scope,
+    Status,
+};
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -115,6 +118,81 @@ async fn silence_in_one_chunk_where_messages_cost_money_leaves_the_rest_open() {
     let row = world.get(id).await;
     assert_eq!(in_state(&row, RecipientState::Accepted), 15);
     assert_eq!(row.last_code.as_deref(), Some("PARTIAL"));
+}
+
+/// As an adapter tells it that stops after the first few: `n` took it, and with the next one this happened.
+fn stopped_after(message: &delivery::Message, n: usize, failure: Option<&Failure>) -> Outcome {
+    let took = message.targets.iter().take(n).map(|address| RecipientReport {
+        address: address.clone(),
+        result: Ok(Accepted::default()),
+    });
+    let failed = failure.map(|failure| RecipientReport {
+        address: message.targets[n].clone(),
+        result: Err(failure.clone()),
+    });
+    Outcome::Mixed(took.chain(failed).collect())
+}
+
+#[tokio::test]
+async fn who_was_not_asked_after_a_failure_of_the_service_is_open_and_gets_it_once_it_is_mended() {
+    let refused = Failure::permanent(Scope::Lane, "AUTH_FAILED", "401").holding(HoldReason::Auth);
+    let busy = Failure::transient(Scope::Lane, "RATE_LIMITED", "429").after(Some(secs(30)));
+    for failure in [refused, busy] {
+        let mut world = one_by_one(OnAmbiguous::Park, None).await;
+        let calls = AtomicUsize::new(0);
+        let says = failure.clone();
+        world
+            .mail
+            .script(move |message, _| match calls.fetch_add(1, Ordering::SeqCst) {
+                0 => Reply::accepted(),
+                _ => Reply::Now(stopped_after(message, 1, Some(&says))),
+            });
+        let id = world.send(to(&crew(25))).await;
+        world.sweep().await;
+        let row = world.get(id).await;
+        assert_eq!((row.status, row.retry_count), (Status::Pending, 0), "{failure:?}");
+        assert_eq!(in_state(&row, RecipientState::Accepted), 11, "{failure:?}");
+        assert_eq!(in_state(&row, RecipientState::Open), 9, "{failure:?}");
+        assert!(row.recipients[11..].iter().all(|r| r.tries == 0), "{failure:?}");
+        world.mail.accepts();
+        let mail = domain::ProviderId::new("mail");
+        let (providers, somebody) = (&world.central.providers, crate::world::somebody());
+        let tenant = crate::world::TENANT;
+        providers.resume(tenant, &mail, &somebody).await.unwrap();
+        world.advance(secs(61));
+        world.sweep().await;
+        let row = world.get(id).await;
+        assert_eq!(row.status, Status::Delivered, "{failure:?}");
+        let mut asked: Vec<String> = world.mail.received()[2..]
+            .iter()
+            .flat_map(|m| m.targets.clone())
+            .collect();
+        asked.sort();
+        assert_eq!(asked, crew(25)[11..], "nobody twice, nobody never");
+    }
+}
+
+#[tokio::test]
+async fn whose_turn_did_not_come_in_time_is_open_though_the_next_chunk_went_out() {
+    let mut world = one_by_one(OnAmbiguous::Park, None).await;
+    let calls = AtomicUsize::new(0);
+    world
+        .mail
+        .script(move |message, _| match calls.fetch_add(1, Ordering::SeqCst) {
+            0 => Reply::Now(stopped_after(message, 4, None)),
+            _ => Reply::accepted(),
+        });
+    let id = world.send(to(&crew(25))).await;
+    world.sweep().await;
+    assert_eq!(world.status(id).await, Status::Delivered);
+    let received = world.mail.received();
+    assert_eq!(received.last().unwrap().targets, crew(25)[4..10]);
+    let row = world.get(id).await;
+    assert!(
+        row.recipients.iter().all(|r| r.tries == 1),
+        "{:?}",
+        row.recipients
+    );
 }
 
 #[tokio::test]

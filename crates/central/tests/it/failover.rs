@@ -5,8 +5,8 @@ use crate::world::{TENANT, World, secs, somebody};
 use central::{Settings, failover::ChannelOrder, secrets::Sealer};
 use delivery::Message;
 use domain::{
-    AuditKind, Channel, Failure, HoldReason, NotificationId, OnAmbiguous, Outcome, ProviderId, Scope, Status,
-    lock::lock,
+    AuditKind, Channel, Clock, Failure, HoldReason, NotificationId, OnAmbiguous, Outcome, ProviderId, Scope,
+    Status, lock::lock,
 };
 use std::sync::{Arc, Mutex};
 use testkit::{FarEnd, Reply, TempStore, a_notification};
@@ -152,6 +152,46 @@ async fn what_waits_for_a_provider_with_a_wrong_password_goes_out_through_the_ne
     let moved = log.iter().find(|row| row.kind == AuditKind::NotifyMove).unwrap();
     assert_eq!(moved.target.as_deref(), Some("spare"));
     assert_eq!(moved.code.as_deref(), Some("auth"));
+}
+
+#[tokio::test]
+async fn what_the_first_provider_would_not_send_at_this_hour_is_not_sent_at_this_hour_by_the_next() {
+    let mut pair = Pair::new().await;
+    let opens = pair.world.temp.clock.now() + secs(9 * 3600);
+    let far_end = &pair.world.mail;
+    far_end.opens_at_for(opens, |message, settings| {
+        settings["host"] == "first" && message.content.subject == "sale"
+    });
+    let sale = async |pair: &Pair| {
+        let mut sale = a_notification();
+        sale.0.content.subject = "sale".into();
+        pair.world.send(sale).await
+    };
+    // One is put off while all is well, the others come when the provider is held already.
+    let mut sales = vec![sale(&pair).await];
+    pair.settle().await;
+    assert_eq!(pair.world.get(sales[0]).await.next_attempt_at, Some(opens));
+    pair.says(FIRST, Some(wrong_password()));
+    let mut bills = pair.send(1).await;
+    pair.settle().await;
+    for _ in 0..5 {
+        sales.push(sale(&pair).await);
+        bills.extend(pair.send(1).await);
+    }
+    pair.settle().await;
+    pair.assert_all(&bills, Status::Delivered).await;
+    pair.assert_all(&sales, Status::Pending).await;
+    // Probes put them off one by one; whatever the lane is asked meanwhile, none goes out before its time.
+    pair.world.advance(secs(3600));
+    pair.settle().await;
+    assert!(sales.iter().all(|id| !pair.asked(SECOND).contains(id)));
+    pair.world.advance(secs(8 * 3600));
+    pair.settle().await;
+    // A probe that is under way keeps one.
+    pair.world.advance(secs(3600));
+    pair.settle().await;
+    pair.assert_all(&sales, Status::Delivered).await;
+    assert!(sales.iter().all(|id| pair.asked(SECOND).contains(id)));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A provider that is down, or whose password is wrong, delays its messages and parks none of them.
 
 use crate::world::{TENANT, World, secs, somebody};
-use domain::{Channel, Failure, HoldReason, Outcome, ProviderId, Scope, Status};
+use domain::{Channel, Clock, Failure, HoldReason, Outcome, ProviderId, Scope, Status};
 use testkit::{Reply, a_notification};
 
 fn wrong_password() -> Failure {
@@ -236,4 +236,42 @@ async fn money_lanes_park_what_may_have_gone_out() {
     let id = world.send(a_notification().by(Channel::Webhook)).await;
     assert_eq!(world.sweep().await.parked, 1);
     assert_eq!(world.get(id).await.last_code.as_deref(), Some("AMBIGUOUS"));
+}
+
+#[tokio::test]
+async fn a_probe_that_is_not_of_this_hour_leaves_its_place_to_the_next_row_at_once() {
+    let mut world = World::new().await;
+    let unpaid = Failure::permanent(Scope::Lane, "BILLING", "402").holding(HoldReason::Billing);
+    world.hook.answers(unpaid.clone().into());
+    let sale = || {
+        let mut promotional = a_notification().by(Channel::Webhook);
+        promotional.0.content.subject = "sale".into();
+        promotional
+    };
+    world.send(sale()).await;
+    world.sweep().await;
+    let probes = async |world: &World| {
+        let hook = ProviderId::new("hook");
+        let found = world.central.store.provider(TENANT, &hook).await.unwrap();
+        found.unwrap().hold.map(|hold| hold.probes)
+    };
+    assert_eq!(probes(&world).await, Some(0));
+    for _ in 0..20 {
+        world.send(sale()).await;
+    }
+    let bill = world.send(a_notification().by(Channel::Webhook)).await;
+    let opens = world.temp.clock.now() + secs(9 * 3600);
+    world
+        .hook
+        .opens_at_for(opens, |message, _| message.content.subject == "sale");
+    // Nothing has changed yet: what was put off tells nothing about the far end.
+    world.advance(secs(900));
+    let tally = world.sweep().await;
+    assert_eq!((tally.postponed, tally.waiting), (21, 1), "{tally:?}");
+    assert_eq!(probes(&world).await, Some(1), "one was asked");
+    world.hook.accepts();
+    world.advance(secs(1800));
+    world.sweep().await;
+    assert_eq!(world.status(bill).await, Status::Delivered);
+    assert_eq!(probes(&world).await, None);
 }

@@ -4,6 +4,8 @@ use crate::{
     size,
     world::{TENANT, World, secs},
 };
+use central::{Central, Settings, secrets::Sealer};
+use delivery::Registry;
 use domain::{Channel, Failure, Limits, Scope};
 use testkit::{Reply, a_notification};
 
@@ -57,6 +59,41 @@ async fn a_rate_limit_is_kept() {
         world.advance(secs(1));
     }
     assert_eq!(per_second, [5, 5, 2]);
+}
+
+#[tokio::test]
+async fn a_node_that_takes_over_a_lane_with_a_rate_begins_with_an_empty_bucket() {
+    let mut world = World::new().await;
+    world
+        .provider("hook", "test-hook", |draft| {
+            draft.limits = Some(Limits {
+                concurrency: 32,
+                per_second: Some(5.0),
+            });
+        })
+        .await;
+    for _ in 0..12 {
+        world.send(a_notification().by(Channel::Webhook)).await;
+    }
+    assert_eq!(world.sweep().await.delivered, 5);
+    let kinds = vec![world.mail.kind(), world.hook.kind()];
+    let other = Central::new(
+        world.temp.store.clone(),
+        Registry::new(kinds).unwrap(),
+        Sealer::ephemeral(),
+        world.temp.clock.clone(),
+        Settings::named("node-2"),
+    );
+    let mut other = other.dispatcher();
+    assert_eq!(other.sweep().await.unwrap().rows(), 0, "the first node's");
+    // The first node is gone. What it let through last is not known to the second.
+    world.advance(secs(31));
+    let mut per_second = vec![];
+    for _ in 0..3 {
+        per_second.push(other.sweep().await.unwrap().delivered);
+        world.advance(secs(1));
+    }
+    assert_eq!(per_second, [0, 5, 2]);
 }
 
 #[tokio::test]

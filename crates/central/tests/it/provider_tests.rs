@@ -2,7 +2,7 @@
 
 use crate::world::{TENANT, World, secs, somebody};
 use central::providers::{TestDraft, TestReport};
-use domain::{AuditKind, Failure, HoldReason, Outcome, ProviderId, Scope};
+use domain::{AuditKind, Clock, Failure, HoldReason, Outcome, ProviderId, Scope, Timestamp};
 use store::query::{AuditFilter, Page};
 use testkit::a_notification;
 
@@ -23,10 +23,38 @@ fn refused() -> Outcome {
     Outcome::Failed(failure.holding(HoldReason::Auth))
 }
 
-async fn hold(world: &World) -> Option<HoldReason> {
+async fn lane(world: &World) -> store::outbox::Lane {
     let lanes = world.central.store.lanes(TENANT).await.unwrap();
-    let lane = lanes.into_iter().find(|lane| lane.provider == "mail").unwrap();
-    lane.hold.map(|hold| hold.reason)
+    lanes.into_iter().find(|lane| lane.provider == "mail").unwrap()
+}
+
+async fn hold(world: &World) -> Option<HoldReason> {
+    lane(world).await.hold.map(|hold| hold.reason)
+}
+
+async fn paused_until(world: &World) -> Option<Timestamp> {
+    lane(world).await.not_before
+}
+
+/// What a test is told that went nowhere.
+async fn kept_back(world: &World, data: Option<&str>) -> Failure {
+    let sent = world.mail.received().len();
+    let draft = TestDraft {
+        to: Some("ops@example.com".into()),
+        data: data.map(str::to_owned),
+    };
+    let mail = ProviderId::new("mail");
+    let told = world
+        .central
+        .providers
+        .test(TENANT, &mail, draft, &somebody())
+        .await;
+    let Outcome::Failed(failure) = told.unwrap().outcome else {
+        panic!("it went out")
+    };
+    assert!(failure.detail.contains("nothing was sent"), "{failure:?}");
+    assert_eq!(world.mail.received().len(), sent);
+    failure
 }
 
 #[tokio::test]
@@ -129,4 +157,84 @@ async fn in_a_lane_with_a_rate_a_test_takes_a_turn_from_the_messages() {
     world.advance(secs(1));
     world.sweep().await;
     assert_eq!(world.status(id).await, domain::Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_reason_to_hold_that_a_test_meets_pauses_nothing() {
+    let mut world = World::new().await;
+    let used_up = Failure::transient(Scope::Lane, "QUOTA", "used up until the first")
+        .holding(HoldReason::Quota)
+        .after(Some(secs(20 * 86_400)));
+    world.mail.answers(used_up.into());
+    test(&world).await;
+    assert_eq!(paused_until(&world).await, None);
+    // A message finds out for itself, and what it finds ends with new settings.
+    world.send(a_notification()).await;
+    world.sweep().await;
+    assert_eq!(hold(&world).await, Some(HoldReason::Quota));
+}
+
+#[tokio::test]
+async fn a_pause_asked_of_a_test_is_a_days_at_most_and_ends_with_the_settings_that_it_was_asked_of() {
+    let mut world = World::new().await;
+    let busy = || Failure::transient(Scope::Lane, "RATE_LIMITED", "429");
+    world.mail.answers(busy().into());
+    test(&world).await;
+    let now = world.temp.clock.now();
+    assert_eq!(
+        paused_until(&world).await,
+        Some(now + secs(60)),
+        "mail's own interval"
+    );
+    world.advance(secs(60));
+    world.mail.answers(busy().after(Some(secs(20 * 86_400))).into());
+    test(&world).await;
+    let now = world.temp.clock.now();
+    assert_eq!(paused_until(&world).await, Some(now + secs(86_400)));
+    world.mail.accepts();
+    let id = world.send(a_notification()).await;
+    world.sweep().await;
+    assert_eq!(world.status(id).await, domain::Status::Pending);
+    world
+        .provider("mail", "test-mail", |draft| {
+            draft.settings.insert("password".into(), "another".into());
+        })
+        .await;
+    world.sweep().await;
+    assert_eq!(world.status(id).await, domain::Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_test_keeps_to_the_pauses_of_its_recipient_and_its_template_and_to_the_hours() {
+    let world = World::new().await;
+    let offer = r#"{"template": {"name": "offer"}}"#;
+    let less = Failure::transient(Scope::Recipient, "RATE_LIMITED", "less").after(Some(secs(600)));
+    world.mail.answers(less.into());
+    test(&world).await;
+    assert_eq!(paused_until(&world).await, None, "not the others'");
+    world.mail.accepts();
+    let failure = kept_back(&world, None).await;
+    assert_eq!(
+        (failure.scope, &*failure.code),
+        (Scope::Recipient, "RATE_LIMITED")
+    );
+    world.advance(secs(600));
+    let bad = Failure::transient(Scope::Template, "TEMPLATE", "paused").after(Some(secs(600)));
+    world.mail.answers(bad.into());
+    let draft = TestDraft {
+        to: Some("other@example.com".into()),
+        data: Some(offer.into()),
+    };
+    let mail = ProviderId::new("mail");
+    let providers = &world.central.providers;
+    providers.test(TENANT, &mail, draft, &somebody()).await.unwrap();
+    world.mail.accepts();
+    let failure = kept_back(&world, Some(offer)).await;
+    assert_eq!((failure.scope, &*failure.code), (Scope::Template, "TEMPLATE"));
+    assert!(matches!(test(&world).await.outcome, Outcome::Delivered(_)));
+    world.mail.opens_at(world.temp.clock.now() + secs(3600));
+    let failure = kept_back(&world, None).await;
+    assert_eq!(failure.code, "OUTSIDE_HOURS");
+    world.advance(secs(3600));
+    assert!(matches!(test(&world).await.outcome, Outcome::Delivered(_)));
 }

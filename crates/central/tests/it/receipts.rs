@@ -189,6 +189,24 @@ async fn a_failure_of_the_account_holds_the_lane() {
 }
 
 #[tokio::test]
+async fn a_late_failure_of_the_account_does_not_hold_a_lane_whose_settings_were_corrected() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    world.advance(secs(60));
+    world
+        .provider("mail", "test-mail", |draft| {
+            draft.settings.insert("password".into(), "paid".into());
+        })
+        .await;
+    let told_of = json!([{"ref": reference(id), "state": "failed", "code": "BILLING", "hold": "billing"}]);
+    told(&world, told_of).await;
+    assert_eq!(world.get(id).await.status, Status::Parked);
+    let mail = ProviderId::new("mail");
+    let provider = world.central.store.provider(TENANT, &mail).await.unwrap();
+    assert_eq!(provider.unwrap().hold, None);
+}
+
+#[tokio::test]
 async fn what_the_far_end_calls_a_message_finds_it() {
     let mut world = world().await;
     // The provider gets receipts from here on.

@@ -94,6 +94,9 @@ pub struct WaitingMessage {
     pub last_error: Option<String>,
     pub instance: Option<String>,
     pub script: Option<String>,
+    /// Why it is not attempted although it may be due: the other machine of the site may make it.
+    #[serde(default)]
+    pub held: Option<String>,
 }
 
 /// What became of a waiting message that was tried at somebody's word.

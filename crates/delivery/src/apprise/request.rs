@@ -39,11 +39,17 @@ impl MessageData for AppriseData {
 pub(super) fn compose(apprise: &Apprise, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: AppriseData = sending.message.data()?;
     let kind = data.r#type.as_deref().unwrap_or("info");
-    let format = data.format.as_deref().unwrap_or("text");
     let content = &sending.message.content;
+    // Apprise makes of HTML what the service behind it shows. Cut, it would end in half a tag.
+    let html = content.body_html.as_deref().filter(|_| data.format.is_none());
+    let html = html.filter(|html| Unit::Chars.count(html) <= MAX_BODY_CHARS);
+    let (format, body) = match (html, data.format.as_deref()) {
+        (Some(html), _) => ("html", html),
+        (None, format) => (format.unwrap_or("text"), content.body.as_str()),
+    };
     let mut asked = json!({
         "title": fit(&content.subject, MAX_TITLE_CHARS, Unit::Chars),
-        "body": fit(&content.body, MAX_BODY_CHARS, Unit::Chars),
+        "body": fit(body, MAX_BODY_CHARS, Unit::Chars),
         "type": kind,
         "format": format,
     });

@@ -1,7 +1,7 @@
 //! What Discord is sent.
 
 use super::Discord;
-use crate::kit::{MessageData, Sending, Unit, fit, subject_and_body};
+use crate::kit::{Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -17,20 +17,26 @@ const MAX_SUBJECT: usize = 256;
 #[serde(default)]
 pub(super) struct DiscordData {
     embeds: Vec<Value>,
+    /// The body is Discord's Markdown and not plain text.
+    markdown: bool,
 }
 
 impl MessageData for DiscordData {}
 
 pub(super) fn compose(discord: &Discord, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: DiscordData = sending.message.data()?;
-    let subject = fit(sending.message.content.subject.trim(), MAX_SUBJECT, Unit::Utf16);
-    let bold = match subject.is_empty() {
-        true => String::new(),
-        false => format!("**{}**", subject.replace('*', "")),
+    let content = &sending.message.content;
+    let subject = fit(content.subject.trim(), MAX_SUBJECT, Unit::Utf16);
+    let title = Markup::Discord.title(&subject);
+    let room = MAX_CONTENT.saturating_sub(Unit::Utf16.count(&title) + 1);
+    let html = content.body_html.as_deref().filter(|_| !data.markdown);
+    let body = match html.and_then(|html| rich(html, room, Unit::Utf16, Markup::Discord)) {
+        Some(body) => body,
+        None if data.markdown => fit(&content.body, room, Unit::Utf16).into_owned(),
+        None => fit_plain(&content.body, room, Unit::Utf16, Markup::Discord),
     };
-    let content = subject_and_body(&bold, &sending.message.content.body);
     let mut asked = json!({
-        "content": fit(&content, MAX_CONTENT, Unit::Utf16),
+        "content": subject_and_body(&title, &body),
         // Otherwise a text that contains @everyone would call everyone.
         "allowed_mentions": {"parse": []},
     });

@@ -81,8 +81,8 @@ impl HttpService for HomeAssistant {
         request::compose(self, sending)
     }
 
-    fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-        answers::understand(sending, answer)
+    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(answer)
     }
 }
 

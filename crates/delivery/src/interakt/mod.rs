@@ -12,6 +12,7 @@ use crate::{
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
+use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::{Request, header::AUTHORIZATION};
@@ -37,6 +38,11 @@ impl HttpService for Interakt {
                 )
                 .required()
                 .secret_sent_to(&["apiUrl"]),
+                Setting::boolean(
+                    "apiKeyIsRaw",
+                    "The key is not base64 yet, as some accounts show it; it is then encoded here.",
+                )
+                .or(false),
                 Setting::text(
                     "webhookSecret",
                     "For receipts: the webhook's secret key, by which Interakt signs them.",
@@ -61,11 +67,15 @@ impl HttpService for Interakt {
     }
 
     fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
-        let templates = Templates::read(values, problems);
+        let templates = Templates::read(values, crate::meta::CATEGORIES, problems);
         let url = below(&values.url("apiUrl", problems)?, "v1/public/message/");
         let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
         let key = values.text("apiKey")?.trim();
-        let login = format!("Basic {}", key.strip_prefix("Basic ").unwrap_or(key).trim());
+        let key = key.strip_prefix("Basic ").unwrap_or(key).trim();
+        let login = match values.flag("apiKeyIsRaw") {
+            true => format!("Basic {}", STANDARD.encode(format!("{key}:"))),
+            false => format!("Basic {key}"),
+        };
         Some(Self {
             endpoint: endpoint.secret_header(AUTHORIZATION, &login, "apiKey", problems),
             templates,

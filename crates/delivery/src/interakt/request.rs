@@ -2,7 +2,8 @@
 
 use super::Interakt;
 use crate::kit::{
-    ContentProblems, MessageData, Params, Phone, Sending, TemplateData, Unit, fit, shown, subject_and_body,
+    ContentProblems, Header, MessageData, Params, Phone, Sending, TemplateData, Unit, fit, shown,
+    subject_and_body,
 };
 use bytes::Bytes;
 use domain::{Content, Failure, Scope};
@@ -67,6 +68,9 @@ fn template(interakt: &Interakt, wanted: &TemplateData) -> Result<Value, Failure
     });
     if let Some(header) = &wanted.header {
         asked["headerValues"] = json!([header.value()]);
+        if let Header::Document { file_name, .. } = header {
+            asked["fileName"] = file_name.as_str().into();
+        }
     }
     if !wanted.buttons.is_empty() {
         let buttons = wanted.buttons.iter().enumerate();

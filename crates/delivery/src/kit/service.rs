@@ -1,9 +1,9 @@
 //! An HTTP service as a kind of provider.
 
-use super::{PerRecipient, with_reference};
+use super::{PerRecipient, Sending};
 use crate::{
     adapter::{Adapter, Attempt, Deadline, Message},
-    http::{Answer, Client, Exchange, Meaning},
+    http::{Answer, Client, Exchange},
     kind::{Kind, KindInfo, Owner, Setting, Settings},
     opt_out::OptOut,
     outside::Outside,
@@ -35,6 +35,11 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// What the answer means.
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure>;
 
+    /// Where the message has to go instead, if the place it was for has become another.
+    fn moved_to(&self, _answer: &Answer) -> Option<String> {
+        None
+    }
+
     /// Whether the service tells anything later, and how it gets to know where.
     const RECEIPTS: ReceiptsBy = ReceiptsBy::Nothing;
 
@@ -64,59 +69,6 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// The receipt as the service itself tells it.
     fn understand_receipt(&self, _unproven: &Receipt, _answer: &Answer) -> Result<Option<Receipt>, Failure> {
         Ok(None)
-    }
-}
-
-/// What a request is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sending<'a> {
-    pub message: &'a Message,
-    /// `None`: the settings alone say where it goes.
-    pub target: Option<&'a str>,
-    /// How often somebody has sent it on its way again; ids that a service tells repeats by carry it.
-    pub generation: i32,
-    pub now: Timestamp,
-    /// Where the service is to send receipts, of those that are told with each message.
-    pub callback_url: Option<&'a str>,
-}
-
-impl Sending<'_> {
-    /// An id that is the same over the attempts for one recipient of one generation.
-    pub fn repeat_id(&self) -> String {
-        let mut id = format!("{}.{}", self.message.id, self.generation);
-        if let Some(target) = self.target {
-            id.push('.');
-            id.push_str(target);
-        }
-        id
-    }
-
-    /// Where receipts of this message go, for services that repeat nothing but the address.
-    pub fn own_callback_url(&self) -> Option<String> {
-        let reference = self.repeat_id();
-        self.callback_url.map(|url| with_reference(url, &reference))
-    }
-
-    /// How long the message is still of use, for services that can be told; at least a second.
-    pub fn seconds_left(&self) -> Option<u64> {
-        let expires = self.message.content.expires_at?;
-        Some(expires.since(self.now).as_secs().max(1))
-    }
-
-    /// How far a wait reaches that the service asks for because of the place a message goes to.
-    pub fn place(&self) -> Scope {
-        match self.target {
-            Some(_) => Scope::Recipient,
-            None => Scope::Lane,
-        }
-    }
-
-    /// The place does not exist: the recipient's fault where one was named, otherwise the settings'.
-    pub fn no_such_place(&self) -> Meaning {
-        match self.target {
-            Some(_) => Meaning::recipient(),
-            None => Meaning::config(),
-        }
     }
 }
 
@@ -314,8 +266,36 @@ impl<S: HttpService> HttpAdapter<S> {
             callback_url: self.callback_url.as_deref(),
         };
         let request = self.service.request(&sending)?;
-        let answer = self.exchange(request, attempt).await?;
-        self.service.understand(&sending, &answer)
+        let answer = self.exchange(request, attempt.clone()).await?;
+        match self.service.moved_to(&answer) {
+            Some(place) => self.send_on(sending, &place, attempt).await,
+            None => self.service.understand(&sending, &answer),
+        }
+    }
+
+    /// Once more, to what a place has become. Whoever keeps the old name is told of the new one.
+    async fn send_on(
+        &self,
+        sending: Sending<'_>,
+        place: &str,
+        attempt: Attempt,
+    ) -> Result<Accepted, Failure> {
+        let there = Sending {
+            target: Some(place),
+            ..sending
+        };
+        let answer = self.exchange(self.service.request(&there)?, attempt).await?;
+        let told = format!("what it was for has become {place}");
+        match self.service.understand(&sending, &answer) {
+            Ok(accepted) => Ok(Accepted {
+                detail: Some(told),
+                ..accepted
+            }),
+            Err(failure) => Err(Failure {
+                detail: format!("{told}: {}", failure.detail),
+                ..failure
+            }),
+        }
     }
 
     async fn exchange(&self, request: Request<Bytes>, attempt: Attempt) -> Result<Arc<Answer>, Failure> {

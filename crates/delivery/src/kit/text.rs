@@ -11,7 +11,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    fn of(self, c: char) -> usize {
+    pub fn of(self, c: char) -> usize {
         match self {
             Unit::Bytes => c.len_utf8(),
             Unit::Chars => 1,
@@ -24,7 +24,7 @@ impl Unit {
     }
 }
 
-const CUT_NOTICE: &str = "\n[cut: too long for this service]";
+pub(crate) const CUT_NOTICE: &str = "\n[cut: too long for this service]";
 
 /// The text as it is where it fits; otherwise its beginning and a notice. It is never split over several messages: a
 /// repeat after a failure would show the first of them twice.

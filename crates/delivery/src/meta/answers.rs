@@ -4,7 +4,7 @@ use crate::{
     http::{Answer, Meaning, default_meaning},
     opt_out::OptOut,
 };
-use domain::{Accepted, Failure, Scope};
+use domain::{Accepted, Failure, Scope, code};
 use serde::Deserialize;
 
 const HOUR: u64 = 3600;
@@ -53,7 +53,6 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
 
 /// The codes of the WhatsApp Business Platform.
 pub(crate) fn by_code(code: u32) -> Option<Meaning> {
-    let template = Meaning::permanent(Scope::Message, "TEMPLATE");
     Some(match code {
         0 | 190 => Meaning::auth(),
         1 => Meaning::unknown().tries(3),
@@ -66,9 +65,8 @@ pub(crate) fn by_code(code: u32) -> Option<Meaning> {
         4 | 80_007 | 80_008 => Meaning::rate_limited(Scope::Lane).waiting(300),
         130_429 => Meaning::rate_limited(Scope::Lane).waiting(5),
         131_056 => Meaning::rate_limited(Scope::Recipient).waiting(6),
-        131_049 => Meaning::rate_limited(Scope::Recipient)
-            .waiting(24 * HOUR)
-            .tries(2),
+        // A cap on marketing alone: what else the same person is to get must not wait a day for it, so nobody is paused.
+        131_049 => Meaning::rate_limited(Scope::Message).waiting(24 * HOUR).tries(2),
         131_000 => Meaning::transient(Scope::Message, "PROVIDER_ERROR"),
         131_052 | 131_053 => Meaning::transient(Scope::Message, "VALIDATION").tries(3),
         131_021 | 131_026 | 131_030 | 131_050 | 130_497 => Meaning::recipient(),
@@ -76,7 +74,8 @@ pub(crate) fn by_code(code: u32) -> Option<Meaning> {
         // It may be paused for a day at most; then somebody has to look.
         132_015 => Meaning::template_paused().waiting(HOUR).at_most(86_400),
         132_069 => Meaning::template_paused().waiting(HOUR),
-        132_000 | 132_001 | 132_005 | 132_007 | 132_012 | 132_016 | 132_068 => template,
+        132_001 | 132_016 => Meaning::permanent(Scope::Template, code::TEMPLATE),
+        132_000 | 132_005 | 132_007 | 132_012 | 132_068 => Meaning::permanent(Scope::Message, code::TEMPLATE),
         _ => return None,
     })
 }

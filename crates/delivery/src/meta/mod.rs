@@ -6,6 +6,9 @@ mod request;
 
 pub(crate) use answers::{OPT_OUTS, by_code};
 
+/// What a template may be for.
+pub(crate) const CATEGORIES: &[&str] = &["marketing", "utility", "authentication"];
+
 use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
@@ -71,7 +74,7 @@ impl HttpService for Meta {
     }
 
     fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
-        let templates = Templates::read(values, problems);
+        let templates = Templates::read(values, CATEGORIES, problems);
         let (number, version) = (
             values.text("phoneNumberId")?.trim(),
             values.text("apiVersion")?.trim(),

@@ -65,6 +65,7 @@ fn components(wanted: &TemplateData) -> Vec<Value> {
         let mut parameter = json!({"type": header.kind()});
         parameter[header.kind()] = match header {
             Header::Text(text) => json!(text),
+            Header::Document { url, file_name } => json!({"link": url, "filename": file_name}),
             other => json!({"link": other.value()}),
         };
         json!({"type": "header", "parameters": [parameter]})

@@ -9,6 +9,7 @@ use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     settings::{Problems, Values},
 };
@@ -21,6 +22,9 @@ use hyper::{Request, header::HeaderName};
 
 /// The category of templates that may go out at certain hours only.
 const PROMOTIONAL: &str = "promotional";
+
+/// What a template may be for, in the words of the register.
+const CATEGORIES: &[&str] = &[PROMOTIONAL, "transactional", "service"];
 
 const AUTHKEY: HeaderName = HeaderName::from_static("authkey");
 
@@ -46,8 +50,9 @@ impl HttpService for Msg91 {
                     .secret_sent_to(&["apiUrl"]),
                 Setting::map(
                     "templates",
-                    "The name in data.template, and for each the flow's id; then sender=… where it has its own, and \
-                     category=promotional where it is advertising.",
+                    "The name in data.template, and for each the flow's id; then sender=… where it has its own, \
+                     category=promotional where it is advertising (or transactional, service), and dlt=… and entity=…, its \
+                     ids in the DLT register.",
                 ),
                 Setting::text("sender", "The DLT header of six letters.").example("PLANTS"),
                 Setting::text(
@@ -70,7 +75,7 @@ impl HttpService for Msg91 {
     }
 
     fn read(values: &Values, problems: &mut Problems) -> Option<Self> {
-        let templates = Templates::read(values, problems);
+        let templates = Templates::read(values, CATEGORIES, problems);
         let text = |name: &str| values.text(name).unwrap_or_default();
         let promotional = Hours::parse(text("promotionalHours"), text("zone"));
         let promotional = promotional.map_err(|problem| {
@@ -100,7 +105,7 @@ impl HttpService for Msg91 {
 
     fn not_before(&self, message: &Message, now: Timestamp) -> Option<Timestamp> {
         let template = self.templates.find(&message.template_name()?).ok()?;
-        let is_promotional = template.category.as_deref() == Some(PROMOTIONAL);
+        let is_promotional = template.category == Some(PROMOTIONAL);
         is_promotional
             .then(|| self.promotional.begin_after(now))
             .flatten()
@@ -110,11 +115,13 @@ impl HttpService for Msg91 {
         self.templates.find(name).is_ok()
     }
 
-    fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-        answers::understand(answer)
+    fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+        answers::understand(self, sending, answer)
     }
 
     const RECEIPTS: ReceiptsBy = ReceiptsBy::ItsSettings;
+
+    const OPT_OUTS: &'static [OptOut] = receipts::OPT_OUTS;
 
     fn read_callback(&self, callback: &Callback<'_>) -> Result<CallbackContent, CallbackRefused> {
         receipts::read(callback)

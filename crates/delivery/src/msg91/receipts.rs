@@ -1,13 +1,24 @@
 //! What MSG91 tells later. Its callbacks are not signed: the secret in the address is all there is. A report names the request
 //! and the number, and both have to fit what was sent; one without either cannot be believed to be about anything.
 
+use super::answers;
 use crate::{
     http::Meaning,
     kit::{Told, not_json},
+    opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState},
 };
 use domain::Scope;
 use serde_json::Value;
+
+/// On the national register of those who want no advertisements, which keeps only those from them; on the account's own list of
+/// numbers that nothing is sent to.
+pub(super) const OPT_OUTS: &[OptOut] = &[
+    OptOut::topic("9"),
+    OptOut::topic("ndnc"),
+    OptOut::everything("17"),
+    OptOut::everything("blocked"),
+];
 
 const NO_CORRELATION: &str = "a report names no requestId or no number; choose a webhook version that sends both (v2, v3 or the new one)";
 
@@ -67,20 +78,36 @@ impl Reports {
             self.unrelated = true;
             return;
         };
-        let meaning = match code.as_str() {
+        let words = text(report, &["failedReason", "failureReason", "desc"]);
+        let said =
+            ["failedReason", "failureReason", "desc"].map(|name| text(report, &[name]).unwrap_or_default());
+        let of_register = said.into_iter().find_map(register_code);
+        let meaning = match (code.as_str(), of_register) {
+            (_, Some((_, meaning))) => meaning,
             // On the register of those who want no advertisements; a number that the account has blocked.
-            "9" | "17" => Meaning::recipient(),
+            ("9" | "ndnc" | "17" | "blocked", None) => Meaning::recipient(),
             _ => Meaning::permanent(Scope::Recipient, "PROVIDER_ERROR"),
         };
+        let code = of_register.map_or(code, |(own, _)| own.to_string());
         let told = Told {
             reference: None,
             message_id: Some(request),
             recipient: Some(number),
             code: Some(code),
-            words: text(report, &["failedReason", "failureReason", "desc"]),
+            words,
         };
         self.receipts.push(told.receipt(state, Some(meaning)));
     }
+}
+
+/// What the register said, where the words of a failure hold one of its codes: the status only says that it was rejected.
+fn register_code(words: &str) -> Option<(u16, Meaning)> {
+    let numbers = words.split(|c: char| !c.is_ascii_alphanumeric());
+    let codes = numbers.filter_map(|number| number.parse::<u16>().ok());
+    let known = codes.filter(|code| (600..=651).contains(code));
+    known
+        .filter_map(|code| Some((code, answers::by_code(code)?)))
+        .next()
 }
 
 fn state(status: &Value) -> Option<(ReceiptState, String)> {

@@ -1,7 +1,7 @@
 //! What Pushover is sent.
 
 use super::Pushover;
-use crate::kit::{ContentProblems, MessageData, Sending, Unit, fit};
+use crate::kit::{ContentProblems, Markup, MessageData, Sending, Unit, fit, rich};
 use bytes::Bytes;
 use domain::{Content, Failure, Scope};
 use hyper::Request;
@@ -55,10 +55,18 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
     let (subject, body) = (&sending.message.content.subject, &sending.message.content.body);
     // An empty message is refused.
     let text = if body.trim().is_empty() { subject } else { body };
+    // Cut markup would be shown as text, so what is somebody else's goes out only where it fits.
+    let marked_up = match (data.html, &sending.message.content.body_html) {
+        (true, _) => Some(text.clone()).filter(|text| Unit::Chars.count(text) <= MAX_MESSAGE_CHARS),
+        (false, Some(html)) => rich(html, MAX_MESSAGE_CHARS, Unit::Chars, Markup::Html),
+        (false, None) => None,
+    };
+    let is_html = marked_up.is_some();
+    let message = marked_up.unwrap_or_else(|| fit(text, MAX_MESSAGE_CHARS, Unit::Chars).into_owned());
     let mut fields = vec![
         ("token", pushover.token.clone()),
         ("user", user.to_owned()),
-        ("message", fit(text, MAX_MESSAGE_CHARS, Unit::Chars).into_owned()),
+        ("message", message),
         ("title", fit(subject, MAX_TITLE_CHARS, Unit::Chars).into_owned()),
         ("priority", data.priority.to_string()),
     ];
@@ -69,8 +77,7 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
         // Only emergencies can be acknowledged.
         fields.extend(sending.own_callback_url().map(|url| ("callback", url)));
     }
-    // Cut markup would be shown as text, so it goes out only where it fits.
-    if data.html && Unit::Chars.count(text) <= MAX_MESSAGE_CHARS {
+    if is_html {
         fields.push(("html", "1".into()));
     }
     for (name, value) in [

@@ -25,15 +25,11 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
         (200..=299, "ok") => return Ok(answer.taken()),
         (200..=299, "") if said.as_ref().is_some_and(|said| said.ok) => return Ok(answer.taken()),
         (_, "invalid_token" | "token_revoked" | "account_inactive") => Meaning::auth(),
-        (
-            _,
-            "user_not_found"
-            | "channel_not_found"
-            | "channel_is_archived"
-            | "no_service"
-            | "no_service_id"
-            | "no_team",
-        ) => Meaning::config(),
+        // Somebody whom the text names.
+        (_, "user_not_found") => Meaning::invalid(),
+        (_, "channel_not_found" | "channel_is_archived" | "no_service" | "no_service_id" | "no_team") => {
+            Meaning::config()
+        }
         (429, _) => Meaning::rate_limited(Scope::Lane).waiting(1),
         (401 | 403 | 404 | 410, _) => Meaning::config(),
         (200..=299, _) => Meaning::unknown(),

@@ -1,7 +1,7 @@
 //! What Slack is sent.
 
 use super::Slack;
-use crate::kit::{MessageData, Sending, Unit, fit};
+use crate::kit::{Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body};
 use bytes::Bytes;
 use domain::Failure;
 use hyper::Request;
@@ -24,44 +24,16 @@ impl MessageData for SlackData {}
 
 pub(super) fn compose(slack: &Slack, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: SlackData = sending.message.data()?;
-    let subject = escaped(fit(&sending.message.content.subject, MAX_SUBJECT_CHARS, Unit::Chars).trim());
-    let bold = match subject.is_empty() {
-        true => String::new(),
-        false => format!("*{}*\n", subject.replace('*', "")),
-    };
-    let mut room = MAX_TEXT_CHARS.saturating_sub(Unit::Chars.count(&bold));
-    let body = escaped(&sending.message.content.body);
-    let body = match Unit::Chars.count(&body) <= room {
-        true => body,
-        // Cut before escaping, or half an entity might be left at the end.
-        false => {
-            room /= LONGEST_ENTITY;
-            escaped(&fit(&sending.message.content.body, room, Unit::Chars))
-        }
-    };
-    let mut asked = json!({"text": bold + &body});
+    let content = &sending.message.content;
+    let title = Markup::Slack.title(&fit(&content.subject, MAX_SUBJECT_CHARS, Unit::Chars));
+    let room = MAX_TEXT_CHARS.saturating_sub(Unit::Chars.count(&title) + 1);
+    let html = content.body_html.as_deref();
+    let body = html.and_then(|html| rich(html, room, Unit::Chars, Markup::Slack));
+    // A text cannot mention `<!everyone>` then.
+    let body = body.unwrap_or_else(|| fit_plain(&content.body, room, Unit::Chars, Markup::Slack));
+    let mut asked = json!({"text": subject_and_body(&title, &body)});
     if !data.blocks.is_empty() {
         asked["blocks"] = data.blocks.into();
     }
     slack.endpoint.post_json(&asked)
-}
-
-/// `&amp;`
-const LONGEST_ENTITY: usize = 5;
-
-/// The three characters that Slack's markup wants escaped; a text cannot mention `<!everyone>` then.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_is_mentioned_by_a_text_and_no_markup_comes_of_it() {
-        assert_eq!(escaped("<!everyone> R&D"), "&lt;!everyone&gt; R&amp;D");
-    }
 }

@@ -7,7 +7,11 @@ use domain::{Accepted, Failure, Scope};
 /// How a connector tells an error inside a 200.
 const HIDDEN_ERROR: &str = "returned HTTP error ";
 
-pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
+/// For whoever looks at a lane that is held.
+const OLD_ADDRESS: &str =
+    " (flows on logic.azure.com ended on 30 November 2025: take the address of the flow anew)";
+
+pub(super) fn understand(answer: &Answer, has_old_address: bool) -> Result<Accepted, Failure> {
     let status = answer.status.as_u16();
     let text = answer.text();
     let hidden = text
@@ -21,5 +25,26 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
         (401 | 403 | 404 | 410, _) => Meaning::config(),
         _ => default_meaning(status).unwrap_or(Meaning::unknown()),
     };
-    Err(answer.failure(meaning, hidden.map(|code| format!("HTTP_{code}").into())))
+    let mut failure = answer.failure(meaning, hidden.map(|code| format!("HTTP_{code}").into()));
+    if has_old_address && failure.hold.is_some() {
+        failure.detail.push_str(OLD_ADDRESS);
+    }
+    Err(failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_that_is_gone_from_where_flows_ended_says_so() {
+        for (status, old, told) in [(404, true, true), (404, false, false), (429, true, false)] {
+            let failure = understand(&Answer::of(status, "gone"), old).unwrap_err();
+            assert_eq!(
+                failure.detail.contains("30 November 2025"),
+                told,
+                "{status} {old}"
+            );
+        }
+    }
 }

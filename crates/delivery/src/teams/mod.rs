@@ -16,6 +16,8 @@ use hyper::Request;
 /// A flow that posts to one channel or chat.
 pub(crate) struct Teams {
     endpoint: Endpoint,
+    /// Where flows lived until November 2025. Other workflows of Azure still do, so it is not refused.
+    has_old_address: bool,
 }
 
 impl HttpService for Teams {
@@ -54,7 +56,10 @@ impl HttpService for Teams {
                 "is an Office 365 connector, which Microsoft has ended; create a workflow that starts when a webhook request is received",
             );
         }
-        Endpoint::at(&url, "url", problems).map(|endpoint| Self { endpoint })
+        Some(Self {
+            endpoint: Endpoint::at(&url, "url", problems)?,
+            has_old_address: host.ends_with(".logic.azure.com"),
+        })
     }
 
     fn problems(content: &Content) -> Vec<FieldError> {
@@ -66,6 +71,6 @@ impl HttpService for Teams {
     }
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-        answers::understand(answer)
+        answers::understand(answer, self.has_old_address)
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     http::{Answer, Meaning, default_meaning},
     kit::Sending,
+    opt_out::OptOut,
     redact::cut,
 };
 use domain::{Accepted, Failure};
@@ -27,7 +28,17 @@ struct Sent {
 #[serde(default)]
 struct Parameters {
     retry_after: Option<u64>,
+    migrate_to_chat_id: Option<i64>,
 }
+
+/// The chat that a group has become.
+pub(super) fn moved_to(answer: &Answer) -> Option<String> {
+    let said: Said = answer.json().filter(|said: &Said| !said.ok)?;
+    said.parameters.migrate_to_chat_id.map(|chat| chat.to_string())
+}
+
+/// A person has shut the bot out. Being kicked from a group or meeting an account that is gone says nothing of what a person wants.
+pub(super) const OPT_OUTS: &[OptOut] = &[OptOut::everything("Forbidden: bot was blocked by the user")];
 
 /// Descriptions of a chat that this bot cannot write to.
 const NO_SUCH_CHAT: [&str; 7] = [

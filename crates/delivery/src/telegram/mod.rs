@@ -7,6 +7,7 @@ use crate::{
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
+    opt_out::OptOut,
     settings::{Problems, Values},
 };
 use bytes::Bytes;
@@ -83,5 +84,11 @@ impl HttpService for Telegram {
 
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
         answers::understand(sending, answer)
+    }
+
+    const OPT_OUTS: &'static [OptOut] = answers::OPT_OUTS;
+
+    fn moved_to(&self, answer: &Answer) -> Option<String> {
+        answers::moved_to(answer)
     }
 }

@@ -1,9 +1,9 @@
 //! What Telegram is sent.
 
 use super::Telegram;
-use crate::kit::{MessageData, Sending, Unit, fit, subject_and_body};
+use crate::kit::{ContentProblems, Markup, MessageData, Sending, Unit, fit, rich, subject_and_body};
 use bytes::Bytes;
-use domain::{Failure, Scope};
+use domain::{Content, Failure, Scope};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,14 +15,35 @@ const MAX_TEXT: usize = 4096;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TelegramData {
-    /// The body is markup of this kind: `HTML`, `MarkdownV2`.
+    /// The body is markup of this kind.
     parse_mode: Option<String>,
     message_thread_id: Option<i64>,
     disable_notification: bool,
     link_preview: bool,
 }
 
-impl MessageData for TelegramData {}
+const PARSE_MODES: [(&str, Markup); 3] = [
+    ("HTML", Markup::Html),
+    ("MarkdownV2", Markup::TelegramMarkdown),
+    ("Markdown", Markup::TelegramOldMarkdown),
+];
+
+impl TelegramData {
+    fn parse_mode(&self) -> Option<(&'static str, Markup)> {
+        let given = self.parse_mode.as_deref()?;
+        PARSE_MODES
+            .into_iter()
+            .find(|(mode, _)| mode.eq_ignore_ascii_case(given))
+    }
+}
+
+impl MessageData for TelegramData {
+    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+        if self.parse_mode.is_some() && self.parse_mode().is_none() {
+            bad.data("parseMode", "must be HTML, MarkdownV2 or Markdown");
+        }
+    }
+}
 
 pub(super) fn compose(telegram: &Telegram, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let unfit = |why: &str| Failure::permanent(Scope::Message, "VALIDATION", why);
@@ -38,13 +59,12 @@ pub(super) fn compose(telegram: &Telegram, sending: &Sending<'_>) -> Result<Requ
     if let Some(thread) = data.message_thread_id {
         asked["message_thread_id"] = thread.into();
     }
-    match data.parse_mode {
-        // Markup is never cut: half a tag would be refused. A longer one goes out as the plain text that it is.
-        Some(mode) if Unit::Utf16.count(body) <= MAX_TEXT => {
+    match marked_up(&sending.message.content, &data) {
+        Some((mode, text)) => {
             asked["parse_mode"] = mode.into();
-            asked["text"] = body.as_str().into();
+            asked["text"] = text.into();
         }
-        _ => {
+        None => {
             let whole = subject_and_body(subject, body);
             asked["text"] = fit(&whole, MAX_TEXT, Unit::Utf16).into();
             let bold = Unit::Utf16.count(subject);
@@ -54,4 +74,21 @@ pub(super) fn compose(telegram: &Telegram, sending: &Sending<'_>) -> Result<Requ
         }
     }
     telegram.endpoint.post_json(&asked)
+}
+
+/// The text as markup, with its title above it, and what it is to be read as.
+fn marked_up(content: &Content, data: &TelegramData) -> Option<(&'static str, String)> {
+    let whole = |markup: Markup, body: &str| subject_and_body(&markup.title(&content.subject), body);
+    if let Some((mode, markup)) = data.parse_mode() {
+        let text = whole(markup, &content.body);
+        // What somebody else has marked up is never cut: half a tag would be refused. It goes out as the plain text that it is.
+        return (Unit::Utf16.count(&text) <= MAX_TEXT).then_some((mode, text));
+    }
+    let html = content.body_html.as_deref()?;
+    let title = Unit::Utf16.count(&Markup::Html.title(&content.subject));
+    let room = MAX_TEXT
+        .checked_sub(title + 1)
+        .filter(|room| *room > MAX_TEXT / 2)?;
+    let body = rich(html, room, Unit::Utf16, Markup::Html)?;
+    Some(("HTML", whole(Markup::Html, &body)))
 }

@@ -4,7 +4,7 @@ use crate::{
     http::{Answer, Meaning, default_meaning},
     opt_out::OptOut,
 };
-use domain::{Accepted, Failure, Scope};
+use domain::{Accepted, Failure, Scope, code};
 use serde::Deserialize;
 
 const DAY: u64 = 86_400;
@@ -38,8 +38,11 @@ pub(super) fn by_code(code: u32) -> Option<Meaning> {
     Some(match code {
         20003 => Meaning::auth(),
         20404 | 21606 | 21603 | 30034 => Meaning::config(),
-        // A region that is not switched on, an account that is suspended.
-        21408 | 30002 => Meaning::forbidden(),
+        // The account is suspended.
+        30002 => Meaning::forbidden(),
+        // A country that is not switched on for the account. It says nothing about the others: held, the lane would be probed
+        // with this same message for ever.
+        21408 => Meaning::permanent(Scope::Recipient, code::FORBIDDEN),
         20429 | 30022 | 63018 => Meaning::rate_limited(Scope::Lane),
         21611 | 30001 => Meaning::rate_limited(Scope::Lane).waiting(600),
         63038 => Meaning::quota().waiting(DAY),

@@ -64,6 +64,8 @@ struct Means {
     wait: Option<u64>,
     /// How many tries it is worth in all.
     tries: Option<u32>,
+    /// The age in seconds from which on the message is not worth another.
+    at_most: Option<u64>,
     /// What becomes of a message after its first attempt: `retry 60s`, `postpone 60s` (uncounted), `hold auth`, `park RECIPIENT`.
     then: Option<String>,
 }
@@ -83,6 +85,7 @@ impl Means {
             hold: failure.hold.map(|hold| hold.as_str().to_owned()),
             wait: failure.retry_after.map(|wait| wait.as_secs()),
             tries: failure.tries(),
+            at_most: failure.at_most().map(|age| age.as_secs()),
             then: Some(comes_to(failure, policy, first_attempt())),
         }
     }
@@ -151,6 +154,18 @@ impl Row {
             unknowns: policy.max_attempts,
             ..first_attempt()
         };
+        let used_up = means.tries.map(|number| AttemptFacts {
+            number,
+            ..first_attempt()
+        });
+        let too_old = means.at_most.map(|age| AttemptFacts {
+            age: Duration::from_secs(age),
+            ..first_attempt()
+        });
+        for facts in used_up.into_iter().chain(too_old) {
+            let parked = format!("park {}", failure.code);
+            assert_eq!(comes_to(&failure, policy, facts), parked, "{at}");
+        }
         let then = means.then.unwrap_or_default();
         match then.starts_with("retry") {
             true => assert_eq!(

@@ -23,6 +23,17 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
         ("slack", json!({"blocks": "none"}), "typeData"),
         ("discord", json!({"embeds": {}}), "typeData"),
         ("telegram", json!({"messageThreadId": "first"}), "typeData"),
+        ("telegram", json!({"parseMode": "BBCode"}), "typeData.parseMode"),
+        (
+            "teams",
+            json!({"actions": [{"title": "Open", "url": format!("https://a.example/{}", "x".repeat(10_000))}]}),
+            "typeData.actions",
+        ),
+        (
+            "meta",
+            json!({"template": {"name": "hot", "header": {"text": "a", "image": "b"}}}),
+            "typeData",
+        ),
         ("pushover", json!({"priority": 3}), "typeData.priority"),
         ("pushover", json!({"priority": 2, "retry": 5}), "typeData.retry"),
         (

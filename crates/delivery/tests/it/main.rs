@@ -8,13 +8,16 @@
 mod answers;
 mod content;
 mod contract;
+mod formats;
 mod hours;
 mod receipts;
 mod requests;
+mod scopes;
 mod simulated;
 mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;
+mod templates;
 mod transcripts;
 mod webhook;
 mod world;

@@ -5,7 +5,7 @@ use crate::{
     world::{adapter, long_attempt, outside},
 };
 use delivery::{
-    Captured, Deadline, Registry,
+    Captured, Deadline, OptOut, OptOutOf, Registry,
     kind::{Owner, Settings},
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState, ReceiptsBy},
 };
@@ -161,6 +161,44 @@ fn every_kind_that_sends_receipts_has_its_file_and_no_other() {
     files.sort();
     kinds.sort();
     assert_eq!(files, kinds);
+}
+
+#[test]
+fn what_says_that_a_recipient_wants_no_more_is_something_that_the_service_says() {
+    let registry = registry();
+    let mut known = BTreeMap::new();
+    for kind in registry.iter() {
+        let name = kind.info().kind;
+        let said = ["answers", "receipts"].map(|folder| {
+            // Interakt passes on what Meta says.
+            let whose = name.replace("interakt", "meta");
+            let file = format!("{}/tests/{folder}/{whose}.json", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(file).unwrap_or_default()
+        });
+        for OptOut { code, of } in kind.opt_outs() {
+            let word = format!("\"providerCode\": \"{code}\"");
+            assert!(said.iter().any(|file| file.contains(&word)), "{name}: {code}");
+            known.entry(name).or_insert_with(Vec::new).push((*code, *of));
+        }
+    }
+    use OptOutOf::{Everything, SuchMessages, Topic};
+    let blocked = "Forbidden: bot was blocked by the user";
+    let expected = BTreeMap::from([
+        ("interakt", vec![("131050", SuchMessages)]),
+        ("meta", vec![("131050", SuchMessages)]),
+        (
+            "msg91",
+            vec![
+                ("9", Topic),
+                ("ndnc", Topic),
+                ("17", Everything),
+                ("blocked", Everything),
+            ],
+        ),
+        ("telegram", vec![(blocked, Everything)]),
+        ("twilio", vec![("21610", Everything)]),
+    ]);
+    assert_eq!(known, expected);
 }
 
 #[test]

@@ -122,3 +122,129 @@ async fn faults_are_put_on_the_dial_and_taken_off_while_it_runs() {
 fn mail_to_one() -> delivery::Message {
     mail(&["a@example.com"])
 }
+
+/// Adapters of services that tell later, and what their callbacks are sent to.
+async fn told_by_twilio(far_end: &HttpReceiver, ours: &HttpReceiver, messages: usize) {
+    let all = services();
+    let twilio = all.iter().find(|service| service.kind == "twilio").unwrap();
+    let registry = delivery::Registry::standard(Arc::new(outside()), delivery::Captured::default());
+    let owner = delivery::kind::Owner {
+        tenant: domain::TenantId::DEFAULT,
+        provider: domain::ProviderId::new("sms"),
+    };
+    let (settings, callback) = (
+        twilio.settings_at(far_end),
+        ours.url("/callbacks/sms/0123456789abcdef"),
+    );
+    let kind = registry.get("twilio").unwrap();
+    let adapter = kind
+        .build_with_receipts(&owner, settings.as_object().unwrap(), &callback)
+        .unwrap();
+    for _ in 0..messages {
+        assert_delivered(
+            &adapter
+                .deliver(&twilio.message(&["+919876543210"]), long_attempt())
+                .await,
+        );
+    }
+}
+
+fn states_told(ours: &HttpReceiver) -> Vec<String> {
+    let state = |body: &[u8]| {
+        let mut fields = url::form_urlencoded::parse(body);
+        let found = fields.find(|(name, _)| name == "MessageStatus");
+        found.map_or(String::new(), |(_, value)| value.into_owned())
+    };
+    ours.requests()
+        .iter()
+        .map(|request| state(&request.body))
+        .collect()
+}
+
+#[tokio::test]
+async fn what_became_of_what_arrived_is_told_when_somebody_asks_for_it() {
+    let (far_end, ours) = (receiver().await, receiver().await);
+    told_by_twilio(&far_end, &ours, 3).await;
+    assert_eq!(ours.counts().requests, 0, "nothing is told unasked");
+    let asked = json!({"service": "twilio", "states": ["delivered", "read"], "lateMs": 1, "secret": "0f1e", "last": 2});
+    let (status, answer) = ask(&far_end, "POST", "/simulator/receipts", &asked.to_string()).await;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(
+        (status, answer),
+        (200, json!({"messages": 2, "receipts": 4, "unaddressed": 0}))
+    );
+    ours.wait_until(|counts| counts.taken >= 4).await;
+    let mut told = states_told(&ours);
+    told.sort();
+    assert_eq!(told, ["delivered", "delivered", "read", "read"]);
+    assert!(
+        ours.requests()
+            .iter()
+            .all(|r| r.path == "/callbacks/sms/0123456789abcdef")
+    );
+    assert!(
+        ours.requests()
+            .iter()
+            .all(|r| r.query.as_deref().unwrap_or_default().starts_with("ref="))
+    );
+
+    ours.forget();
+    let asked = json!({"states": "accepted,failed", "code": "30005", "twice": true, "shuffled": true, "last": 1, "keep": true});
+    ask(&far_end, "POST", "/simulator/receipts", &asked.to_string()).await;
+    ours.wait_until(|counts| counts.taken >= 4).await;
+    told_by_twilio(&far_end, &ours, 1).await;
+    ours.wait_until(|counts| counts.taken >= 8).await;
+    let mut told = states_told(&ours);
+    told.sort();
+    assert_eq!(told, [["sent"; 4], ["undelivered"; 4]].concat());
+
+    let (_, page) = ask(&far_end, "GET", "/simulator", "").await;
+    assert!(page.contains("Tell nothing more"), "{page}");
+    let (_, dial) = ask(&far_end, "GET", "/simulator/dial", "").await;
+    assert!(dial.contains("action=\"/simulator/receipts\""), "{dial}");
+    assert_eq!(ask(&far_end, "DELETE", "/simulator/receipts", "").await.0, 204);
+    ours.forget();
+    told_by_twilio(&far_end, &ours, 1).await;
+    let (_, so_far) = ask(&far_end, "GET", "/simulator/receipts", "").await;
+    let so_far: Value = serde_json::from_str(&so_far).unwrap();
+    assert_eq!(so_far, json!({"plan": null, "taken": 12, "refused": 0}));
+    assert_eq!(ours.counts().requests, 0);
+    let (status, why) = ask(
+        &far_end,
+        "POST",
+        "/simulator/receipts",
+        "{\"states\": [\"lost\"]}",
+    )
+    .await;
+    assert_eq!(status, 422, "{why}");
+}
+
+#[tokio::test]
+async fn a_service_that_was_told_by_hand_where_to_call_back_is_told_here_too() {
+    let (far_end, ours) = (receiver().await, receiver().await);
+    let all = services();
+    let meta = all.iter().find(|service| service.kind == "meta").unwrap();
+    let adapter = adapter("meta", meta.settings_at(&far_end));
+    assert_delivered(
+        &adapter
+            .deliver(&meta.message(&["+919876543210"]), long_attempt())
+            .await,
+    );
+    let (_, answer) = ask(&far_end, "POST", "/simulator/receipts", "{}").await;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer, json!({"messages": 1, "receipts": 0, "unaddressed": 1}));
+    let asked = json!({"service": "meta", "url": ours.url("/callbacks/wa/0123"), "secret": "app-secret", "states": ["read"]});
+    ask(&far_end, "POST", "/simulator/receipts", &asked.to_string()).await;
+    ours.wait_for(1).await;
+    let requests = ours.requests();
+    assert_eq!(
+        requests[0].json()["entry"][0]["changes"][0]["value"]["statuses"][0]["status"],
+        "read"
+    );
+    assert!(
+        requests[0]
+            .header("x-hub-signature-256")
+            .unwrap()
+            .starts_with("sha256=")
+    );
+}

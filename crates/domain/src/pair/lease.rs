@@ -145,6 +145,11 @@ impl Leases {
         }
     }
 
+    /// Earlier runs gave and asked for leases as long as this: nothing is asked or promised until the last of them is over.
+    pub fn follows_runs_of(&mut self, longest: Duration) {
+        self.quiet = self.quiet.max(self.terms.kept(longest.min(LONGEST_LEASE)));
+    }
+
     pub fn terms(&self) -> Terms {
         self.terms
     }

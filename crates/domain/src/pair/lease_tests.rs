@@ -41,6 +41,17 @@ fn a_machine_that_has_just_started_neither_asks_nor_promises_for_as_long_as_a_pr
 }
 
 #[test]
+fn a_machine_whose_lease_was_made_shorter_is_quiet_for_as_long_as_it_may_have_promised_before() {
+    let mut leases = Leases::started(Terms::of(LEASE));
+    leases.follows_runs_of(Duration::from_secs(40));
+    assert_eq!(leases.quiet(), Duration::from_secs(47));
+    leases.follows_runs_of(Duration::from_secs(1));
+    assert_eq!(leases.quiet(), Duration::from_secs(47), "never shorter");
+    leases.follows_runs_of(Duration::MAX);
+    assert_eq!(leases.quiet(), Duration::from_secs(69), "no lease is longer");
+}
+
+#[test]
 fn a_lease_counts_from_the_question_and_a_promise_longer_than_the_lease() {
     let (mut active, mut standby) = (quiet_over(), quiet_over());
     let number = active.ask(Giver::Standby).unwrap();

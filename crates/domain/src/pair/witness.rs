@@ -6,7 +6,11 @@
 //! anything was attempted; a row from before its database was put back is taken for nothing but a lower bound; no question, however
 //! damaged the file it comes from, makes later turns impossible.
 
-use super::{Rank, history::HIGHEST_COUNTER, lease::Terms};
+use super::{
+    Rank,
+    history::HIGHEST_COUNTER,
+    lease::{LONGEST_LEASE, Terms},
+};
 use std::{fmt, time::Duration};
 use uuid::Uuid;
 
@@ -126,6 +130,12 @@ pub fn answer(
     if ask.wanted == Wanted::Look {
         return (None, LeaseAnswer::Known);
     }
+    // No lease is longer: central's clock was ahead when this was written down, and has been put right.
+    let capped = row.map(|row| WitnessRow {
+        left: row.left.min(terms.kept(LONGEST_LEASE)),
+        ..row.clone()
+    });
+    let row = capped.as_ref();
     if is_far_ahead(row, ask) {
         let (why, left) = (NotGiven::FarAhead, Duration::ZERO);
         return (None, LeaseAnswer::Refused { why, left });
@@ -210,10 +220,12 @@ fn first_word(
     ask: &LeaseAsk,
 ) -> (Option<WitnessRow>, LeaseAnswer) {
     let known = row.map_or((0, Uuid::nil()), |row| row.rank);
+    // Longer ones may have been given here before than are given now.
+    let given = row.map_or(Duration::ZERO, |row| row.left);
     let begun = WitnessRow {
         rank: known.max(ask.rank),
         holder: None,
-        left: terms.kept(terms.lease),
+        left: terms.kept(terms.lease).max(given),
         database: database.to_owned(),
         doubt: !ask.holds,
     };
@@ -235,10 +247,15 @@ fn give(
     stale: bool,
 ) -> (Option<WitnessRow>, LeaseAnswer) {
     let lease = ask.lease.min(terms.lease);
+    // Whoever holds a longer one than it asks for now keeps that.
+    let before = match row.holder == Some(ask.node) {
+        true => row.left,
+        false => Duration::ZERO,
+    };
     let given = WitnessRow {
         rank,
         holder: Some(ask.node),
-        left: terms.kept(lease),
+        left: terms.kept(lease).max(before),
         database: row.database.clone(),
         doubt: false,
     };

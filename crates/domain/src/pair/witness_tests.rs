@@ -380,3 +380,36 @@ fn who_only_looks_moves_nothing() {
         }
     }
 }
+
+#[test]
+fn whoever_asks_for_a_shorter_lease_keeps_the_longer_one_and_nobody_else_gets_any_meanwhile() {
+    let long = row(4, Some(1), Duration::from_secs(50));
+    let (written, said) = asked(&long, &ask(1, 4, Wanted::Renewal));
+    assert!(matches!(said, LeaseAnswer::Granted { lease: LEASE, .. }));
+    let written = written.unwrap();
+    assert_eq!((written.holder, written.left), (Some(id(1)), long.left));
+    let taken = asked(&written, &ask(2, 4, Wanted::NewTurn)).1;
+    assert!(matches!(taken, LeaseAnswer::Refused { left, .. } if left == long.left));
+    // One that is over counts for nobody.
+    let over = row(4, Some(1), Duration::ZERO);
+    let (written, _) = asked(&over, &ask(2, 4, Wanted::NewTurn));
+    assert_eq!(written.unwrap().left, KEPT);
+}
+
+#[test]
+fn a_database_that_became_another_one_is_quiet_for_as_long_as_what_it_gave_before_may_last() {
+    let short = Terms::of(LEASE);
+    let long = row(4, Some(1), Duration::from_secs(50));
+    let quiet = answer(short, Some(&long), "another", &ask(2, 4, Wanted::NewTurn), id(99)).1;
+    assert!(matches!(quiet, LeaseAnswer::Refused { left, .. } if left == long.left));
+}
+
+#[test]
+fn a_lease_that_was_written_down_while_the_clock_was_a_day_ahead_keeps_nobody_out_for_a_day() {
+    let ahead = row(4, Some(1), Duration::from_secs(86_400));
+    let longest = Terms::of(LEASE).kept(LONGEST_LEASE);
+    let refused = asked(&ahead, &ask(2, 4, Wanted::NewTurn)).1;
+    assert!(matches!(refused, LeaseAnswer::Refused { left, .. } if left == longest));
+    let renewed = asked(&ahead, &ask(1, 4, Wanted::Renewal)).0;
+    assert_eq!(renewed.unwrap().left, longest);
+}

@@ -79,6 +79,11 @@ fn worlds() -> Vec<Limits> {
         of(3, [0, 0, 0, 1]),
         of(2, [0, 1, 0, 1]),
         of(2, [0, 0, 1, 1]),
+        Limits {
+            steps: 0,
+            lags: 1,
+            ..calm
+        },
     ];
     if std::env::var("WAYPOST_TEST_SIZE").is_ok_and(|size| size == "soak") {
         worlds.extend([
@@ -207,6 +212,20 @@ fn an_answer_that_is_taken_by_a_file_that_has_handed_over_since_is_not_enough() 
     let limits = Limits {
         steps: 0,
         handovers: 1,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
+}
+
+#[test]
+fn a_standby_that_gives_no_lease_because_it_lags_and_forgets_that_is_not_enough() {
+    let rules = Rules {
+        marks_lag: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        lags: 1,
         ..Limits::default()
     };
     breaks(rules, limits, UNSEEN);

@@ -21,6 +21,8 @@ pub struct Rules {
     pub same_as_asked: bool,
     /// What was given for a question whose answer was lost is given for it again.
     pub same_question: bool,
+    /// A standby that gives no lease because it lags writes down that it has not caught up.
+    pub marks_lag: bool,
 }
 
 impl Rules {
@@ -33,6 +35,7 @@ impl Rules {
         brings_its_disk: true,
         same_as_asked: true,
         same_question: true,
+        marks_lag: true,
     };
 
     /// A tenth of a lease is a step of time, nearly: a clock that runs faster is a whole step ahead at its end.
@@ -64,6 +67,8 @@ pub struct Limits {
     pub crashes: u8,
     pub lost_disks: u8,
     pub restores: u8,
+    /// A standby has lacked something for longer than it may.
+    pub lags: u8,
 }
 
 impl Default for Limits {
@@ -76,6 +81,7 @@ impl Default for Limits {
             crashes: 0,
             lost_disks: 0,
             restores: 0,
+            lags: 0,
         }
     }
 }

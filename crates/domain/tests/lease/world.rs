@@ -28,6 +28,8 @@ pub enum Event {
     LoseDisk(usize),
     /// Central's database is put back to what it was in the beginning.
     Restore,
+    /// This machine, which is the standby, is answered and fetches nothing any more, for longer than it may.
+    Lag(usize),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,6 +45,13 @@ struct Machine {
     followed: bool,
     /// The other's file when they last met.
     met: u128,
+    /// Nothing is missing in its copy, as its file has it.
+    caught_up: bool,
+    /// It has lacked something for longer than it may, and has given no lease for that.
+    lags: bool,
+    refused: bool,
+    /// The other has attempted something since it refused a lease for that.
+    lacks: bool,
     /// Its file began empty, and nobody has vouched for it.
     joined: bool,
     /// Central has confirmed its turn since the other's file was this one.
@@ -88,6 +97,10 @@ impl World {
             stale: false,
             followed: true,
             met: 3 - id,
+            caught_up: true,
+            lags: false,
+            refused: false,
+            lacks: false,
             joined: false,
             vouches: None,
         };
@@ -151,6 +164,7 @@ impl World {
             events.extend((machine.active && machine.leases.held().is_some()).then_some(Event::Attempt(n)));
             events.extend((left.crashes > 0).then_some(Event::Crash(n)));
             events.extend((left.lost_disks > 0).then_some(Event::LoseDisk(n)));
+            events.extend((left.lags > 0 && !machine.active).then_some(Event::Lag(n)));
         }
     }
 
@@ -183,9 +197,15 @@ impl World {
                 (machine.active, machine.seen) = (false, vec![]);
                 (machine.stale, machine.vouches) = (false, None);
                 machine.joined = true;
+                machine.catches_up();
+                machine.caught_up = false;
                 true
             }
             Event::Restore => self.restore(rules),
+            Event::Lag(n) => {
+                self.left.lags -= 1;
+                !std::mem::replace(&mut self.machines[n].lags, true)
+            }
         }
     }
 
@@ -208,13 +228,20 @@ impl World {
             return false;
         }
         let unseen = |(_, rank): (usize, Rank)| !machine.seen.contains(&rank);
-        self.attempted_unseen |= self.attempted.is_some_and(unseen);
+        self.attempted_unseen |= self.attempted.is_some_and(unseen) || machine.lacks;
         let now = Some((n, machine.rank()));
-        std::mem::replace(&mut self.attempted, now) != now
+        let other = &mut self.machines[1 - n];
+        let lacks = other.refused && !std::mem::replace(&mut other.lacks, true);
+        std::mem::replace(&mut self.attempted, now) != now || lacks
     }
 }
 
 impl Machine {
+    /// Nothing that the other has is missing any more.
+    fn catches_up(&mut self) {
+        (self.caught_up, self.lags, self.refused, self.lacks) = (true, false, false, false);
+    }
+
     fn steps_down(&mut self) {
         self.leases.renounce();
         (self.active, self.vouches) = (false, None);

@@ -10,5 +10,6 @@ values (
   )),
   coalesce(?2, 'default'), ?3, ?4, ?5, ?6, ?7, coalesce(?8, 1), ?9, ?10
 )
-on conflict (event_id) do update set event_id = excluded.event_id
+-- Whatever is unique: tables that were made before had the id alone.
+on conflict do update set event_id = excluded.event_id
 returning event_id

@@ -3,7 +3,7 @@
 create schema if not exists waypost;
 create table if not exists waypost.outbox_messages (
   seq bigint generated always as identity primary key,
-  event_id uuid not null default gen_random_uuid() unique,
+  event_id uuid not null default gen_random_uuid(),
   tenant text default 'default',
   topic text,
   event_type text,
@@ -14,7 +14,8 @@ create table if not exists waypost.outbox_messages (
   correlation_id text,
   due_at timestamptz,
   created_at timestamptz not null default now(),
-  taken_at timestamptz
+  taken_at timestamptz,
+  unique (tenant, event_id)
 );
 create index if not exists outbox_messages_open on waypost.outbox_messages (seq) where taken_at is null;
 create index if not exists outbox_messages_taken on waypost.outbox_messages (taken_at) where taken_at is not null;

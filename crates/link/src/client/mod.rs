@@ -5,12 +5,15 @@
 //! Always true: a call made while the link is down answers `Down` at once; one that is under way when it breaks
 //! answers `Down` then; none hangs.
 
+mod caller;
 mod connect;
 mod run;
 mod session;
+mod standby;
 mod witness;
 mod words;
 
+pub use standby::StandbyClient;
 pub use witness::WitnessClient;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! The end that asks.
 
 use super::{
-    About, MESSAGE_BYTES, NotSent, PROTOCOL, SendAnswered, SendAsked, TakenIn,
+    About, HandIn, MESSAGE_BYTES, NotSent, PROTOCOL, SendAnswered, SendAsked, TakenIn,
     proof::{self, Side},
     send_wire,
     wire::{self, v1, v1::peer_client},
@@ -196,9 +196,19 @@ impl PeerSession {
 
     /// What changed there after this place, which is on the disk here; none where its log does not go back so far.
     pub async fn changes(&mut self, after: i64) -> Result<Option<Changes>, String> {
+        self.changes_for(after, false).await
+    }
+
+    /// The same for a whole copy, whose file is not in place yet.
+    pub async fn changes_beside(&mut self, after: i64) -> Result<Option<Changes>, String> {
+        self.changes_for(after, true).await
+    }
+
+    async fn changes_for(&mut self, after: i64, beside: bool) -> Result<Option<Changes>, String> {
         let from = v1::FollowFrom {
             session: self.session.clone(),
             after,
+            beside,
         };
         wire::changes_in(within(ROWS_TIMEOUT, self.client.follow(from)).await?)
     }
@@ -214,15 +224,16 @@ impl PeerSession {
         ))
     }
 
-    pub async fn hand_in(&mut self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
-        let rows = messages
-            .into_iter()
-            .map(|row| wire::row_out(Table::Messages, row));
-        let ended = ended.into_iter().map(|row| wire::row_out(Table::Tracking, row));
+    pub async fn hand_in(&mut self, handed: HandIn) -> Result<TakenIn, String> {
+        let rows = |table: Table, rows: Vec<Row>| {
+            let rows = rows.into_iter().map(|row| wire::row_out(table, row));
+            rows.collect()
+        };
         let handed = v1::HandedIn {
             session: self.session.clone(),
-            messages: rows.collect(),
-            ended: ended.collect(),
+            messages: rows(Table::Messages, handed.messages),
+            ended: rows(Table::Tracking, handed.ended),
+            news: rows(Table::Telemetry, handed.news),
         };
         Ok(within(ROWS_TIMEOUT, self.client.hand_in(handed)).await?.into())
     }

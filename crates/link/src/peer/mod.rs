@@ -41,6 +41,17 @@ pub struct About {
     pub targets: BTreeMap<String, Vec<u8>>,
 }
 
+/// Rows that a machine hands in which was active as well.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HandIn {
+    /// Messages that only it has.
+    pub messages: Vec<Row>,
+    /// What is tracked of calls and writes that have ended there.
+    pub ended: Vec<Row>,
+    /// News for central that it has not heard.
+    pub news: Vec<Row>,
+}
+
 /// What became of messages that were handed in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TakenIn {
@@ -62,10 +73,13 @@ pub trait PeerHost: Send + Sync + 'static {
     /// What changed after this place, which the other has on its disk; none where the log does not go back so far.
     async fn changes(&self, other: Uuid, after: i64) -> Result<Option<Changes>, String>;
 
+    /// The same for a whole copy, whose file is not in place yet: nothing of it counts as being on the other's disk.
+    async fn changes_beside(&self, after: i64) -> Result<Option<Changes>, String>;
+
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String>;
 
-    /// Messages that only the other has, and what is tracked of calls and writes that have ended there.
-    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String>;
+    /// What only the other has.
+    async fn hand_in(&self, handed: HandIn) -> Result<TakenIn, String>;
 
     /// The other is about to take over. When this is answered, it may: nothing is sent from here any more, and that is so
     /// after a crash as well.

@@ -1,7 +1,7 @@
 //! The end that is asked.
 
 use super::{
-    About, MESSAGE_BYTES, NotSent, PROTOCOL, PeerHost,
+    About, HandIn, MESSAGE_BYTES, NotSent, PROTOCOL, PeerHost,
     proof::{self, Side},
     send_wire,
     wire::{self, v1, v1::peer_server},
@@ -197,7 +197,10 @@ impl peer_server::Peer for Service {
     async fn follow(&self, request: Request<v1::FollowFrom>) -> Result<Response<v1::Changes>, Status> {
         let from = request.into_inner();
         let other = self.session(&from.session)?;
-        let changes = self.host.changes(other, from.after).await;
+        let changes = match from.beside {
+            false => self.host.changes(other, from.after).await,
+            true => self.host.changes_beside(from.after).await,
+        };
         let changes = changes.map_err(Status::unavailable)?;
         Ok(Response::new(wire::changes_out(changes)))
     }
@@ -214,9 +217,13 @@ impl peer_server::Peer for Service {
     async fn hand_in(&self, request: Request<v1::HandedIn>) -> Result<Response<v1::TakenIn>, Status> {
         let handed = request.into_inner();
         self.session(&handed.session)?;
-        let messages = handed.messages.into_iter().map(wire::row_in).collect();
-        let ended = handed.ended.into_iter().map(wire::row_in).collect();
-        let taken = self.host.hand_in(messages, ended).await;
+        let rows = |rows: Vec<v1::Row>| rows.into_iter().map(wire::row_in).collect();
+        let handed = HandIn {
+            messages: rows(handed.messages),
+            ended: rows(handed.ended),
+            news: rows(handed.news),
+        };
+        let taken = self.host.hand_in(handed).await;
         Ok(Response::new(taken.map_err(refused)?.into()))
     }
 

@@ -52,6 +52,22 @@ pub trait Gateway: Send + Sync + 'static {
             asked.site
         )))
     }
+
+    /// Notifications of a standby, if the key speaks for its site: one answer per item, in order, after the commit.
+    async fn submit_beside(&self, handed: FromStandby) -> Result<Vec<Ack>, Refusal> {
+        Err(Refusal::NotNow(format!(
+            "nobody takes what the standby of site {} was sent",
+            handed.site
+        )))
+    }
+}
+
+/// What a standby was sent itself.
+#[derive(Debug)]
+pub struct FromStandby {
+    pub site: SiteId,
+    pub key: SecretString,
+    pub batch: Vec<Forward>,
 }
 
 /// Who asks for a lease, and what.

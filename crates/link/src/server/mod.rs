@@ -13,7 +13,7 @@ mod session;
 
 pub use accept::{listen, tcp};
 pub(crate) use door::Place;
-pub use gateway::{Gateway, LeaseRequest, Refusal, SiteHello, SiteSession};
+pub use gateway::{FromStandby, Gateway, LeaseRequest, Refusal, SiteHello, SiteSession};
 pub use remote::{RelayFailed, RemoteSite};
 
 use crate::{
@@ -144,8 +144,7 @@ impl link_server::Link for Service {
     async fn lease(&self, request: Request<v1::AskLease>) -> Result<Response<v1::LeaseAnswer>, Status> {
         let peer = request.extensions().get::<Peer>().cloned();
         let mut asked = request.into_inner();
-        let site = SiteId::parse(&asked.site)
-            .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", asked.site)))?;
+        let site = site_in(&asked.site)?;
         let asked = LeaseRequest {
             key: SecretString::from(std::mem::take(&mut asked.key)),
             ask: ask_in(asked).map_err(Status::invalid_argument)?,
@@ -160,6 +159,36 @@ impl link_server::Link for Service {
         }
         Ok(Response::new(answer.into()))
     }
+
+    async fn submit_beside(
+        &self,
+        request: Request<v1::SubmitFromStandby>,
+    ) -> Result<Response<v1::Acks>, Status> {
+        let peer = request.extensions().get::<Peer>().cloned();
+        let v1::SubmitFromStandby {
+            site,
+            key,
+            notifications,
+        } = request.into_inner();
+        let site = site_in(&site)?;
+        if notifications.len() > session::MOST_AT_ONCE {
+            return Err(Status::invalid_argument(session::TOO_MANY));
+        }
+        let key = SecretString::from(key);
+        let handed = session::submitted(notifications, async |batch| {
+            self.gateway.submit_beside(FromStandby { site, key, batch }).await
+        });
+        let acks = handed.await.map_err(refused)?;
+        if let Some(peer) = peer {
+            peer.let_in();
+        }
+        Ok(Response::new(acks))
+    }
+}
+
+#[allow(clippy::result_large_err, reason = "a gRPC status is what the caller returns")]
+fn site_in(site: &str) -> Result<SiteId, Status> {
+    SiteId::parse(site).map_err(|why| Status::invalid_argument(format!("the site id {site:?} {why}")))
 }
 
 fn refused(refusal: Refusal) -> Status {
@@ -183,8 +212,7 @@ fn check(hello: v1::Hello, peer: String, ours: &str) -> Result<SiteHello, Status
             hello.site, hello.version, hello.protocol
         )));
     }
-    let site = SiteId::parse(&hello.site)
-        .map_err(|why| Status::invalid_argument(format!("the site id {:?} {why}", hello.site)))?;
+    let site = site_in(&hello.site)?;
     for (what, text) in [("node", &hello.node), ("version", &hello.version)] {
         if text.chars().count() > limit::NAME {
             let words = format!("the {what} of a site may have at most {} characters", limit::NAME);

@@ -1,6 +1,6 @@
 //! One admitted site, from welcome to end.
 
-use super::{GRACE, RemoteSite, SiteSession, WINDOW};
+use super::{GRACE, Refusal, RemoteSite, SiteSession, WINDOW};
 use crate::{
     calls::site_asked,
     message::{Ack, Forward},
@@ -20,8 +20,8 @@ use uuid::Uuid;
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Notifications, or pieces of news, in one frame. A site sends far fewer.
-const MOST_AT_ONCE: usize = 10_000;
-const TOO_MANY: &str = "there are more than 10000 in one frame";
+pub(super) const MOST_AT_ONCE: usize = 10_000;
+pub(super) const TOO_MANY: &str = "there are more than 10000 in one frame";
 
 pub(super) async fn run(
     inbound: Streaming<v1::FromSite>,
@@ -102,10 +102,11 @@ async fn reply(session: &dyn SiteSession, question: Option<Said>) -> Say {
     match question {
         Some(question) if items(&question) > MOST_AT_ONCE => failed(TOO_MANY),
         Some(Said::Submit(v1::Submit { notifications })) => {
-            let acks = submit(session, notifications).await;
-            Say::Acks(v1::Acks {
-                acks: acks.into_iter().map(Into::into).collect(),
-            })
+            let acks = submitted(notifications, async |batch| Ok(session.submit(batch).await));
+            match acks.await {
+                Ok(acks) => Say::Acks(acks),
+                Err(refusal) => failed(refusal.to_string()),
+            }
         }
         Some(Said::Telemetry(v1::Telemetry { news })) => Say::Heard(v1::Heard {
             heard: telemetry(session, news).await,
@@ -130,8 +131,11 @@ fn items(question: &Said) -> usize {
     }
 }
 
-/// What cannot be read is refused alone; the rest goes on.
-async fn submit(session: &dyn SiteSession, notifications: Vec<v1::Notification>) -> Vec<Ack> {
+/// What cannot be read is refused alone; the rest goes on to `store`, also where nothing is left.
+pub(super) async fn submitted(
+    notifications: Vec<v1::Notification>,
+    store: impl AsyncFnOnce(Vec<Forward>) -> Result<Vec<Ack>, Refusal>,
+) -> Result<v1::Acks, Refusal> {
     let mut answers = Vec::with_capacity(notifications.len());
     let mut readable = Vec::with_capacity(notifications.len());
     for notification in notifications {
@@ -143,16 +147,14 @@ async fn submit(session: &dyn SiteSession, notifications: Vec<v1::Notification>)
             Err(why) => answers.push(Some(Ack::Refused(why))),
         }
     }
-    let mut stored = if readable.is_empty() {
-        vec![].into_iter()
-    } else {
-        session.submit(readable).await.into_iter()
-    };
+    let mut stored = store(readable).await?.into_iter();
     let unanswered = || Ack::NotNow("central gave no answer".into());
     let filled = answers
         .into_iter()
         .map(|a| a.or_else(|| stored.next()).unwrap_or_else(unanswered));
-    filled.collect()
+    Ok(v1::Acks {
+        acks: filled.map(Into::into).collect(),
+    })
 }
 
 /// News that cannot be read would be told for ever: it is logged and taken as heard.

@@ -264,6 +264,15 @@ pub struct Submit {
     #[prost(message, repeated, tag = "1")]
     pub notifications: ::prost::alloc::vec::Vec<Notification>,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SubmitFromStandby {
+    #[prost(string, tag = "1")]
+    pub site: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub notifications: ::prost::alloc::vec::Vec<Notification>,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Notification {
     #[prost(bytes = "vec", tag = "1")]
@@ -905,6 +914,29 @@ pub mod link_client {
                 .insert(GrpcMethod::new("waypost.link.v1.Link", "Lease"));
             self.inner.unary(req, path, codec).await
         }
+        /// A standby hands over notifications that it was sent while its active machine could not be reached. Beside the stream, because
+        /// the site is its active machine: who is there, its reports and its questions are not this one's.
+        pub async fn submit_beside(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SubmitFromStandby>,
+        ) -> std::result::Result<tonic::Response<super::Acks>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/waypost.link.v1.Link/SubmitBeside",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("waypost.link.v1.Link", "SubmitBeside"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -936,6 +968,12 @@ pub mod link_server {
             &self,
             request: tonic::Request<super::AskLease>,
         ) -> std::result::Result<tonic::Response<super::LeaseAnswer>, tonic::Status>;
+        /// A standby hands over notifications that it was sent while its active machine could not be reached. Beside the stream, because
+        /// the site is its active machine: who is there, its reports and its questions are not this one's.
+        async fn submit_beside(
+            &self,
+            request: tonic::Request<super::SubmitFromStandby>,
+        ) -> std::result::Result<tonic::Response<super::Acks>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct LinkServer<T> {
@@ -1085,6 +1123,49 @@ pub mod link_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = LeaseSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/waypost.link.v1.Link/SubmitBeside" => {
+                    #[allow(non_camel_case_types)]
+                    struct SubmitBesideSvc<T: Link>(pub Arc<T>);
+                    impl<T: Link> tonic::server::UnaryService<super::SubmitFromStandby>
+                    for SubmitBesideSvc<T> {
+                        type Response = super::Acks;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SubmitFromStandby>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Link>::submit_beside(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SubmitBesideSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -162,6 +162,9 @@ pub struct FollowFrom {
     /// On the asker's disk.
     #[prost(int64, tag = "2")]
     pub after: i64,
+    /// In a file that is not in place yet: whoever took over would not have it.
+    #[prost(bool, tag = "3")]
+    pub beside: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Changes {
@@ -247,6 +250,9 @@ pub struct HandedIn {
     /// What is tracked of calls and writes that have ended at the asker.
     #[prost(message, repeated, tag = "3")]
     pub ended: ::prost::alloc::vec::Vec<Row>,
+    /// News for central that it has not heard from the asker.
+    #[prost(message, repeated, tag = "4")]
+    pub news: ::prost::alloc::vec::Vec<Row>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TakenIn {
@@ -601,7 +607,7 @@ pub mod peer_client {
             req.extensions_mut().insert(GrpcMethod::new("waypost.peer.v1.Peer", "Copy"));
             self.inner.unary(req, path, codec).await
         }
-        /// Messages that the asker accepted while it was active as well.
+        /// Messages that the asker accepted while it was active as well, and what became of others there.
         pub async fn hand_in(
             &mut self,
             request: impl tonic::IntoRequest<super::HandedIn>,
@@ -750,7 +756,7 @@ pub mod peer_server {
             &self,
             request: tonic::Request<super::CopyFrom>,
         ) -> std::result::Result<tonic::Response<super::Copied>, tonic::Status>;
-        /// Messages that the asker accepted while it was active as well.
+        /// Messages that the asker accepted while it was active as well, and what became of others there.
         async fn hand_in(
             &self,
             request: tonic::Request<super::HandedIn>,

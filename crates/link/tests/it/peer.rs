@@ -10,8 +10,8 @@ use domain::{
 use link::{
     Address,
     peer::{
-        self, About, FarEndRefusal, NotSent, PeerHost, PeerOptions, PeerSession, SendAnswered, SendAsked,
-        SendRefused, SendTaken, TakenIn,
+        self, About, FarEndRefusal, HandIn, NotSent, PeerHost, PeerOptions, PeerSession, SendAnswered,
+        SendAsked, SendRefused, SendTaken, TakenIn,
     },
     server,
 };
@@ -109,6 +109,10 @@ impl PeerHost for Host {
         Ok((after >= 3).then(|| the_changes(after)))
     }
 
+    async fn changes_beside(&self, after: i64) -> Result<Option<Changes>, String> {
+        Ok(Some(the_changes(after)))
+    }
+
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
         let first = table == Table::Messages && after.is_none();
         Ok(Copied {
@@ -117,9 +121,9 @@ impl PeerHost for Host {
         })
     }
 
-    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
-        let taken = (messages.len() + ended.len()) as u64;
-        lock(&self.0.handed_in).extend(messages);
+    async fn hand_in(&self, handed: HandIn) -> Result<TakenIn, String> {
+        let taken = (handed.messages.len() + handed.ended.len() + handed.news.len()) as u64;
+        lock(&self.0.handed_in).extend(handed.messages);
         Ok(TakenIn {
             taken,
             ..TakenIn::default()
@@ -230,6 +234,11 @@ async fn what_one_says_is_what_the_other_hears() {
         None,
         "the log does not go back so far"
     );
+    assert_eq!(
+        session.changes_beside(2).await.unwrap(),
+        Some(the_changes(2)),
+        "asked as what it is"
+    );
     let part = session.copy(Table::Messages, None).await.unwrap();
     assert_eq!(
         (part.rows, part.next.clone()),
@@ -237,8 +246,13 @@ async fn what_one_says_is_what_the_other_hears() {
     );
     let rest = session.copy(Table::Messages, part.next).await.unwrap();
     assert_eq!(rest, Copied::default());
-    let handed_in = session.hand_in(vec![a_row()], vec![a_row()]).await;
-    assert_eq!(handed_in.unwrap().taken, 2);
+    let handed = HandIn {
+        messages: vec![a_row()],
+        ended: vec![a_row()],
+        news: vec![a_row()],
+    };
+    let handed_in = session.hand_in(handed).await;
+    assert_eq!(handed_in.unwrap().taken, 3);
     assert_eq!(lock(&world.machine.handed_in).as_slice(), [a_row()]);
     assert_eq!(session.step_down().await.unwrap_err(), "attempts do not end");
     assert_eq!(session.take_over(None).await.unwrap(), world.machine.node);

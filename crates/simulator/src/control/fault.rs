@@ -163,7 +163,7 @@ impl Fault {
     }
 }
 
-fn take_number(
+pub(super) fn take_number(
     given: &mut Map<String, Value>,
     name: &str,
     least: f64,

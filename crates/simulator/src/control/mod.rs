@@ -1,10 +1,12 @@
 //! What a person or a test does to far ends while they run: faults on the dial, and a look at what arrived.
 //!
 //! `GET /simulator` is the page, `/simulator/dial` the form for faults; `GET`, `POST` and `DELETE /simulator/faults` read, add and clear faults;
-//! `GET` and `DELETE /simulator/received` read and forget what arrived. Forms on the page post the same fields.
+//! `GET` and `DELETE /simulator/received` read and forget what arrived; `POST /simulator/receipts` tells what became of it, `GET` says
+//! what was told and `DELETE` ends it. Forms on the page post the same fields.
 
 mod fault;
 mod page;
+mod receipts;
 
 use crate::{
     http::{HttpReceiver, Received, ReceiverState},
@@ -55,6 +57,11 @@ pub(crate) fn router() -> Router<Arc<ReceiverState>> {
         .route("/simulator", get(look))
         .route("/simulator/faults", get(faults).post(add).delete(behave))
         .route("/simulator/received", get(received).delete(forget))
+        .route(
+            "/simulator/receipts",
+            get(receipts::read).post(receipts::tell).delete(receipts::end),
+        )
+        .route("/simulator/receipts/end", post(receipts::end))
         .route("/simulator/dial", get(async || Html(page::render_dial())))
         .route("/simulator/behave", post(behave))
         .route("/simulator/forget", post(forget))
@@ -106,7 +113,8 @@ fn arrivals(state: &ReceiverState) -> Vec<Arrival> {
 }
 
 async fn look(State(state): State<Arc<ReceiverState>>) -> Html<String> {
-    Html(page::render(&arrivals(&state), &state.control.faults()))
+    let told = receipts::so_far(&state.receipts);
+    Html(page::render(&arrivals(&state), &state.control.faults(), &told))
 }
 
 async fn received(State(state): State<Arc<ReceiverState>>) -> Json<Value> {
@@ -124,19 +132,27 @@ async fn faults(State(state): State<Arc<ReceiverState>>) -> Json<Value> {
     Json(json!({ "items": *state.control.faults() }))
 }
 
-async fn add(State(state): State<Arc<ReceiverState>>, headers: HeaderMap, body: Bytes) -> Response {
+/// What was asked for, by a form of the page or not.
+fn fields(headers: &HeaderMap, body: &[u8]) -> (bool, Result<Map<String, Value>, String>) {
     // `curl -d` calls everything a form.
-    let from_page = is_form(&headers) && !body.trim_ascii_start().starts_with(b"{");
+    let from_page = is_form(headers) && !body.trim_ascii_start().starts_with(b"{");
     let given = match from_page {
-        true => Ok(form(&body)),
-        false => {
-            serde_json::from_slice::<Map<String, Value>>(&body).map_err(|e| format!("not a JSON object: {e}"))
-        }
+        true => Ok(form(body)),
+        false => serde_json::from_slice(body).map_err(|e| format!("not a JSON object: {e}")),
     };
+    (from_page, given)
+}
+
+fn refused(why: &str) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, format!("{why}\n")).into_response()
+}
+
+async fn add(State(state): State<Arc<ReceiverState>>, headers: HeaderMap, body: Bytes) -> Response {
+    let (from_page, given) = fields(&headers, &body);
     let read = given.and_then(|given| Ok((Fault::read(given.clone())?, given)));
     let (fault, given) = match read {
         Ok(read) => read,
-        Err(why) => return (StatusCode::UNPROCESSABLE_ENTITY, format!("{why}\n")).into_response(),
+        Err(why) => return refused(&why),
     };
     {
         let mut faults = state.control.faults();
@@ -165,6 +181,7 @@ async fn behave(State(state): State<Arc<ReceiverState>>, headers: HeaderMap) -> 
 
 async fn forget(State(state): State<Arc<ReceiverState>>, headers: HeaderMap) -> Response {
     state.record.forget();
+    state.receipts.forget();
     if let Some(mail) = &state.control.mail {
         mail.forget();
     }

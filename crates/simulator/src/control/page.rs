@@ -1,7 +1,7 @@
 //! The page: what arrived, as bubbles, and a form to make things go wrong.
 
 use super::Arrival;
-use crate::services::NAMES;
+use crate::{receipts::TELLING, services::NAMES};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -26,15 +26,23 @@ fn head(more: &str) -> String {
 }
 
 /// What arrived, kept fresh.
-pub(super) fn render(arrivals: &[Arrival], faults: &[Value]) -> String {
+pub(super) fn render(arrivals: &[Arrival], faults: &[Value], receipts: &Value) -> String {
     let mut page = head("<meta http-equiv=\"refresh\" content=\"5\">");
-    page.push_str("<h1>What arrived</h1><p><a href=\"/simulator/dial\">Make something go wrong</a></p>");
+    page.push_str("<h1>What arrived</h1><p><a href=\"/simulator/dial\">Make something go wrong, or tell what became of it</a></p>");
     if !faults.is_empty() {
         page.push_str("<h2>Faults in force</h2><ul>");
         for fault in faults {
             let _ = write!(page, "<li><code>{}</code></li>", escaped(&fault.to_string()));
         }
         page.push_str("</ul><form class=\"bare\" method=\"post\" action=\"/simulator/behave\"><button>Behave from now on</button></form>");
+    }
+    if receipts["taken"] != 0 || receipts["refused"] != 0 || !receipts["plan"].is_null() {
+        let _ = write!(
+            page,
+            "<h2>Receipts</h2><p><code>{}</code></p>",
+            escaped(&receipts.to_string())
+        );
+        page.push_str("<form class=\"bare\" method=\"post\" action=\"/simulator/receipts/end\"><button>Tell nothing more</button></form>");
     }
     if arrivals.is_empty() {
         page.push_str("<p>Nothing yet.</p>");
@@ -54,6 +62,8 @@ pub(super) fn render_dial() -> String {
     let mut page = head("");
     page.push_str("<p><a href=\"/simulator\">What arrived</a></p><h1>Make something go wrong</h1>");
     fault_form(&mut page);
+    page.push_str("<h1>Tell what became of it</h1>");
+    receipt_form(&mut page);
     page.push_str("</body></html>");
     page
 }
@@ -79,6 +89,43 @@ fn fault_form(page: &mut String) {
         );
     }
     page.push_str("<label>Cut the connection<input type=\"checkbox\" name=\"cut\" value=\"true\"></label><label>Never answer<input type=\"checkbox\" name=\"stall\" value=\"true\"></label><button>Add</button></form>");
+}
+
+fn receipt_form(page: &mut String) {
+    page.push_str("<form method=\"post\" action=\"/simulator/receipts\"><label>About<select name=\"service\"><option value=\"\">everything that arrived</option>");
+    for name in TELLING {
+        let _ = write!(page, "<option>{name}</option>");
+    }
+    page.push_str("</select></label>");
+    for (label, name, of) in [
+        ("States, in order", "states", "text"),
+        ("Code of a failure", "code", "text"),
+        ("Late by, ms", "lateMs", "number"),
+        ("Only the last", "last", "number"),
+        ("Callback address", "url", "text"),
+        ("Secret that signs", "secret", "text"),
+    ] {
+        let value = if name == "states" {
+            " value=\"accepted, delivered, read\""
+        } else {
+            ""
+        };
+        let _ = write!(
+            page,
+            "<label>{label}<input name=\"{name}\" type=\"{of}\"{value}></label>"
+        );
+    }
+    for (label, name) in [
+        ("In any order", "shuffled"),
+        ("Each two times", "twice"),
+        ("And about what arrives from now on", "keep"),
+    ] {
+        let _ = write!(
+            page,
+            "<label>{label}<input type=\"checkbox\" name=\"{name}\" value=\"true\"></label>"
+        );
+    }
+    page.push_str("<button>Tell</button></form>");
 }
 
 fn bubble(page: &mut String, one: &Arrival) {
@@ -129,7 +176,7 @@ mod tests {
             ago: std::time::Duration::from_secs(1),
             taken: true,
         };
-        let page = render(&[arrival], &[serde_json::json!({"service": "<b>"})]);
+        let page = render(&[arrival], &[serde_json::json!({"service": "<b>"})], &Value::Null);
         assert!(
             !page.contains("<script>x") && !page.contains("<i>") && !page.contains("<b>\"}"),
             "{page}"

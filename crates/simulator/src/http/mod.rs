@@ -78,8 +78,8 @@ pub(crate) struct ReceiverState {
     pub(crate) record: RequestLog,
     pub(crate) control: Control,
     tokens: TokenEndpoint,
-    receipts: Receipts,
-    stop: CancellationToken,
+    pub(crate) receipts: Receipts,
+    pub(crate) stop: CancellationToken,
 }
 
 impl HttpReceiver {

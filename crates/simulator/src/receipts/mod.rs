@@ -2,15 +2,19 @@
 //!
 //! Leaves to others: what each service's callback looks like (`shapes`), who is told about it (an address that the message
 //! carries, or one that was entered here).
-//! Always true: nothing is told until somebody asked for it ([`Receipts::tell`]); calls go to loopback addresses only.
+//! Always true: nothing is told until somebody asked for it, about what arrives ([`Receipts::tell`]) or about what has arrived
+//! ([`Receipts::tell_about`]); calls go to loopback addresses only.
 
 mod post;
 mod shapes;
 
+pub(crate) use post::stays_here;
+pub(crate) use shapes::TELLING;
+
 use crate::http::Received;
 use rand::seq::SliceRandom;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -54,6 +58,19 @@ pub struct CallbackPlace {
     pub secret: String,
 }
 
+/// Messages that can be told about later; the oldest go first.
+const MAX_KEPT: usize = 1_000;
+
+/// What is on its way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Telling {
+    /// Messages that it is about.
+    pub messages: usize,
+    pub receipts: usize,
+    /// Messages that carry no address, of services that were given none.
+    pub unaddressed: usize,
+}
+
 /// What has been told so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptCounts {
@@ -72,6 +89,9 @@ pub struct Receipts {
 #[derive(Debug, Default)]
 struct Told {
     plan: Option<ReceiptPlan>,
+    /// The one service that the plan is for.
+    only: Option<String>,
+    kept: VecDeque<shapes::Sent>,
     /// By service.
     places: HashMap<String, CallbackPlace>,
 }
@@ -85,7 +105,42 @@ struct Counts {
 impl Receipts {
     /// From now on; none: nothing more is told.
     pub fn tell(&self, plan: Option<ReceiptPlan>) {
-        self.lock().plan = plan;
+        self.tell_of(None, plan);
+    }
+
+    /// The same for one service, and nothing about the others.
+    pub fn tell_of(&self, service: Option<String>, plan: Option<ReceiptPlan>) {
+        let mut told = self.lock();
+        told.plan = plan;
+        told.only = service;
+    }
+
+    pub fn plan(&self) -> Option<ReceiptPlan> {
+        self.lock().plan.clone()
+    }
+
+    /// About messages that have arrived: the last so many, of one service or of all.
+    pub(crate) fn tell_about(
+        &self,
+        service: Option<&str>,
+        last: usize,
+        plan: &ReceiptPlan,
+        stop: &CancellationToken,
+    ) -> Telling {
+        let mut telling = Telling::default();
+        let told = self.lock();
+        let wanted = |sent: &&shapes::Sent| service.is_none_or(|service| sent.service() == service);
+        for sent in told.kept.iter().rev().filter(wanted).take(last) {
+            let place = told.places.get(sent.service()).cloned().unwrap_or_default();
+            telling.messages += 1;
+            telling.unaddressed += usize::from(!sent.is_addressed(&place));
+            telling.receipts += self.send(sent, plan, &place, stop);
+        }
+        telling
+    }
+
+    pub(crate) fn forget(&self) {
+        self.lock().kept.clear();
     }
 
     /// What a service is to send its receipts to.
@@ -106,19 +161,33 @@ impl Receipts {
 
     /// A service has taken a message; what it tells about it is on its way.
     pub(crate) fn taken(&self, request: &Received, answer: &str, stop: &CancellationToken) {
-        let (plan, place, service) = {
-            let told = self.lock();
-            let Some(plan) = told.plan.clone() else { return };
-            let service = request.path.split('/').nth(1).unwrap_or_default().to_owned();
-            (
-                plan,
-                told.places.get(&service).cloned().unwrap_or_default(),
-                service,
-            )
-        };
-        let Some(sent) = shapes::Sent::read(&service, request, answer) else {
+        let service = request.path.split('/').nth(1).unwrap_or_default();
+        let Some(sent) = shapes::Sent::read(service, request, answer) else {
             return;
         };
+        let (plan, place) = {
+            let mut told = self.lock();
+            if told.kept.len() >= MAX_KEPT {
+                told.kept.pop_front();
+            }
+            told.kept.push_back(sent.clone());
+            let for_it = told.only.as_deref().is_none_or(|only| only == service);
+            let Some(plan) = told.plan.clone().filter(|_| for_it) else {
+                return;
+            };
+            (plan, told.places.get(service).cloned().unwrap_or_default())
+        };
+        self.send(&sent, &plan, &place, stop);
+    }
+
+    /// How many are on their way.
+    fn send(
+        &self,
+        sent: &shapes::Sent,
+        plan: &ReceiptPlan,
+        place: &CallbackPlace,
+        stop: &CancellationToken,
+    ) -> usize {
         let mut states = plan.states.clone();
         if plan.twice {
             states = states
@@ -131,11 +200,12 @@ impl Receipts {
         }
         let calls: Vec<_> = states
             .iter()
-            .filter_map(|state| sent.call(&place, state, plan.code.as_deref()))
+            .filter_map(|state| sent.call(place, state, plan.code.as_deref()))
             .collect();
         let (counts, stop) = (self.counts.clone(), stop.clone());
+        let (n, after) = (calls.len(), plan.after);
         tokio::spawn(stop.run_until_cancelled_owned(async move {
-            tokio::time::sleep(plan.after).await;
+            tokio::time::sleep(after).await;
             for call in calls {
                 match post::post(&call).await {
                     Some(200..=299) => counts.taken.fetch_add(1, Ordering::Relaxed),
@@ -143,5 +213,6 @@ impl Receipts {
                 };
             }
         }));
+        n
     }
 }

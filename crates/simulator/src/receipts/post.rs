@@ -12,14 +12,7 @@ const POST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// None where nobody answers, or where it would leave this machine.
 pub(super) async fn post(call: &Call) -> Option<u16> {
-    let rest = call.url.strip_prefix("http://")?;
-    let (host, path) = rest.split_once('/')?;
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_loopback = |address: IpAddr| address.is_loopback();
-    let allowed = name == "localhost" || name.trim_matches(['[', ']']).parse().is_ok_and(is_loopback);
-    if !allowed {
-        return None;
-    }
+    let (host, path) = split(&call.url)?;
     let mut head = format!(
         "POST /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n",
         call.body.len()
@@ -37,4 +30,18 @@ pub(super) async fn post(call: &Call) -> Option<u16> {
         std::str::from_utf8(&start).ok()?.rsplit(' ').next()?.parse().ok()
     };
     timeout(POST_TIMEOUT, asking).await.ok()?
+}
+
+/// Whether it is an address of this machine, to which receipts may be sent.
+pub(crate) fn stays_here(url: &str) -> bool {
+    split(url).is_some()
+}
+
+/// The host with its port, and the path, of an address of this machine.
+fn split(url: &str) -> Option<(&str, &str)> {
+    let (host, path) = url.strip_prefix("http://")?.split_once('/')?;
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_loopback = |address: IpAddr| address.is_loopback();
+    let allowed = name == "localhost" || name.trim_matches(['[', ']']).parse().is_ok_and(is_loopback);
+    (allowed && !path.contains(char::is_whitespace)).then_some((host, path))
 }

@@ -28,9 +28,24 @@ pub struct Sent {
     callback: Option<String>,
 }
 
+/// Services that tell something later.
+pub(crate) const TELLING: [&str; 5] = ["interakt", "meta", "msg91", "pushover", "twilio"];
+
 impl Sent {
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// Whether anybody knows where to send its receipts.
+    pub fn is_addressed(&self, place: &CallbackPlace) -> bool {
+        self.callback.is_some() || place.url.is_some()
+    }
+
     /// None for services that tell nothing later.
     pub fn read(service: &str, request: &Received, answer: &str) -> Option<Self> {
+        if !TELLING.contains(&service) {
+            return None;
+        }
         let (asked, answer) = (
             request.json(),
             serde_json::from_str(answer).unwrap_or(Value::Null),

@@ -95,6 +95,14 @@ impl Fields {
         self.left.remove(name).filter(|v| !v.is_null())
     }
 
+    /// Any JSON but `null`, which is what an unset variable holds: whoever means nothing leaves the field out.
+    pub fn given(&mut self, name: &str) -> Option<Value> {
+        match self.left.remove(name)? {
+            Value::Null => self.wrong(name, "must not be null; leave it out where there is none"),
+            value => Some(value),
+        }
+    }
+
     pub fn text(&mut self, name: &str) -> Option<String> {
         match self.any(name)? {
             Value::String(text) => Some(text),

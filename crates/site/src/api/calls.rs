@@ -15,7 +15,7 @@ pub async fn send(State(api): State<Api>, mut fields: Fields) -> Result<Response
         method: method.to_uppercase(),
         path: fields.text("path").unwrap_or_default(),
         headers: fields.texts("headers"),
-        body: fields.any("body"),
+        body: fields.given("body"),
     };
     let (origin, options) = (fields.origin(), fields.options());
     match api.systems.get(&system) {

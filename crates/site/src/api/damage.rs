@@ -81,11 +81,13 @@ pub async fn recover(
 }
 
 fn beside(buffer: &Path, file: &Path) -> Result<PathBuf, Problem> {
-    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    // A buffer that is called by its name alone is in the folder the agent runs in.
+    let folder = |path: &Path| std::path::absolute(path).ok()?.parent()?.canonicalize().ok();
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
     let ours = buffer.file_name().unwrap_or_default().to_string_lossy();
     // A bare name is one beside the buffer.
-    let in_folder = file.parent().is_some_and(|f| f.as_os_str().is_empty()) || folder(file) == folder(buffer);
+    let bare = file.parent().is_some_and(|f| f.as_os_str().is_empty());
+    let in_folder = bare || folder(file).is_some_and(|found| folder(buffer) == Some(found));
     match name {
         Some(name) if in_folder && name.starts_with(&format!("{ours}.")) => Ok(buffer.with_file_name(name)),
         _ => Err(Problem::field(

@@ -8,11 +8,20 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+use domain::Timestamp;
 use link::LinkState;
 use serde_json::json;
+use std::{collections::BTreeMap, time::Duration};
+use store::loops::LoopReport;
+
+/// Loops that talk to another machine: that it cannot be reached is told with the link and the pair.
+const ABOUT_OTHERS: [&str; 3] = ["forward-own", "lease", "pair"];
+/// A run that has lasted so long has got past whatever ended the one before it.
+const STEADY_AFTER: Duration = Duration::from_secs(10);
 
 /// 503 when messages are refused, the disk has failed or a part of the agent is gone. Damage that nobody has acknowledged is
-/// `degraded`: messages are taken. A link that is down is what a site is for, and is only told.
+/// `degraded`, and so is a loop whose last run failed: messages are taken. A link that is down is what a site is for, and is only
+/// told.
 pub async fn healthz(State(api): State<Api>) -> Response {
     let site = &api.agent.site;
     let broken = site.buffer.check().err().map(|e| domain::chain(&e));
@@ -26,7 +35,8 @@ pub async fn healthz(State(api): State<Api>) -> Response {
     };
     let depth = site.buffer.depth();
     let damage = super::damage::shown(site.buffer.damage().await.unwrap_or_default());
-    let word = match (&refusing, damage.is_empty()) {
+    let failing = failing_loops(&api.agent.loops.reports(), site.clock.now());
+    let word = match (&refusing, damage.is_empty() && failing.is_empty()) {
         (Some(_), _) => "refusing",
         (None, false) => "degraded",
         (None, true) => "ok",
@@ -66,6 +76,7 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         "status": word,
         "pair": pair,
         "damage": damage,
+        "failing": failing,
         "forgottenUntil": site.shorter_memory(),
         "refusing": refusing,
         "site": site.settings.id.as_str(),
@@ -83,6 +94,17 @@ pub async fn healthz(State(api): State<Api>) -> Response {
         None => StatusCode::OK,
     };
     (status, Json(body)).into_response()
+}
+
+/// The names of loops whose last run failed.
+fn failing_loops(reports: &BTreeMap<&'static str, LoopReport>, now: Timestamp) -> Vec<&'static str> {
+    let steady = |since: Timestamp| now.since(since) >= STEADY_AFTER;
+    reports
+        .values()
+        .filter(|report| report.result.is_err() && !report.running_since.is_some_and(steady))
+        .map(|report| report.about.name)
+        .filter(|name| !ABOUT_OTHERS.contains(name))
+        .collect()
 }
 
 pub async fn metrics(State(api): State<Api>) -> Response {

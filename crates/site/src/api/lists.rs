@@ -126,7 +126,7 @@ pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
     only(&asked, &["limit", "cursor", "messageId"])?;
     let (limit, cursor) = (limit(&asked)?, cursor(&asked)?);
     let buffer = &api.agent.site.buffer;
-    let (found, paged) = match asked.get("messageId") {
+    let (found, next) = match asked.get("messageId") {
         Some(_) if cursor.is_some() => {
             let why = "does not go with messageId: what happened to one message is one page";
             return Err(Problem::field("cursor", why));
@@ -134,14 +134,13 @@ pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<
         Some(text) => {
             let wrong = |_| Problem::field("messageId", GUID);
             let id = text.parse().map_err(wrong)?;
-            (buffer.events_of(id, limit).await?, false)
+            (buffer.events_of(id, limit).await?, None)
         }
-        None => (buffer.events(cursor, limit).await?, true),
+        None => {
+            let page = buffer.events_page(cursor, limit).await?;
+            (page.events, page.next.map(|place| place.to_string()))
+        }
     };
-    let next = found
-        .last()
-        .filter(|_| paged && found.len() == limit as usize)
-        .map(|event| event.seq.to_string());
     let events: Vec<_> = found
         .into_iter()
         .map(|e| {

@@ -106,14 +106,17 @@ fn problems(content: &Content) -> Vec<FieldError> {
     // A provider that is named without a type decides itself what an address looks like.
     let decided = bad.is_empty() && (content.channel.is_some() || content.provider.is_none());
     let channel = content.channel();
-    if decided
-        && channel.takes_recipients()
-        && let Target::Recipients(to) = &content.target
-    {
-        for (i, one) in to.iter().enumerate() {
-            let problem = address::problem(channel, one);
-            bad.extend(problem.map(|problem| FieldError::new(format!("to[{i}]"), problem)));
+    match &content.target {
+        Target::List(_) | Target::Recipients(_) if decided && !channel.takes_recipients() => {
+            bad.push(FieldError::new("to", address::no_recipients(channel)));
         }
+        Target::Recipients(to) if decided => {
+            for (i, one) in to.iter().enumerate() {
+                let problem = address::problem(channel, one);
+                bad.extend(problem.map(|problem| FieldError::new(format!("to[{i}]"), problem)));
+            }
+        }
+        Target::Recipients(_) | Target::List(_) | Target::Provider => {}
     }
     for problem in &mut bad {
         if problem.field == "listName" {

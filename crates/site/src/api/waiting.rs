@@ -31,16 +31,17 @@ pub async fn list(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Va
         Some(category) => waiting.get(&category).copied().unwrap_or(0),
         None => waiting.values().sum(),
     };
-    let items: Vec<_> = found.into_iter().map(shown).collect();
+    let engine = &api.agent.site.engine;
+    let items: Vec<_> = found.into_iter().map(|m| shown(engine.holds(&m), m)).collect();
     Ok(Json(json!({"items": items, "nextCursor": next, "total": total})))
 }
 
-fn shown(m: Message) -> Value {
+fn shown(held: Option<String>, m: Message) -> Value {
     json!({
         "messageId": m.id.to_string(), "category": m.category.as_str(), "target": m.target, "summary": m.summary,
         "retryCount": m.retry_count, "maxRetries": m.max_retries, "createdAt": m.created_at,
         "lastAttemptAt": m.last_attempt_at, "dueAt": m.due_at, "lastError": m.last_error,
-        "instance": m.origin.instance, "script": m.origin.script,
+        "instance": m.origin.instance, "script": m.origin.script, "held": held,
     })
 }
 
@@ -58,11 +59,19 @@ pub async fn try_now(
             Step::Delivered => ("Delivered", None),
             Step::Park { error, .. } | Step::Failed { error } => ("Parked", Some(error)),
             Step::Retry { error, .. } => ("Retrying", Some(error)),
-            Step::Released => ("Retrying", Some("the agent is stopping".into())),
+            // The agent stops, or the lease has ended in the middle.
+            Step::Released => {
+                let why = tried.answer.err().map(|failed| failed.failure.detail);
+                ("Retrying", why)
+            }
         },
         TriedNow::NotFound => return Err(gone(id)),
         TriedNow::Parked => return Err(parked(id)),
         TriedNow::UnderWay => return Err(under_way(id)),
+        TriedNow::Held(why) => {
+            let detail = format!("the message is held: {why}");
+            return Err(Problem::new(StatusCode::CONFLICT, "wrong_state", detail));
+        }
         TriedNow::NobodyDelivers(message) => {
             let detail = format!(
                 "{} is not in the configuration of this site; the message stays until it is, or until it is discarded",
@@ -81,7 +90,7 @@ pub async fn discard(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = path_id(&id)?;
-    match api.agent.site.buffer.discard_waiting(id, &here()).await? {
+    match api.agent.site.discard_waiting(id, &here()).await? {
         Acted::Done => Ok(answer(
             &headers,
             json!({"messageId": id.to_string(), "status": "Discarded"}),

@@ -8,7 +8,10 @@ use crate::{
 use domain::{Failure, Scope, retry};
 use futures_util::FutureExt;
 use std::{
+    future::poll_fn,
     panic::AssertUnwindSafe,
+    pin::pin,
+    task::Poll,
     time::{Duration, Instant},
 };
 use store::buffer::{Attempted, Count, Message, Recorded, Step};
@@ -113,13 +116,31 @@ impl Engine {
             None => None,
         };
         let why = tokio::select! {
+            // The lease first: a machine that was stopped in the middle finds both its end and a connection that is there.
             biased;
-            answer = self.ask(message) => return Some(answer),
-            () = self.hard.cancelled() => "the agent has to stop",
             () = self.lease_ends(message) => "the lease has ended",
+            answer = self.while_allowed(message) => match answer {
+                Some(answer) => return Some(answer),
+                None => "the lease has ended",
+            },
+            () = self.hard.cancelled() => "the agent has to stop",
         };
         warn!(message.id = %message.id, target = message.target, reason = why, "an attempt was let go of in the middle; the far end may have it, and it is made again");
         None
+    }
+
+    /// The handler's answer; none where the lease has ended in between. The clocks are looked at before each step that the handler
+    /// takes, so before each write to the network: a timer tells late what ended while the process stood still.
+    async fn while_allowed(&self, message: &Message) -> Option<Result<Delivered, Failed>> {
+        let Some(pair) = self.pair.get() else {
+            return Some(self.ask(message).await);
+        };
+        let mut asked = pin!(self.ask(message));
+        poll_fn(|cx| match pair.may_go_on(message.seq) {
+            true => asked.as_mut().poll(cx).map(Some),
+            false => Poll::Ready(None),
+        })
+        .await
     }
 
     /// Whatever becomes of the attempt: from then on the other machine may make it.

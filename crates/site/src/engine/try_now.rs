@@ -19,6 +19,8 @@ pub enum TriedNow {
     UnderWay,
     /// Its target is not configured.
     NobodyDelivers(Box<Message>),
+    /// The other machine of the site may make it: why it waits.
+    Held(String),
 }
 
 impl Engine {
@@ -37,6 +39,9 @@ impl Engine {
         if !served && !message.category.is_forwarded() {
             return Ok(TriedNow::NobodyDelivers(Box::new(message)));
         }
+        if let Some(why) = self.holds(&message) {
+            return Ok(TriedNow::Held(why));
+        }
         let message = match self.buffer.begin_try(id, actor).await? {
             Begun::Attempt(message) => *message,
             Begun::Due => return Ok(TriedNow::Forwarding),
@@ -45,5 +50,11 @@ impl Engine {
             Begun::UnderWay => return Ok(TriedNow::UnderWay),
         };
         Ok(TriedNow::Tried(Box::new(self.try_to_the_end(message).await)))
+    }
+
+    /// Why this message is not attempted now, where that needs the lease of the pair and this machine does not have it.
+    pub(crate) fn holds(&self, message: &Message) -> Option<String> {
+        let pair = self.pair.get().filter(|_| !message.category.is_forwarded())?;
+        pair.held().filter(|_| !pair.may_attempt(message.seq))
     }
 }

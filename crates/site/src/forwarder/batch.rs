@@ -55,7 +55,7 @@ impl Forwarder {
             batch.last = last.seq;
             for waiting in found {
                 let (seq, id) = (waiting.seq, waiting.id);
-                match forward(waiting) {
+                match forwarded(waiting) {
                     Ok(mut forward) => {
                         let parent = forward.trace;
                         forward.trace = self.settings.tracer.child(parent);
@@ -139,7 +139,7 @@ impl Forwarder {
 
 /// The notification as it travels. The site is stamped by central from the key of the link, the instance from the
 /// row, whatever the payload says.
-fn forward(waiting: Waiting) -> Result<Forward, String> {
+pub(crate) fn forwarded(waiting: Waiting) -> Result<Forward, String> {
     let corrupt = |why: String| format!("{}: {why}", payload::CORRUPT_PAYLOAD);
     if let Some(why) = waiting.damaged {
         return Err(corrupt(why));

@@ -10,6 +10,7 @@ mod tries;
 mod under_way;
 
 use crate::settings::Settings;
+pub(crate) use batch::forwarded;
 pub use session::Forwarding;
 
 use batch::Settled;

@@ -5,13 +5,13 @@ use domain::{
     lock::lock,
     pair::{Table, Value},
 };
-use link::peer::{FOLLOWED_WITHIN, PeerSession};
+use link::peer::{FOLLOWED_WITHIN, HandIn, PeerSession};
 use std::sync::Arc;
 use store::{
     Buffer,
     buffer::{
         Options,
-        replication::{self, has_ended},
+        replication::{self, has_ended, is_unheard},
     },
 };
 use tokio::time::Instant;
@@ -87,6 +87,8 @@ impl Pair {
         let began = session.look().await?;
         // The copy is another file of the same machine: what was not known of that is not known of this.
         let joined = self.node().await?.joins(&began.history, began.vouches);
+        let longest = self.buffer.longest_lease().await.map_err(broken)?;
+        side.set_longest_lease(longest).await.map_err(broken)?;
         side.copy_begins(began.position, began.history.clone(), began.stale, joined)
             .await
             .map_err(broken)?;
@@ -117,7 +119,7 @@ impl Pair {
                 followed = now;
             }
             let gone = "what changed during the copy is not in its log any more";
-            let changes = session.changes(position).await?.ok_or(gone)?;
+            let changes = session.changes_beside(position).await?.ok_or(gone)?;
             let all = changes.are_all();
             position = changes.to;
             side.apply(changes).await.map_err(broken)?;
@@ -127,9 +129,23 @@ impl Pair {
         }
     }
 
-    /// Tells the other what became here of calls and writes after this change: what it still keeps of them it does not make again.
-    pub(super) async fn hand_in_ended(&self, session: &mut PeerSession, after: i64) -> Result<(), String> {
-        let mut place = after;
+    /// [`Self::hand_in_ended`], unless this very file was told: a copy that does not come to its end is begun again and again, and
+    /// each time the news would be put in once more.
+    pub(super) async fn tell_ends_once(&self, session: &mut PeerSession, after: i64) -> Result<u64, String> {
+        let to = session.node.id;
+        let told = lock(&self.ends_told).filter(|(told, _)| *told == to);
+        if let Some((_, rows)) = told {
+            return Ok(rows);
+        }
+        let rows = self.hand_in_ended(session, after).await?;
+        *lock(&self.ends_told) = Some((to, rows));
+        Ok(rows)
+    }
+
+    /// Tells the other what became here of calls and writes after this change: what it still keeps of them it does not make again, and
+    /// what it never had it knows. With them goes what central has not heard. How many rows that were.
+    async fn hand_in_ended(&self, session: &mut PeerSession, after: i64) -> Result<u64, String> {
+        let (mut place, mut told) = (after, 0);
         loop {
             let changes = self.buffer.changes(place, PART_BYTES).await;
             let Some(changes) = changes.map_err(|e| domain::chain(&e))? else {
@@ -137,36 +153,49 @@ impl Pair {
                 return self.hand_in_all_ended(session).await;
             };
             let (all, to) = (changes.are_all(), changes.to);
-            let tracked = changes
-                .rows
-                .into_iter()
-                .filter(|(table, _)| *table == Table::Tracking);
-            let ended: Vec<_> = tracked.map(|(_, row)| row).filter(has_ended).collect();
-            if !ended.is_empty() {
-                session.hand_in(vec![], ended).await?;
+            let mut handed = HandIn::default();
+            for (table, row) in changes.rows {
+                match table {
+                    Table::Tracking if has_ended(&row) => handed.ended.push(row),
+                    Table::Telemetry if is_unheard(&row) => handed.news.push(row),
+                    _ => {}
+                }
             }
+            told += tell(session, handed).await?;
             if all || to <= place {
-                return Ok(());
+                return Ok(told);
             }
             place = to;
         }
     }
 
-    /// The same of everything that is known to have ended: the other takes what it still keeps.
-    async fn hand_in_all_ended(&self, session: &mut PeerSession) -> Result<(), String> {
-        let mut after = None;
-        loop {
-            let part = self.buffer.copy_part(Table::Tracking, after, PART_BYTES).await;
-            let part = part.map_err(|e| domain::chain(&e))?;
-            let ended: Vec<_> = part.rows.into_iter().filter(has_ended).collect();
-            if !ended.is_empty() {
-                session.hand_in(vec![], ended).await?;
-            }
-            after = part.next;
-            if after.is_none() {
-                return Ok(());
+    /// The same of everything that is known to have ended: the other takes what it still keeps, or never had.
+    async fn hand_in_all_ended(&self, session: &mut PeerSession) -> Result<u64, String> {
+        let mut told = 0;
+        for table in [Table::Tracking, Table::Telemetry] {
+            let mut after = None;
+            loop {
+                let part = self.buffer.copy_part(table, after, PART_BYTES).await;
+                let part = part.map_err(|e| domain::chain(&e))?;
+                let rows = part.rows.into_iter();
+                let handed = match table {
+                    Table::Tracking => HandIn {
+                        ended: rows.filter(has_ended).collect(),
+                        ..HandIn::default()
+                    },
+                    _ => HandIn {
+                        news: rows.filter(is_unheard).collect(),
+                        ..HandIn::default()
+                    },
+                };
+                told += tell(session, handed).await?;
+                after = part.next;
+                if after.is_none() {
+                    break;
+                }
             }
         }
+        Ok(told)
     }
 
     /// Hands in what was accepted here from this place on; how many messages the other did not know.
@@ -180,7 +209,11 @@ impl Pair {
                 .map_err(|e| domain::chain(&e))?;
             after = part.next;
             if !part.rows.is_empty() {
-                let done = session.hand_in(part.rows, vec![]).await?;
+                let handed = HandIn {
+                    messages: part.rows,
+                    ..HandIn::default()
+                };
+                let done = session.hand_in(handed).await?;
                 taken += done.taken;
                 known += done.known + done.unreadable;
             }
@@ -194,4 +227,13 @@ impl Pair {
         }
         Ok(taken + known)
     }
+}
+
+/// Says so to the other, if there is anything to say; how many rows that were.
+async fn tell(session: &mut PeerSession, handed: HandIn) -> Result<u64, String> {
+    let rows = (handed.ended.len() + handed.news.len()) as u64;
+    if rows > 0 {
+        session.hand_in(handed).await?;
+    }
+    Ok(rows)
 }

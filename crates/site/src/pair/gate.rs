@@ -31,10 +31,15 @@ impl Pair {
         (own.is_some() || self.is_covered()).then_some(Attempting { _own: own })
     }
 
+    /// Whether an attempt on the message at this place that is under way may go on.
+    pub(crate) fn may_go_on(&self, seq: i64) -> bool {
+        self.is_covered() || self.own_attempts.goes_on(seq)
+    }
+
     /// Completes when the message at this place must not be attempted any more.
     pub(crate) async fn attempt_must_end(&self, seq: i64) {
         let mut until = self.until.subscribe();
-        while self.is_covered() || self.own_attempts.goes_on(seq) {
+        while self.may_go_on(seq) {
             let (lease, now) = (*until.borrow_and_update(), Instant::now());
             // What may be attempted without a lease is looked at now and then: it may be shown to the other machine meanwhile.
             let again = now + RECHECK;

@@ -6,7 +6,7 @@ use domain::{
     pair::{Meeting, Node, Plan, Relief, Role},
 };
 use link::peer::PeerSession;
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long whoever takes over fetches what the other still has.
@@ -15,6 +15,10 @@ const FETCH_TIME: Duration = Duration::from_secs(30);
 const MOST_BEHIND: i64 = 50_000;
 /// How long somebody who wants to take over waits for a fetch that is under way.
 const BUSY_TIME: Duration = Duration::from_secs(60);
+/// How long the one that hands over waits until the other has everything.
+const REST_TIME: Duration = Duration::from_secs(10);
+const LACKS_THE_REST: &str =
+    "the one that was to take over did not get everything in time, and this one goes on";
 /// How soon the other, which starts anew, is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -159,7 +163,11 @@ impl Pair {
                     ));
                 }
             }
-            let stepped_down = session.step_down().await.map_err(NotNow::Failed)?;
+            self.adopts_turns_of(&theirs).await?;
+            let stepped_down = self.has_other_step_down(&mut session).await;
+            let stepped_down = stepped_down.map_err(NotNow::Failed)?;
+            // Central may have given it a turn meanwhile, which this one would be stale without.
+            self.adopts_turns_of(&stepped_down).await?;
             self.fetch_rest(session, &stepped_down).await?;
             return Ok(stepped_down.history.rank().0);
         }
@@ -170,6 +178,38 @@ impl Pair {
             ));
         }
         Ok(theirs.history.rank().0)
+    }
+
+    /// Everything that is here came from the other machine, and so do its turns.
+    async fn adopts_turns_of(&self, other: &Node) -> Result<(), NotNow> {
+        let ours = self.node().await.map_err(NotNow::Failed)?;
+        if ours.history != other.history {
+            let joined = ours.joins(&other.history, other.vouches);
+            self.buffer
+                .follow(other.history.clone(), other.stale, joined)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// The other steps down once everything it has is here: what it still writes down until then is fetched meanwhile.
+    async fn has_other_step_down(&self, session: &mut PeerSession) -> Result<Node, String> {
+        let beside = session.clone();
+        tokio::select! {
+            stepped_down = session.step_down() => stepped_down,
+            never = self.goes_on_fetching(beside) => match never {},
+        }
+    }
+
+    async fn goes_on_fetching(&self, mut session: PeerSession) -> Infallible {
+        loop {
+            let position = self.standing().position;
+            let fetched = self.fetch(&mut session, position).await;
+            let adopted = self.adopts_turns_of(&session.node).await;
+            if fetched.is_err() || adopted.is_err() || self.standing().position == position {
+                sleep(ASK_AGAIN).await;
+            }
+        }
     }
 
     /// Everything the other had when it stepped down. It starts anew meanwhile, and is asked until it is there.
@@ -216,7 +256,10 @@ impl Pair {
             done = session.take_over(why) => done.map(drop).map_err(cannot),
             // It has stepped down and starts anew, so that the other can fetch the rest: whoever asked is not kept waiting for
             // that, because the start would wait for whoever asked.
-            _ = self.turned() => Ok(()),
+            _ = self.turned() => match self.role() {
+                Role::Standby => Ok(()),
+                Role::Active => Err(cannot(LACKS_THE_REST.into())),
+            },
         }
     }
 
@@ -242,15 +285,43 @@ impl Pair {
         }
     }
 
-    /// Begins nothing, lets attempts end, and writes down that this machine is active no more.
+    /// Begins nothing, lets attempts end and the standby fetch how they did, and only then writes down that this machine is active no
+    /// more. Where the standby does not get everything in time this machine goes on as what it is: were it lost now, so would be the rest.
+    pub(super) async fn hand_over_now(&self) -> Result<Node, NotNow> {
+        if self.role() == Role::Standby {
+            return Ok(self.buffer.node().await?);
+        }
+        self.rests().await;
+        if !self.standby_gets_all(REST_TIME).await {
+            tracing::warn!(
+                "the standby does not get everything: this machine does not hand over, and goes on"
+            );
+            if let Some(leases) = self.leases() {
+                leases.handover_failed();
+            }
+            self.turn.send_replace(Some(Turn::Changed));
+            return Err(NotNow::Failed(LACKS_THE_REST.into()));
+        }
+        Ok(self.steps_down().await?)
+    }
+
+    /// The other machine is active: begins nothing, lets attempts end, and writes down that this machine is active no more.
     pub(super) async fn step_down_now(&self) -> store::Result<Node> {
         if self.role() == Role::Standby {
             return self.buffer.node().await;
         }
+        self.rests().await;
+        self.steps_down().await
+    }
+
+    async fn rests(&self) {
         let agent = self.agent.get().and_then(std::sync::Weak::upgrade);
         if let Some(agent) = agent {
             agent.rest().await;
         }
+    }
+
+    async fn steps_down(&self) -> store::Result<Node> {
         if let Some(leases) = self.leases() {
             leases.renounce();
             leases.roles_change();

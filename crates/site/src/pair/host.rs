@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::pair::{
     Changes, Copied, Follower, NoPromise, Node, Rank, Relief, Role, Table, Value, change::Row,
 };
-use link::peer::{About, FOLLOW_WAIT, NotSent, PeerHost, SendAnswered, SendAsked, TakenIn};
+use link::peer::{About, FOLLOW_WAIT, HandIn, NotSent, PeerHost, SendAnswered, SendAsked, TakenIn};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -74,6 +74,13 @@ impl PeerHost for Host {
         Ok(changes)
     }
 
+    async fn changes_beside(&self, after: i64) -> Result<Option<Changes>, String> {
+        let changes = self.0.buffer.changes(after, PART_BYTES).await.map_err(words)?;
+        self.0.is_copied();
+        self.shows_all().await?;
+        Ok(changes)
+    }
+
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
         let part = self.0.buffer.copy_part(table, after, PART_BYTES).await;
         self.0.is_copied();
@@ -81,16 +88,19 @@ impl PeerHost for Host {
         part.map_err(words)
     }
 
-    async fn hand_in(&self, messages: Vec<Row>, ended: Vec<Row>) -> Result<TakenIn, String> {
+    async fn hand_in(&self, handed: HandIn) -> Result<TakenIn, String> {
         if self.0.role() != Role::Active {
             return Err("this machine is not the active one".into());
         }
-        let done = self.take_handed_in(messages).await?;
-        let ended = self.0.buffer.take_ended(ended).await.map_err(words)?;
+        let done = self.take_handed_in(handed.messages).await?;
+        let buffer = &self.0.buffer;
+        let ended = buffer.take_ended(handed.ended).await.map_err(words)?;
+        let news = buffer.take_news(handed.news).await.map_err(words)?;
         if ended > 0 {
             tracing::warn!(
                 n = ended,
-                "calls and writes that waited here were made by the other machine"
+                news,
+                "calls and writes that this machine did not know, or that waited here, were made by the other machine"
             );
         }
         Ok(TakenIn {
@@ -103,8 +113,9 @@ impl PeerHost for Host {
     /// To its end, also when the other is gone in between.
     async fn step_down(&self) -> Result<Node, String> {
         let pair = self.0.clone();
-        let done = tokio::spawn(async move { pair.step_down_now().await });
-        done.await.map_err(|e| e.to_string())?.map_err(words)
+        let done = tokio::spawn(async move { pair.hand_over_now().await });
+        let done = done.await.map_err(|e| e.to_string())?;
+        done.map_err(|why| domain::chain(&why))
     }
 
     async fn take_over(&self, why: Option<Relief>) -> Result<Node, String> {
@@ -131,6 +142,11 @@ impl PeerHost for Host {
             confirmed: standing.joined.is_none(),
         };
         let promised = leases.promise(turn, lease, own);
+        if promised == Err(NoPromise::Behind) {
+            // On the disk before it is said: the active one may go on for as long as it holds its lease, and whoever takes over with this
+            // copy would make that again.
+            self.0.buffer.falls_behind().await.map_err(words)?;
+        }
         if matches!(promised, Err(NoPromise::OtherTurn | NoPromise::NotConfirmed)) {
             self.0.looks_again.store(true, Ordering::SeqCst);
         }

@@ -15,6 +15,7 @@ use std::{
     },
     time::Duration,
 };
+use store::Buffer;
 use tokio::time::Instant;
 
 /// When a lease ends: by whichever of the two clocks is there first. One stands still while the machine sleeps, the other can be
@@ -34,6 +35,10 @@ pub struct LeaseState {
     followed: AtomicBool,
     /// When this machine last became the other of the two.
     roles_changed: Mutex<Option<Instant>>,
+    /// When this machine last tried to hand over in vain.
+    handover_failed: Mutex<Option<Instant>>,
+    /// What earlier runs gave and asked for counts, and is still to be heard: see [`Self::join`].
+    earlier_runs: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -46,15 +51,19 @@ struct Now {
 impl LeaseState {
     /// Of a process that has just started.
     pub fn started(lease: Duration, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Self::of(Leases::started(Terms::of(lease)), clock)
+        Self::of(Leases::started(Terms::of(lease)), true, clock)
     }
 
     /// Of one that is certain that nothing was promised before: it needs no quiet time.
     pub fn new(lease: Duration, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Self::of(Leases::after_quiet(Terms::of(lease), Duration::ZERO), clock)
+        Self::of(
+            Leases::after_quiet(Terms::of(lease), Duration::ZERO),
+            false,
+            clock,
+        )
     }
 
-    fn of(leases: Leases, clock: Arc<dyn Clock>) -> Arc<Self> {
+    fn of(leases: Leases, earlier_runs: bool, clock: Arc<dyn Clock>) -> Arc<Self> {
         let now = Now {
             leases,
             instant: Instant::now(),
@@ -66,7 +75,31 @@ impl LeaseState {
             // A process that has just started cannot know.
             followed: AtomicBool::new(true),
             roles_changed: Mutex::default(),
+            handover_failed: Mutex::default(),
+            earlier_runs: AtomicBool::new(earlier_runs),
         })
+    }
+
+    /// The lease of this machine may be shorter than the one it had when it was last started: the quiet time lasts as long as one of
+    /// those may, which stand in the file. Heard once, at the start of the process: later files are of this run.
+    pub(super) async fn join(&self, buffer: &Buffer) -> store::Result<()> {
+        let (kept, lease) = (buffer.longest_lease().await?, self.lease());
+        if self.earlier_runs.swap(false, Ordering::SeqCst) {
+            self.with(|leases| leases.follows_runs_of(kept));
+        }
+        match lease > kept {
+            true => buffer.set_longest_lease(lease).await,
+            false => Ok(()),
+        }
+    }
+
+    /// What earlier runs gave is over: from here on only leases of this run can be running.
+    pub(super) async fn outlives_earlier_runs(&self, buffer: &Buffer) -> store::Result<()> {
+        let (quiet, lease) = (self.waits().0, self.lease());
+        match quiet.is_zero() && buffer.longest_lease().await? > lease {
+            true => buffer.set_longest_lease(lease).await,
+            false => Ok(()),
+        }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Leases) -> T) -> T {
@@ -102,6 +135,15 @@ impl LeaseState {
 
     pub(super) fn roles_change(&self) {
         *lock(&self.roles_changed) = Some(Instant::now());
+    }
+
+    /// This machine tried to hand over, and goes on.
+    pub(super) fn handover_failed(&self) {
+        *lock(&self.handover_failed) = Some(Instant::now());
+    }
+
+    pub(super) fn handover_failed_ago(&self) -> Option<Duration> {
+        lock(&self.handover_failed).map(|at| at.elapsed())
     }
 
     /// None where they have not since this process started.
@@ -144,5 +186,35 @@ impl LeaseState {
 
     pub(super) fn released(&self) {
         self.with(Leases::released);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::SystemClock;
+    use store::buffer::Options;
+
+    #[tokio::test]
+    async fn a_lease_that_was_made_shorter_waits_for_those_of_the_run_before_and_then_forgets_them() {
+        let [long, short] = [40, 10].map(Duration::from_secs);
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(SystemClock));
+        let options = Options::at(folder.path().join("buffer.db"));
+        let buffer = Buffer::open(&options, clock.clone()).unwrap();
+        LeaseState::started(long, clock.clone())
+            .join(&buffer)
+            .await
+            .unwrap();
+        let started = LeaseState::started(short, clock.clone());
+        started.join(&buffer).await.unwrap();
+        assert!(started.waits().0 > long);
+        started.outlives_earlier_runs(&buffer).await.unwrap();
+        assert_eq!(buffer.longest_lease().await.unwrap(), long, "they may still run");
+        let over = LeaseState::new(short, clock);
+        over.join(&buffer).await.unwrap();
+        assert_eq!(over.waits().0, Duration::ZERO);
+        over.outlives_earlier_runs(&buffer).await.unwrap();
+        assert_eq!(buffer.longest_lease().await.unwrap(), short);
+        buffer.close().await;
     }
 }

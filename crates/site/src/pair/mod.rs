@@ -3,12 +3,12 @@
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
 //! ([`host`]), taking over when somebody says so ([`handover`]), or when the active one is in trouble ([`relieving`]), the lease ([`lease_state`]), asking for it and taking over without
 //! anybody ([`renewing`]), what may be attempted with and without it ([`gate`], [`own_attempts`]), waiting for the standby ([`replicated`]), what
-//! is sent to a standby ([`passing_on`], [`own`]), what is known of the other
+//! is sent to a standby ([`passing_on`], [`own`], [`own_forwarding`]), what is known of the other
 //! ([`seen`], [`differences`]), and what is shown of it all ([`status`], [`figures`]).
 //!
 //! Leaves to others: who follows whom (`domain::pair`), rows (`store::buffer::replication`), the wire (`link::peer`).
-//! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing and changes nothing but
-//! its copy; nothing that both know is attempted without the lease; which of the two a machine is stands in its file, and it is
+//! Always true: a send never waits for the other machine unless it was asked to; a standby sends nothing of its copy
+//! and changes nothing in it; nothing that both know is attempted without the lease; which of the two a machine is stands in its file, and it is
 //! started anew to become the other.
 
 mod copying;
@@ -20,6 +20,7 @@ mod host;
 mod lease_state;
 mod own;
 mod own_attempts;
+mod own_forwarding;
 mod pacing;
 mod passed_words;
 mod passing_on;
@@ -34,6 +35,8 @@ pub use handover::NotNow;
 pub use host::Host;
 pub use lease_state::LeaseState;
 pub use own::OwnRows;
+pub use own_forwarding::CentralBeside;
+pub(crate) use own_forwarding::OwnForwarding;
 pub(crate) use renewing::Renewing;
 pub use seen::LONGEST_LAG;
 pub use status::{LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
@@ -84,6 +87,8 @@ pub struct PairSettings {
 pub struct Automatic {
     pub leases: Arc<LeaseState>,
     pub witness: Arc<dyn Witness>,
+    /// Where notifications go that the standby was sent while the active one could not be reached.
+    pub central: Arc<dyn CentralBeside>,
 }
 
 /// Who gives the lease where the standby cannot: central.
@@ -147,6 +152,8 @@ pub struct Pair {
     pub(crate) own: OwnRows,
     passing: passing_on::Passing,
     relief: Mutex<relieving::Trouble>,
+    /// Which file was told how calls and writes ended here, and of how many.
+    ends_told: Mutex<Option<(uuid::Uuid, u64)>>,
     started: Instant,
 }
 
@@ -164,6 +171,9 @@ impl Pair {
         clock: Arc<dyn Clock>,
     ) -> store::Result<Arc<Self>> {
         let standing = buffer.join_pair().await?;
+        if let Some(automatic) = &settings.automatic {
+            automatic.leases.join(&buffer).await?;
+        }
         // What was shown to the other machine before is not known any more.
         let own_from = buffer.last_message().await?.saturating_add(1);
         tracing::info!(
@@ -180,6 +190,7 @@ impl Pair {
             pacing: Pacing::new(settings.wait_for_standby),
             passing: passing_on::Passing::default(),
             relief: Mutex::default(),
+            ends_told: Mutex::default(),
             started: Instant::now(),
             settings,
             buffer,

@@ -101,7 +101,7 @@ impl OwnRows {
         Ok(file)
     }
 
-    async fn opened(&self) -> Option<Arc<Buffer>> {
+    pub(super) async fn opened(&self) -> Option<Arc<Buffer>> {
         match &*self.file.read().await {
             State::Open(file) => Some(file.clone()),
             State::Shut | State::Over => None,

@@ -9,7 +9,7 @@ use domain::{
     lock::lock,
     pair::{PassedOn, Role, ThenStandby, after_passing_on},
 };
-use link::peer::{NotSent, PeerSession, SendAnswered, SendAsked, SendRefused};
+use link::peer::{HandIn, NotSent, PeerSession, SendAnswered, SendAsked, SendRefused};
 use std::{sync::Weak, time::Duration};
 use store::buffer::{Enqueued, NewMessage};
 use tokio::{
@@ -163,7 +163,11 @@ impl Pair {
         let broken = |e: store::Error| domain::chain(&e);
         while let Some((rows, last)) = self.own.behind(place).await.map_err(broken)? {
             n += rows.len() as u64;
-            session.hand_in(rows, vec![]).await?;
+            let handed = HandIn {
+                messages: rows,
+                ..HandIn::default()
+            };
+            session.hand_in(handed).await?;
             place = Some(last);
         }
         if n > 0 {

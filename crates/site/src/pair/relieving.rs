@@ -42,13 +42,16 @@ impl Pair {
             let mut trouble = lock(&self.relief);
             let since = trouble.no_room_since.unwrap_or_else(Instant::now);
             trouble.no_room_since = self.buffer.no_room().map(|_| since);
+            // A handover that failed has started this agent anew, which knows nothing of it.
+            let failed_ago = self.leases().and_then(|leases| leases.handover_failed_ago());
+            let refused_ago = [trouble.refused.as_ref().map(|(at, _)| at.elapsed()), failed_ago];
             let plight = Plight {
                 role: self.role(),
                 no_room_for: trouble.no_room_since.map(|at| at.elapsed()),
                 no_central_for: trouble.no_central_since.map(|at| at.elapsed()),
                 followed,
                 changed_ago: self.roles_changed_ago(),
-                refused_ago: trouble.refused.as_ref().map(|(at, _)| at.elapsed()),
+                refused_ago: refused_ago.into_iter().flatten().min(),
             };
             if plight.no_room_for.or(plight.no_central_for).is_none() {
                 trouble.refused = None;

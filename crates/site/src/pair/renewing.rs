@@ -36,6 +36,8 @@ pub(crate) struct Renewing {
     renewals: u32,
     /// The question that no answer has come to, and in which turn it was asked.
     unanswered: Option<(Uuid, Rank)>,
+    /// What earlier runs of this machine gave was seen to be over.
+    outlived: bool,
 }
 
 #[async_trait]
@@ -84,12 +86,17 @@ impl Renewing {
             session: None,
             renewals: 0,
             unanswered: None,
+            outlived: false,
         })
     }
 
     async fn renew(&mut self) -> Result<String, String> {
         // Nobody else asks: a question that is open is one whose asker was stopped in the middle of it.
         self.leases.gave_up_all();
+        if !self.outlived && self.leases.waits().0.is_zero() {
+            let written = self.leases.outlives_earlier_runs(&self.pair.buffer).await;
+            self.outlived = written.is_ok();
+        }
         let standing = self.pair.standing();
         match standing.role {
             Role::Active if standing.sole => Ok("no other machine has anything of this one".into()),

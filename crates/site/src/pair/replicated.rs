@@ -50,16 +50,19 @@ impl Pair {
         if self.role() != Role::Active || !self.is_fetched_from(FOLLOWED_WITHIN) {
             return;
         }
-        let Ok(head) = self.buffer.head().await else {
-            return;
-        };
-        let mut has = self.standby_has.subscribe();
-        if timeout(STANDBY_TIMEOUT, has.wait_for(|has| *has >= head))
-            .await
-            .is_err()
-        {
+        if !self.standby_gets_all(STANDBY_TIMEOUT).await {
             tracing::warn!("this machine stops before its standby has everything");
         }
+    }
+
+    /// Whether the standby has everything up to the last change, or gets it within this time. Nothing is written meanwhile.
+    pub(super) async fn standby_gets_all(&self, within: Duration) -> bool {
+        let Ok(head) = self.buffer.head().await else {
+            return false;
+        };
+        let mut has = self.standby_has.subscribe();
+        let waited = timeout(within, has.wait_for(|has| *has >= head)).await;
+        waited.is_ok_and(|there| there.is_ok())
     }
 
     /// Sends do not wait for the standby although they should.

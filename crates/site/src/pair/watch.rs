@@ -184,9 +184,12 @@ async fn follow(
         }
         Plan::Copy => pair.copy_all(session, false).await.map(Looked::Done),
         Plan::HandInAndCopy { first_message, after } => {
-            pair.hand_in_ended(session, after).await?;
+            let told = pair.tell_ends_once(session, after).await?;
             let handed_in = pair.hand_in(session, first_message).await?;
-            pair.copy_all(session, handed_in > 0).await.map(Looked::Done)
+            // Of a past in common this file has become another one: what the winner did not take is nowhere else.
+            let differs = after > 0;
+            let keep = differs || told + handed_in > 0;
+            pair.copy_all(session, keep).await.map(Looked::Done)
         }
     }
 }

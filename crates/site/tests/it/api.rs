@@ -7,6 +7,7 @@ use delivery::{
     call::{Auth, System, SystemSettings},
 };
 use domain::{Clock, SiteId, SystemClock, site::Category};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use simulator::{
@@ -72,6 +73,11 @@ async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Centra
     }
 }
 
+thread_local! {
+    /// Of the test on this thread, whose runtime has no other.
+    static FIGURES: &'static PrometheusRecorder = Box::leak(Box::new(PrometheusBuilder::new().build_recorder()));
+}
+
 impl Local {
     async fn new() -> Self {
         Self::with(Access::local()).await
@@ -85,7 +91,8 @@ impl Local {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
         let central = Arc::new(Central::new());
-        let api = api(&folder, &erp, central.clone(), access).await;
+        let mut api = api(&folder, &erp, central.clone(), access).await;
+        api.metrics = Some(FIGURES.with(|figures| figures.handle()));
         let agent = api.agent.clone();
         let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let listening = serve(api, any, CancellationToken::new()).await.unwrap();
@@ -110,6 +117,13 @@ impl Local {
 
     async fn get(&self, path: &str) -> (StatusCode, Value) {
         answer(self.request(Method::GET, path)).await
+    }
+
+    /// What is scraped from it.
+    async fn figures(&self) -> String {
+        let recorder = FIGURES.with(|figures| *figures);
+        let _guard = metrics::set_default_local_recorder(recorder);
+        self.get("/metrics").await.1.as_str().unwrap().to_owned()
     }
 
     /// The fields a request is refused for.
@@ -346,6 +360,8 @@ async fn every_bad_field_of_a_notification_is_named() {
             vec!["to[1]", "to[2]"],
         ),
         (json!({"to": ["a@b"], "type": "Sms", "body": "b"}), vec!["to[0]"]),
+        (json!({"type": "Webhook", "to": ["a@b"], "body": "b"}), vec!["to"]),
+        (json!({"type": "Teams", "to": "ops", "body": "b"}), vec!["to"]),
         (json!({"to": "ops", "body": ""}), vec!["body"]),
         (json!({"to": "ops", "body": "b", "subject": 7}), vec!["subject"]),
         (
@@ -424,6 +440,7 @@ async fn every_bad_field_of_a_call_or_write_is_named() {
     for (path, body, fields) in [
         ("/calls", json!({}), vec!["system"]),
         ("/calls", json!({"system": "erpp", "path": "/"}), vec!["system"]),
+        ("/calls", json!({"system": "erp", "body": null}), vec!["body"]),
         (
             "/calls",
             json!({"system": "erp", "method": "TRACE"}),
@@ -752,9 +769,44 @@ async fn health_tells_when_messages_are_refused_and_that_the_link_is_down_is_no_
         (status, said["status"].as_str()),
         (StatusCode::SERVICE_UNAVAILABLE, Some("refusing"))
     );
+    let (_, page) = local.get("/").await;
+    assert!(
+        page.as_str().unwrap().contains("Messages are refused: "),
+        "{page}"
+    );
+    assert!(
+        local
+            .figures()
+            .await
+            .contains("waypost_site_refusing{site=\"north\"} 1\n")
+    );
     local.central.comes_back();
     until("room", || local.agent.site.buffer.refusing().is_none()).await;
     assert_eq!(local.get("/healthz").await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_loop_that_fails_on_every_run_is_an_illness_until_it_works_again() {
+    let local = Local::new().await;
+    assert_eq!(local.get("/healthz").await.1["status"], "ok");
+    let url = format!("sqlite://{}", local.folder.path().join("sf.db").display());
+    let file = External::new(&url, Duration::from_secs(10)).unwrap();
+    let hide = file.execute("alter table sf_messages rename to hidden", &[]);
+    hide.await.unwrap();
+    let health = async || local.get("/healthz").await;
+    testkit::until("the sweep to fail", async || {
+        health().await.1["failing"] == json!(["due"])
+    })
+    .await;
+    let (status, said) = health().await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::OK, Some("degraded")),
+        "{said}"
+    );
+    let show = file.execute("alter table hidden rename to sf_messages", &[]);
+    show.await.unwrap();
+    testkit::until("the sweep to work", async || health().await.1["status"] == "ok").await;
 }
 
 #[tokio::test]
@@ -865,6 +917,12 @@ async fn damage_is_shown_everywhere_until_somebody_acknowledges_it() {
     assert!(page.as_str().unwrap().contains("Damaged, "), "{page}");
     let (_, events) = local.get("/events").await;
     assert_eq!(events["items"][0]["what"], "Damaged", "{events}");
+    assert!(
+        local
+            .figures()
+            .await
+            .contains("waypost_site_damage{site=\"north\"} 1\n")
+    );
     let report = local.agent.site.report().await;
     assert_eq!(report.damage.len(), 1, "central is told");
     let (status, _) = local.post("/notify", json!({"to": "ops", "body": "x"})).await;

@@ -11,7 +11,8 @@ use domain::{
     pair::{LeaseAnswer, LeaseAsk, Role, Terms, WitnessRow, witness},
     site::OperationStatus,
 };
-use site::pair::{Automatic, LeaseBy, LeaseState, Witness};
+use link::{Ack, Forward};
+use site::pair::{Automatic, CentralBeside, LeaseBy, LeaseState, Witness};
 use std::{
     sync::{
         Arc, Mutex,
@@ -32,6 +33,8 @@ pub struct Central {
     /// Which database it is.
     database: Mutex<String>,
     is_up: AtomicBool,
+    /// Notifications that standbys handed over.
+    pub taken: Mutex<Vec<Forward>>,
 }
 
 impl Central {
@@ -48,6 +51,7 @@ impl Central {
             row: Mutex::new((row, Instant::now())),
             database: Mutex::new("db".into()),
             is_up: AtomicBool::new(true),
+            taken: Mutex::default(),
         })
     }
 
@@ -87,6 +91,18 @@ impl Witness for Central {
     }
 }
 
+#[async_trait]
+impl CentralBeside for Central {
+    async fn submit(&self, batch: Vec<Forward>) -> Result<Vec<Ack>, String> {
+        if !self.is_up.load(Ordering::SeqCst) {
+            return Err("connection refused".into());
+        }
+        let n = batch.len();
+        lock(&self.taken).extend(batch);
+        Ok(vec![Ack::Accepted; n])
+    }
+}
+
 pub fn automatic(world: &mut World) -> Arc<Central> {
     let central = Central::new();
     for machine in &mut world.machines {
@@ -94,6 +110,7 @@ pub fn automatic(world: &mut World) -> Arc<Central> {
         machine.automatic = Some(Automatic {
             leases: LeaseState::new(LEASE, clock),
             witness: central.clone(),
+            central: central.clone(),
         });
     }
     central
@@ -104,6 +121,7 @@ pub fn central_of(machine: &mut Machine) -> Arc<Central> {
     let central = Central::new();
     if let Some(automatic) = &mut machine.automatic {
         automatic.witness = central.clone();
+        automatic.central = central.clone();
     }
     central
 }

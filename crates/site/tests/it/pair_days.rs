@@ -21,7 +21,7 @@ const DAY: u64 = 24 * 3600;
 
 /// The clock of this machine, and days that have passed besides.
 #[derive(Debug, Default)]
-struct Days(AtomicU64);
+pub struct Days(AtomicU64);
 
 impl Clock for Days {
     fn now(&self) -> Timestamp {
@@ -29,12 +29,18 @@ impl Clock for Days {
     }
 }
 
-fn with_days(world: &mut World) -> Arc<Days> {
+impl Days {
+    pub fn pass(&self, days: u64) {
+        self.0.fetch_add(days, Ordering::SeqCst);
+    }
+}
+
+pub fn with_days(world: &mut World, lease: Duration) -> Arc<Days> {
     let days = Arc::new(Days::default());
     for machine in &mut world.machines {
         machine.clock = days.clone();
         if let Some(automatic) = &mut machine.automatic {
-            automatic.leases = LeaseState::new(LEASE, days.clone());
+            automatic.leases = LeaseState::new(lease, days.clone());
         }
     }
     days
@@ -81,7 +87,7 @@ async fn comes_back(a: Machine, b: &Live, id: MessageId) -> Live {
 async fn after_eight_days_it_is_still_known_what_the_other_has_to_be_told_and_nothing_is_made_twice() {
     let mut world = world();
     automatic(&mut world);
-    let days = with_days(&mut world);
+    let days = with_days(&mut world, LEASE);
     let (gone, b, id) = made_and_gone(&world, false).await;
     let made = world.systems.attempts();
     days.0.store(8, Ordering::SeqCst);

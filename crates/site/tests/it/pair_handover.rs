@@ -36,9 +36,10 @@ async fn send(machines: &[Live; 2], id: MessageId) {
 async fn hand_over(from: &Live, to: &Live) {
     let agent = from.becomes(Role::Active).await;
     // Refused until the other one follows this turn.
-    while agent.site.pair().unwrap().demote().await.is_err() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    testkit::until("the other machine to follow this turn", async || {
+        agent.site.pair().unwrap().demote().await.is_ok()
+    })
+    .await;
     drop(agent);
     to.becomes(Role::Active).await;
     from.becomes(Role::Standby).await;

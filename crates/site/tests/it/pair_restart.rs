@@ -2,6 +2,7 @@
 
 use crate::{
     pair_central::{LEASE, automatic, has_lease, is_made, just_started},
+    pair_days::with_days,
     pair_world::{Live, a_pair, world},
     script::Reply,
     world::{a_call, until},
@@ -114,6 +115,30 @@ async fn a_call_outlives_a_lease_that_central_gives_for_shorter_than_it_was_aske
     world.systems.open_gate();
     assert_eq!(sent.await.unwrap().status, Some(OperationStatus::Delivered));
     assert_eq!(world.systems.attempts_of(id), 1);
+    a.end().await;
+    drop(away);
+}
+
+#[tokio::test]
+async fn a_call_whose_lease_ended_while_the_process_stood_still_is_not_gone_on_with() {
+    let mut world = world();
+    let central = automatic(&mut world);
+    let days = with_days(&mut world, 60 * LEASE);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    // It is connected, and has not written anything yet.
+    let (id, sent) = a_call_at_gate(&a, &world.systems).await;
+    b.holds(1).await;
+    central.goes(false);
+    let away = b.end().await;
+    days.pass(1);
+    world.systems.open_gate();
+    let sent = sent.await.unwrap();
+    assert_ne!(sent.status, Some(OperationStatus::Delivered));
+    let buffer = a.agent().unwrap().site.buffer.clone();
+    let waits = buffer.message(id).await.unwrap().unwrap();
+    assert_eq!(waits.retry_count, 0, "it is not counted");
+    drop(buffer);
     a.end().await;
     drop(away);
 }

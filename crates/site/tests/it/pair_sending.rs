@@ -2,12 +2,13 @@
 
 use crate::{
     cable::{Weather, to_the_first},
+    pair_central::{automatic, has_lease},
     pair_world::{Live, a_pair, has_all, notify, world},
     script::Reply,
     world::{a_call, a_notification, until},
 };
-use domain::{NotificationId, TrackedOperationId, pair::Role, site::OperationStatus};
-use site::{SendError, Sent};
+use domain::{NotificationId, TrackedOperationId, lock::lock, pair::Role, site::OperationStatus};
+use site::{SendError, Sent, pair::LeaseBy};
 use std::time::Duration;
 use store::buffer::MessageId;
 use tokio::time::sleep;
@@ -108,6 +109,52 @@ async fn what_a_standby_keeps_while_the_active_is_away_survives_and_is_the_activ
     a.end().await;
     b.end().await;
     assert_eq!(world.systems.attempts_of(call.id), 1);
+}
+
+#[tokio::test]
+async fn what_a_standby_is_sent_reaches_central_while_the_active_goes_on_and_cannot_be_reached() {
+    let mut world = world();
+    let cable = to_the_first(&mut world, Weather::Cut).await;
+    let central = automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    follows(&b).await;
+    cable.becomes(Weather::Cut);
+    has_lease(&a, LeaseBy::Witness).await;
+    central.goes(false);
+    let first = keeps(&b, "tank 4").await;
+    let standby = b.becomes(Role::Standby).await;
+    let call = standby.site.send(a_call("erp")).await.unwrap();
+    // The active one may have a later one with this key, and have forwarded it.
+    let mut replacing = a_notification("tank 4 again");
+    replacing.payload = replacing
+        .payload
+        .replacen('{', r#"{"supersedesKey":"tank-4","#, 1);
+    let replacing = standby.site.send(replacing).await.unwrap();
+    central.goes(true);
+    let second = keeps(&b, "tank 5").await;
+    until("central has both", || lock(&central.taken).len() >= 2).await;
+    let told = |id: MessageId| {
+        let taken = lock(&central.taken);
+        taken.iter().filter(|told| told.id.0 == id.0).count()
+    };
+    assert_eq!((told(first.id), told(second.id), told(call.id)), (1, 1, 0));
+    assert_eq!(told(replacing.id), 0, "it is in order at the active one alone");
+    assert_eq!(own(&b), Some(4), "they are the active's to know as well");
+    assert_eq!(
+        world.systems.attempts_of(call.id),
+        0,
+        "a standby attempts nothing"
+    );
+    drop(standby);
+    cable.becomes(Weather::Up);
+    until("nothing is the standby's alone", || own(&b) == Some(0)).await;
+    assert!(has_all(&a, &[first.id, second.id, replacing.id]).await);
+    // What is kept in the next file of its own is not taken for what central has.
+    cable.becomes(Weather::Cut);
+    let third = keeps(&b, "tank 6").await;
+    until("central has the third", || told(third.id) == 1).await;
+    a.end().await;
+    b.end().await;
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! taken in silence.
 
 use crate::{
+    logged::Logged,
     script::{Reply, Scripted},
     world::{World, a_call, a_notification, secs, somebody, until},
 };
@@ -68,17 +69,28 @@ async fn a_due_time_survives_a_restart_when_the_clock_was_right() {
 
 #[tokio::test]
 async fn a_running_agent_notices_that_its_clock_was_set_back() {
+    let (logged, _guard) = Logged::start();
     let world = World::with(|settings| settings.timer = Duration::from_millis(20));
     world.systems.always(Reply::Transient);
     let agent = world.start().await;
     let id = world.call("erp").await.id;
+    until("a look at the clock", || agent.loops.reports()["due"].runs > 0).await;
     world.clock.set_back(secs(3600));
     testkit::until("it to be noticed", async || {
         world.message(id).await.unwrap().due_at <= world.clock.now() + secs(30)
     })
     .await;
+    until("the line about it", || {
+        let said = logged.with("the clock of this machine went back");
+        said.len() == 1 && said[0].contains("clock.jump=\"1h\"")
+    })
+    .await;
     world.systems.always(Reply::Delivered);
-    world.advance(30);
+    world.advance(3_600);
+    until("the line about the way back", || {
+        logged.with("the clock of this machine went ahead").len() == 1
+    })
+    .await;
     until("the delivery", || world.waiting() == 0).await;
     agent.stop().await;
 }
@@ -131,6 +143,7 @@ async fn retries_come_when_they_are_due_and_not_when_the_timer_next_goes() {
 
 #[tokio::test]
 async fn a_dead_system_is_asked_by_one_message_at_a_time_while_the_others_wait_uncounted() {
+    let (logged, _guard) = Logged::start();
     let world = World::new();
     world.systems.always(Reply::Transient);
     for _ in 0..200 {
@@ -156,6 +169,7 @@ async fn a_dead_system_is_asked_by_one_message_at_a_time_while_the_others_wait_u
         waiting.iter().all(|m| m.retry_count <= 1),
         "the probe goes round, so that one bad message cannot hold up the rest"
     );
+    assert_eq!(logged.with("the target does not answer").len(), 1);
     let told = world.site.buffer.telemetry_waiting().await.unwrap() - told_before;
     assert_eq!(
         told as usize,
@@ -166,6 +180,12 @@ async fn a_dead_system_is_asked_by_one_message_at_a_time_while_the_others_wait_u
     world.advance(30);
     assert_eq!(world.sweep().await.delivered, 200);
     assert!(world.site.engine.down().is_empty());
+    let changes = logged.with("target=\"erp\"");
+    let changes: Vec<_> = changes
+        .iter()
+        .filter(|line| line.contains("the target "))
+        .collect();
+    assert_eq!(changes.len(), 2, "one line per change: {changes:?}");
     world.assert_counted().await;
 }
 

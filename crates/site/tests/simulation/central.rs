@@ -9,7 +9,9 @@ use domain::{
 };
 use link::{
     Ack, Forward, RemoteStatus, SiteReport,
-    server::{Gateway, Identity, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession, serve},
+    server::{
+        FromStandby, Gateway, Identity, LeaseRequest, Refusal, RemoteSite, SiteHello, SiteSession, serve,
+    },
     transport::Wire,
 };
 use std::{
@@ -142,17 +144,16 @@ impl Gateway for Desk {
         let database = self.identity.borrow().epoch.clone();
         Ok(self.database.lease(&database, &asked.ask))
     }
+
+    async fn submit_beside(&self, handed: FromStandby) -> Result<Vec<Ack>, Refusal> {
+        Ok(self.store(handed.batch).await)
+    }
 }
 
-#[async_trait]
-impl SiteSession for Desk {
-    fn database(&self) -> watch::Receiver<DatabaseIdentity> {
-        self.identity.subscribe()
-    }
-
-    async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
+impl Desk {
+    /// A commit takes its time; a crash may come before or after it.
+    async fn store(&self, batch: Vec<Forward>) -> Vec<Ack> {
         let n = batch.len();
-        // A commit takes its time; a crash may come before or after it.
         tokio::time::sleep(Duration::from_millis(5)).await;
         let mut fresh = 0;
         let acks = batch
@@ -167,6 +168,17 @@ impl SiteSession for Desk {
             .collect();
         self.trace.say(format!("central stores {fresh} of {n}"));
         acks
+    }
+}
+
+#[async_trait]
+impl SiteSession for Desk {
+    fn database(&self) -> watch::Receiver<DatabaseIdentity> {
+        self.identity.subscribe()
+    }
+
+    async fn submit(&self, batch: Vec<Forward>) -> Vec<Ack> {
+        self.store(batch).await
     }
 
     async fn status(&self, _: NotificationId) -> Result<Option<RemoteStatus>, String> {

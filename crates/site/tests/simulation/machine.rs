@@ -14,7 +14,7 @@ use domain::{
     site::{Category, OperationStatus},
 };
 use link::{
-    Address, LinkClient, Options, WitnessClient,
+    Address, LinkClient, Options, StandbyClient, WitnessClient,
     peer::{self, PeerOptions},
     transport::Wire,
 };
@@ -148,6 +148,7 @@ fn pair_settings(machine: &Machine, leases: &Arc<LeaseState>, to_central: &Optio
         automatic: Some(Automatic {
             leases: leases.clone(),
             witness: Arc::new(WitnessClient::new(to_central.clone())),
+            central: Arc::new(StandbyClient::new(to_central.clone())),
         }),
         relief: ReliefTerms::default(),
     }

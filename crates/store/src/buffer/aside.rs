@@ -9,6 +9,7 @@ use crate::{
         connection::{self, Caches},
         error,
         file_id::{FileId, with_suffix},
+        file_mark::{FileMark, is_same_log, log_number},
         open,
         safeguard::{PENDING, stamp, unused_name},
     },
@@ -37,9 +38,19 @@ pub(super) fn inspect(path: &Path, clock: &dyn Clock) -> Result<()> {
 
 /// Why the log beside the file is not its own, if it is not. SQLite would apply it all the same.
 fn foreign_log(path: &Path) -> Option<String> {
-    let (file, log) = open::noted(path)?;
-    let same_file = FileId::at(path).ok()? == file;
-    let same_log = FileId::at(&with_suffix(path, "-wal")).ok()? == log;
+    let noted = open::noted(path)?;
+    let log = with_suffix(path, "-wal");
+    let written_over = match (noted.mark, FileMark::at(path)) {
+        (Some(noted), Ok(found)) => !noted.can_become(found),
+        // What has no first page is found out below.
+        (None, _) | (_, Err(_)) => false,
+    };
+    let same_file = FileId::at(path).ok()? == noted.file && !written_over;
+    let same_number = match (noted.log_number, log_number(&log)) {
+        (Some(noted), Some(found)) => is_same_log(noted, found),
+        (None, _) | (_, None) => true,
+    };
+    let same_log = FileId::at(&log).ok()? == noted.log && same_number;
     // Where both are others, they were moved together; a new log beside the same file is that of another program.
     (!same_file && same_log)
         .then(|| "the log does not belong to the file beside it; one of them was replaced".into())
@@ -72,6 +83,16 @@ fn sound(path: &Path) -> Result<()> {
     } else {
         Err(Error::corrupt("the buffer", said))
     }
+}
+
+/// Whether there is a log, be it empty.
+pub(super) fn has_log(path: &Path) -> bool {
+    with_suffix(path, "-wal").exists()
+}
+
+/// The file turned out to be damaged after all.
+pub(super) fn set_file_aside(path: &Path, damage: &str, clock: &dyn Clock) -> Result<()> {
+    set_aside(path, &PARTS, damage, clock)
 }
 
 fn is_damage(error: &Error) -> bool {

@@ -18,11 +18,26 @@ use crate::{
     sqlite::{connection, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
-use rusqlite::{Params, params};
+use rusqlite::{Params, Row, params};
 use std::sync::Arc;
 
 /// What the sweep finds targets by.
 const DUE_INDEX: &str = "idx_sf_messages_due";
+
+/// What stands where a target should, and why it is none.
+struct NoTarget {
+    category: Cell,
+    target: Cell,
+    why: String,
+}
+
+fn target_due(row: &Row<'_>) -> Result<TargetDue> {
+    Ok(TargetDue {
+        category: rows::category(row)?,
+        target: row.get("target")?,
+        due_at: columns::time(row, "due_at")?,
+    })
+}
 
 impl Buffer {
     /// Every target with something to try, and when. Notifications are here only if they have a limit.
@@ -31,18 +46,18 @@ impl Buffer {
         if no_targets.is_empty() {
             return Ok(targets);
         }
-        // First the index alone may be damaged: the name in the table is still what it was.
+        // First the index alone may be damaged: what stands in the table is still what it was.
         self.write(1, |s, _| Ok(connection::reindex(s.conn, DUE_INDEX)?))
             .await?;
         let (targets, no_targets) = self.look_for_targets().await?;
         if !no_targets.is_empty() {
             self.write(1, move |s, shared| {
                 let mut rows = vec![];
-                for (category, target) in &no_targets {
+                for no_target in &no_targets {
                     let mut places = s.conn.prepare_cached(sql::places_of_target)?;
-                    let found = places.query_map(params![category, target], |row| row.get(0))?;
-                    for seq in found {
-                        rows.push((seq?, "its target is not text".to_owned()));
+                    let named = params![no_target.category, no_target.target];
+                    for seq in places.query_map(named, |row| row.get(0))? {
+                        rows.push((seq?, no_target.why.clone()));
                     }
                 }
                 damage::set_rows_aside(s, shared, &rows)
@@ -52,20 +67,20 @@ impl Buffer {
         Ok(targets)
     }
 
-    /// The targets, and names in which a bit has turned over, with their category.
-    async fn look_for_targets(&self) -> Result<(Vec<TargetDue>, Vec<(i64, Cell)>)> {
+    /// The targets, and those in whose name or category a bit has turned over.
+    async fn look_for_targets(&self) -> Result<(Vec<TargetDue>, Vec<NoTarget>)> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(sql::targets_due)?;
             let mut found = statement.query([])?;
             let (mut targets, mut no_targets) = (vec![], vec![]);
             while let Some(row) = found.next()? {
-                match row.get::<_, String>("target") {
-                    Ok(target) => targets.push(TargetDue {
-                        category: rows::category(row)?,
-                        target,
-                        due_at: columns::time(row, "due_at")?,
+                match target_due(row) {
+                    Ok(target) => targets.push(target),
+                    Err(why) => no_targets.push(NoTarget {
+                        category: row.get_ref("category")?.into(),
+                        target: row.get_ref("target")?.into(),
+                        why: why.to_string(),
                     }),
-                    Err(_) => no_targets.push((row.get("category")?, Cell::from(row.get_ref("target")?))),
                 }
             }
             Ok((targets, no_targets))

@@ -94,18 +94,50 @@ fn acknowledge(
     Ok(n as u64)
 }
 
+impl Buffer {
+    /// For whoever reads a page: moves what is no message out of the way of the next one. Whether it could: a standby
+    /// changes nothing by itself, and a disk may be full. What can be read is shown all the same.
+    pub(super) async fn clear_away(&self, no_messages: NoMessages) -> bool {
+        let weight = no_messages.len();
+        let cleared = self.write(weight, move |s, shared| set_rows_aside(s, shared, &no_messages));
+        match cleared.await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(
+                    error = domain::chain(&error),
+                    n = weight,
+                    "rows of the buffer cannot be read, and could not be set aside"
+                );
+                false
+            }
+        }
+    }
+}
+
 /// Moves rows that are no messages any more out of the way of the others, and says so.
 pub(super) fn set_rows_aside(
     s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     rows: &[(i64, String)],
 ) -> Result<()> {
+    if !move_aside(s.conn, s.now, rows)? {
+        return Ok(());
+    }
+    counted(s, shared)?;
+    // What such a row was counted as cannot be told from it.
+    let recounted = open::count(s.conn)?;
+    let shared = shared.clone();
+    s.after_commit(move || shared.gauge.set(&recounted));
+    Ok(())
+}
+
+/// Whether there was anything to move.
+pub(super) fn move_aside(conn: &Connection, now: Timestamp, rows: &[(i64, String)]) -> Result<bool> {
     let mut moved = 0;
     for (seq, why) in rows {
-        s.conn
-            .prepare_cached(sql::set_row_aside)?
-            .execute(params![seq, s.now.as_millis(), why])?;
-        moved += s.conn.prepare_cached(sql::remove_unreadable)?.execute([seq])?;
+        conn.prepare_cached(sql::set_row_aside)?
+            .execute(params![seq, now.as_millis(), why])?;
+        moved += conn.prepare_cached(sql::remove_unreadable)?.execute([seq])?;
         tracing::error!(
             seq,
             error = why,
@@ -113,25 +145,20 @@ pub(super) fn set_rows_aside(
         );
     }
     if moved == 0 {
-        return Ok(());
+        return Ok(false);
     }
-    let more = params![moved as i64, s.now.as_millis()];
-    if s.conn.prepare_cached(sql::damage_more_rows)?.execute(more)? == 0 {
+    let more = params![moved as i64, now.as_millis()];
+    if conn.prepare_cached(sql::damage_more_rows)?.execute(more)? == 0 {
         let found = Found {
             what: "rows of the buffer cannot be read; they are kept in its table unreadable".to_owned(),
             lost: moved as u64,
             ..Found::default()
         };
-        insert(s.conn, s.now, &found)?;
+        insert(conn, now, &found)?;
     }
     let about = About::many(moved).because("rows of the buffer cannot be read and were set aside");
-    event::of_file(s.conn, s.now, What::Damaged, about)?;
-    counted(s, shared)?;
-    // What such a row was counted as cannot be told from it.
-    let recounted = open::count(s.conn)?;
-    let shared = shared.clone();
-    s.after_commit(move || shared.gauge.set(&recounted));
-    Ok(())
+    event::of_file(conn, now, What::Damaged, about)?;
+    Ok(true)
 }
 
 fn counted(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<()> {

@@ -83,6 +83,14 @@ pub struct SiteEvent {
     pub detail: Option<String>,
 }
 
+/// A page of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventsPage {
+    pub events: Vec<SiteEvent>,
+    /// Before which place there may be more, whether or not the lines up to there could be read.
+    pub next: Option<i64>,
+}
+
 impl Buffer {
     /// This machine became the active one: why, and who said so where somebody did.
     pub async fn took_over(&self, why: &str, actor: Option<&Actor>) -> Result<()> {
@@ -99,8 +107,18 @@ impl Buffer {
 
     /// The log, newest first, from before this place on.
     pub async fn events(&self, before: Option<i64>, limit: u32) -> Result<Vec<SiteEvent>> {
-        self.read(move |conn| found(conn, sql::events_page, params![before.unwrap_or(i64::MAX), limit]))
-            .await
+        Ok(self.events_page(before, limit).await?.events)
+    }
+
+    /// The same, and where the next page begins.
+    pub async fn events_page(&self, before: Option<i64>, limit: u32) -> Result<EventsPage> {
+        self.read(move |conn| {
+            let asked = params![before.unwrap_or(i64::MAX), limit];
+            let (events, read) = found(conn, sql::events_page, asked)?;
+            let next = read.last().filter(|_| read.len() == limit as usize).copied();
+            Ok(EventsPage { events, next })
+        })
+        .await
     }
 }
 
@@ -109,13 +127,13 @@ impl Buffer {
     /// batch, is among it.
     pub async fn events_of(&self, id: MessageId, limit: u32) -> Result<Vec<SiteEvent>> {
         self.read(move |conn| {
-            let mut events = found(conn, sql::events_of_message, params![id.to_string(), limit])?;
+            let (mut events, _) = found(conn, sql::events_of_message, params![id.to_string(), limit])?;
             let mut times = conn.prepare_cached(sql::notification_times)?;
             let mut rows = times.query([id.to_string()])?;
             while let Some(row) = rows.next()? {
                 let accepted_at: i64 = row.get("created_at")?;
                 let accepted = params![id.to_string(), accepted_at];
-                events.extend(found(conn, sql::accepted_event, accepted)?);
+                events.extend(found(conn, sql::accepted_event, accepted)?.0);
                 let target: String = row.get("target")?;
                 for (column, what) in [("again_at", What::Queued), ("handed_at", What::Delivered)] {
                     let at = columns::optional_time(row, column)?;
@@ -130,15 +148,17 @@ impl Buffer {
     }
 }
 
-fn found(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<SiteEvent>> {
+/// The lines that can be read, and the places of all.
+fn found(conn: &Connection, sql: &str, params: impl Params) -> Result<(Vec<SiteEvent>, Vec<i64>)> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
-    let mut events = vec![];
+    let (mut events, mut places) = (vec![], vec![]);
     while let Some(row) = rows.next()? {
+        places.push(row.get("seq")?);
         // A line that cannot be read hides no other.
         events.extend(from_row(row).ok());
     }
-    Ok(events)
+    Ok((events, places))
 }
 
 /// What the log tells of by the batch, for one of it.

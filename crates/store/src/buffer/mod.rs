@@ -17,6 +17,7 @@ mod forget;
 mod forward;
 mod gauge;
 mod identity;
+mod mend;
 pub mod message;
 mod open;
 mod operator;
@@ -35,7 +36,7 @@ mod waiting;
 mod wake;
 
 pub use damage::Damage;
-pub use event::{SiteEvent, What};
+pub use event::{EventsPage, SiteEvent, What};
 pub use forward::Handed;
 pub use gauge::Depth;
 pub use message::{

@@ -4,7 +4,7 @@
 //! with what could be read of the other.
 
 use super::{
-    Buffer, Options, Shared, Wake, aside, damage, forget, gauge::Gauge, identity, recover,
+    Buffer, Options, Shared, Wake, damage, forget, gauge::Gauge, identity, mend, recover,
     replication::Replication, reserve::Reserve, room::Room, rows, sql,
 };
 use crate::{
@@ -26,6 +26,7 @@ use std::{
         atomic::{AtomicI64, AtomicU64},
     },
 };
+use uuid::Uuid;
 
 /// Queries that may run at once.
 const READERS: u32 = 2;
@@ -42,8 +43,7 @@ impl Buffer {
                 .map_err(|e| Error::unavailable(format!("{}: {e}", folder.display())))?;
         }
         let lock = lock(path)?;
-        aside::inspect(path, clock.as_ref())?;
-        let conn = migrate(path)?;
+        let conn = mend::ready(path, clock.as_ref())?;
         make_shrinkable(path, &conn);
         let mut op = conn.query_row(sql::highest_op, [], |row| row.get(0))?;
         let set_aside = recover::take_in_pending(&conn, path, &options.node, clock.now(), &mut op)?;
@@ -61,6 +61,9 @@ impl Buffer {
             forgotten: forget::Forgotten::read(&conn)?,
             replication: Replication::read(&conn)?,
         });
+        if !options.inline {
+            mark(&conn);
+        }
         drop(conn);
         let guarded = Guarded {
             log_floor: options.reserve_bytes / 2,
@@ -102,6 +105,15 @@ fn make_shrinkable(path: &Path, conn: &Connection) {
     }
 }
 
+/// Gives the file a number that no copy of earlier has. It is moved into the file when this connection is closed, before
+/// the writer notes it.
+fn mark(conn: &Connection) {
+    let number = (Uuid::new_v4().as_u128() as u32 >> 1).max(1);
+    if let Err(error) = connection::set_generation(conn, number) {
+        tracing::warn!(%error, "the buffer cannot be marked; a copy of earlier in its place would not be told from it");
+    }
+}
+
 /// Brings the schema to this program's version.
 pub(super) fn migrate(path: &Path) -> Result<Connection> {
     let mut conn = connection::read_write_shrinkable(path)?;
@@ -119,12 +131,10 @@ pub(super) fn count(conn: &Connection) -> Result<Gauge> {
     let mut statement = conn.prepare(sql::counts)?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
-        gauge.add(
-            rows::category(row)?,
-            rows::status(row)?,
-            row.get("n")?,
-            row.get("bytes")?,
-        );
+        // Rows that are no messages are not counted as any; they are set aside when they are come across.
+        if let (Ok(category), Ok(status)) = (rows::category(row), rows::status(row)) {
+            gauge.add(category, status, row.get("n")?, row.get("bytes")?);
+        }
     }
     let remembered = |row: &rusqlite::Row<'_>| Ok((row.get("n")?, row.get("bytes")?));
     let (n, bytes) = conn.query_row(sql::counts_remembered, [], remembered)?;

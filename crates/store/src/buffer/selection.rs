@@ -65,11 +65,7 @@ impl Buffer {
             })
             .await?;
         if !no_messages.is_empty() {
-            let weight = no_messages.len();
-            self.write(weight, move |s, shared| {
-                damage::set_rows_aside(s, shared, &no_messages)
-            })
-            .await?;
+            self.clear_away(no_messages).await;
         }
         Ok(messages)
     }

@@ -11,6 +11,7 @@ statements!(
     bury_acked,
     bury_discarded,
     bury_emptied,
+    categories_differ,
     claim_due,
     count_of_target,
     counts,
@@ -110,6 +111,7 @@ statements!(
     tracking_insert,
     tracking_update,
     unbury_restored,
+    unknown_categories,
     waiting_page,
     waits_by_id,
 );

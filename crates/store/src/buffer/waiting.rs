@@ -4,6 +4,7 @@
 use super::{
     Buffer,
     attempt::one,
+    damage::NoMessages,
     enqueue::by_id,
     event::What,
     message::{Acted, Message, MessageId, MessageStatus},
@@ -11,7 +12,7 @@ use super::{
     rows, sql,
 };
 use crate::Result;
-use domain::{Actor, site::Category};
+use domain::{Actor, retry::RETRY_AFTER_CEILING, site::Category};
 use rusqlite::params;
 
 /// What came of asking for an attempt.
@@ -30,15 +31,34 @@ pub enum Begun {
 impl Buffer {
     /// Messages that wait behind this place, in the order of acceptance, without their payloads.
     pub async fn waiting(&self, category: Option<Category>, after: i64, limit: u32) -> Result<Vec<Message>> {
+        loop {
+            let (messages, no_messages) = self.look_at_waiting(category, after, limit).await?;
+            // With those out of the way the page is full, if there is enough to fill it.
+            if no_messages.is_empty() || !self.clear_away(no_messages).await {
+                return Ok(messages);
+            }
+        }
+    }
+
+    /// A page of what waits, and rows of it that are no messages any more.
+    async fn look_at_waiting(
+        &self,
+        category: Option<Category>,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<Message>, NoMessages)> {
         self.read(move |conn| {
             let category = category.map(rows::category_number);
             let mut statement = conn.prepare_cached(sql::waiting_page)?;
             let mut found = statement.query(params![after, category, limit])?;
-            let mut messages = vec![];
+            let (mut messages, mut no_messages) = (vec![], vec![]);
             while let Some(row) = found.next()? {
-                messages.push(rows::message(row)?);
+                match rows::message(row) {
+                    Ok(message) => messages.push(message),
+                    Err(why) => no_messages.push((row.get("seq")?, why.to_string())),
+                }
             }
-            Ok(messages)
+            Ok((messages, no_messages))
         })
         .await
     }
@@ -81,10 +101,11 @@ impl Buffer {
     /// Makes messages that are due later than their interval allows due after their interval; how many those were.
     pub async fn pull_due_in(&self) -> Result<u64> {
         self.write(1, |s, shared| {
+            let asked = rows::interval_ms(RETRY_AFTER_CEILING);
             let pulled = s
                 .conn
                 .prepare_cached(sql::pull_due_in)?
-                .execute([s.now.as_millis()])?;
+                .execute([s.now.as_millis(), asked])?;
             let shared = shared.clone();
             s.after_commit(move || shared.wake.ring_due());
             Ok(pulled as u64)

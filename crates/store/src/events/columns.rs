@@ -16,6 +16,13 @@ pub(crate) fn kept_error(text: &str) -> String {
     text.chars().filter(|c| *c != '\0').take(LONGEST_ERROR).collect()
 }
 
+/// When an event says that it is due, as it is understood: an application may have written `infinity`, or nanoseconds.
+pub(crate) fn sound_due(at: Timestamp) -> Timestamp {
+    // Two days before the year 10000: shown in any zone, it is a date that can be read.
+    const LAST: Timestamp = Timestamp::from_millis(253_402_128_000_000);
+    at.clamp(Timestamp::EPOCH, LAST)
+}
+
 /// What the columns of an event that was not published are set to.
 pub(crate) struct EventColumns {
     pub status: EventStatus,
@@ -107,10 +114,60 @@ pub(crate) fn as_ingested(
     messages
 }
 
+/// The messages of a schedule with what a replay made of those that were missing. Two replays may have been at it: what one
+/// of them made stays named.
+pub(crate) fn extended(
+    mut messages: Vec<ScheduledMessage>,
+    made: Vec<ScheduledMessage>,
+) -> Vec<ScheduledMessage> {
+    for new in made {
+        let same =
+            |old: &ScheduledMessage| (&old.template_name, old.channel) == (&new.template_name, new.channel);
+        let is_named = |old: &ScheduledMessage| same(old) && old.notification == new.notification;
+        let is_missing = |old: &ScheduledMessage| same(old) && old.notification.is_none();
+        if new.notification.is_some() && messages.iter().any(is_named) {
+            continue;
+        }
+        match messages.iter().position(is_missing) {
+            Some(at) => messages[at] = new,
+            None if new.notification.is_some() => messages.push(new),
+            None => {}
+        }
+    }
+    messages
+}
+
 /// Where a page of rows that are walked by their number ends: `rows` has one more than fits where there is more.
 pub(crate) fn next_place(last: Option<i64>) -> Option<Cursor> {
     last.map(|seq| Cursor {
         at: Timestamp::EPOCH,
         seq,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Channel, NotificationId};
+
+    fn message(notification: Option<u128>) -> ScheduledMessage {
+        ScheduledMessage {
+            template: "1".into(),
+            template_name: "default".into(),
+            template_version: 1,
+            channel: Channel::Email,
+            came_to: CameTo::Created,
+            notification: notification.map(|n| NotificationId(uuid::Uuid::from_u128(n))),
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn what_replays_made_is_named_once_however_often_they_make_it() {
+        let (none, one, two) = (message(None), message(Some(1)), message(Some(2)));
+        assert_eq!(extended(vec![none.clone()], vec![one.clone()]), vec![one.clone()]);
+        let both = extended(vec![one.clone()], vec![two.clone()]);
+        assert_eq!(both, [one.clone(), two.clone()]);
+        assert_eq!(extended(both.clone(), vec![two, one.clone(), none]), both);
+    }
 }

@@ -97,12 +97,17 @@ pub struct HoldLane {
     pub detail: Option<String>,
     /// Of the failure that showed it, the far end's own where it has one.
     pub code: Option<String>,
-    /// When to probe first, and again after a failed probe.
+    /// When to probe first, and again after a failed probe; at once after one that asked nobody, which is not counted.
     pub probe_after: Option<Duration>,
     pub actor: Actor,
 }
 
 impl HoldLane {
+    /// Whether the probe that ends with this has asked the far end.
+    pub(crate) fn probe_asked(&self) -> bool {
+        self.probe_after != Some(Duration::ZERO)
+    }
+
     /// The person who holds it; none when it is the system.
     pub(crate) fn held_by(&self) -> Option<&str> {
         Some(self.actor.as_str()).filter(|by| *by != Actor::SYSTEM)

@@ -1,6 +1,7 @@
 //! Values on their way into and out of PostgreSQL.
 //!
-//! Always true: a time that was written is read back exactly, because both sides keep whole milliseconds.
+//! Always true: a time that was written is read back exactly, because both sides keep whole milliseconds; one that PostgreSQL
+//! has no room for is moved to the nearest that it has, and fails nothing.
 
 use bytes::BytesMut;
 use domain::Timestamp;
@@ -13,10 +14,18 @@ pub(super) struct At(pub Timestamp);
 
 /// PostgreSQL counts microseconds from 2000-01-01.
 const YEAR_2000: i64 = 946_684_800_000;
+/// What `-infinity` is read as.
+pub(super) const MINUS_INFINITY: Timestamp =
+    Timestamp::from_millis(i64::MIN.div_euclid(1000).saturating_add(YEAR_2000));
+/// The first and the last millisecond of a `timestamptz`: 4713 BC and the year 294276.
+const FIRST_MICROS: i64 = -211_813_488_000_000_000;
+const LAST_MICROS: i64 = 9_223_371_331_199_999_000;
 
 impl ToSql for At {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let micros = self.0.as_millis().saturating_sub(YEAR_2000).saturating_mul(1000);
+        // A moment beyond what there is room for is the last one there is room for: nobody waits that long.
+        let micros = micros.clamp(FIRST_MICROS, LAST_MICROS);
         out.extend_from_slice(&micros.to_be_bytes());
         Ok(IsNull::No)
     }

@@ -7,7 +7,7 @@
 
 mod plan;
 
-pub(crate) use plan::{Found, LogPlan, Plan, RowPlan, Then, plan};
+pub(crate) use plan::{Found, LogPlan, Plan, RowPlan, Sender, Then, plan};
 
 use crate::Result;
 use async_trait::async_trait;
@@ -90,10 +90,20 @@ pub struct Done {
     /// The notification's status, where the receipt changed it or what is shown beside it.
     pub status: Option<Status>,
     pub code: Option<String>,
-    /// Every other message of the lane would meet the same failure.
-    pub hold: Option<(HoldReason, Option<String>)>,
+    /// Every other message of a lane would meet the same failure.
+    pub hold: Option<ToldHold>,
     /// Whom it did not reach, and the far end's own code for that.
     pub failed: Option<FailedFor>,
+}
+
+/// What a lane is to be held for: the one that sent the message, wherever the receipt was delivered to, while it still has the
+/// settings that the message was sent with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldHold {
+    pub lane: LaneId,
+    pub config_version: i64,
+    pub reason: HoldReason,
+    pub detail: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,6 +167,15 @@ pub(crate) struct SentMessage {
     pub address: String,
 }
 
+/// The lane of a message, as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SenderLane {
+    pub lane: LaneId,
+    pub config_version: i64,
+    /// Not known of settings from before that was kept.
+    pub configured_at: Option<Timestamp>,
+}
+
 impl SentMessage {
     /// The message that a correlation names.
     pub fn of(seq: Seq, about: &Correlation) -> Self {
@@ -206,8 +225,34 @@ impl Kept {
         }
     }
 
+    /// Who sent the message and when, where the lane may have to be held for what became of it.
+    pub fn may_hold<'a>(&self, found: &'a Found, sent: &SentMessage, what: DoneAs) -> Option<Sender<'a>> {
+        let failed = self.receipt.state == ReceiptState::Failed && what == DoneAs::Applied;
+        self.receipt.hold.filter(|_| failed)?;
+        found.sender(sent)
+    }
+
+    /// The hold of the lane that sent it; none once it has other settings.
+    pub fn hold(&self, sender: Sender<'_>, lane: SenderLane) -> Option<ToldHold> {
+        let newer = lane.configured_at.is_some_and(|at| at > sender.sent_at);
+        let reason = self.receipt.hold.filter(|_| !newer)?;
+        Some(ToldHold {
+            lane: lane.lane,
+            config_version: lane.config_version,
+            reason,
+            detail: self.receipt.detail.clone(),
+        })
+    }
+
     /// What is told of one whose plan was carried out.
-    pub fn done_with(&self, found: &Found, sent: &SentMessage, plan: &Plan, what: DoneAs) -> Done {
+    pub fn done_with(
+        &self,
+        found: &Found,
+        sent: &SentMessage,
+        plan: &Plan,
+        what: DoneAs,
+        hold: Option<ToldHold>,
+    ) -> Done {
         let stands = match (&plan.row, found.place) {
             (RowPlan::Park { .. }, _) => Some(Status::Parked),
             (RowPlan::Deliver { .. }, _) => Some(Status::Delivered),
@@ -222,11 +267,7 @@ impl Kept {
                 RowPlan::Park { cause, .. } => Some(cause.code.clone()),
                 _ => None,
             },
-            hold: self
-                .receipt
-                .hold
-                .filter(|_| failed)
-                .map(|reason| (reason, self.receipt.detail.clone())),
+            hold,
             failed: failed.then(|| FailedFor {
                 address: sent.address.clone(),
                 provider_code: self.receipt.provider_code.clone(),

@@ -4,8 +4,8 @@
 
 use super::{DoneAs, SentMessage};
 use domain::{
-    Channel, NotificationId, ProviderId, Receipt, ReceiptState, Recipient, RecipientResult, RecipientState,
-    Seq, Status, TenantId, Timestamp,
+    Channel, LaneId, NotificationId, ProviderId, Receipt, ReceiptState, Recipient, RecipientResult,
+    RecipientState, Seq, Status, TenantId, Timestamp,
     receipt::{Effect, Place, Standing, overall},
     settle::{Cause, PARTIAL},
 };
@@ -17,7 +17,9 @@ pub(crate) struct Found {
     pub id: NotificationId,
     pub tenant: TenantId,
     pub site: Option<String>,
+    pub lane: LaneId,
     pub provider: Option<ProviderId>,
+    pub last_attempt_at: Option<Timestamp>,
     pub place: Place,
     pub generation: i32,
     pub overall: Option<ReceiptState>,
@@ -27,6 +29,29 @@ pub(crate) struct Found {
     pub named: Option<Vec<String>>,
     /// Who is on its list now; none where there is no such list.
     pub listed: Option<Vec<Recipient>>,
+}
+
+/// Who sent a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sender<'a> {
+    pub provider: &'a str,
+    /// Or a little earlier.
+    pub sent_at: Timestamp,
+}
+
+impl Found {
+    /// Not known of a message of an earlier round. Of several recipients each may have got it from another provider, at
+    /// another time; the claim comes before the sending, what is kept of a recipient after it.
+    pub fn sender(&self, sent: &SentMessage) -> Option<Sender<'_>> {
+        let of_now = |r: &&RecipientResult| r.address == sent.address && r.generation == self.generation;
+        let known = self.recipients.iter().find(of_now);
+        let by = known.and_then(|known| known.provider.as_deref());
+        let sent_at = [self.last_attempt_at, known.map(|known| known.at)];
+        (sent.generation == self.generation).then_some(Sender {
+            provider: by.or(self.provider.as_ref().map(ProviderId::as_str))?,
+            sent_at: sent_at.into_iter().flatten().min()?,
+        })
+    }
 }
 
 /// What is to be written down.

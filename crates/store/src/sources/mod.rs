@@ -8,7 +8,7 @@ mod postgres;
 mod sql;
 mod sqlite;
 
-use crate::events::NewEvent;
+use crate::events::{NewEvent, READ_BYTES, sound_due};
 use domain::{EventId, Timestamp};
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -81,17 +81,30 @@ struct SourceRow {
     due_at: Option<i64>,
 }
 
+/// A row of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    pub seq: i64,
+    pub id: String,
+}
+
 /// What was found in a source: the events, and the last place that was looked at.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pending {
     pub events: Vec<NewEvent>,
-    /// What each of them is called in the source, to be marked by.
-    pub marks: Vec<String>,
+    /// What each of them is in the source, to be marked by.
+    pub marks: Vec<Mark>,
     pub last: Option<i64>,
+    /// There may be more: as many were found as were asked for, or they are long.
+    pub more: bool,
 }
 
 /// The longest a lookup may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest row that a lookup may find, in bytes of JSON.
+const LONGEST_ROW: usize = 1 << 20;
+/// What an outbox says of an event that names no tenant: nothing, or the default of its column.
+const NO_TENANT: [&str; 2] = ["", "default"];
 /// The longest names that central's unique index can hold.
 const LONGEST_TENANT: usize = 300;
 
@@ -142,6 +155,14 @@ impl EventSource {
         }
     }
 
+    /// So many lookups it answers beside each other. Whoever asks for more waits for our own connections and not for the source.
+    pub fn lookups_at_once(&self) -> usize {
+        match &self.reads {
+            Engine::Postgres(_) => postgres::CONNECTIONS,
+            Engine::Sqlite(_) => 1,
+        }
+    }
+
     /// The names of its lookups.
     pub fn lookups(&self) -> impl Iterator<Item = &str> {
         self.lookups.keys().map(String::as_str)
@@ -163,13 +184,28 @@ impl EventSource {
             Engine::Sqlite(db) => db.pending(after, limit).await?,
         };
         let last = rows.last().map(|row| row.seq);
-        let marks = rows.iter().map(|row| row.id.clone()).collect();
+        let bytes: usize = rows
+            .iter()
+            .filter_map(|row| row.payload.as_ref())
+            .map(String::len)
+            .sum();
+        let more = rows.len() >= limit as usize || bytes >= READ_BYTES;
+        let mark = |row: &SourceRow| Mark {
+            seq: row.seq,
+            id: row.id.clone(),
+        };
+        let marks = rows.iter().map(mark).collect();
         let events = rows.into_iter().map(|row| self.event(row)).collect();
-        Ok(Pending { events, marks, last })
+        Ok(Pending {
+            events,
+            marks,
+            last,
+            more,
+        })
     }
 
     /// Marks what is at central.
-    pub async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
+    pub async fn mark(&self, marks: &[Mark]) -> Result<(), SourceError> {
         match &self.outbox {
             Engine::Postgres(db) => db.mark(marks).await,
             Engine::Sqlite(db) => db.mark(marks).await,
@@ -199,12 +235,14 @@ impl EventSource {
             Engine::Postgres(db) => db.look_up(query, tenant, entity).await?,
             Engine::Sqlite(db) => db.look_up(query, tenant, entity).await?,
         };
-        match rows.len() {
-            0 | 1 => Ok(rows.into_iter().next()),
-            _ => Err(SourceError::Row(format!(
-                "lookup {name:?} found more than one row"
-            ))),
-        }
+        let mut rows = rows.into_iter();
+        let why = match (rows.next(), rows.next()) {
+            (None, _) => return Ok(None),
+            (Some(Some(row)), None) => return Ok(Some(row)),
+            (Some(None), None) => format!("lookup {name:?} found a row of more than {LONGEST_ROW} bytes"),
+            (Some(_), Some(_)) => format!("lookup {name:?} found more than one row"),
+        };
+        Err(SourceError::Row(why))
     }
 
     /// A row as an event of central.
@@ -220,7 +258,7 @@ impl EventSource {
             payload: sound(row.payload).unwrap_or_default(),
             schema_version: row.schema_version.unwrap_or(1),
             correlation_id: sound(row.correlation_id),
-            due_at: row.due_at.map(Timestamp::from_millis),
+            due_at: row.due_at.map(Timestamp::from_millis).map(sound_due),
             source: self.name.clone(),
         }
     }
@@ -229,13 +267,15 @@ impl EventSource {
 impl SourceTenants {
     /// The tenant of an event. One that is not named becomes a name that no tenant can have: there is a space in it.
     fn of(&self, source: &str, given: String) -> String {
-        match self {
-            Self::One(tenant) => tenant.clone(),
-            Self::Map(map) => map.get(&given).cloned().unwrap_or_else(|| {
-                let given: String = given.chars().take(LONGEST_TENANT).collect();
-                format!("{given} of {source}")
-            }),
-        }
+        let known = match self {
+            Self::One(tenant) if given == *tenant || NO_TENANT.contains(&given.trim()) => Some(tenant),
+            Self::One(_) => None,
+            Self::Map(map) => map.get(&given),
+        };
+        known.cloned().unwrap_or_else(|| {
+            let given: String = given.chars().take(LONGEST_TENANT).collect();
+            format!("{given} of {source}")
+        })
     }
 
     /// The application's own id of a tenant.
@@ -312,6 +352,14 @@ mod tests {
         assert_eq!(map.of("shop", "42".into()), "acme");
         assert_eq!(map.of("shop", "43".into()), "43 of shop");
         assert_eq!(map.back("acme"), "42");
-        assert_eq!(SourceTenants::One("acme".into()).of("shop", "43".into()), "acme");
+    }
+
+    #[test]
+    fn in_a_source_of_one_tenant_an_event_of_another_is_nobodys() {
+        let one = SourceTenants::One("acme".into());
+        for unnamed in ["", " ", "default", "acme"] {
+            assert_eq!(one.of("shop", unnamed.into()), "acme", "{unnamed:?}");
+        }
+        assert_eq!(one.of("shop", "43".into()), "43 of shop");
     }
 }

@@ -1,7 +1,8 @@
 //! An application's PostgreSQL.
 
-use super::{LOOKUP_TIMEOUT, SourceError, SourceRow, numbered, sql};
+use super::{LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
 use crate::{
+    events::READ_BYTES,
     external::text_param::TextParam,
     postgres::{
         tls,
@@ -16,11 +17,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
 /// At most so many at once: it is somebody else's server.
-const CONNECTIONS: usize = 4;
+pub(super) const CONNECTIONS: usize = 4;
 const CONNECT: Duration = Duration::from_secs(5);
 const LOOKUP_CONNECT: Duration = Duration::from_secs(1);
 /// The longest a look at the outbox may take.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A lookup that waits so long for a lock of the application's waits for the source; without one it is the statement that is slow.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How much longer than its statement may take an answer is waited for.
 const ON_THE_WAY: Duration = Duration::from_secs(1);
@@ -29,6 +33,8 @@ pub(super) struct Postgres {
     pool: Pool,
     /// How long an answer is waited for from a server that may be gone.
     answers_within: Duration,
+    /// Statements are about one row, as lookups are, and not about many.
+    of_one_row: bool,
 }
 
 impl Postgres {
@@ -59,6 +65,7 @@ impl Postgres {
         let mut options = format!("-c statement_timeout={}", timeout.as_millis());
         if read_only {
             options.push_str(" -c default_transaction_read_only=on");
+            options.push_str(&format!(" -c lock_timeout={}", LOCK_TIMEOUT.as_millis()));
         }
         if let Some(given) = config.get_options() {
             options = format!("{options} {given}");
@@ -78,6 +85,7 @@ impl Postgres {
         Ok(Self {
             pool,
             answers_within: timeout + ON_THE_WAY,
+            of_one_row: read_only,
         })
     }
 
@@ -91,11 +99,11 @@ impl Postgres {
         after: Option<i64>,
         limit: u32,
     ) -> Result<Vec<SourceRow>, SourceError> {
-        let (after, limit) = (after.unwrap_or(i64::MIN), i64::from(limit));
+        let (after, limit, bytes) = (after.unwrap_or(i64::MIN), i64::from(limit), READ_BYTES as i64);
         let found = self
             .with(async |client| {
                 let statement = client.prepare_cached(sql::pending_postgres).await?;
-                client.query(&statement, &[&after, &limit]).await
+                client.query(&statement, &[&after, &limit, &bytes]).await
             })
             .await?;
         let row = |row: &tokio_postgres::Row| SourceRow {
@@ -114,11 +122,12 @@ impl Postgres {
         Ok(found.iter().map(row).collect())
     }
 
-    pub(super) async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
-        let ids: Vec<Uuid> = marks.iter().filter_map(|id| id.parse().ok()).collect();
+    pub(super) async fn mark(&self, marks: &[Mark]) -> Result<(), SourceError> {
+        let mark = |mark: &Mark| Some((mark.seq, mark.id.parse::<Uuid>().ok()?));
+        let (seqs, ids): (Vec<i64>, Vec<Uuid>) = marks.iter().filter_map(mark).unzip();
         self.with(async |client| {
             let statement = client.prepare_cached(sql::mark_postgres).await?;
-            client.execute(&statement, &[&ids]).await
+            client.execute(&statement, &[&seqs, &ids]).await
         })
         .await?;
         Ok(())
@@ -133,15 +142,17 @@ impl Postgres {
         .await
     }
 
-    /// At most two rows, each as JSON: a second one is one too many.
+    /// At most two rows, each as JSON, none where it is too long: a second one is one too many.
     pub(super) async fn look_up(
         &self,
         query: &str,
         tenant: &str,
         entity: &str,
-    ) -> Result<Vec<String>, SourceError> {
+    ) -> Result<Vec<Option<String>>, SourceError> {
         let (query, order) = numbered(query, |n| format!("${n}"));
-        let wrapped = sql::look_up_postgres.replace("/* query */", &query);
+        let wrapped = sql::look_up_postgres
+            .replace("/* longest */", &LONGEST_ROW.to_string())
+            .replace("/* query */", &query);
         let values: Vec<Value> = order.iter().map(|i| [tenant, entity][*i].into()).collect();
         let values: Vec<_> = values.iter().map(TextParam).collect();
         let found = self
@@ -152,7 +163,7 @@ impl Postgres {
                 client.query(&statement, &params).await
             })
             .await?;
-        Ok(found.iter().filter_map(|row| row.get(0)).collect())
+        Ok(found.iter().map(|row| row.get(0)).collect())
     }
 
     async fn with<T>(
@@ -166,7 +177,7 @@ impl Postgres {
             .map_err(|e| SourceError::Unreachable(pool_words(&e)))?;
         match tokio::time::timeout(self.answers_within, work(&client)).await {
             Ok(Ok(done)) => Ok(done),
-            Ok(Err(error)) => Err(classify(&error)),
+            Ok(Err(error)) => Err(classify(&error, self.of_one_row)),
             Err(_) => {
                 drop(Object::take(client));
                 Err(SourceError::Unreachable("the database does not answer".into()))
@@ -194,12 +205,14 @@ fn said(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// A statement that fails for its values is that row's; everything else is the source's.
-fn classify(error: &tokio_postgres::Error) -> SourceError {
+/// A statement that fails for its values, or takes too long by itself, is that row's; everything else is the source's.
+fn classify(error: &tokio_postgres::Error, of_one_row: bool) -> SourceError {
     let words = said(error);
-    let class = error.as_db_error().and_then(|said| said.code().code().get(..2));
-    match class {
-        Some("22" | "23" | "21") => SourceError::Row(words),
+    let code = error.as_db_error().map(|said| said.code().code());
+    match code {
+        // The server answered that it gave up.
+        Some("57014") if of_one_row => SourceError::Row(words),
+        Some(code) if matches!(code.get(..2), Some("22" | "23" | "21")) => SourceError::Row(words),
         _ => SourceError::Unreachable(words),
     }
 }

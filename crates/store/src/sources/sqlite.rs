@@ -1,16 +1,17 @@
 //! An application's SQLite file. The application is its owner: whoever waits is us, and briefly.
 
-use super::{LOOKUP_TIMEOUT, SourceError, SourceRow, numbered, sql};
-use crate::sqlite::file_id::FileId;
+use super::{LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
+use crate::{events::READ_BYTES, sqlite::file_id::FileId};
 use domain::lock::lock;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter, types::ValueRef};
 use serde_json::{Map, Value};
 use std::{
     path::PathBuf,
+    pin::pin,
     sync::{Arc, Mutex},
     time::Duration,
 };
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::timeout};
 
 /// How long a mark waits for the application's own write; after that it is tried again later.
 const BUSY: Duration = Duration::from_millis(50);
@@ -68,14 +69,14 @@ impl Sqlite {
         .await
     }
 
-    pub(super) async fn mark(&self, marks: &[String]) -> Result<(), SourceError> {
-        let ids = marks.to_vec();
+    pub(super) async fn mark(&self, marks: &[Mark]) -> Result<(), SourceError> {
+        let marks = marks.to_vec();
         self.with(move |open| {
             let tx = open.conn.transaction()?;
             {
                 let mut mark = tx.prepare_cached(sql::mark_sqlite)?;
-                for id in &ids {
-                    mark.execute([id])?;
+                for Mark { seq, id } in &marks {
+                    mark.execute(params![seq, id])?;
                 }
             }
             tx.commit()
@@ -92,21 +93,23 @@ impl Sqlite {
         .await
     }
 
-    /// At most two rows, each as JSON: a second one is one too many.
+    /// At most two rows, each as JSON, none where it is too long: a second one is one too many.
     pub(super) async fn look_up(
         &self,
         query: &str,
         tenant: &str,
         entity: &str,
-    ) -> Result<Vec<String>, SourceError> {
+    ) -> Result<Vec<Option<String>>, SourceError> {
         let (query, order) = numbered(query, |n| format!("?{n}"));
         let values: Vec<String> = order.iter().map(|i| [tenant, entity][*i].to_owned()).collect();
         // Gone with whoever asks, also when they give up.
         let (asked, _asker) = oneshot::channel::<()>();
+        let (begins, begun) = oneshot::channel::<()>();
         let work = self.with(move |open| {
             if asked.is_closed() {
                 return Ok(vec![]);
             }
+            let _ = begins.send(());
             // Left alone, a query without an end would keep the connection from all that come after it.
             let gone = move || asked.is_closed();
             open.conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(gone))?;
@@ -114,7 +117,25 @@ impl Sqlite {
             open.conn.progress_handler(0, None::<fn() -> bool>)?;
             found
         });
-        match tokio::time::timeout(LOOKUP_TIMEOUT, work).await {
+        let mut work = pin!(work);
+        // Waiting for the one connection is no doing of this one's.
+        let turn = async {
+            tokio::select! {
+                biased;
+                done = &mut work => Some(done),
+                _ = begun => None,
+            }
+        };
+        match timeout(LOOKUP_TIMEOUT, turn).await {
+            Ok(Some(done)) => return done,
+            Ok(None) => {}
+            Err(_) => {
+                return Err(SourceError::Unreachable(
+                    "another lookup keeps the file busy".into(),
+                ));
+            }
+        }
+        match timeout(LOOKUP_TIMEOUT, work).await {
             Ok(found) => found,
             Err(_) => Err(SourceError::Row("the lookup takes too long".into())),
         }
@@ -164,23 +185,37 @@ impl Sqlite {
     }
 }
 
-/// The first two rows of a query, each as JSON.
-fn two_rows(conn: &Connection, query: &str, values: &[String]) -> rusqlite::Result<Vec<String>> {
+/// The first two rows of a query, each as JSON, or none where it is too long.
+fn two_rows(conn: &Connection, query: &str, values: &[String]) -> rusqlite::Result<Vec<Option<String>>> {
     let mut statement = conn.prepare_cached(query)?;
     let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
     let mut rows = statement.query(params_from_iter(values))?;
     let mut found = vec![];
     while let Some(row) = rows.next()? {
-        let mut object = Map::new();
-        for (i, name) in names.iter().enumerate() {
-            object.insert(name.clone(), value(row.get_ref(i)?));
-        }
-        found.push(Value::Object(object).to_string());
+        found.push(json(&names, row)?);
         if found.len() == 2 {
             break;
         }
     }
     Ok(found)
+}
+
+fn json(names: &[String], row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<String>> {
+    let (mut object, mut bytes) = (Map::new(), 0);
+    for (i, name) in names.iter().enumerate() {
+        let column = row.get_ref(i)?;
+        bytes += match column {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+            _ => 0,
+        };
+        // Before it is copied.
+        if bytes > LONGEST_ROW {
+            return Ok(None);
+        }
+        object.insert(name.clone(), value(column));
+    }
+    let text = Value::Object(object).to_string();
+    Ok((text.len() <= LONGEST_ROW).then_some(text))
 }
 
 fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<SourceRow>> {
@@ -202,8 +237,12 @@ fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<Sourc
             _ => None,
         })
     };
-    let rows = statement.query_map(params![after, limit], |row| {
-        Ok(SourceRow {
+    let mut found = statement.query(params![after, limit])?;
+    let (mut rows, mut bytes) = (vec![], 0);
+    while bytes < READ_BYTES
+        && let Some(row) = found.next()?
+    {
+        let row = SourceRow {
             seq: row.get(0)?,
             id: text(row, 1)?.unwrap_or_default(),
             tenant: text(row, 2)?,
@@ -215,9 +254,11 @@ fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<Sourc
             schema_version: number(row, 8)?.and_then(|n| i32::try_from(n).ok()),
             correlation_id: text(row, 9)?,
             due_at: number(row, 10)?,
-        })
-    })?;
-    rows.collect()
+        };
+        bytes += row.payload.as_ref().map_or(0, String::len);
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 fn value(column: ValueRef<'_>) -> Value {

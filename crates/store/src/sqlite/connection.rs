@@ -165,6 +165,27 @@ pub(crate) fn quick_check(conn: &Connection) -> rusqlite::Result<String> {
     conn.query_row("pragma quick_check(1)", [], |row| row.get(0))
 }
 
+/// The same, and whether every index tells what its table does.
+pub(crate) fn integrity_check(conn: &Connection) -> rusqlite::Result<String> {
+    conn.query_row("pragma integrity_check(1)", [], |row| row.get(0))
+}
+
+/// Makes every index anew from its table.
+pub(crate) fn reindex_all(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch("reindex")
+}
+
+/// A number in the first page of the file, which SQLite keeps and makes nothing of.
+pub(crate) fn generation(conn: &Connection) -> rusqlite::Result<u32> {
+    conn.query_row("pragma user_version", [], |row| {
+        Ok(row.get::<_, i32>(0)?.cast_unsigned())
+    })
+}
+
+pub(crate) fn set_generation(conn: &Connection, number: u32) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "user_version", number)
+}
+
 /// Makes an index anew from its table.
 pub(crate) fn reindex(conn: &Connection, index: &str) -> rusqlite::Result<()> {
     conn.execute_batch(&format!("reindex {index}"))

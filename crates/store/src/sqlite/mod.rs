@@ -18,6 +18,7 @@ pub(crate) mod error;
 mod events;
 mod failover;
 pub(crate) mod file_id;
+pub(crate) mod file_mark;
 pub(crate) mod filler;
 mod jobs;
 mod maintenance;

@@ -3,6 +3,7 @@
 use super::{
     connection,
     file_id::{FileId, with_suffix},
+    file_mark::FileMark,
     sql,
 };
 use crate::{Error, Result, private, schema};
@@ -53,10 +54,24 @@ pub(super) fn note(lock: &File, files: &str) {
 }
 
 /// What the last process that had the file wrote down.
-pub(crate) fn noted(path: &Path) -> Option<(FileId, FileId)> {
+pub(crate) struct Noted {
+    pub file: FileId,
+    pub log: FileId,
+    /// None where an earlier program wrote it.
+    pub mark: Option<FileMark>,
+    /// None where nothing had been written to the log.
+    pub log_number: Option<u32>,
+}
+
+pub(crate) fn noted(path: &Path) -> Option<Noted> {
     let text = std::fs::read_to_string(lock_path(path)).ok()?;
-    let (file, log) = text.split_once(' ')?;
-    Some((file.parse().ok()?, log.parse().ok()?))
+    let mut words = text.split_whitespace();
+    Some(Noted {
+        file: words.next()?.parse().ok()?,
+        log: words.next()?.parse().ok()?,
+        mark: words.next().and_then(|word| word.parse().ok()),
+        log_number: words.next().and_then(|word| word.parse().ok()),
+    })
 }
 
 /// Brings the schema to this program's version. `NewerSchema` when it is past that already.

@@ -6,13 +6,15 @@
 use super::{
     backup, connection,
     file_id::{FileId, with_suffix},
-    filler,
+    file_mark::{FileMark, log_number},
+    filler, open,
 };
 use crate::{Error, Result, private};
 use domain::Timestamp;
 use rusqlite::Connection;
 use std::{
     cell::Cell,
+    fmt::Write,
     fs::{File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -30,11 +32,17 @@ pub(crate) struct Safeguard {
     log: PathBuf,
     file_id: FileId,
     log_id: FileId,
-    /// For taking room only. To be closed after the connections: closing it ends the locks that SQLite has on the file.
+    /// For taking room, and for the first page. To be closed after the connections: closing it ends the locks that SQLite has on the file.
     file: File,
     page_size: u64,
     /// So many bytes of the file are known to be on the disk.
     taken: Cell<u64>,
+    /// The number that the file got when it was opened; none where it has not got one.
+    generation: Option<u32>,
+    /// Where it is noted which files these are, for whoever opens them next.
+    lock: Option<File>,
+    /// Whether the log was noted with its number: it has none before the first commit.
+    log_noted: Cell<bool>,
 }
 
 /// Why there is no room for what is to be committed.
@@ -45,17 +53,20 @@ pub(super) enum NoRoom {
 
 impl Safeguard {
     /// For the file this connection has open.
-    pub(super) fn of(path: &Path, conn: &Connection) -> Result<Self> {
+    pub(super) fn of(path: &Path, conn: &Connection, lock: Option<File>) -> Result<Self> {
         let log = with_suffix(path, "-wal");
         // The log is there once something was read.
         connection::pages(conn)?;
         let found = || -> io::Result<(FileId, FileId, File)> {
-            let file = OpenOptions::new().write(true).open(path)?;
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
             Ok((FileId::at(path)?, FileId::at(&log)?, file))
         };
         let (file_id, log_id, file) =
             found().map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))?;
-        Ok(Self {
+        let generation = connection::generation(conn)?;
+        // A number that stands in the log only would be missed in the file by whoever opens them next.
+        let is_in_file = FileMark::of(&file).is_ok_and(|mark| mark.generation == generation);
+        let safeguard = Self {
             path: path.to_owned(),
             log,
             file_id,
@@ -63,12 +74,29 @@ impl Safeguard {
             file,
             page_size: connection::page_size(conn)?,
             taken: Cell::new(0),
-        })
+            generation: Some(generation).filter(|number| is_in_file && *number > 0),
+            lock,
+            log_noted: Cell::new(false),
+        };
+        safeguard.note();
+        Ok(safeguard)
     }
 
-    /// Which files these are, for whoever opens them next.
-    pub(super) fn identity(&self) -> String {
-        format!("{} {}", self.file_id, self.log_id)
+    /// Notes which files these are, and how far the file has come.
+    fn note(&self) {
+        let Some(lock) = &self.lock else {
+            return;
+        };
+        let mut files = format!("{} {}", self.file_id, self.log_id);
+        let mark = FileMark::of(&self.file).ok();
+        if let Some(mark) = mark.filter(|mark| Some(mark.generation) == self.generation) {
+            let _ = write!(files, " {mark}");
+            if let Some(number) = log_number(&self.log) {
+                let _ = write!(files, " {number}");
+                self.log_noted.set(true);
+            }
+        }
+        open::note(lock, &files);
     }
 
     /// Before a commit: takes room on the disk for every page it adds.
@@ -91,12 +119,17 @@ impl Safeguard {
     /// The log was moved into the file, which has the length now that SQLite gave it.
     pub(super) fn log_moved(&self) {
         self.taken.set(0);
+        self.note();
     }
 
     /// After a commit, before anybody is told: whether it went where the next process will look for it.
     pub(super) fn still_there(&self) -> Result<(), String> {
         self.file_id.still_at(&self.path)?;
-        self.log_id.still_at(&self.log)
+        self.log_id.still_at(&self.log)?;
+        if !self.log_noted.replace(true) {
+            self.note();
+        }
+        Ok(())
     }
 
     /// The files are gone but still open: writes all that is in them beside, for the next start to take in.

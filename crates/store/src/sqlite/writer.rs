@@ -5,7 +5,6 @@ use super::{
     checkpoint::Log,
     closed,
     connection::{self, Caches},
-    open,
     safeguard::Safeguard,
     stats::counts::Counts,
     transaction::{Core, Task},
@@ -153,12 +152,12 @@ impl Writer {
         let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
         let conn = connection::writer(path, caches)?;
         let safeguard = match guarded {
-            Some(_) => Some(Box::new(Safeguard::of(path, &conn)?)),
+            Some(_) => {
+                let lock = lock.as_ref().and_then(|lock| lock.try_clone().ok());
+                Some(Box::new(Safeguard::of(path, &conn, lock)?))
+            }
             None => None,
         };
-        if let (Some(safeguard), Some(lock)) = (&safeguard, &lock) {
-            open::note(lock, &safeguard.identity());
-        }
         let thread = Thread {
             core: Core {
                 conn,

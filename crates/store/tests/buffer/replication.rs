@@ -299,7 +299,7 @@ proptest! {
 }
 
 /// A buffer that is active, with its place.
-async fn an_active() -> (Place, Buffer) {
+pub async fn an_active() -> (Place, Buffer) {
     let place = Place::new();
     let buffer = place.open();
     buffer.join_pair().await.unwrap();
@@ -307,7 +307,7 @@ async fn an_active() -> (Place, Buffer) {
     (place, buffer)
 }
 
-async fn an_attached(active: &Buffer) -> (Place, Buffer) {
+pub async fn an_attached(active: &Buffer) -> (Place, Buffer) {
     let place = Place::new();
     let buffer = place.open();
     buffer.join_pair().await.unwrap();
@@ -324,7 +324,7 @@ async fn an_attached(active: &Buffer) -> (Place, Buffer) {
     (place, buffer)
 }
 
-async fn follow_to_the_end(active: &Buffer, standby: &Buffer) {
+pub async fn follow_to_the_end(active: &Buffer, standby: &Buffer) {
     let position = standby.standing().unwrap().position;
     let changes = active.changes(position, ALL).await.unwrap().unwrap();
     standby.apply(changes).await.unwrap();

@@ -20,6 +20,8 @@ fn statements() -> Vec<(String, String)> {
 /// Statements that walk a table on purpose.
 const WALKS: &[(&str, &str)] = &[
     ("counts", "once, when the file is opened"),
+    ("categories_differ", "once, when the file is opened"),
+    ("unknown_categories", "once, when the file is opened"),
     ("highest_op", "once, when the file is opened"),
     ("restore_acked", "all that is remembered, through its own index"),
     ("unbury_restored", "all that is remembered, through its own index"),

@@ -73,6 +73,7 @@ store_suite! {
         who_has_it_already_is_not_asked_again_and_the_others_have_their_tries,
         a_lane_that_is_no_longer_in_trouble_keeps_its_rows,
         what_names_its_provider_or_is_for_later_stays,
+        what_waits_for_its_hours_stays_until_then,
         a_long_queue_is_looked_through_in_bounded_steps,
         an_emptied_lane_borrows_a_row_for_its_probe,
     }
@@ -176,6 +177,8 @@ store_suite! {
         one_that_never_fits_is_kept_for_a_day,
         one_that_nobody_signed_counts_once_it_is_proven,
         a_failure_of_the_lane_is_told_once,
+        a_failure_of_the_lane_is_of_the_one_that_sent_the_message_whoever_was_called,
+        a_failure_of_the_lane_is_none_of_settings_that_are_newer_than_the_message,
         another_tenants_receipt_finds_nothing,
         a_provider_is_found_by_the_hash_of_its_secret_and_by_no_earlier_one,
         an_interrupted_attempt_to_a_list_is_completed_only_by_all_of_its_members,
@@ -190,6 +193,7 @@ store_suite! {
     lanes::{
         a_held_lane_gives_nothing_and_shows_why,
         a_paused_lane_gives_nothing_until_the_pause_is_over,
+        a_pause_ends_with_the_settings_that_it_was_asked_of,
         a_pause_is_never_shortened,
         a_hold_needs_the_settings_the_attempt_used,
         a_hold_says_by_whom_and_for_which_failure,
@@ -203,6 +207,7 @@ store_suite! {
         holds_are_audited,
         waiting_rows_are_counted_per_lane,
         a_lane_is_tried_at_once_when_somebody_asks,
+        a_busy_provider_hides_no_failing_one,
         trying_a_held_lane_makes_its_probe_due_and_ends_no_hold_of_a_person,
     }
     pauses::{
@@ -217,6 +222,7 @@ store_suite! {
         a_probe_waits_for_its_time,
         a_probe_of_an_empty_lane_takes_nothing,
         a_failed_probe_counts_and_moves_the_next,
+        a_probe_that_asked_nobody_does_not_count_and_leaves_its_place,
         an_operators_hold_is_never_probed,
         a_probe_that_fails_for_another_reason_shows_that_one,
         a_paused_lane_is_not_probed,
@@ -259,6 +265,7 @@ store_suite! {
         a_row_waiting_in_a_held_lane_says_so,
         a_row_says_what_its_lane_and_its_claim_keep_it_waiting_for,
         what_was_parked_later_is_not_among_what_had_ended_by_then,
+        what_was_sent_round_again_later_is_not_among_what_waited_by_then,
         what_waits_is_found_by_time_too,
         a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
         words_are_found_in_any_order_in_subject_address_and_providers_id,
@@ -344,6 +351,11 @@ store_suite! {
         stuck_events_are_those_of_the_tenant_that_had_failed_by_then,
         a_page_of_schedules_that_finds_nothing_says_where_it_stopped_looking,
     }
+    event_races::{
+        a_schedule_touched_while_it_is_looked_at_is_looked_at_again,
+        what_two_replays_made_of_a_schedule_is_named_by_it,
+        long_payloads_are_read_a_few_at_a_time,
+    }
     jobs::{
         a_job_is_kept_as_asked,
         a_job_is_worked_on_by_one_node,
@@ -365,6 +377,7 @@ store_suite! {
         what_would_go_is_counted_up_to_the_bound,
         a_purged_notification_is_gone_from_every_page,
         an_event_goes_after_its_notifications_and_its_id_stays_spent,
+        events_that_failed_or_were_deferred_go_after_their_time,
     }
     users::{
         a_user_is_read_back_to_the_last_field,

@@ -6,6 +6,10 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use store::sources::{EventSource, SourceError, SourceSettings, SourceTenants};
 
 fn settings(url: String) -> SourceSettings {
+    let long = match url.starts_with("sqlite") {
+        true => "select hex(zeroblob(600000)) as text",
+        false => "select repeat('x', 1200000) as text",
+    };
     SourceSettings {
         name: "shop".into(),
         url,
@@ -14,6 +18,7 @@ fn settings(url: String) -> SourceSettings {
         has_outbox: true,
         keep: Duration::ZERO,
         lookups: BTreeMap::from([
+            ("long".into(), long.into()),
             (
                 "booking".into(),
                 "select name as guest_name, cancelled from bookings where id = :entity;".into(),
@@ -47,6 +52,8 @@ async fn a_source_gives_its_events_once_and_looks_up(source: &EventSource) {
         matches!(look_up("all", "1").await, Err(SourceError::Row(_))),
         "two rows are one too many"
     );
+    let too_long = "lookup \"long\" found a row of more than 1048576 bytes";
+    assert_eq!(look_up("long", "1").await, Err(SourceError::Row(too_long.into())));
     let pending = source.pending(None, 10).await.unwrap();
     let seen: Vec<_> = pending
         .events
@@ -161,6 +168,23 @@ async fn a_lookup_that_does_not_end_is_ended_and_keeps_nobody() {
 }
 
 #[tokio::test]
+async fn who_waits_behind_a_lookup_that_does_not_end_is_not_the_one_that_takes_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let _application = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    assert_eq!(source.lookups_at_once(), 1);
+    let (_, behind) = tokio::join!(
+        source.look_up("endless", "acme", "1"),
+        source.look_up("booking", "acme", "1"),
+    );
+    assert!(
+        !matches!(behind, Err(SourceError::Row(_))),
+        "it got its turn or it did not: {behind:?}"
+    );
+}
+
+#[tokio::test]
 async fn an_id_that_is_no_uuid_means_the_same_event_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.db");
@@ -177,6 +201,100 @@ async fn an_id_that_is_no_uuid_means_the_same_event_each_time() {
     );
     source.mark(&pending.marks).await.unwrap();
     assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
+}
+
+#[tokio::test]
+async fn an_id_may_be_an_event_of_each_tenant_and_only_what_was_read_is_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let conn = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    source.install().await.unwrap();
+    for tenant in ["42", "43", "42"] {
+        emit(&conn, tenant, "1");
+    }
+    let pending = source.pending(None, 10).await.unwrap();
+    let tenants: Vec<_> = pending.events.iter().map(|e| e.tenant.as_str()).collect();
+    assert_eq!(tenants, ["acme", "43 of shop"]);
+    assert_eq!(pending.events[0].id, pending.events[1].id);
+    source.mark(&pending.marks[..1]).await.unwrap();
+    let left = source.pending(None, 10).await.unwrap();
+    assert_eq!(left.events, pending.events[1..], "the other tenant's");
+    // A backup was put in the place meanwhile: the number is another event's.
+    conn.execute(
+        "update waypost_outbox set event_id = 'another' where taken_at is null",
+        [],
+    )
+    .unwrap();
+    source.mark(&left.marks).await.unwrap();
+    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 1);
+}
+
+#[tokio::test]
+async fn an_outbox_that_was_made_before_keeps_working() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let conn = sqlite_application(&path);
+    conn.execute_batch(
+        "create table waypost_outbox (seq integer primary key autoincrement, event_id text not null unique,
+           tenant text default 'default', topic text, event_type text, entity_type text, entity_id text, payload text default '{}',
+           schema_version integer default 1, correlation_id text, due_at integer, created_at integer not null default 0, taken_at integer)",
+    )
+    .unwrap();
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    source.install().await.unwrap();
+    emit(&conn, "42", "1");
+    for _ in 0..2 {
+        emit(&conn, "43", "2");
+    }
+    a_source_gives_its_events_once_and_looks_up(&source).await;
+}
+
+/// The statements of the documentation that an application runs in another language, as the database itself takes them.
+fn documented_inserts(table: &str) -> Vec<String> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/events.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let begins = format!("\"insert into {table} (");
+    let mut found = vec![];
+    for line in text.lines().filter_map(|line| line.split_once(begins.as_str())) {
+        let rest = line.1.split('"').next().unwrap();
+        let mut statement = format!("insert into {table} ({rest}");
+        for n in 1.. {
+            match statement.contains("%s") {
+                true => statement = statement.replacen("%s", &format!("${n}"), 1),
+                false => break,
+            }
+        }
+        found.push(statement);
+    }
+    found
+}
+
+#[tokio::test]
+async fn the_inserts_of_the_documentation_put_an_event_into_a_sqlite_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    let conn = sqlite_application(&path);
+    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
+    source.install().await.unwrap();
+    let documented = documented_inserts("waypost_outbox");
+    assert_eq!(documented.len(), 2, "Python and Node: {documented:?}");
+    for statement in &documented {
+        let values = params!["42", "booking.confirmed", "1", "{}"];
+        conn.execute(statement, values).unwrap();
+    }
+    // Null is no id either.
+    conn.execute(
+        "insert into waypost_outbox (event_id, tenant) values (null, '42')",
+        [],
+    )
+    .unwrap();
+    let pending = source.pending(None, 10).await.unwrap();
+    assert_eq!(pending.events.len(), 3);
+    for mark in &pending.marks {
+        assert!(emit::is_uuid(&mark.id), "{mark:?}");
+    }
+    assert!(pending.events.iter().all(|event| event.tenant == "acme"));
 }
 
 #[tokio::test]
@@ -202,9 +320,9 @@ async fn a_source_that_is_not_there_says_so_and_is_no_rows_fault() {
     assert!(EventSource::new(writes).is_err());
 }
 
+/// A database with bookings, its address, and the application's own connection.
 #[cfg(feature = "postgres-tests")]
-#[tokio::test]
-async fn a_postgres_database_is_a_source() {
+async fn postgres_application() -> (String, tokio_postgres::Client) {
     let server = std::env::var("WAYPOST_TEST_POSTGRES").expect("WAYPOST_TEST_POSTGRES names a server");
     let (admin, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
         .await
@@ -222,6 +340,36 @@ async fn a_postgres_database_is_a_source() {
         .unwrap();
     tokio::spawn(connection);
     application.batch_execute(BOOKINGS).await.unwrap();
+    (url, application)
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_lookup_too_slow_by_itself_is_that_rows_and_one_that_waits_for_a_lock_is_the_sources() {
+    let (url, application) = postgres_application().await;
+    let hasty = format!("{url}?options=-c%20statement_timeout%3D2000%20-c%20lock_timeout%3D200");
+    let source = EventSource::new(settings(hasty)).unwrap();
+    let Err(SourceError::Row(why)) = source.look_up("endless", "acme", "1").await else {
+        panic!("it counts against the one");
+    };
+    assert!(why.contains("57014"), "{why}");
+    application
+        .batch_execute("begin; lock table bookings in access exclusive mode")
+        .await
+        .unwrap();
+    let Err(SourceError::Unreachable(why)) = source.look_up("booking", "acme", "1").await else {
+        panic!("everybody waits for that lock");
+    };
+    assert!(why.contains("55P03"), "{why}");
+    application.batch_execute("rollback").await.unwrap();
+    let found = source.look_up("booking", "acme", "1").await.unwrap().unwrap();
+    assert!(found.contains("Ada"), "{found}");
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_postgres_database_is_a_source() {
+    let (url, application) = postgres_application().await;
     let source = EventSource::new(settings(url)).unwrap();
     source.install().await.unwrap();
     source.install().await.unwrap();
@@ -257,5 +405,21 @@ async fn a_postgres_database_is_a_source() {
             .unwrap();
         assert_eq!(said.get::<_, &str>(0), id);
     }
+    let documented = documented_inserts("waypost.outbox_messages");
+    assert_eq!(documented.len(), 2, "Python and Node: {documented:?}");
+    for statement in &documented {
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+            [&"42", &"booking.confirmed", &"documented", &"{}"];
+        assert_eq!(application.execute(statement, &values).await.unwrap(), 1);
+    }
+    let other_tenant = by_function.replace("'42'", "'44'");
+    application.batch_execute(&other_tenant).await.unwrap();
+    let pending = source.pending(None, 10).await.unwrap();
+    assert_eq!(pending.events.len(), 5, "an id may be an event of each tenant");
+    source.mark(&pending.marks[2..]).await.unwrap();
+    application
+        .batch_execute("delete from waypost.outbox_messages where taken_at is not null")
+        .await
+        .unwrap();
     a_source_gives_its_events_once_and_looks_up(&source).await;
 }

@@ -5,7 +5,7 @@ use crate::{
     config::{DEFAULT_FILE, Loaded, Problems, template},
     exit::conflict,
     output::{self, table},
-    wiring::store,
+    wiring::{links, store},
 };
 use anyhow::Context;
 use comfy_table::Cell;
@@ -82,6 +82,7 @@ async fn check(global: &Global) -> anyhow::Result<()> {
     ) {
         web::Tls::from_files(cert, key).context("TLS cannot be set up")?;
     }
+    links::tls(&loaded.config.server)?;
     store::reach(&place).await?;
     let server = &loaded.config.server;
     for (address, key) in [

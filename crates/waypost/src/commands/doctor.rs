@@ -1,14 +1,13 @@
 //! `waypost doctor`: what is stuck and why, and what to do about it.
 
-use super::{doctor_events, doctor_sites};
+use super::{doctor_events, doctor_parked, doctor_sites};
 use crate::{
     connect::Connect,
     output::{self, lanes::doing, time},
 };
-use client::{Check, Client, Filter, Kpis, Lane, LoopReport, NotificationRow};
+use client::{Check, Client, Kpis, Lane, LoopReport};
 use domain::{Clock, SystemClock};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Say what is stuck and why, and what to do about it
 ///
@@ -45,9 +44,6 @@ struct Report {
     findings: Vec<Finding>,
     loops: Vec<LoopReport>,
 }
-
-/// Parked notifications looked at, newest first.
-const LOOKED_AT: usize = 2_000;
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let report = examine(&args.central.client()?).await?;
@@ -124,11 +120,9 @@ async fn examine(client: &Client) -> anyhow::Result<Report> {
     let kpis = client.kpis().await?;
     let loops = client.loops().await?;
     let lanes = client.lanes().await?;
-    let parked = client.list_first(&Filter::parked(), LOOKED_AT).await?;
     findings.extend(lanes.iter().filter_map(of_lane));
     findings.extend(stuck(&kpis, &lanes));
-    let groups = by_code(&parked);
-    findings.extend(groups.iter().map(|(code, group)| parked_as(code, group)));
+    findings.extend(doctor_parked::findings(client).await?);
     findings.extend(loops.iter().filter(|l| !l.ok).map(failing));
     findings.extend(doctor_events::findings(client, SystemClock.now()).await?);
     findings.extend(doctor_sites::findings(&client.sites().await?, SystemClock.now()));
@@ -191,53 +185,6 @@ fn stuck(kpis: &Kpis, lanes: &[Lane]) -> Option<Finding> {
         }
     };
     Some(Finding::new(what, advice))
-}
-
-fn by_code(parked: &[NotificationRow]) -> BTreeMap<String, Vec<&NotificationRow>> {
-    let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for row in parked {
-        groups
-            .entry(row.error_code.clone().unwrap_or_else(|| "without a code".into()))
-            .or_default()
-            .push(row);
-    }
-    groups
-}
-
-fn parked_as(code: &str, group: &[&NotificationRow]) -> Finding {
-    let latest = group
-        .first()
-        .and_then(|row| row.last_error.as_deref())
-        .unwrap_or("");
-    let what = format!(
-        "{} parked as {code}: {}",
-        group.len(),
-        output::rows::cut(latest, 120)
-    );
-    let then = format!(
-        "Then `waypost retry --filter errorCode={code}`, or `waypost discard --filter errorCode={code}`."
-    );
-    let first = match code {
-        "NO_PROVIDER" => "No provider serves this type: `waypost provider add`.",
-        "NO_ADAPTER" => "This version has no adapter for the type.",
-        "NO_LIST" => "The list does not exist: `waypost lists put`.",
-        "EMPTY_LIST" => "Nobody on the list takes this type: `waypost lists add`.",
-        "BAD_SETTINGS" => "The provider's settings will not do: `waypost provider set`.",
-        "PARTIAL" => {
-            "Some recipients took it, some refused: `waypost show` names them. A retry goes to those who refused only."
-        }
-        "VALIDATION" | "TEMPLATE" | "UNKNOWN_TYPE" => {
-            "The provider's kind cannot send what the message says, so a retry alone brings the same: correct the sender, or the provider's templates (docs/providers.md)."
-        }
-        "RECIPIENT" => "The service does not know the recipient: correct the address where it is given.",
-        "EXPIRED" => {
-            "It was not out by the time its sender set. `waypost resend ID` sends it after all, `--expires-at TIME` with a new end; a retry would expire again."
-        }
-        "AMBIGUOUS" => "It may have been delivered: ask the provider before you send it again.",
-        "INTERRUPTED" => "Central ended during each attempt; its log says why.",
-        _ => "`waypost list --status Parked` shows them, `waypost show` what the far end said.",
-    };
-    Finding::new(what, format!("{first} {then}"))
 }
 
 #[cfg(test)]

@@ -191,6 +191,12 @@ async fn outbox(args: Outbox) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&rows);
     }
+    if rows.is_empty() {
+        output::note(
+            "no such event; `waypost event emit` hands one in, `waypost event install` makes an outbox in an application's own database",
+        );
+        return Ok(());
+    }
     let rows = rows.iter().map(|e| {
         vec![
             Cell::new(e.event_id),
@@ -218,6 +224,12 @@ async fn schedules(args: Schedules) -> anyhow::Result<()> {
     let rows: Vec<ScheduleRow> = args.central.client()?.schedules(&filter, args.limit).await?;
     if args.format.json {
         return output::json(&rows);
+    }
+    if rows.is_empty() {
+        output::note(
+            "nothing is scheduled; an event whose type has an active template becomes a schedule, `waypost event outbox` shows events",
+        );
+        return Ok(());
     }
     let rows = rows.iter().map(|s| {
         vec![

@@ -92,6 +92,12 @@ async fn list(args: Plain) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&types);
     }
+    if types.is_empty() {
+        output::note(
+            "no event type yet, so that every event is deferred; `waypost event types put FILE` makes one",
+        );
+        return Ok(());
+    }
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or("").to_owned();
     let rows = types.iter().map(|one| {
         vec![

@@ -11,6 +11,7 @@ pub mod demo;
 pub mod discard;
 pub mod doctor;
 mod doctor_events;
+mod doctor_parked;
 mod doctor_sites;
 pub mod event;
 mod event_log;

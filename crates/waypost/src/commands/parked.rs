@@ -224,6 +224,10 @@ async fn show(asked: &Asked, list: &List) -> anyhow::Result<()> {
     if list.format.json {
         return output::json(&found);
     }
+    if found.items.is_empty() {
+        output::note("nothing is parked there; what still waits is in `waypost waiting list`");
+        return Ok(());
+    }
     let rows = found.items.iter().map(|m| -> Cells {
         vec![
             Cell::new(&m.message_id),

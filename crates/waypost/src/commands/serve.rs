@@ -16,7 +16,7 @@ use std::{net::TcpListener, path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use web::{
     Tls, WebState,
-    console::{ConsoleSettings, oidc::Oidc},
+    console::{ConsoleSettings, LinkPlace, oidc::Oidc},
 };
 
 /// Run central: take notifications in, deliver them, answer the API
@@ -79,18 +79,29 @@ pub async fn run(args: Args, global: &Global) -> anyhow::Result<()> {
         .with_context(|| format!("cannot listen on {} (server.listen)", config.server.listen))?;
     let address = listener.local_addr()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut console = console(&config.server, tls.is_some())?;
+    let links = links::start(&config.server, &central, stop.clone()).await?;
+    console.link = LinkPlace {
+        port: links.address.port(),
+        tls: config.server.link_tls_cert_file.is_some(),
+    };
     let state = WebState::new(central.clone())
         .with_metrics(metrics)
-        .with_console(console(&config.server, tls.is_some())?)
+        .with_console(console)
         .with_stop(stop.clone());
-    let links = links::start(&config.server, &central, stop.clone()).await?;
     if let Some(file) = &args.link_port_file {
         files::write_whole(file, &links.address.to_string())?;
     }
     let running = Running {
         links: links.server,
         loops: central.start(&stop),
-        http: tokio::spawn(web::serve(listener, tls, web::router(state), stop.clone())),
+        http: tokio::spawn(web::serve_within(
+            listener,
+            tls,
+            web::router(state),
+            web::Limits::behind(&config.server.trusted_proxies),
+            stop.clone(),
+        )),
         central,
         stop,
         health: opened.health,
@@ -117,6 +128,7 @@ fn console(server: &Server, tls: bool) -> anyhow::Result<ConsoleSettings> {
         secure: tls || public_https,
         public_url: server.public_url.clone(),
         trusted_proxies: server.trusted_proxies.clone(),
+        link: LinkPlace::default(),
         oidc: oidc.map_err(|why| anyhow::anyhow!("signing in through an identity provider: {why}"))?,
     })
 }

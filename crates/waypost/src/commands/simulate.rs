@@ -23,6 +23,9 @@ use tokio_util::sync::CancellationToken;
 /// http://127.0.0.1:8025/simulator shows what arrived and takes faults while it runs, as does its API:
 /// curl -d '{"service": "slack", "status": 429, "retryAfter": 30, "times": 2}' http://127.0.0.1:8025/simulator/faults
 ///
+/// It also tells what became of messages that arrived, as Twilio, MSG91, Meta, Interakt and Pushover do:
+/// curl -d '{"service": "twilio", "states": ["delivered"], "secret": "AUTH-TOKEN"}' http://127.0.0.1:8025/simulator/receipts
+///
 /// Central has to be allowed to connect to it: delivery.allow_addresses = ["127.0.0.1"].
 #[derive(Debug, clap::Args)]
 pub struct Args {

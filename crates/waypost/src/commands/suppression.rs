@@ -86,6 +86,10 @@ fn say(entries: &[Suppression], format: output::Format) -> anyhow::Result<()> {
     if format.json {
         return output::json(&entries);
     }
+    if entries.is_empty() {
+        output::note("nobody is on it; `waypost suppression add ADDRESS` puts somebody on");
+        return Ok(());
+    }
     let rows = entries.iter().map(|one| {
         vec![
             Cell::new(one.id),

@@ -2,7 +2,7 @@
 
 use crate::{connect::Connect, filters::FilterFlags, output};
 use client::{Again, Client, Error, Event, NotificationRow};
-use domain::{Clock, SystemClock};
+use domain::{Clock, IdRange, SystemClock};
 use futures_util::StreamExt;
 
 /// Watch changes as they happen
@@ -84,7 +84,7 @@ async fn wanted(
     if !asked.is_empty() && !asked.contains(status) {
         return Ok(None);
     }
-    // An id leaves room for no other word; those are looked for here.
+    // Central answers for this id alone; whether it has the words is seen here, without a search for each change.
     let words = filter.keyword.replace(notification_id.to_string());
     let row = client.list_first(&filter, 1).await?.pop();
     let row = row.filter(|row| has_words(row, words.as_deref()));
@@ -103,10 +103,18 @@ struct Told<'a> {
     last_error: Option<&'a str>,
 }
 
+/// Whether the list would find the row by these words: its id, or each word in the subject, an address or the provider's id.
 fn has_words(row: &NotificationRow, words: Option<&str>) -> bool {
-    let subject = row.subject.as_deref().unwrap_or_default().to_lowercase();
-    let mut words = words.into_iter().flat_map(str::split_whitespace);
-    words.all(|word| subject.contains(&word.to_lowercase()))
+    let Some(words) = words else { return true };
+    let id = row.notification_id;
+    if IdRange::of(words).is_some_and(|ids| (ids.first..=ids.last).contains(&id)) {
+        return true;
+    }
+    let single = [&row.subject, &row.provider_message_id].into_iter().flatten();
+    let addresses = row.to.iter().flatten().chain(&row.resolved_targets);
+    let texts: Vec<_> = single.chain(addresses).map(|text| text.to_lowercase()).collect();
+    let is_in = |word: &str| texts.iter().any(|text| text.contains(&word.to_lowercase()));
+    words.split_whitespace().all(is_in)
 }
 
 fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Result<()> {
@@ -142,5 +150,42 @@ fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Res
             k.queue_depth, k.stuck_count, k.parked_count, k.delivered_last_interval
         )),
         Event::Missed { changes } => output::line(format_args!("{now}  {changes} changes went by unseen")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_words_by_which_the_list_would_find_it() {
+        let row: NotificationRow = serde_json::from_value(serde_json::json!({
+            "notificationId": "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d", "type": "Email", "status": "Parked", "retryCount": 0,
+            "subject": "Pump 7 is empty", "to": ["Ann@example.com"], "resolvedTargets": ["bob@example.com"],
+            "providerMessageId": "4XmQ", "createdAt": "2026-01-01T00:00:00.000Z"
+        }))
+        .unwrap();
+        let found = [
+            "pump",
+            "empty PUMP",
+            "ann@example.com",
+            "bob@ 7",
+            "4xmq",
+            "0198f3c2",
+            "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d",
+            "<0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d@example.com>",
+        ];
+        for words in found {
+            assert!(has_words(&row, Some(words)), "{words}");
+        }
+        for words in [
+            "tank",
+            "pump carl@example.com",
+            "0198f3c3",
+            "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7e",
+        ] {
+            assert!(!has_words(&row, Some(words)), "{words}");
+        }
+        assert!(has_words(&row, None));
     }
 }

@@ -112,6 +112,10 @@ async fn show(site: &Site, list: &List) -> anyhow::Result<()> {
     if list.format.json {
         return output::json(&found);
     }
+    if found.items.is_empty() {
+        output::note("nothing waits there; what was given up is in `waypost parked list`");
+        return Ok(());
+    }
     let rows = found.items.iter().map(|m| -> Cells {
         vec![
             Cell::new(&m.message_id),

@@ -48,12 +48,36 @@ impl Source {
         }
     }
 
+    /// A lookup is asked for a tenant by the application's id of it, so there can be only one.
+    fn distinct_tenants(&self) -> Result<BTreeMap<String, String>, String> {
+        let mut ids: BTreeMap<&str, &str> = BTreeMap::new();
+        for (id, tenant) in &self.tenants {
+            if let Some(other) = ids.insert(tenant, id) {
+                return Err(format!(
+                    "tenants has {other:?} and {id:?} for {tenant:?}; keep one of them"
+                ));
+            }
+        }
+        Ok(self.tenants.clone())
+    }
+
+    /// The files it reads, where it is SQLite.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let url = one_of("url", &self.url, &self.url_file).ok().flatten();
+        let lookup_url = self.lookup_url.as_ref().map(|url| url.expose().to_owned());
+        [url, lookup_url]
+            .into_iter()
+            .flatten()
+            .filter_map(|url| url.trim().strip_prefix("sqlite://").map(PathBuf::from))
+            .collect()
+    }
+
     pub fn build(&self) -> Result<EventSource, String> {
         let url = one_of("url", &self.url, &self.url_file)?.ok_or("url or url_file is missing")?;
         let tenants = match (&self.tenant, self.tenants.is_empty()) {
             (Some(_), false) => return Err("tenant is set as well as tenants; keep one of them".into()),
             (Some(tenant), true) => SourceTenants::One(tenant.clone()),
-            (None, false) => SourceTenants::Map(self.tenants.clone()),
+            (None, false) => SourceTenants::Map(self.distinct_tenants()?),
             (None, true) => SourceTenants::One(FIRST_TENANT.into()),
         };
         EventSource::new(SourceSettings {

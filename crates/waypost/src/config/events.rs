@@ -7,7 +7,7 @@ use domain::{
     template::MissingPlaceholder,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -149,6 +149,23 @@ impl Events {
         bad
     }
 
+    /// Applications never write the file that everything is kept in, so no source is in it.
+    pub fn in_own_file(&self, own: &Path) -> Vec<Problem> {
+        let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+        let own = place(own);
+        let is_own = |source: &&Source| {
+            source
+                .files()
+                .iter()
+                .any(|file| own.is_some() && place(file) == own)
+        };
+        let sources = self.source.iter().filter(is_own);
+        let why = "is the file of database.url; an application has a file of its own";
+        sources
+            .map(|source| Problem::new(SOURCE.name, format!("{:?}: {why}", source.name)))
+            .collect()
+    }
+
     /// Event types name a lookup and not its source, so a tenant has one of each name.
     fn same_lookups(&self) -> Vec<Problem> {
         let mut bad = vec![];
@@ -180,6 +197,7 @@ impl Events {
             recheck: self.recheck,
             max_payload: usize::try_from(self.max_payload).unwrap_or(usize::MAX),
             notify: self.notify,
+            lookup_wait: EventSettings::default().lookup_wait,
             // Those that could not be built were told when the configuration was read.
             sources: self
                 .source

@@ -118,6 +118,10 @@ impl Config {
             self.outbox.problems(),
             self.delivery.problems(),
             self.events.problems(),
+            match self.database.place() {
+                Ok(database::Place::Embedded(own)) => self.events.in_own_file(&own),
+                _ => vec![],
+            },
             self.site.problems(),
             self.log.problems(),
             self.telemetry.problems(),

@@ -29,15 +29,19 @@ pub async fn start(config: &Server, central: &Central, stop: CancellationToken) 
     listen(config, central, stop)
 }
 
+/// The certificate that sites are shown, and whose they must show, read from the files.
+pub fn tls(config: &Server) -> anyhow::Result<Option<ServerTls>> {
+    let (Some(cert), Some(key)) = (&config.link_tls_cert_file, &config.link_tls_key_file) else {
+        return Ok(None);
+    };
+    let client_ca = config.link_tls_client_ca_file.as_deref();
+    let tls = ServerTls::from_files(cert, key, client_ca).context("TLS for sites cannot be set up")?;
+    Ok(Some(tls))
+}
+
 /// Lets sites in until `stop`.
 pub fn listen(config: &Server, central: &Central, stop: CancellationToken) -> anyhow::Result<Links> {
-    let tls = match (&config.link_tls_cert_file, &config.link_tls_key_file) {
-        (Some(cert), Some(key)) => Some(
-            ServerTls::from_files(cert, key, config.link_tls_client_ca_file.as_deref())
-                .context("TLS for sites cannot be set up")?,
-        ),
-        _ => None,
-    };
+    let tls = tls(config)?;
     let listener = server::listen(config.link_listen, tls.is_some(), config.insecure)?;
     let address = listener.local_addr()?;
     let incoming = server::tcp(listener, tls)?;

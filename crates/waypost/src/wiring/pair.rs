@@ -5,7 +5,7 @@ use crate::config::{Problem, Problems, replication, site::Site as Config};
 use anyhow::Context;
 use domain::Clock;
 use link::{
-    ClientTls, Options, ServerTls, WitnessClient,
+    ClientTls, Options, ServerTls, StandbyClient, WitnessClient,
     peer::{self, PeerOptions},
     server,
 };
@@ -42,9 +42,11 @@ pub struct RunningPair {
 /// What the standby needs to take over by itself: central. What was promised outlives a change of roles, so the leases are made once
 /// in a process.
 pub fn automatic(link: Option<&Options>, leases: Option<&Arc<LeaseState>>) -> Option<Automatic> {
+    let link = link?;
     Some(Automatic {
         leases: leases?.clone(),
-        witness: Arc::new(WitnessClient::new(link?.clone())),
+        witness: Arc::new(WitnessClient::new(link.clone())),
+        central: Arc::new(StandbyClient::new(link.clone())),
     })
 }
 

@@ -1,6 +1,9 @@
 //! Commands against a real server process on an embedded database.
 
-use crate::harness::{KEY, Place, Server};
+use crate::{
+    harness::{KEY, Place, Server},
+    http::ask,
+};
 use serde_json::json;
 use std::{
     io::{BufRead, BufReader},
@@ -558,6 +561,24 @@ fn what_was_given_up_is_sent_again_and_says_who_asked() {
         shown.contains("Discarded") && shown.contains("NotifyResend") && shown.contains("key:bootstrap"),
         "{shown}"
     );
+}
+
+#[test]
+fn all_tenants_are_listed_however_many_there_are() {
+    let server = Server::start();
+    let ops = server.run(&["key", "create", "--role", "ops"]).done().out();
+    let key = format!("authorization: Bearer {ops}\r\n");
+    for n in 0..105 {
+        let body = format!(r#"{{"name":"team-{n:03}"}}"#);
+        let made = ask(server.url(), "POST", "/api/tenants", &key, &body);
+        assert!(made.starts_with("HTTP/1.0 201"), "{made}");
+    }
+    let mut list = server.place.command(&["tenant", "list"]);
+    let list = list.env("WAYPOST_API_KEY", &ops).output().unwrap();
+    let list = String::from_utf8_lossy(&list.stdout);
+    for n in 0..105 {
+        assert!(list.contains(&format!("team-{n:03}")), "{n}: {list}");
+    }
 }
 
 #[test]

@@ -179,6 +179,37 @@ fn a_tenant_has_one_lookup_of_a_name() {
 }
 
 #[test]
+fn a_tenant_has_one_id_in_a_source() {
+    let check = |tenants: &str| {
+        let source = format!("[{{ name = \"shop\", url = \"sqlite://shop.db\", tenants = {tenants} }}]");
+        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", &source);
+        place.run(&["config", "check"])
+    };
+    check("{ \"7\" = \"acme\", \"8\" = \"default\" }").done();
+    let said = check("{ \"7\" = \"acme\", \"8\" = \"acme\" }").ended(1).err();
+    assert!(
+        said.contains("tenants has \"7\" and \"8\" for \"acme\"; keep one of them"),
+        "{said}"
+    );
+}
+
+#[test]
+fn no_event_source_is_in_the_file_that_everything_is_kept_in() {
+    let check = |file: &str| {
+        let source = format!("[{{ name = \"shop\", url = \"sqlite://{file}\" }}]");
+        let place = Place::new()
+            .with("WAYPOST_EVENTS__SOURCE", &source)
+            .with("WAYPOST_DATABASE__URL", "sqlite://data/own.db");
+        place.run(&["config", "check"])
+    };
+    check("data/shop.db").done();
+    for same in ["data/own.db", "./data/own.db"] {
+        let said = check(same).ended(1).err();
+        assert!(said.contains("\"shop\": is the file of database.url"), "{said}");
+    }
+}
+
+#[test]
 fn a_secret_may_be_in_a_file_but_not_in_two_places() {
     let place = Place::new();
     let file = place.write("url", "sqlite://elsewhere/w.db\n");
@@ -275,6 +306,33 @@ fn init_writes_a_file_that_checks_and_does_not_overwrite_one() {
     place
         .run(&["config", "check", "--config", "nowhere.toml"])
         .ended(1);
+}
+
+#[test]
+fn init_writes_the_file_that_was_named_with_config() {
+    let place = Place::new();
+    place.run(&["config", "init", "--config", "other.toml"]).done();
+    assert!(place.path().join("other.toml").exists() && !place.path().join("waypost.toml").exists());
+    let said = place
+        .run(&["config", "check", "--config", "other.toml"])
+        .done()
+        .out();
+    assert!(said.contains("other.toml"), "{said}");
+}
+
+#[test]
+fn a_check_reads_the_files_of_the_links_tls_as_a_start_would() {
+    let place = Place::new()
+        .with("WAYPOST_SERVER__LINK_TLS_CERT_FILE", "link.pem")
+        .with("WAYPOST_SERVER__LINK_TLS_KEY_FILE", "link.key");
+    for missing in [true, false] {
+        if !missing {
+            place.write("link.pem", "not a certificate");
+            place.write("link.key", "not a key");
+        }
+        let said = place.run(&["config", "check"]).ended(1).err();
+        assert!(said.contains("TLS for sites cannot be set up"), "{said}");
+    }
 }
 
 #[test]

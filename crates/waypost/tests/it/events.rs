@@ -97,3 +97,40 @@ async fn who_says_what_follows_from_events_that_were_deferred_is_told_how_to_rep
     let again = server.run(&put).done().err();
     assert!(!again.contains("Deferred"), "{again}");
 }
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_role_granted_a_tenant_on_the_command_line_emits_for_it_and_for_no_other() {
+    use store::{
+        Events,
+        postgres::{PgStore, StoreTime},
+    };
+    let url = testkit::temp::fresh_schema();
+    let store = PgStore::open(&url, StoreTime::Database, "one".into())
+        .await
+        .unwrap();
+    let (server, schema) = url.rsplit_once("schema=").unwrap();
+    let server = server.trim_end_matches(['?', '&']);
+    let (application, connection) = tokio_postgres::connect(server, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let role = format!("app_{schema}");
+    application
+        .batch_execute(&format!("create role {role}; set search_path to {schema}"))
+        .await
+        .unwrap();
+    let place = crate::harness::Place::new();
+    let grant = ["event", "grant", &role, "--for", "default", "--database", &url];
+    let said = place.run(&grant).done().err();
+    assert!(said.contains(&format!("{role} may emit for default")), "{said}");
+    application
+        .batch_execute(&format!("set session authorization {role}"))
+        .await
+        .unwrap();
+    let emit =
+        |tenant: &str| format!("select emit_event('{tenant}', null, 'booking.confirmed', '1', '{{}}')");
+    application.batch_execute(&emit("default")).await.unwrap();
+    application.batch_execute(&emit("other")).await.unwrap_err();
+    assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 1);
+}

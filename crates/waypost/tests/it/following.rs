@@ -177,3 +177,34 @@ fn tail_takes_a_status_for_what_a_notification_changed_to_whatever_it_is_by_now(
     tail.kill().unwrap();
     tail.wait().unwrap();
 }
+
+#[test]
+fn tail_finds_by_an_address_what_the_list_would() {
+    let server = server();
+    let mut tail = server
+        .place
+        .command(&["tail", "--kpis", "-q", "Bob@example.com"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
+    assert!(lines.next().unwrap().contains("waiting 0"));
+    for (to, subject) in [("ann@example.com", "to ann"), ("bob@example.com", "to bob")] {
+        server.run(&[
+            "notify",
+            "--recipient",
+            to,
+            "--subject",
+            subject,
+            "--body",
+            "x",
+            "--wait",
+        ]);
+    }
+    let first = lines.find(|line| !line.contains("waiting ")).unwrap();
+    assert!(first.contains("to bob"), "{first}");
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+}

@@ -15,3 +15,4 @@ mod metrics;
 mod templates;
 mod tidy;
 mod traces;
+mod trying;

@@ -132,7 +132,7 @@ fn a_site_shows_what_the_page_says_with_its_help_texts() {
 }
 
 /// It starts anew, and nobody is there for a moment.
-fn until_it_answers(url: &str, path: &str, with: &str) {
+pub fn until_it_answers(url: &str, path: &str, with: &str) {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     for _ in 0..1_000 {
         let mut answer = String::new();

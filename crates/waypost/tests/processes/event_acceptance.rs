@@ -81,12 +81,19 @@ impl World {
     }
 
     pub async fn over(temp: TempStore, sources: Vec<Arc<EventSource>>) -> Self {
+        // A sweep is asked for once and has to come to its end, however busy the machine is.
+        Self::waiting(temp, sources, Duration::from_secs(60)).await
+    }
+
+    /// So long for a lookup.
+    pub async fn waiting(temp: TempStore, sources: Vec<Arc<EventSource>>, lookup_wait: Duration) -> Self {
         let clock: Arc<dyn Clock> = temp.clock.clone();
         let loopback = vec!["127.0.0.0/8".parse().unwrap()];
         let outside = Outside::new(clock.clone()).allowing(loopback);
         let registry = Registry::standard(Arc::new(outside), Captured::default());
         let mut settings = Settings::named("one");
         settings.events.sources = sources;
+        settings.events.lookup_wait = lookup_wait;
         let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
         let world = Self {
             dispatcher: central.dispatcher(),
@@ -176,11 +183,15 @@ impl World {
     }
 
     pub async fn confirm(&self, tenant: &str, booking: &str) -> EventId {
+        self.emit(CONFIRMED, tenant, booking).await
+    }
+
+    pub async fn emit(&self, event_type: &str, tenant: &str, booking: &str) -> EventId {
         let event = NewEvent {
             id: EventId::mint(),
             tenant: tenant.into(),
             topic: Some("booking.events".into()),
-            event_type: CONFIRMED.into(),
+            event_type: event_type.into(),
             entity_type: None,
             entity_id: booking.into(),
             payload: PAYLOAD.into(),

@@ -149,12 +149,47 @@ async fn a_reminder_follows_its_booking_both_ways_and_ends_with_it(on: Database)
 
 #[tokio::test]
 async fn a_reminder_follows_a_booking_that_moves_and_ends_with_it() {
-    a_reminder_follows_its_booking_both_ways_and_ends_with_it(Database::Sqlite).await;
+    Box::pin(a_reminder_follows_its_booking_both_ways_and_ends_with_it(
+        Database::Sqlite,
+    ))
+    .await;
+}
+
+/// A server that takes the connection and never says a word.
+#[tokio::test]
+async fn a_lookup_that_hangs_keeps_no_other_event_waiting() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!(
+        "postgres://shop@{}/shop?sslmode=disable",
+        silent.local_addr().unwrap()
+    );
+    let sources = vec![source(&url, "waypost.postgres.toml")];
+    let temp = TempStore::open_on(Database::Sqlite).await;
+    let mut world = World::waiting(temp, sources, Duration::from_millis(1)).await;
+    let plain = EventType::new(Dedupe::Event);
+    world.event_type("booking.seen", &plain).await;
+    let mut definition = EventType::new(Dedupe::Entity);
+    definition.lookup = Some("booking".into());
+    world.event_type("booking.confirmed", &definition).await;
+    let mut hanging = vec![];
+    for booking in ["1", "2", "3"] {
+        hanging.push(world.confirm("default", booking).await);
+    }
+    let other = world.emit("booking.seen", "default", "4").await;
+    world.run().await;
+    assert_eq!(world.event(other).await.status, EventStatus::Published);
+    for id in hanging {
+        let waiting = world.event(id).await;
+        assert_eq!((waiting.status, waiting.attempts), (EventStatus::Pending, 0));
+        // Not that it could not be reached, which is known only when its time is up.
+        let why = "event source rentals has not answered yet";
+        assert_eq!(waiting.last_error.as_deref(), Some(why));
+    }
 }
 
 #[tokio::test]
 async fn an_hour_without_a_sqlite_file_fails_no_event() {
-    in_a_file(Database::Sqlite).await;
+    Box::pin(in_a_file(Database::Sqlite)).await;
 }
 
 #[cfg(feature = "postgres-tests")]
@@ -164,12 +199,15 @@ mod on_postgres {
 
     #[tokio::test]
     async fn an_hour_without_a_sqlite_file_fails_no_event() {
-        in_a_file(Database::Postgres).await;
+        Box::pin(in_a_file(Database::Postgres)).await;
     }
 
     #[tokio::test]
     async fn a_reminder_follows_a_booking_that_moves_and_ends_with_it() {
-        a_reminder_follows_its_booking_both_ways_and_ends_with_it(Database::Postgres).await;
+        Box::pin(a_reminder_follows_its_booking_both_ways_and_ends_with_it(
+            Database::Postgres,
+        ))
+        .await;
     }
 
     #[tokio::test]

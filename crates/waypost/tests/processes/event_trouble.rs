@@ -162,3 +162,60 @@ async fn a_schedule_that_cannot_be_written_is_tried_again_and_keeps_nobody() {
     }
     central.store.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_at_the_head_of_the_outbox_that_cannot_be_written_keep_nobody_behind_them() {
+    let url = postgres::database().await;
+    let central = node(&url).await;
+    let admin = application::session(&url).await;
+    let mut ids = vec![];
+    for n in 0..10 {
+        ids.push(emit(&central, &n.to_string()).await);
+    }
+    let three = refusing("new.entity_id in ('0', '1', '2')");
+    admin.batch_execute(&three).await.unwrap();
+    central.events.sweep().await.unwrap();
+    for (n, id) in ids.iter().enumerate() {
+        let stands = event(&central, *id).await;
+        let expected = match n {
+            0..3 => (EventStatus::Pending, 1),
+            _ => (EventStatus::Published, 0),
+        };
+        assert_eq!((stands.status, stands.attempts), expected, "{n}");
+    }
+    central.store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn schedules_that_the_stores_trouble_left_claimed_are_looked_at_again_when_it_is_over() {
+    let url = postgres::database().await;
+    let central = node(&url).await;
+    let admin = application::session(&url).await;
+    let soon = SystemClock.now() + Duration::from_secs(1);
+    let id = emit_for(&central, "3", Some(soon)).await;
+    central.events.sweep().await.unwrap();
+    admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
+    until("it to be tried in vain", async || {
+        central.events.sweep_schedules().await.is_err()
+    })
+    .await;
+    admin.batch_execute(AS_BEFORE).await.unwrap();
+    let schedule = async || {
+        central
+            .store
+            .schedule(TenantId::DEFAULT, id)
+            .await
+            .unwrap()
+            .unwrap()
+    };
+    let stands = schedule().await;
+    assert_eq!(stands.attempts, 0);
+    let words = stands.last_error.expect("it was given back, and says why");
+    assert!(words.contains("not now"), "{words}");
+    until("it to be published", async || {
+        central.events.sweep_schedules().await.unwrap();
+        schedule().await.status == ScheduleStatus::Published
+    })
+    .await;
+    central.store.close().await;
+}

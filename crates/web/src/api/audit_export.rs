@@ -10,7 +10,8 @@ use axum::response::Response;
 use domain::TenantId;
 use store::query::{AuditFilter, AuditRow, Cursor, Page};
 
-const COLUMNS: &str = "at,kind,status,actor,notificationId,target,siteId,executionId,durationMs,code,detail";
+const COLUMNS: &str =
+    "at,kind,status,actor,notificationId,target,siteId,executionId,durationMs,code,detail,subject";
 
 struct Export {
     state: Shared,
@@ -59,5 +60,6 @@ fn write_row(line: &mut Line, row: &AuditRow) {
         .text_or_empty(row.execution.as_deref())
         .plain_or_empty(row.duration_ms)
         .text_or_empty(row.code.as_deref())
-        .text_or_empty(row.detail.as_deref());
+        .text_or_empty(row.detail.as_deref())
+        .text_or_empty(row.subject.as_deref());
 }

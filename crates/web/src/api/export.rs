@@ -6,11 +6,10 @@ use crate::{
     dto::notification::next_attempt_at,
     problem::Result,
     query::Params,
-    search,
     state::Shared,
 };
 use axum::response::Response;
-use central::waiting;
+use central::{search, waiting};
 use domain::{Target, TenantId, Waiting};
 use store::query::{Cursor, Filter, Notification, Page};
 
@@ -43,6 +42,8 @@ pub async fn csv(
     after: Option<Cursor>,
     most: Option<u64>,
 ) -> Result<Response> {
+    let now = state.central.clock.now();
+    let filter = search::resolve(&*state.central.store, tenant, filter, now).await?;
     let export = Export {
         state,
         tenant,
@@ -63,7 +64,7 @@ impl CsvPages for Export {
             after: self.after,
         };
         let store = &*self.state.central.store;
-        let found = search::list(store, self.tenant, &self.filter, page).await?;
+        let found = store.list(self.tenant, &self.filter, page).await?;
         let mut line = Line::default();
         let now = self.state.central.clock.now();
         for row in &found.rows {

@@ -58,7 +58,7 @@ pub async fn resend(
 }
 
 async fn start(state: &Shared, caller: &Caller, action: Action, fields: Fields) -> Result<Response> {
-    let asked = Bulk::read(fields, action, state.central.clock.now()).map_err(Problem::fields)?;
+    let asked = Bulk::read(fields, action).map_err(Problem::fields)?;
     let Bulk {
         filter,
         dry_run,

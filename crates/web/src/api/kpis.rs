@@ -12,12 +12,7 @@ use crate::{
 use axum::{Json, extract::State};
 
 pub async fn whole(State(state): State<Shared>, caller: Caller) -> Result<Json<KpiView>> {
-    let kpis = state
-        .central
-        .store
-        .kpis(Some(caller.tenant), state.central.settings.kpi)
-        .await?;
-    Ok(Json(kpis.into()))
+    Ok(Json(state.central.watched_kpis.now(caller.tenant).await?.into()))
 }
 
 pub async fn by_site(State(state): State<Shared>, caller: Caller) -> Result<Json<Paged<SiteKpiView>>> {

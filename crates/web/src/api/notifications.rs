@@ -12,7 +12,6 @@ use crate::{
     paging,
     problem::{Problem, Result},
     query::Params,
-    search,
     state::Shared,
 };
 use axum::{
@@ -21,7 +20,7 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
-use central::waiting;
+use central::{search, waiting};
 use store::directory::Role;
 
 /// Newest first; as CSV when that is what the client asks for.
@@ -32,7 +31,7 @@ pub async fn list(
     mut params: Params,
 ) -> Result<Response> {
     let measure = measure(&state);
-    let filter = filter::from_query(&mut params, measure.now, measure.stuck_after);
+    let filter = filter::from_query(&mut params, measure.stuck_after);
     if wants_csv(&headers) {
         let most = export::most(&mut params);
         let after = paging::cursor(&mut params);
@@ -41,7 +40,9 @@ pub async fn list(
     }
     let page = paging::page(&mut params);
     params.finish()?;
-    let found = search::list(&*state.central.store, caller.tenant, &filter, page).await?;
+    let store = &*state.central.store;
+    let filter = search::resolve(store, caller.tenant, filter, measure.now).await?;
+    let found = store.list(caller.tenant, &filter, page).await?;
     let mut items = Vec::with_capacity(found.rows.len());
     for row in found.rows {
         let waiting = waiting::of(&state.central.directory, &row, measure.now).await?;

@@ -59,6 +59,7 @@ pub async fn list(
     let filter = ScheduleFilter {
         entity: entity_of(&mut params),
         status: params.parsed("status"),
+        event_type: None,
     };
     let page = paging::page(&mut params);
     params.finish()?;
@@ -245,16 +246,15 @@ pub async fn replay_for_ops(
     replay_for(&state, tenant, &id, fields, caller.actor).await
 }
 
-/// `tenantId`: a tenant's name or number.
+/// `tenantId`: a tenant's name or number. A name may be a number, and is meant first.
 pub async fn tenant_of(state: &Shared, params: &mut Params) -> Result<Option<TenantId>> {
     let Some(text) = params.text("tenantId") else {
         return Ok(None);
     };
-    if let Ok(number) = text.parse() {
-        return Ok(Some(TenantId(number)));
-    }
     let found = state.central.store.tenant_by_name(&text).await?;
-    found
-        .map(|tenant| Some(tenant.id))
+    let named = found.map(|tenant| tenant.id);
+    named
+        .or_else(|| text.parse().ok().map(TenantId))
+        .map(Some)
         .ok_or_else(|| Problem::not_found("tenant"))
 }

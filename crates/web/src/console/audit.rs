@@ -2,14 +2,13 @@
 
 use super::{
     failure::Result,
-    filter::Query,
+    filter::{Query, RANGES, Times},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{cut, took},
 };
 use crate::{
     api::{audit_export, lists::encode},
-    fields::parse_timestamp,
     paging,
     query::Params,
     state::Shared,
@@ -20,17 +19,16 @@ use domain::{AuditKind, AuditStatus, Timestamp, Zone};
 use store::query::{AuditFilter, AuditRow, Page as Asking};
 
 const LIMIT: u32 = 100;
+/// Characters of what a row tells before it is unfolded.
+const SHOWN_CHARS: usize = 300;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Asked {
     kind: Option<AuditKind>,
     status: Option<AuditStatus>,
     actor: Option<String>,
     correlation: Option<String>,
-    from: Option<String>,
-    to: Option<String>,
-    /// In which times are meant that name none.
-    zone: Option<String>,
+    times: Times,
 }
 
 #[derive(Template)]
@@ -46,8 +44,8 @@ struct Page {
 framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params);
-    let filter = asked.filter(&mut params, &signed.zone);
+    let asked = Asked::read(&mut params, &signed.zone);
+    let filter = asked.filter(&mut params, state.central.clock.now());
     let after = paging::cursor(&mut params);
     params.finish()?;
     let frame = Frame::new(&state, &signed, "Audit log", Nav::Audit).await?;
@@ -75,48 +73,32 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params);
-    let filter = asked.filter(&mut params, &signed.zone);
+    let asked = Asked::read(&mut params, &signed.zone);
+    let filter = asked.filter(&mut params, state.central.clock.now());
     params.finish()?;
     Ok(audit_export::csv(state, signed.caller.tenant, filter).await?)
 }
 
 impl Asked {
-    fn read(params: &mut Params) -> Self {
+    fn read(params: &mut Params, viewers: &Zone) -> Self {
         Self {
             kind: params.parsed("kind"),
             status: params.parsed("status"),
             actor: params.text("actor"),
             correlation: params.text("correlation"),
-            from: params.text("from"),
-            to: params.text("to"),
-            zone: params.text("zone"),
+            times: Times::read(params, viewers),
         }
     }
 
     /// What cannot be read is named in `params`, which refuses the request when it is finished.
-    fn filter(&self, params: &mut Params, viewers: &Zone) -> AuditFilter {
-        let zone = self.zone.as_deref().map(|name| Zone::named(name).ok_or(name));
-        if let Some(Err(_)) = zone {
-            params.problem("zone", "must be a time zone like Europe/Berlin");
-        }
-        let zone = zone.and_then(std::result::Result::ok);
-        let zone = zone.as_ref().unwrap_or(viewers);
+    fn filter(&self, params: &mut Params, now: Timestamp) -> AuditFilter {
         let correlation = self.correlation.as_deref().map(|text| text.trim().parse());
         if let Some(Err(_)) = correlation {
             params.problem("correlation", "must be the id of a notification");
         }
-        let mut moment = |name: &str, text: &Option<String>| -> Option<Timestamp> {
-            let text = text.as_deref()?;
-            let parsed = parse_timestamp(text).or_else(|| zone.read(text));
-            if parsed.is_none() {
-                params.problem(name, "must be a time like 2026-01-31T13:45");
-            }
-            parsed
-        };
         AuditFilter {
-            from: moment("from", &self.from),
-            to: moment("to", &self.to),
+            from: self.times.start(now),
+            to: self.times.end(),
             kind: self.kind,
             status: self.status,
             actor: self.actor.clone(),
@@ -130,12 +112,45 @@ impl Asked {
         query.add("status", self.status.map(AuditStatus::as_str));
         query.add("actor", self.actor.as_deref());
         query.add("correlation", self.correlation.as_deref());
-        query.add("from", self.from.as_deref());
-        query.add("to", self.to.as_deref());
-        if self.from.is_some() || self.to.is_some() {
-            query.add("zone", self.zone.as_deref());
-        }
+        self.times.add(&mut query);
+        self.times.add_zone(&mut query);
         query.0
+    }
+
+    /// Each filter in words, with the address of the log without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let mut chips = vec![];
+        let mut chip = |text: Option<String>, without: Asked| {
+            let place = format!("/audit?{}", without.query());
+            chips.extend(text.map(|text| (text, place)));
+        };
+        let of = |label: &str, text: &Option<String>| text.as_ref().map(|text| format!("{label}: {text}"));
+        let all = || self.clone();
+        chip(
+            self.kind.map(|kind| format!("What: {kind}")),
+            Asked { kind: None, ..all() },
+        );
+        let outcome = self.status.map(|status| format!("Outcome: {status}"));
+        chip(
+            outcome,
+            Asked {
+                status: None,
+                ..all()
+            },
+        );
+        chip(of("Who", &self.actor), Asked { actor: None, ..all() });
+        let about = of("Notification", &self.correlation);
+        chip(
+            about,
+            Asked {
+                correlation: None,
+                ..all()
+            },
+        );
+        for (text, times) in self.times.chips() {
+            chip(Some(text), Asked { times, ..all() });
+        }
+        chips
     }
 
     fn is_kind(&self, kind: &AuditKind) -> bool {
@@ -145,6 +160,18 @@ impl Asked {
     fn is_status(&self, status: &AuditStatus) -> bool {
         self.status == Some(*status)
     }
+}
+
+/// What the notification of a row is called.
+fn named(row: &AuditRow) -> String {
+    match row.subject.as_deref().map(str::trim) {
+        None | Some("") => "notification".to_owned(),
+        Some(subject) => cut(subject, 120),
+    }
+}
+
+fn is_long(detail: &str) -> bool {
+    detail.chars().count() > SHOWN_CHARS
 }
 
 fn duration(millis: &u32) -> String {

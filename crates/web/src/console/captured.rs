@@ -8,6 +8,8 @@ use super::{
 };
 use crate::{
     api::{PathText, lists::encode},
+    csv::Line,
+    csv_stream,
     dto::captured::{CapturedView, newest_first},
     paging,
     problem::Problem,
@@ -16,6 +18,7 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
+use delivery::Capture;
 
 #[derive(Template)]
 #[template(path = "provider/captured.html")]
@@ -28,21 +31,48 @@ struct Page {
 }
 framed!(Page);
 
+async fn kept(state: &Shared, signed: &Signed, id: &str) -> Result<(String, Vec<Capture>)> {
+    let stored = provider::find(state, signed, id).await?;
+    let kept = state.central.providers.captured(&stored.provider);
+    let kept = kept.ok_or_else(|| Trouble(Problem::not_found("captured message")))?;
+    Ok((stored.provider.name, kept))
+}
+
+/// All of it, as a file.
+pub async fn csv(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
+    let (_, mut kept) = kept(&state, &signed, &id).await?;
+    kept.sort_by_key(newest_first);
+    let columns = "number,notificationId,to,subject,body,bodyHtml,typeData,site,createdAt";
+    let mut text = format!("{columns}\r\n");
+    let mut line = Line::default();
+    for one in kept.into_iter().map(CapturedView::from) {
+        line.plain(one.number)
+            .plain(one.notification_id)
+            .text(&one.to.join("; "))
+            .text(&one.subject)
+            .text(&one.body)
+            .text_or_empty(one.body_html.as_deref())
+            .text_or_empty(one.type_data.map(|data| data.to_string()).as_deref())
+            .text_or_empty(one.site.as_deref())
+            .plain(one.created_at);
+        line.end(&mut text);
+    }
+    Ok(csv_stream::whole("captured.csv", text))
+}
+
 pub async fn page(
     State(state): State<Shared>,
     signed: Signed,
     PathText(id): PathText,
     params: Params,
 ) -> Result {
-    let stored = provider::find(&state, &signed, &id).await?;
-    let kept = state.central.providers.captured(&stored.provider);
-    let kept = kept.ok_or_else(|| Trouble(Problem::not_found("captured message")))?;
+    let (name, kept) = kept(&state, &signed, &id).await?;
     let page = paging::page_whole(kept, params, newest_first, CapturedView::from)?;
-    let title = format!("Captured by {}", stored.provider.name);
+    let title = format!("Captured by {name}");
     let page = Page {
         frame: Frame::new(&state, &signed, title, Nav::Providers).await?,
         id,
-        name: stored.provider.name,
+        name,
         kept: page.items,
         older: page.next_cursor,
     };

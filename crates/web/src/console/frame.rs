@@ -4,6 +4,7 @@ use super::{
     assets::{ADDRESSES, Addresses},
     flash::Flash,
     guard::Signed,
+    once::Once,
     show::{Lasting, When},
     theme::Theme,
 };
@@ -114,9 +115,11 @@ pub struct Frame {
     pub theme: Theme,
     /// The viewer's.
     pub zone: Zone,
-    /// How many are parked, where the page knows; the title tells it.
+    /// How many are parked, unless the figures cannot be read; the title tells it.
     pub parked: Option<u64>,
     pub flash: Option<Flash>,
+    /// A secret that this page shows, once.
+    pub once: Option<Once>,
     /// The page itself, to come back to.
     pub place: String,
     pub now: Timestamp,
@@ -140,6 +143,7 @@ impl Frame {
         if tenants.len() < 2 {
             tenants.clear();
         }
+        let figures = state.central.watched_kpis.get(Some(tenant)).await;
         Ok(Self {
             title: title.into(),
             nav,
@@ -152,8 +156,12 @@ impl Frame {
             csrf: signed.session.csrf.clone(),
             theme: signed.theme,
             zone: signed.zone.clone(),
-            parked: None,
+            // What is shown after an action of one's own is not from before it.
+            parked: figures
+                .filter(|_| signed.flash.is_none())
+                .map(|kpis| kpis.parked_count),
             flash: signed.flash.clone(),
+            once: signed.once.clone(),
             place: signed.place.clone(),
             now: state.central.clock.now(),
             refresh: None,
@@ -238,7 +246,12 @@ pub trait Framed: Template + Sized {
     }
 
     fn show_as(&self, state: &Shared, status: StatusCode) -> Response {
-        page(state, self.frame().flash.is_some(), status, self)
+        let frame = self.frame();
+        let mut response = page(state, frame.flash.is_some(), status, self);
+        if frame.once.is_some() {
+            Once::forget(response.headers_mut(), &state.console);
+        }
+        response
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     cookies, failure,
     flash::{Flash, redirect},
     form::{self, Form},
+    once::Once,
     theme::Theme,
     zone,
 };
@@ -42,6 +43,8 @@ pub struct Signed {
     pub theme: Theme,
     pub zone: Zone,
     pub flash: Option<Flash>,
+    /// A secret that this page is to show, once.
+    pub once: Option<Once>,
     /// The page they are on, to come back to.
     pub place: String,
     pub address: Option<IpAddr>,
@@ -201,6 +204,14 @@ async fn signed(
         theme: Theme::read(headers),
         zone: zone::read(headers),
         flash: Flash::read(headers, &state.console),
+        once: Once::read(
+            headers,
+            &state.console,
+            state.central.directory.sealer(),
+            user.id.0,
+            uri.path(),
+            state.central.clock.now(),
+        ),
         place: place(uri),
         address: address(state, headers, peer.as_ref()),
         user: Arc::new(user),

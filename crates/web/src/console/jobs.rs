@@ -203,6 +203,7 @@ fn label(name: &str) -> &str {
         "from" => "Created after",
         "to" => "Created before",
         "q" => "Search",
+        "id" => "Id",
         "status" => "Status",
         "asOf" => "As of",
         "atSite" => "Parked at the site",

@@ -1,4 +1,4 @@
-//! API keys of the tenant. A key's text is on one page only: the answer to the form that made it.
+//! API keys of the tenant. A key's text is shown once: on the page that follows the form that made it.
 
 use super::{
     download::{Column, Download},
@@ -7,6 +7,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    once::Once,
     show::Badge,
 };
 use crate::{
@@ -37,8 +38,6 @@ struct Page {
     bad: Vec<FieldError>,
     name: String,
     role: Role,
-    /// Shown this once.
-    minted: Option<(String, String)>,
 }
 framed!(Page);
 
@@ -73,7 +72,6 @@ async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
         bad: vec![],
         name: String::new(),
         role: Role::Producer,
-        minted: None,
     })
 }
 
@@ -92,7 +90,6 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
             Role::Producer
         }
     };
-    let mut minted = None;
     if bad.is_empty() {
         let made = state
             .central
@@ -100,24 +97,22 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
             .create(signed.caller.tenant, &name, role, &signed.caller.actor)
             .await;
         match made {
-            Ok(made) => minted = Some((made.key.name, made.text)),
+            Ok(made) => {
+                let now = state.central.clock.now();
+                let once = Once::new(&signed, now, "/keys", &made.key.name, made.text);
+                return Ok(once.go(&state.console, state.central.directory.sealer()));
+            }
             Err(store::Error::Conflict(why)) => bad.push(FieldError::new("Name", why)),
             Err(error) => return Err(error.into()),
         }
     }
-    let status = if bad.is_empty() {
-        StatusCode::OK
-    } else {
-        StatusCode::UNPROCESSABLE_ENTITY
-    };
     let page = Page {
-        name: if minted.is_some() { String::new() } else { name },
+        name,
         bad,
         role,
-        minted,
         ..show(&state, &signed).await?
     };
-    Ok(page.show_as(&state, status))
+    Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
 }
 
 pub async fn revoke(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {

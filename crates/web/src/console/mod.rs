@@ -33,6 +33,7 @@ mod loops;
 mod notification;
 mod notifications;
 pub mod oidc;
+mod once;
 mod overview;
 mod provider;
 mod provider_draft;
@@ -56,6 +57,7 @@ mod tenants;
 pub(crate) mod theme;
 mod timeline;
 mod transcript;
+mod usage;
 mod users;
 mod zone;
 
@@ -63,7 +65,7 @@ pub use failure::{no_such_method, no_such_page};
 pub use guard::{SESSION_COOKIE, Signed};
 pub use provider_test::TestResults;
 pub use routes::{Route, routes};
-pub use settings::ConsoleSettings;
+pub use settings::{ConsoleSettings, LinkPlace};
 
 use crate::state::Shared;
 use axum::{Router, middleware};

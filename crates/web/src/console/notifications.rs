@@ -3,18 +3,18 @@
 use super::{
     bulk::doing,
     failure::Result,
-    filter::{Asked, Back, RANGES, back_suffix},
+    filter::{Asked, Back, RANGES, Times, back_suffix},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, cut, number, status_badge},
 };
-use crate::{api::export, paging, query::Params, search, state::Shared};
+use crate::{api::export, paging, query::Params, state::Shared};
 use askama::Template;
 use axum::{
     extract::State,
     response::{Html, IntoResponse},
 };
-use central::{jobs::Action, waiting};
+use central::{jobs::Action, search, waiting};
 use domain::{
     Channel, NotificationId, Status, Target, TextFilters, Timestamp, WaitReason, Waiting,
     kpi::{Kpis, is_stuck},
@@ -57,6 +57,8 @@ struct Page {
     older: Option<String>,
     /// This is not the first page.
     paged: bool,
+    /// The search looked at the last days only, because nothing else was said.
+    cut: bool,
     /// The page ended because too much was looked at.
     bounded: bool,
     query: String,
@@ -139,7 +141,11 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let filter = asked.filter(frame.now, state.central.settings.kpi.stuck_after);
     let paged = after.is_some();
     let asking = Asking { limit: LIMIT, after };
-    let found = search::list(&**store, tenant, &filter, asking).await?;
+    // A search was cut to the last days if nothing else was said.
+    let open = filter.from.is_none();
+    let filter = search::resolve(&**store, tenant, filter, frame.now).await?;
+    let cut = open && filter.from.is_some();
+    let found = store.list(tenant, &filter, asking).await?;
     let query = asked.query();
     let older = found.next.map(|next| {
         let and = if query.is_empty() { "" } else { "&" };
@@ -158,7 +164,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let page = Page {
         total: total(&asked, &sites, complete.then_some(rows.len())),
         rows,
-        actions: asked.actions(),
+        actions: asked.actions(frame.now),
         saved: store.saved_filters(signed.user.id, tenant).await?,
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),
         lists: lists.into_iter().map(|list| list.name).collect(),
@@ -171,6 +177,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         asked,
         older,
         paged,
+        cut,
         bounded,
         back: back_suffix(&query),
         query,
@@ -186,7 +193,10 @@ fn total(asked: &Asked, sites: &[(String, Kpis)], complete: Option<usize>) -> St
     let only_status = Asked {
         status: asked.status.clone(),
         stuck: asked.stuck,
-        zone: asked.zone.clone(),
+        times: Times {
+            zone: asked.times.zone.clone(),
+            ..Times::default()
+        },
         by: TextFilters {
             site: asked.by.site.clone(),
             ..TextFilters::default()

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{api::lists::encode, query::Params, state::Shared};
 use askama::Template;
-use axum::extract::State;
+use axum::{extract::State, http::HeaderMap};
 use central::lanes::LaneNow;
 use domain::{Status, Zone, kpi::Kpis};
 use std::time::Duration;
@@ -55,15 +55,40 @@ framed!(Page);
 const SHOWN_FAILURES: usize = 12;
 const SHOWN_SITES: usize = 12;
 
-pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let span = span_named(params.text("span").as_deref());
+/// An open page that asks for itself again, as all of them do with every event of the figures.
+fn is_live_refresh(headers: &HeaderMap) -> bool {
+    headers.contains_key("x-waypost-live")
+}
+
+pub async fn page(
+    State(state): State<Shared>,
+    signed: Signed,
+    headers: HeaderMap,
+    mut params: Params,
+) -> Result {
+    let asked = params.text("span");
+    let span = span_named(asked.as_deref());
+    if span.is_none() {
+        let known = Span::ALL.map(span_name).join(", ");
+        params.problem("span", format!("must be one of {known}"));
+    }
+    params.finish()?;
+    let span = span.unwrap_or_default();
     let tenant = signed.caller.tenant;
     let central = &state.central;
     let store = &central.store;
     let mut frame = Frame::new(&state, &signed, "Overview", Nav::Overview)
         .await?
         .live();
-    let kpis = store.kpis(Some(tenant), central.settings.kpi).await?;
+    let kpis = match is_live_refresh(&headers) {
+        true => central.watched_kpis.get(Some(tenant)).await,
+        false => None,
+    };
+    let kpis = match kpis {
+        Some(kpis) => kpis,
+        // Somebody came here, perhaps from what they have just done.
+        None => central.watched_kpis.now(tenant).await?,
+    };
     frame.parked = Some(kpis.parked_count);
     let hour = store.series(tenant, Span::Hour).await?;
     let series = match span {
@@ -113,12 +138,11 @@ fn shown_lanes(lanes: Vec<LaneNow>, providers: &[Provider]) -> Vec<(Lane, LaneSh
         .collect()
 }
 
-fn span_named(name: Option<&str>) -> Span {
-    match name {
-        Some("day") => Span::Day,
-        Some("week") => Span::Week,
-        _ => Span::Hour,
-    }
+fn span_named(asked: Option<&str>) -> Option<Span> {
+    let Some(name) = asked else {
+        return Some(Span::Hour);
+    };
+    Span::ALL.into_iter().find(|span| span_name(*span) == name)
 }
 
 fn span_name(span: Span) -> &'static str {
@@ -227,19 +251,32 @@ fn tiles(kpis: &Kpis, hour: &Series, window: Duration, stuck_after: Duration) ->
 }
 
 fn charts(series: &Series, zone: &Zone) -> Vec<Chart> {
-    let chart = |name, tone, filter, figure: fn(&Point) -> u64| Chart {
+    let chart = |name, tone, list, figure: fn(&Point) -> u64| Chart {
         name,
         tone,
         start: series.start,
         step: series.step,
         values: series.points.iter().map(figure).collect(),
         zone: zone.clone(),
-        filter,
+        list,
     };
     vec![
-        chart("Delivered", "good", "status=Delivered", |p| p.delivered),
-        chart("Failed and parked", "bad", "status=Parked", |p| p.parked),
-        chart("Retried", "busy", "", |p| p.retried),
-        chart("Accepted", "quiet", "", |p| p.accepted),
+        chart("Delivered", "good", "/notifications?status=Delivered&amp;", |p| {
+            p.delivered
+        }),
+        chart(
+            "Failed and parked",
+            "bad",
+            "/notifications?status=Parked&amp;",
+            |p| p.parked,
+        ),
+        // What was retried has any status by now, and came in at any time: the attempts of that time are told in the log.
+        chart(
+            "Retried",
+            "busy",
+            "/audit?kind=NotifyDeliver&amp;status=Attempted&amp;",
+            |p| p.retried,
+        ),
+        chart("Accepted", "quiet", "/notifications?", |p| p.accepted),
     ]
 }

@@ -6,7 +6,9 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    once::Once,
     show::{LaneShown, counted, cut, number},
+    usage::Usage,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -16,12 +18,9 @@ use crate::{
 };
 use askama::Template;
 use axum::extract::State;
-use central::{
-    lanes::LaneNow,
-    providers::{CallbackProblem, NewCallback},
-};
+use central::{lanes::LaneNow, providers::CallbackProblem};
 use delivery::{KindInfo, receipt::ReceiptsBy};
-use domain::{OnAmbiguous, ProviderId, retry::human};
+use domain::{OnAmbiguous, ProviderId, TextFilters, retry::human};
 use store::{directory::Provider, stats::FailureGroup};
 
 /// A setting in words, with the name that programs use.
@@ -40,6 +39,8 @@ struct Page {
     state: LaneShown,
     held: bool,
     waiting: u64,
+    /// What hangs on it besides.
+    usage: Usage,
     settings: Vec<ShownSetting>,
     retry: String,
     limits: String,
@@ -50,8 +51,8 @@ struct Page {
     needs_recipient: bool,
     /// Whether its kind tells anything later.
     tells_later: bool,
-    /// The address for receipts that was just made; shown this once.
-    callback: Option<NewCallback>,
+    /// Whether each message carries the address for receipts, so that nobody has to enter it.
+    carried: bool,
 }
 framed!(Page);
 
@@ -94,6 +95,16 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
     let mut failures = store.failures(tenant).await?;
     failures.retain(|group| group.provider == id);
     let view = ProviderView::from(stored.clone());
+    let by = TextFilters {
+        provider: Some(id.to_owned()),
+        ..TextFilters::default()
+    };
+    // Only who may remove it is asked.
+    let usage = match frame.may_administer() {
+        true => Usage::of(state, signed, by).await?,
+        false => Usage::default(),
+    };
+    let told_by = told_by(state, &stored.provider.kind);
     Ok(Page {
         kind_title: info
             .as_ref()
@@ -101,6 +112,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         state: report.into(),
         held: lane.hold.is_some(),
         waiting: lane.waiting,
+        usage,
         settings: named(flat("", &view.settings), info),
         retry: retry_in_words(&stored),
         limits: limits_in_words(&stored),
@@ -111,16 +123,16 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
         captures: state.central.providers.captured(&stored.provider).is_some(),
         failures,
         needs_recipient: stored.provider.channel.needs_recipients(),
-        tells_later: tells_later(state, &stored.provider.kind),
-        callback: None,
+        tells_later: told_by != ReceiptsBy::Nothing,
+        carried: told_by == ReceiptsBy::EachMessage,
         view,
         frame,
     })
 }
 
-fn tells_later(state: &Shared, kind: &str) -> bool {
+fn told_by(state: &Shared, kind: &str) -> ReceiptsBy {
     let kind = state.central.directory.registry().get(kind);
-    kind.is_some_and(|kind| kind.receipts_by() != ReceiptsBy::Nothing)
+    kind.map_or(ReceiptsBy::Nothing, |kind| kind.receipts_by())
 }
 
 /// Nested settings under their dotted names.
@@ -187,7 +199,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     Ok(show(&state, &signed, &id).await?.show(&state))
 }
 
-/// A new address for receipts, which the page shows this once.
+/// A new address for receipts, which the page shows once.
 pub async fn callback(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     let provider = ProviderId::new(id.as_str());
     let desk = &state.central.providers;
@@ -196,11 +208,8 @@ pub async fn callback(State(state): State<Shared>, signed: Signed, PathText(id):
         .await;
     match made {
         Ok(made) => {
-            let page = Page {
-                callback: Some(made),
-                ..show(&state, &signed, &id).await?
-            };
-            Ok(page.show(&state))
+            let once = Once::new(&signed, state.central.clock.now(), &place(&id), &id, made.url);
+            Ok(once.go(&state.console, state.central.directory.sealer()))
         }
         Err(why @ (CallbackProblem::NoReceipts(_) | CallbackProblem::NoPublicUrl)) => {
             let words = format!("No address was made: {why}.");

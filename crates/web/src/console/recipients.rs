@@ -8,6 +8,7 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, number},
+    usage::Usage,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -20,11 +21,8 @@ use crate::{
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::lists::ListError;
-use domain::{Channel, FieldError, Recipient, Status, TextFilters, Timestamp};
-use store::{
-    directory::List,
-    query::{Filter, Page as Asking},
-};
+use domain::{Channel, FieldError, Recipient, TextFilters, lock::lock};
+use store::directory::List;
 
 #[derive(Template)]
 #[template(path = "recipients/page.html")]
@@ -41,39 +39,12 @@ struct Page {
 }
 framed!(Page);
 
-/// What would miss the list if it were gone.
-struct Usage {
-    waiting: u64,
-    parked: u64,
-    /// When something was last sent to it, as far as the newest rows tell.
-    last: Option<Timestamp>,
-}
-
-/// Rows counted of each; more is "more than".
-const USAGE_BOUND: u32 = 1000;
-
 async fn usage(state: &Shared, signed: &Signed, list: &str) -> store::Result<Usage> {
-    let store = &state.central.store;
-    let of = |status: Vec<Status>| Filter {
-        status,
-        by: TextFilters {
-            list: Some(list.to_owned()),
-            ..TextFilters::default()
-        },
-        ..Filter::default()
+    let by = TextFilters {
+        list: Some(list.to_owned()),
+        ..TextFilters::default()
     };
-    let ask = async |status: Vec<Status>, limit| {
-        let page = Asking { limit, after: None };
-        store.list(signed.caller.tenant, &of(status), page).await
-    };
-    let waiting = ask(vec![Status::Pending, Status::Retrying], USAGE_BOUND).await?;
-    let parked = ask(vec![Status::Parked], USAGE_BOUND).await?;
-    let newest = ask(vec![], 1).await?;
-    Ok(Usage {
-        waiting: waiting.rows.len() as u64,
-        parked: parked.rows.len() as u64,
-        last: newest.rows.first().map(|row| row.created_at),
-    })
+    Usage::of(state, signed, by).await
 }
 
 fn nobody() -> Recipient {
@@ -108,7 +79,7 @@ pub async fn page(
         address,
         name: params.text("name"),
         channel: params.parsed("type"),
-        enabled: true,
+        enabled: !params.boolean("off").unwrap_or(false),
     });
     params.finish()?;
     let list = find(&state, &signed, &name).await?;
@@ -158,7 +129,8 @@ pub async fn add(
         name: form.text("name"),
         address: form.text("address").unwrap_or_default(),
         channel: form.get("type").and_then(|text| text.parse().ok()),
-        enabled: true,
+        // Who was switched off when taken off comes back switched off.
+        enabled: form.get("off").is_none(),
     };
     let known = |entry: &Recipient| entry.address == typed.address && channel(entry) == channel(&typed);
     let added = edit(&state, &signed, &name, |list| {
@@ -211,30 +183,41 @@ pub async fn change(
     };
     let meant =
         |entry: &Recipient| entry.address == address && wanted.is_none_or(|wanted| wanted == channel(entry));
+    // As it was on the list, not as an old page showed it: this is what can be put back.
+    let removed = std::sync::Mutex::new(None);
     let changed = edit(&state, &signed, &name, |list| {
         let Some(at) = list.recipients.iter().position(meant) else {
             let gone = FieldError::new("", "That address is not on the list any more.");
             return Err(ListError::Fields(vec![gone]));
         };
         match action {
-            "remove" => drop(list.recipients.remove(at)),
+            "remove" => {
+                let entry = list.recipients.remove(at);
+                *lock(&removed) = Some(entry);
+            }
             action => list.recipients[at].enabled = action == "enable",
         }
         Ok(())
     })
     .await?;
     let (flash, undo) = match changed {
-        Ok(()) if action == "remove" => {
-            let mut undo = Query::default();
-            undo.add("removed", Some(&address));
-            undo.add("name", form.get("name"));
-            undo.add("type", wanted.map(Channel::as_str));
-            (Flash::good(said), format!("?{}", undo.0))
+        Ok(()) => {
+            let undo = lock(&removed).take().map(|entry| way_back(&entry));
+            (Flash::good(said), undo.unwrap_or_default())
         }
-        Ok(()) => (Flash::good(said), String::new()),
         Err(bad) => (Flash::bad(super::notification::in_words(&bad)), String::new()),
     };
     Ok(flash.at(&format!("{}{undo}", place(&name)), &state.console))
+}
+
+/// The end of an address whose page offers to put somebody back as they were.
+fn way_back(gone: &Recipient) -> String {
+    let mut undo = Query::default();
+    undo.add("removed", Some(&gone.address));
+    undo.add("name", gone.name.as_deref());
+    undo.add("type", Some(channel(gone).as_str()));
+    undo.add("off", (!gone.enabled).then_some("true"));
+    format!("?{}", undo.0)
 }
 
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {

@@ -137,6 +137,7 @@ fn setting_up() -> Vec<Route> {
         post("/providers/{id}/test", Operate, provider_test::test),
         get("/providers/{id}/tests/{test}", Operate, provider_test::page),
         get("/providers/{id}/captured", Read, captured::page),
+        get("/providers/{id}/captured/csv", Read, captured::csv),
         post("/providers/{id}/callback", Administer, provider::callback),
         post("/channels/{type}/failover", Administer, providers::failover),
         post("/providers/{id}/hold", Operate, provider::hold),

@@ -7,6 +7,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    once::Once,
     show::Badge,
 };
 use crate::{
@@ -34,8 +35,6 @@ struct Page {
     bad: Vec<FieldError>,
     name: String,
     role: Role,
-    /// Name and address of a link that is shown this once.
-    link: Option<(String, String)>,
     shortest: usize,
 }
 framed!(Page);
@@ -50,7 +49,6 @@ struct One {
     ours: bool,
     oneself: bool,
     bad: Vec<FieldError>,
-    link: Option<String>,
     shortest: usize,
 }
 framed!(One);
@@ -96,7 +94,6 @@ async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
         bad: vec![],
         name: String::new(),
         role: Role::Viewer,
-        link: None,
         shortest: password::MIN_CHARS,
     })
 }
@@ -122,11 +119,8 @@ pub async fn create(State(state): State<Shared>, signed: Signed, headers: Header
         Ok(user) if by_link => {
             let link = people::link(&state, &signed.caller, &user).await?;
             let link = format!("{}{link}", origin::of(&headers, &state.console));
-            let page = Page {
-                link: Some((user.name, link)),
-                ..show(&state, &signed).await?
-            };
-            return Ok(page.show(&state));
+            let once = Once::new(&signed, state.central.clock.now(), "/users", &user.name, link);
+            return Ok(once.go(&state.console, state.central.directory.sealer()));
         }
         Ok(user) => {
             return Ok(Flash::good(format!("{} can sign in now.", user.name)).at("/users", &state.console));
@@ -159,7 +153,6 @@ async fn show_one(state: &Shared, signed: &Signed, id: &str) -> Result<One> {
         ours: people::is_ours(&user, &signed.caller),
         oneself: user.id == signed.user.id,
         bad: vec![],
-        link: None,
         shortest: password::MIN_CHARS,
         role,
         user,
@@ -246,9 +239,7 @@ pub async fn link(
     let user = people::find(&state, &signed.caller, &id).await?;
     let link = people::link(&state, &signed.caller, &user).await?;
     let link = format!("{}{link}", origin::of(&headers, &state.console));
-    let page = One {
-        link: Some(link),
-        ..show_one(&state, &signed, &id).await?
-    };
-    Ok(page.show(&state))
+    let place = format!("/users/{}", user.id);
+    let once = Once::new(&signed, state.central.clock.now(), &place, &user.name, link);
+    Ok(once.go(&state.console, state.central.directory.sealer()))
 }

@@ -34,6 +34,7 @@ pub struct Param {
     pub name: String,
     /// `path` or `query`.
     pub place: String,
+    pub kind: Vec<Piece>,
     pub required: bool,
     pub what: String,
 }
@@ -85,6 +86,7 @@ fn operation(document: &Value, origin: &str, (method, path): (&str, &str), told:
     let params = params.map(|param| Param {
         name: text(param, "name"),
         place: text(param, "in"),
+        kind: shape::kind(&param["schema"]),
         required: param["required"] == true,
         what: text(param, "description"),
     });

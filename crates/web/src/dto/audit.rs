@@ -22,6 +22,9 @@ pub struct AuditView {
     pub delivery_state: Option<DeliveryState>,
     #[schema(value_type = Option<Id>)]
     pub notification_id: Option<NotificationId>,
+    /// What the notification is called, while it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// The cached call or write of a site it was about.
     #[schema(value_type = Option<Id>)]
     pub tracked_operation_id: Option<TrackedOperationId>,
@@ -53,6 +56,7 @@ impl From<AuditRow> for AuditView {
             status: row.status,
             delivery_state: DeliveryState::of_logged(row.kind, row.status, row.code.as_deref()),
             notification_id: row.notification,
+            subject: row.subject,
             tracked_operation_id: row.operation,
             execution_id: row.execution,
             parent_execution_id: row.parent_execution,

@@ -15,24 +15,18 @@ use utoipa::{
     },
 };
 
-/// A search for words looks this far back unless the request says how far.
-pub const SEARCH_RANGE: Duration = Duration::from_secs(7 * 24 * 3600);
-
 /// The filter of `GET /api/notifications`.
-pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) -> Filter {
-    let keyword = params.text("q");
+pub fn from_query(params: &mut Params, stuck_after: Duration) -> Filter {
     let filter = Filter {
         status: params.several("status"),
         channel: params.parsed("type"),
-        from: params
-            .timestamp("from")
-            .or_else(|| search_start(keyword.as_deref(), now)),
+        from: params.timestamp("from"),
         to: params.timestamp("to"),
         stuck_after: params
             .boolean("stuck")
             .filter(|stuck| *stuck)
             .map(|_| stuck_after),
-        keyword,
+        keyword: params.text("q"),
         by: TextFilters::read(|name| params.text(name)),
         ids: None,
         ended_by: None,
@@ -43,10 +37,6 @@ pub fn from_query(params: &mut Params, now: Timestamp, stuck_after: Duration) ->
         params.problem("to", "must not be before from");
     }
     filter
-}
-
-fn search_start(keyword: Option<&str>, now: Timestamp) -> Option<Timestamp> {
-    keyword.map(|_| now - SEARCH_RANGE)
 }
 
 /// The filter of `GET /api/audit`.
@@ -178,7 +168,7 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    pub fn read(mut fields: Fields, action: Action, now: Timestamp) -> Result<Self, Vec<FieldError>> {
+    pub fn read(mut fields: Fields, action: Action) -> Result<Self, Vec<FieldError>> {
         let reason = fields.text("reason");
         let dry_run = fields.boolean("dryRun").unwrap_or(false);
         let as_of = fields.timestamp("asOf");
@@ -190,8 +180,6 @@ impl Bulk {
             total: total.unwrap_or(u64::MAX),
             as_of,
         });
-        // The last days of a search are those of the count.
-        let now = as_of.map_or(now, |as_of| as_of.min(now));
         let map = fields.object("filter");
         let map = fields.require("filter", map);
         let mut inner = Fields::nested(map.unwrap_or_default(), "filter.");
@@ -200,15 +188,13 @@ impl Bulk {
         if status.is_some_and(|status| !allowed.contains(&status)) {
             inner.problem("status", why);
         }
-        let keyword = inner.text("q");
         let filter = BulkFilter {
             ended_as: status.filter(|_| action == Action::Resend).into_iter().collect(),
             channel: inner.parsed::<Channel>("type"),
-            from: inner
-                .timestamp("from")
-                .or_else(|| search_start(keyword.as_deref(), now)),
+            from: inner.timestamp("from"),
             to: inner.timestamp("to"),
-            keyword,
+            keyword: inner.text("q"),
+            id: None,
             by: TextFilters::read_bulk(|name| inner.text(name)),
             as_of: None,
         };
@@ -236,12 +222,8 @@ mod tests {
         let Value::Object(map) = body else {
             panic!("not an object")
         };
-        Bulk::read(
-            Fields::new(map),
-            Action::Retry,
-            Timestamp::from_millis(SEARCH_RANGE.as_millis() as i64),
-        )
-        .map_err(|problems| problems.into_iter().map(|p| p.field).collect())
+        Bulk::read(Fields::new(map), Action::Retry)
+            .map_err(|problems| problems.into_iter().map(|p| p.field).collect())
     }
 
     #[test]
@@ -257,11 +239,5 @@ mod tests {
         let all = read(json!({"filter": {}})).unwrap();
         assert_eq!(all.filter, BulkFilter::default());
         assert!(!all.dry_run);
-    }
-
-    #[test]
-    fn a_search_without_a_start_looks_back_seven_days_in_bulk_too() {
-        let found = read(json!({"filter": {"q": "pump"}})).unwrap().filter;
-        assert_eq!(found.from, Some(Timestamp::EPOCH));
     }
 }

@@ -1,6 +1,6 @@
 //! Retry and discard over a filter, as jobs.
 
-use crate::world::World;
+use crate::{console::visitor::encode, world::World};
 use domain::Clock;
 use serde_json::json;
 use std::time::Duration;
@@ -255,4 +255,51 @@ async fn cancel_and_resend_go_over_a_filter_of_the_states_they_are_for() {
         log["items"].as_array().unwrap().last().unwrap()["kind"],
         "NotifyResend"
     );
+}
+
+#[tokio::test]
+async fn what_a_search_by_id_shows_is_what_a_bulk_action_over_it_is_about() {
+    let mut world = World::new().await;
+    let wanted = world.parked("Pump").await;
+    // Found by its id, it is found although it is older than a search for words looks.
+    world.temp.clock.advance(Duration::from_secs(30 * 24 * 3600));
+    let other = world.parked("Tank").await;
+    for text in [
+        wanted.clone(),
+        wanted[..24].to_owned(),
+        format!("<{wanted}@waypost.example>"),
+    ] {
+        let shown = world
+            .get(&format!("/api/notifications?q={}", encode(&text)))
+            .await
+            .expect(200);
+        assert_eq!(shown["items"].as_array().unwrap().len(), 1, "{text}");
+        let body = json!({"filter": {"q": text}, "dryRun": true});
+        let counted = world.post("/api/notifications/retry", body).await.expect(200);
+        assert_eq!(counted["total"], 1, "{text}");
+    }
+    let body = json!({"filter": {"q": wanted[..24]}});
+    let job = world.post("/api/notifications/retry", body).await.expect(202);
+    assert_eq!(
+        (&job["total"], &job["filter"]["id"]),
+        (&json!(1), &json!(wanted[..24]))
+    );
+    world.central.jobs.sweep().await.unwrap();
+    assert_eq!(world.status(&wanted).await, "Pending");
+    assert_eq!(world.status(&other).await, "Parked");
+    // It was found by its id and is not what the other filters ask for: no word is looked for in its place.
+    let later = format!("/api/notifications?q={wanted}&from={}", world.temp.clock.now());
+    let none = world.get(&later).await.expect(200);
+    assert_eq!(none["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_bulk_action_over_words_looks_back_seven_days_as_the_list_does() {
+    let mut world = World::new().await;
+    world.parked("Pump").await;
+    world.temp.clock.advance(Duration::from_secs(8 * 24 * 3600));
+    world.parked("Pump").await;
+    let body = json!({"filter": {"q": "pump"}, "dryRun": true});
+    let counted = world.post("/api/notifications/retry", body).await.expect(200);
+    assert_eq!(counted["total"], 1);
 }

@@ -1,6 +1,7 @@
 //! The log of one entity over the API.
 
 use crate::world::World;
+use axum::{body::Body, http::Request};
 use serde_json::json;
 use store::directory::Role;
 
@@ -77,4 +78,69 @@ async fn the_log_of_an_entity_has_every_column_of_what_was_sent_and_of_what_was_
         (&json!("skipped"), &json!("No recipient")),
         "{schedules}"
     );
+}
+
+#[tokio::test]
+async fn a_resend_asked_for_twice_under_one_key_is_one_message() {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let kind = json!({"dedupe": "entity", "addresses": {"Email": "guest.email"}});
+    let path = "/api/event-types/booking.confirmed";
+    world.ask("PUT", path, &admin, Some(kind)).await.expect(200);
+    let template =
+        json!({"eventType": "booking.confirmed", "channel": "Email", "subject": "Booking", "body": "Hello"});
+    world.post("/api/message-templates", template).await.expect(201);
+    let event = json!({"eventType": "booking.confirmed", "entityId": "12345",
+        "payload": {"guestEmail": "asha@example.com"}});
+    world.post("/api/events", event).await.expect(202);
+    world.central.events.sweep().await.unwrap();
+    let mut made = vec![];
+    for place in [
+        "/api/bookings/12345/resend-notification",
+        "/api/entities/booking/12345/resend-notification",
+    ] {
+        for key in ["click-1", "click-1", "click-2"] {
+            let request = Request::post(place)
+                .header("authorization", format!("Bearer {admin}"))
+                .header("content-type", "application/json")
+                .header("idempotency-key", key)
+                .body(Body::from(json!({"channel": "Email"}).to_string()))
+                .unwrap();
+            let answer = world.send(request).await.expect(202);
+            assert_eq!(answer["requestId"], key);
+            made.push(answer["notifications"][0]["notificationId"].to_string());
+        }
+    }
+    let [first, again, other] = [&made[0], &made[1], &made[2]];
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+    assert_eq!(
+        made[..3],
+        made[3..],
+        "the booking is the same entity by either route"
+    );
+    let log = world
+        .get("/api/communication-logs?bookingId=12345")
+        .await
+        .expect(200);
+    assert_eq!(log["items"].as_array().unwrap().len(), 3, "{log}");
+}
+
+#[tokio::test]
+async fn a_tenant_whose_name_is_a_number_is_meant_by_its_name() {
+    let world = World::new().await;
+    let ops = world.key(Role::Ops);
+    let by = domain::Actor::system();
+    let store = &world.central.store;
+    let named = store.create_tenant("1", &by).await.unwrap();
+    assert_ne!(named.id, domain::TenantId::DEFAULT);
+    let event = json!({"eventType": "booking.confirmed", "entityId": "1", "payload": {}});
+    world.post("/api/events", event).await.expect(202);
+    let count = async |tenant: &str| {
+        let place = format!("/ops/outbox?tenantId={tenant}");
+        let page = world.ask("GET", &place, &ops, None).await.expect(200);
+        page["items"].as_array().unwrap().len()
+    };
+    assert_eq!(count("default").await, 1);
+    assert_eq!(count("1").await, 0, "the tenant of that name, not of that number");
 }

@@ -256,6 +256,13 @@ async fn the_page_for_people_lists_every_operation_and_loads_nothing_from_elsewh
             code.as_str()
         );
     }
+    for (name, kind) in [("limit", "integer"), ("stuck", "boolean")] {
+        let (_, rest) = page
+            .text
+            .split_once(&format!("<code>{name}</code></th><td>query</td><td>"))
+            .unwrap();
+        assert!(rest.starts_with(kind), "{name}: {}", &rest[..40]);
+    }
     assert!(!page.text.contains("<script"));
     for elsewhere in ["src=\"http", "href=\"http", "src=\"//", "href=\"//"] {
         assert!(!page.text.contains(elsewhere), "{elsewhere}");

@@ -9,7 +9,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
-use web::{Tls, WebState};
+use web::{Limits, Tls, WebState};
 
 struct Served {
     addr: SocketAddr,
@@ -18,11 +18,15 @@ struct Served {
 }
 
 fn start(world: &World, tls: Option<Tls>) -> Served {
+    within(world, tls, Limits::default())
+}
+
+fn within(world: &World, tls: Option<Tls>, limits: Limits) -> Served {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
     let router = web::router(WebState::new(world.central.clone()).with_stop(stop.clone()));
-    let task = tokio::spawn(web::serve(listener, tls, router, stop.clone()));
+    let task = tokio::spawn(web::serve_within(listener, tls, router, limits, stop.clone()));
     Served { addr, stop, task }
 }
 
@@ -106,6 +110,75 @@ async fn a_client_that_never_finishes_its_request_is_let_go() {
     tokio::time::pause();
     let mut rest = vec![];
     stream.read_to_end(&mut rest).await.unwrap();
+    served.stop.cancel();
+    served.task.await.unwrap().unwrap();
+}
+
+/// The server closes what it does not take, with or without a word.
+async fn is_closed(mut stream: TcpStream) -> bool {
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .ok();
+    let mut first = [0; 1];
+    matches!(stream.read(&mut first).await, Ok(0) | Err(_))
+}
+
+#[tokio::test]
+async fn the_server_takes_so_many_connections_in_all_and_from_one_address() {
+    let world = World::new().await;
+    let in_all = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let from_one = Limits {
+        per_address: 1,
+        without_share: vec![],
+        ..Limits::default()
+    };
+    for limits in [in_all, from_one] {
+        let served = within(&world, None, limits);
+        let connect = async || TcpStream::connect(served.addr).await.unwrap();
+        let mut first = connect().await;
+        first
+            .write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            .await
+            .unwrap();
+        let mut answer = [0; 12];
+        first.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        assert!(is_closed(connect().await).await);
+        drop(first);
+        testkit::until("its place to be free", async || !is_closed(connect().await).await).await;
+        served.stop.cancel();
+        served.task.await.unwrap().unwrap();
+    }
+}
+
+/// What HTTP/2 begins with, an empty frame of settings, and a ping that is answered with the same.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+const PING: &[u8] = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00abcdefgh";
+
+#[tokio::test]
+async fn a_connection_of_http_2_that_only_answers_pings_is_let_go() {
+    let world = World::new().await;
+    let limits = Limits {
+        idle: std::time::Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let served = within(&world, None, limits);
+    let mut stream = TcpStream::connect(served.addr).await.unwrap();
+    stream.write_all(PREFACE).await.unwrap();
+    let (mut read, mut write) = stream.into_split();
+    let pings = tokio::spawn(async move {
+        while write.write_all(PING).await.is_ok() {
+            tokio::task::yield_now().await
+        }
+    });
+    let mut answers = vec![];
+    let _ = read.read_to_end(&mut answers).await;
+    assert!(!answers.is_empty(), "the server speaks HTTP/2");
+    pings.await.unwrap();
     served.stop.cancel();
     served.task.await.unwrap().unwrap();
 }

@@ -105,6 +105,8 @@ impl World {
             ..Settings::named("node-1")
         };
         settings.events.sources = sources;
+        // A sweep is asked for once and has to come to its end, however busy the machine is.
+        settings.events.lookup_wait = std::time::Duration::from_secs(60);
         let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
         let other = temp
             .store

@@ -20,6 +20,8 @@ pub(in crate::dispatcher) struct Row {
     pub known: Vec<RecipientResult>,
     /// Who is left out of this attempt, because they asked not to be written to.
     pub left_out: Vec<RecipientUpdate>,
+    /// Who was marked as asked for in this attempt and then was not.
+    pub reopened: Vec<RecipientUpdate>,
     /// The way out for the one recipient of a mail.
     pub unsubscribe: Option<String>,
     /// The hold that this row was let through to see whether the lane is well again.
@@ -62,6 +64,7 @@ pub(super) fn split(claimed: Claimed, probe: Option<domain::Hold>) -> (Row, Outg
         waiting_since: claimed.waiting_since,
         known: claimed.known,
         left_out: vec![],
+        reopened: vec![],
         unsubscribe: None,
         probe,
         claim_step: claimed.trace,

@@ -3,6 +3,8 @@
 //! Always true: a lane is held before the row that showed why goes back into it; what was learned is kept and
 //! tried again for as long as the store is away, and nothing new is claimed meanwhile.
 
+#[cfg(test)]
+mod fault_tests;
 mod feedback;
 mod lane;
 mod write;

@@ -97,6 +97,35 @@ pub(super) fn marks(chunk: &[String]) -> Vec<RecipientUpdate> {
     chunk.iter().map(mark).collect()
 }
 
+/// Their turn did not come after all: they are as they were before they were marked.
+pub(super) fn reopened<'a>(row: &Row, unasked: impl IntoIterator<Item = &'a String>) -> Vec<RecipientUpdate> {
+    let open = |address: &String| {
+        let before = row.known.iter().find(|r| {
+            r.address == *address && r.generation == row.generation && r.state == RecipientState::Open
+        });
+        RecipientUpdate {
+            address: address.clone(),
+            state: RecipientState::Open,
+            provider_message_id: None,
+            cause: before.map(Cause::of_result),
+            tried: false,
+            wait: None,
+        }
+    };
+    unasked.into_iter().map(open).collect()
+}
+
+/// Who of a chunk was not asked for: after a failure of the whole far end, or with the time over, nobody else is.
+pub(super) fn without_report<'a>(outcome: &Outcome, chunk: &'a [String]) -> Vec<&'a String> {
+    match outcome {
+        Outcome::Delivered(_) | Outcome::Failed(_) => vec![],
+        Outcome::Mixed(reports) => chunk
+            .iter()
+            .filter(|address| !reports.iter().any(|report| report.address == **address))
+            .collect(),
+    }
+}
+
 /// What became of a chunk.
 pub(super) fn updates(
     row: &Row,

@@ -2,10 +2,16 @@
 
 use super::{CONFIRMED, EventWorld, secs, to_the_guest};
 use crate::world::{TENANT, somebody};
-use central::events::{ReplayRequest, Resend, ResendError};
-use domain::{Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status, event::CameTo};
+use central::{
+    Settings,
+    events::{ReplayRequest, Resend, ResendError},
+};
+use domain::{
+    Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status, event::CameTo,
+    template::MissingPlaceholder,
+};
 use store::query::Page;
-use testkit::Database;
+use testkit::{Database, TempStore};
 
 pub async fn a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template(on: Database) {
     let mut world = EventWorld::new(on).await;
@@ -194,6 +200,20 @@ pub async fn placeholders_are_filled_and_a_missing_one_is_empty(on: Database) {
         Some(reason),
         "it is seen without the log"
     );
+}
+
+pub async fn a_missing_placeholder_stays_in_the_message_where_the_configuration_keeps_it(on: Database) {
+    let temp = TempStore::open_on(on).await;
+    let keep = |settings: &mut Settings| settings.missing_placeholder = MissingPlaceholder::Keep;
+    let mut world = EventWorld::with(temp, keep).await;
+    world
+        .template(TENANT, Channel::Email, "{{bookingId}}|{{nobody}}")
+        .await;
+    let event = world.emit("default", "12345", CONFIRMED).await;
+    world.run().await;
+    assert_eq!(world.mail.received()[0].content.body, "12345|{{nobody}}");
+    let listed = world.schedule(event).await.messages.remove(0).message;
+    assert_eq!(listed.reason.as_deref(), Some("{{nobody}} has no value"));
 }
 
 pub async fn an_indian_number_reaches_the_provider_as_it_was_stored(on: Database) {

@@ -2,7 +2,9 @@
 //! the only place that names them, so none can be missing for one of them.
 
 mod acceptance;
+mod again;
 mod bulk;
+mod lookups;
 mod poison;
 mod suppressed;
 mod time;
@@ -21,6 +23,7 @@ use std::{sync::Arc, time::Duration};
 use store::{
     events::{Event, NewEvent},
     query::Page,
+    sources::EventSource,
     templates::{NewTemplate, Template},
 };
 use testkit::{Database, FarEnd, TempStore};
@@ -55,6 +58,7 @@ on_both_databases! {
         tenants_never_meet,
         a_manual_resend_is_a_message_of_its_own_and_the_original_stays,
         placeholders_are_filled_and_a_missing_one_is_empty,
+        a_missing_placeholder_stays_in_the_message_where_the_configuration_keeps_it,
         an_indian_number_reaches_the_provider_as_it_was_stored,
         the_log_of_a_booking_tells_what_was_sent_and_what_was_skipped_and_why,
         what_has_no_template_no_address_or_no_type_says_so_and_can_be_replayed,
@@ -62,16 +66,31 @@ on_both_databases! {
         required_values_that_are_not_there_fail_the_event,
         a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have,
     }
+    again::{
+        an_event_and_a_schedule_are_tried_six_times_and_then_failed,
+        a_replay_makes_nothing_for_an_entity_that_was_called_off,
+        values_that_are_required_must_be_there_when_it_is_due,
+        a_template_newer_than_the_event_is_sent_by_a_replay_only_on_request,
+        a_replay_makes_nothing_that_has_expired,
+        a_resend_finds_its_event_however_many_others_came_since,
+        everything_that_was_skipped_is_on_some_page_of_the_log,
+        an_event_of_a_source_that_is_refused_keeps_no_other_and_says_why,
+    }
     bulk::{
         a_replay_of_many_events_is_about_those_that_were_counted,
         a_replay_of_many_schedules_sends_round_what_had_failed_when_it_was_counted,
         a_replay_that_was_stopped_goes_no_further,
+    }
+    lookups::{
+        an_event_whose_first_lookup_finds_no_row_is_failed_as_missing_data,
+        a_save_warns_of_names_that_neither_the_newest_event_nor_its_lookup_has,
     }
     poison::{
         a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody,
         a_value_is_text_whatever_it_says,
         an_entity_without_a_name_or_with_one_too_long_fails_in_words,
         a_colon_in_an_entitys_id_never_meets_another_entity,
+        a_time_that_no_database_holds_keeps_nobody,
     }
     suppressed::{
         who_asked_not_to_be_written_to_is_written_to_only_where_it_is_critical,
@@ -127,13 +146,26 @@ pub fn to_the_guest() -> EventType {
 impl EventWorld {
     /// A tenant with a provider for mail, SMS and WhatsApp, and the type `booking.confirmed`.
     pub async fn new(on: Database) -> Self {
-        let temp = TempStore::open_on(on).await;
+        Self::with(TempStore::open_on(on).await, |_| {}).await
+    }
+
+    pub async fn with_sources(on: Database, sources: Vec<Arc<EventSource>>) -> Self {
+        Self::with(TempStore::open_on(on).await, |settings| {
+            settings.events.sources = sources;
+            // A sweep is asked for once and has to come to its end, however busy the machine is.
+            settings.events.lookup_wait = secs(60);
+        })
+        .await
+    }
+
+    pub async fn with(temp: TempStore, change: impl FnOnce(&mut Settings)) -> Self {
         let mail = FarEnd::new("test-mail", Channel::Email);
         let sms = FarEnd::new("test-sms", Channel::Sms);
         let whatsapp = FarEnd::new("test-whatsapp", Channel::WhatsApp);
         let registry = Registry::new(vec![mail.kind(), sms.kind(), whatsapp.kind()]).unwrap();
         let clock: Arc<dyn Clock> = temp.clock.clone();
-        let settings = Settings::named("node-1");
+        let mut settings = Settings::named("node-1");
+        change(&mut settings);
         let central = Central::new(temp.store.clone(), registry, Sealer::ephemeral(), clock, settings);
         let dispatcher = central.dispatcher();
         let world = Self {

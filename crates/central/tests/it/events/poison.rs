@@ -1,8 +1,11 @@
 //! Payloads that nobody meant: no crash, no injection, a row that a person can find and understand.
 
-use super::{EventWorld, new_event};
+use super::{EventWorld, new_event, to_the_guest};
 use crate::world::TENANT;
-use domain::{Channel, EventStatus, Status};
+use domain::{
+    Channel, EventStatus, ScheduleStatus, Status, Timestamp,
+    schedule::{DateMeaning, Late, ScheduleRule},
+};
 use testkit::Database;
 
 pub async fn a_payload_that_cannot_be_used_is_a_row_that_says_why_and_keeps_nobody(on: Database) {
@@ -85,5 +88,46 @@ pub async fn a_colon_in_an_entitys_id_never_meets_another_entity(on: Database) {
     assert_eq!(world.mail.received().len(), 3);
     for entity in ["a", "a:b"] {
         assert_eq!(world.log(TENANT, entity).await[0].status, Status::Delivered);
+    }
+}
+
+pub async fn a_time_that_no_database_holds_keeps_nobody(on: Database) {
+    let mut world = EventWorld::new(on).await;
+    world.template(TENANT, Channel::Email, "Hello").await;
+    let mut dated = to_the_guest();
+    dated.schedule = Some(ScheduleRule {
+        from: "at".into(),
+        r#as: DateMeaning::Instant,
+        offset: None,
+        at: None,
+        zone: None,
+        late: Late::Send,
+        grace: std::time::Duration::from_secs(600),
+    });
+    world.event_type(TENANT, "booking.dated", &dated).await;
+    let payload = r#"{"guestEmail":"g@example.com","at":"-009998-01-02T00:00:00Z"}"#;
+    let (mut never, mut long_ago) = (vec![], vec![]);
+    for n in 0..4 {
+        let entity = format!("never-{n}");
+        let mut event = new_event("default", "booking.confirmed", &entity, payload);
+        // What `infinity` is read as, and nanoseconds since 1970 taken as milliseconds.
+        event.due_at = Some(Timestamp::from_millis(
+            [i64::MAX, 1_767_225_600_000_000_000][n % 2],
+        ));
+        never.push(event.id);
+        world.temp.store.emit(vec![event]).await.unwrap();
+        let entity = format!("long-ago-{n}");
+        long_ago.push(world.emit_as("default", "booking.dated", &entity, payload).await);
+    }
+    let fine = world.emit("default", "fine", payload).await;
+    world.run().await;
+    assert_eq!(world.schedule_status(fine).await.0, ScheduleStatus::Completed);
+    for event in long_ago {
+        assert_eq!(world.event_status(event).await.0, EventStatus::Published);
+    }
+    for event in never {
+        let view = world.schedule(event).await;
+        assert_eq!(view.status, ScheduleStatus::Pending);
+        assert_eq!(view.schedule.due_at.to_string(), "9999-12-30T00:00:00.000Z");
     }
 }

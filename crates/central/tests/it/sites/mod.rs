@@ -9,7 +9,7 @@ mod parked;
 mod presence;
 
 use crate::world::{TENANT, World, somebody};
-use central::sites::Presence;
+use central::sites::{Presence, SiteService};
 use domain::{AuditKind, Clock, Jitter, SiteId};
 use link::{
     LinkClient, LinkState, Options, Uplink,
@@ -124,7 +124,10 @@ fn everything() -> Page {
 }
 
 async fn serve(world: &World, network: &Network, stop: &CancellationToken) {
-    let service = &world.central.sites;
+    serve_node(&world.central.sites, network, stop).await;
+}
+
+async fn serve_node(service: &SiteService, network: &Network, stop: &CancellationToken) {
     service.begin().await.unwrap();
     let identity = Identity {
         node: "node-1".into(),

@@ -1,6 +1,6 @@
 //! The two machines of a site's pair: a place each, and one lease between them.
 
-use super::{Linked, north, options};
+use super::{Linked, north, options, serve_node};
 use crate::world::TENANT;
 use central::sites::ParkedAction;
 use domain::{
@@ -8,11 +8,14 @@ use domain::{
     pair::{LeaseAnswer, LeaseAsk, NotGiven, Wanted},
 };
 use link::{
-    BulkDone, BulkStep, LinkClient, LinkState, Options, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
-    ParkedPage, SiteCommands, SiteReport, Uplink, WitnessClient,
+    Ack, BulkDone, BulkStep, LinkClient, LinkState, Options, ParkedActed, ParkedAnswer, ParkedCount,
+    ParkedFilter, ParkedPage, SiteCommands, SiteReport, StandbyClient, Uplink, WitnessClient,
 };
 use std::{sync::Arc, time::Duration};
-use testkit::{eventually, site::ASite};
+use testkit::{
+    Network, eventually,
+    site::{ASite, a_forward},
+};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -104,6 +107,43 @@ async fn a_machine_without_the_lease_says_so_and_the_other_one_is_asked() {
 }
 
 #[tokio::test]
+async fn a_machine_without_the_lease_says_so_and_the_other_one_is_asked_at_another_node() {
+    let linked = Linked::new().await;
+    linked.leaves().await;
+    let clock: Arc<dyn domain::Clock> = linked.world.temp.clock.clone();
+    let second = central::Central::new(
+        linked.world.temp.store.clone(),
+        delivery::Registry::new(vec![]).unwrap(),
+        central::secrets::Sealer::ephemeral(),
+        clock,
+        central::Settings::named("node-2"),
+    );
+    let network = Network::default();
+    serve_node(&second.sites, &network, &CancellationToken::new()).await;
+    let there = Options {
+        dial: Arc::new(network.clone()),
+        ..machine(&linked, "n2", 5)
+    };
+    let _later = connect(there, Arc::new(NoHolder)).await;
+    let holder = Arc::new(ASite::default());
+    let _holder = connect(machine(&linked, "n1", 4), holder.clone()).await;
+    let first = linked.world.central.sites.clone();
+    tokio::spawn(async move {
+        loop {
+            first.answer_relays().await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let by = Actor::new("user:anna");
+    let acted = second
+        .sites
+        .act_on_parked(TENANT, &north(), "p1", ParkedAction::Retry, &by)
+        .await;
+    assert_eq!(acted.unwrap(), ParkedActed::Done);
+    assert_eq!(times_asked(&holder), 1);
+}
+
+#[tokio::test]
 async fn central_gives_the_lease_of_a_site_to_one_machine_that_has_its_key() {
     let linked = Linked::new().await;
     let ask = |node: u128| LeaseAsk {
@@ -145,4 +185,38 @@ async fn central_gives_the_lease_of_a_site_to_one_machine_that_has_its_key() {
         }
     );
     assert!(refused, "{taken:?}");
+}
+
+#[tokio::test]
+async fn what_a_standby_hands_over_beside_the_link_is_stored_once_in_the_sites_name() {
+    let linked = Linked::new().await;
+    let of = |key: &str| StandbyClient::new(options(&linked.world, &linked.network, "north", key));
+    // More than a stranger may say at once, and more than one frame holds.
+    let batch: Vec<_> = (0..600)
+        .map(|_| {
+            let mut item = a_forward();
+            item.content.body = "x".repeat(3_000);
+            item
+        })
+        .collect();
+    let stranger = of("wps_of_nobody").submit(batch.clone()).await.unwrap_err();
+    assert!(
+        stranger.contains("the key is not that of site north"),
+        "{stranger}"
+    );
+    let standby = of(&linked.key);
+    assert_eq!(
+        standby.submit(batch.clone()).await.unwrap(),
+        vec![Ack::Accepted; 600]
+    );
+    let stored = linked.world.get(batch[599].id).await.submission;
+    assert_eq!(
+        (stored.submitted_by.as_str(), stored.provenance.site.as_deref()),
+        ("site:north", Some("north"))
+    );
+    // The active machine has them by now, and forwards them over the link, which is still its own.
+    assert_eq!(
+        linked.link.submit(batch).await.unwrap(),
+        vec![Ack::Duplicate; 600]
+    );
 }

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::rules::Rules;
-use domain::pair::{Follower, Giver, LeaseAnswer, LeaseAsk, Rank, Wanted, witness};
+use domain::pair::{Follower, Giver, LeaseAnswer, LeaseAsk, NoPromise, Rank, Wanted, witness};
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,6 +38,7 @@ pub(super) struct Ask {
     seen: Vec<Rank>,
     holds: bool,
     wants: Wants,
+    caught_up: bool,
     stale: bool,
     /// The other machine's file, as the asker knows it while it asks.
     met: u128,
@@ -101,6 +102,7 @@ impl World {
             seen: machine.seen.clone(),
             holds: machine.leases.held().is_some(),
             wants,
+            caught_up: machine.active || machine.caught_up,
             stale: machine.stale,
             met: machine.met,
         };
@@ -114,12 +116,18 @@ impl World {
                 let own = Follower {
                     follows: !standby.active && !standby.seen.is_empty(),
                     rank: standby.rank(),
-                    caught_up: true,
+                    caught_up: standby.caught_up && !standby.lags,
                     confirmed: !(rules.confirmed && standby.joined),
                 };
                 match standby.leases.promise(rank, rules.terms().lease, own) {
                     Ok(_) => self.says(Message::Promised { to: from, number }),
-                    Err(_) => self.gives_up(from, number),
+                    Err(why) => {
+                        if why == NoPromise::Behind {
+                            standby.refused = true;
+                            standby.caught_up &= !rules.marks_lag;
+                        }
+                        self.gives_up(from, number)
+                    }
                 }
             }
             Message::Promised { to, number } => {
@@ -158,6 +166,7 @@ impl World {
             (machine.active, machine.followed) = (true, false);
             machine.stale |= stale;
             machine.joined &= machine.stale;
+            (machine.caught_up, machine.lags, machine.refused) = (true, false, false);
         }
         if machine.leases.granted(number, rules.terms().lease) {
             (machine.joined, machine.vouches) = (machine.joined && machine.stale, Some(ask.met));
@@ -173,7 +182,7 @@ impl World {
             seen: ask.seen.clone(),
             lease: rules.terms().lease,
             holds: ask.holds,
-            caught_up: !ask.stale,
+            caught_up: ask.caught_up && !ask.stale,
             // The same while its file is where it was: whoever was answered is in another turn.
             question: match rules.same_question {
                 true => Uuid::from_u128(1_000 * machine.id + 100 * u128::from(ask.rank.0) + 2),

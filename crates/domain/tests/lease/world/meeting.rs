@@ -30,6 +30,7 @@ impl World {
         let unseen: Vec<_> = new.collect();
         machine.seen.splice(0..0, unseen);
         (machine.stale, machine.followed) = (machine.stale && !learns, true);
+        machine.lacks &= !learns;
         let (seen, stale, vouches) = (machine.seen.clone(), machine.stale, machine.vouches);
         let loser = &mut self.machines[1 - winner];
         if loser.active {
@@ -37,6 +38,7 @@ impl World {
         }
         loser.joined &= vouches != Some(loser.id);
         (loser.stale, loser.seen) = (stale, seen);
+        loser.catches_up();
         self.machines != before
     }
 
@@ -51,7 +53,11 @@ impl World {
             (false, false) => usize::from(b.rank() > a.rank()),
         };
         let (old, new) = (&self.machines[1 - to], &self.machines[to]);
-        if (old.active && old.seen != new.seen) || new.seen.is_empty() || (rules.confirmed && new.joined) {
+        if (old.active && old.seen != new.seen)
+            || new.seen.is_empty()
+            || (rules.confirmed && new.joined)
+            || new.lags
+        {
             return false;
         }
         self.left.handovers -= 1;

@@ -18,8 +18,8 @@ use domain::{
     site::Category,
 };
 use image::{Bound, statements};
-use rusqlite::{OptionalExtension, params, params_from_iter};
-use std::sync::Arc;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use std::{borrow::Cow, cmp::Ordering as Cmp, sync::Arc};
 use uuid::Uuid;
 
 /// A message's columns that are the same wherever it is: those of `salvage_row`, by their place among those of
@@ -145,18 +145,42 @@ fn cell(value: &Value) -> Cell {
 
 fn put_all(s: &mut WriteSession<'_>, shared: &Arc<Shared>, rows: &[(Table, Row)]) -> Result<()> {
     for (table, row) in rows {
-        let of = statements(*table);
-        let Some(key) = row.first().filter(|_| row.len() == of.columns) else {
-            let words = format!("a row of {table:?} has {} columns", row.len());
-            return Err(Error::corrupt("the copy", words));
+        let Some(key) = row.first() else {
+            return Err(Error::corrupt("the copy", format!("a row of {table:?} is empty")));
         };
         weigh(s, shared, *table, key, -1)?;
-        s.conn
-            .prepare_cached(of.put)?
-            .execute(params_from_iter(row.iter().map(Bound)))?;
+        put_row(s.conn, *table, row)?;
         weigh(s, shared, *table, key, 1)?;
     }
     Ok(())
+}
+
+/// Puts a row in, also one of a machine whose schema is older: columns are only ever added, at the end.
+pub(super) fn put_row(conn: &Connection, table: Table, row: &Row) -> Result<()> {
+    let of = statements(table);
+    let put = match row.len().cmp(&of.columns) {
+        Cmp::Equal => Some(Cow::Borrowed(of.put)),
+        Cmp::Less => put_first(of.put, row.len()).map(Cow::Owned),
+        Cmp::Greater => None,
+    };
+    let put = put.ok_or_else(|| {
+        let words = format!("a row of {table:?} has {} columns", row.len());
+        Error::corrupt("the copy", words)
+    })?;
+    conn.prepare_cached(&put)?
+        .execute(params_from_iter(row.iter().map(Bound)))?;
+    Ok(())
+}
+
+/// The statement for the first so many of its columns: the others get what the schema says where nothing is said. None for no column.
+fn put_first(put: &str, columns: usize) -> Option<String> {
+    let (into, rest) = put.split_once('(')?;
+    let (names, rest) = rest.split_once(')')?;
+    let (values, places) = rest.split_once('(')?;
+    let places = places.trim_end().strip_suffix(')')?;
+    let first = |list: &str| list.split(',').take(columns).collect::<Vec<_>>().join(",");
+    let short = format!("{into}({}){values}({})", first(names), first(places));
+    (columns > 0).then_some(short)
 }
 
 /// Counts the row with this key into the gauge, or out of it, as it is now.

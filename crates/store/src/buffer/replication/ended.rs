@@ -1,13 +1,19 @@
-//! Taking in what became of calls and writes at a machine that was active as well.
+//! Taking in what became of calls and writes at a machine that was active as well, and what central has not heard of them.
 
-use super::{apply::weigh, image::Bound};
+use super::{
+    apply::{put_row, weigh},
+    image::Bound,
+};
 use crate::{
     Result,
-    buffer::{Buffer, Shared, replication::image::statements, sql},
-    sqlite::writer::WriteSession,
+    buffer::{Buffer, Shared, sql},
+    sqlite::{rows as columns, writer::WriteSession},
 };
-use domain::pair::{Table, Value, change::Row};
-use rusqlite::{OptionalExtension, params_from_iter};
+use domain::{
+    pair::{Table, Value, change::Row},
+    site::Telemetry,
+};
+use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 
 /// Where a row of `image_tracking` says what became of it, and the words for those that have ended.
@@ -19,9 +25,18 @@ pub fn has_ended(row: &Row) -> bool {
     matches!(row.get(STATUS), Some(Value::Text(status)) if ENDED.contains(&status.as_slice()))
 }
 
+/// Where a row of `image_telemetry` has the news, and when central heard it.
+const NEWS: usize = 1;
+const HEARD_AT: usize = 2;
+
+/// Whether a row of news says that central has not heard it.
+pub fn is_unheard(row: &Row) -> bool {
+    row.get(HEARD_AT) == Some(&Value::Null)
+}
+
 impl Buffer {
-    /// Takes in how calls and writes ended elsewhere that wait here: they are not made again. How many those were. One whose
-    /// attempt is under way here, or that is not known, is left alone, so doing it twice does nothing.
+    /// Takes in how calls and writes ended elsewhere that wait here or are parked, or that are not known here: they are not made again.
+    /// How many those were. One whose attempt is under way here, or whose end is known, is left alone, so doing it twice does nothing.
     pub async fn take_ended(&self, rows: Vec<Row>) -> Result<u64> {
         self.write(rows.len(), move |s, shared| {
             let mut taken = 0;
@@ -32,11 +47,43 @@ impl Buffer {
         })
         .await
     }
+
+    /// Takes in news for central that another machine could not tell; how much. Central knows a repeat by its id.
+    pub async fn take_news(&self, rows: Vec<Row>) -> Result<u64> {
+        let bodies: Vec<String> = rows
+            .iter()
+            .filter(|row| is_unheard(row))
+            .filter_map(news)
+            .collect();
+        if bodies.is_empty() {
+            return Ok(0);
+        }
+        self.write(bodies.len(), move |s, shared| {
+            let mut insert = s.conn.prepare_cached(sql::telemetry_insert)?;
+            for body in &bodies {
+                insert.execute([body])?;
+            }
+            drop(insert);
+            let shared = shared.clone();
+            s.after_commit(move || shared.wake.ring_telemetry());
+            Ok(bodies.len() as u64)
+        })
+        .await
+    }
+}
+
+/// What is no news is not told to anybody.
+fn news(row: &Row) -> Option<String> {
+    let Some(Value::Text(body)) = row.get(NEWS) else {
+        return None;
+    };
+    let body = String::from_utf8(body.clone()).ok()?;
+    columns::from_json::<Telemetry>("telemetry", &body).ok()?;
+    Some(body)
 }
 
 fn take(s: &mut WriteSession<'_>, shared: &Arc<Shared>, row: &Row) -> Result<bool> {
-    let of = statements(Table::Tracking);
-    let Some(id) = row.first().filter(|_| row.len() == of.columns) else {
+    let Some(id) = row.first() else {
         return Ok(false);
     };
     let waits: Option<i64> = s
@@ -44,15 +91,19 @@ fn take(s: &mut WriteSession<'_>, shared: &Arc<Shared>, row: &Row) -> Result<boo
         .prepare_cached(sql::waits_by_id)?
         .query_row([Bound(id)], |row| row.get(0))
         .optional()?;
-    let Some(seq) = waits.map(Value::Integer) else {
+    if let Some(seq) = waits.map(Value::Integer) {
+        weigh(s, shared, Table::Messages, &seq, -1)?;
+        s.conn
+            .prepare_cached(sql::take_out_message)?
+            .execute([Bound(&seq)])?;
+    } else if is_known(s.conn, id)? {
         return Ok(false);
-    };
-    weigh(s, shared, Table::Messages, &seq, -1)?;
-    s.conn
-        .prepare_cached(sql::take_out_message)?
-        .execute([Bound(&seq)])?;
-    s.conn
-        .prepare_cached(of.put)?
-        .execute(params_from_iter(row.iter().map(Bound)))?;
+    }
+    put_row(s.conn, Table::Tracking, row)?;
     Ok(true)
+}
+
+fn is_known(conn: &Connection, id: &Value) -> Result<bool> {
+    let mut known = conn.prepare_cached(sql::known_anywhere)?;
+    Ok(known.query_row([Bound(id)], |row| row.get(0))?)
 }

@@ -12,7 +12,7 @@ use rusqlite::{
 use std::collections::HashSet;
 
 /// The version of the file's schema whose columns these are. A newer machine takes the rows of an older one, never the
-/// other way round.
+/// other way round: a row that has fewer columns lacks the last ones, so a new column goes to the end of its image.
 pub const SCHEMA: u32 = 5;
 
 /// Rows of one part of a whole copy.

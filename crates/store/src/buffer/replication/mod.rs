@@ -12,7 +12,7 @@ mod log;
 mod swap;
 mod turn;
 
-pub use ended::has_ended;
+pub use ended::{has_ended, is_unheard};
 pub use image::SCHEMA;
 pub use log::LOG_LIMIT;
 pub use swap::{own_file, put_in_place, remove_own_file, side_file};
@@ -27,13 +27,18 @@ use domain::{
     pair::{Role, Standing},
 };
 use rusqlite::{Connection, OptionalExtension};
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, AtomicI64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
 };
 
 /// Where this file stands in its pair.
 const STANDING: &str = "pair";
+/// The longest lease that this machine gave or asked for and that may still run, in milliseconds.
+const LONGEST_LEASE: &str = "longest_lease_ms";
 /// Changes up to here are not in the log.
 const FLOOR: &str = "log_floor";
 
@@ -81,6 +86,26 @@ impl Buffer {
         self.shared.replication.standing()
     }
 
+    /// The longest lease that this machine may have given or asked for, as it was last written down; none where it never was.
+    pub async fn longest_lease(&self) -> Result<Duration> {
+        let kept = self.read(|conn| kept(conn, LONGEST_LEASE)).await?;
+        // What cannot be read is taken for the longest there is by whoever asks.
+        let ms = kept.map_or(0, |text| text.parse().unwrap_or(u64::MAX));
+        Ok(Duration::from_millis(ms))
+    }
+
+    /// Writes that down, before any such lease is given or asked for.
+    pub async fn set_longest_lease(&self, lease: Duration) -> Result<()> {
+        let ms = lease.as_millis().to_string();
+        self.write_as_either(1, move |s, _| {
+            s.conn
+                .prepare_cached(sql::meta_set)?
+                .execute([LONGEST_LEASE, &ms])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Runs a command that a standby may run as well: those of this folder.
     async fn write_as_either<T: Send + 'static>(
         &self,
@@ -90,6 +115,22 @@ impl Buffer {
         let shared = self.shared.clone();
         self.writer.write(weight, move |s| work(s, &shared)).await
     }
+}
+
+/// Rows of this file had to be set aside. A copy is not whole any more, whatever its place says: the next look makes a whole one.
+pub(super) fn copy_lacks_rows(conn: &Connection) -> Result<()> {
+    let Some(standing) = standing_of(conn)?.filter(|standing| standing.role == Role::Standby) else {
+        return Ok(());
+    };
+    let lacking = Standing {
+        caught_up: false,
+        // Before every log.
+        position: -1,
+        ..standing
+    };
+    conn.prepare_cached(sql::meta_set)?
+        .execute([STANDING, &columns::json(&lacking)])?;
+    Ok(())
 }
 
 /// What whoever wants to change a copy is told.

@@ -81,12 +81,12 @@ impl Buffer {
     }
 
     /// Becomes the active one, with a turn above every counter that is `known`. With `sole` a person has said that no other
-    /// machine runs. When this returns, it is so after a crash as well.
+    /// machine runs; one that is active and stale begins a turn by that as well. When this returns, it is so after a crash as well.
     pub async fn promote(&self, known: u64, sole: bool) -> Result<Standing> {
         self.write_as_either(1, move |s, shared| {
             let before = standing(s.conn)?;
             let sole = sole || (before.sole && before.role == Role::Active);
-            let stale = before.stale && !sole;
+            let (was_stale, stale) = (before.stale, before.stale && !sole);
             let before = Standing {
                 stale,
                 sole,
@@ -94,6 +94,11 @@ impl Buffer {
                 ..before
             };
             match before.role {
+                // From here on it attempts what the other may have attempted: whoever meets it later must see that as a turn.
+                Role::Active if was_stale && !stale => {
+                    let position = log::head(s.conn)?;
+                    begin_turn(s, shared, Standing { position, ..before }, Given::Above(known))
+                }
                 Role::Active => {
                     write(s, shared, before.clone())?;
                     Ok(before)

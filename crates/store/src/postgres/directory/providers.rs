@@ -47,7 +47,9 @@ pub(super) async fn put(
     let (lane, lane_at) = lane(&tx, new.tenant, new.id.as_str(), new.channel).await?;
     let version = Provider::next_version(old.as_ref(), lane_at);
     write(&tx, new, version, lane).await?;
-    tx.exec(sql::lane_configured, &[&lane.0, &version]).await?;
+    let otherwise = new.asks_otherwise(old.as_ref());
+    tx.exec(sql::lane_configured, &[&db.now(), &lane.0, &version, &otherwise])
+        .await?;
     if !new.enabled {
         let disabled = HoldReason::Disabled.as_str();
         tx.exec(
@@ -145,8 +147,11 @@ pub(super) async fn delete(
         return Err(Error::Conflict(format!("notifications wait for provider {id}")).into());
     }
     tx.exec(sql::provider_delete, &[&tenant.0, &id.as_str()]).await?;
-    tx.exec(sql::lane_configured, &[&old.lane.0, &(old.version + 1)])
-        .await?;
+    tx.exec(
+        sql::lane_configured,
+        &[&db.now(), &old.lane.0, &(old.version + 1), &true],
+    )
+    .await?;
     tx.exec(outbox::sql::hold_end, &[&old.lane.0]).await?;
     log(
         db,

@@ -3,7 +3,7 @@
 use super::{rows, sql};
 use crate::{
     Result,
-    events::{Emitted, EventPlace, EventsDue, NewEvent, SettleEvent, kept_error},
+    events::{Emitted, EventPlace, EventsDue, NewEvent, READ_BYTES, SettleEvent, kept_error},
     postgres::{
         failed::Failed,
         rows::time,
@@ -55,18 +55,26 @@ pub(super) async fn due(db: &Db, after: Option<EventPlace>, limit: u32) -> Resul
     let at = at.filter(|at| *at > rows::BEGINNING).map(At);
     let seq = after.map_or(i64::MIN, |place| place.seq);
     let found = session
-        .rows(sql::due_events, &[&db.now(), &at, &seq, &i64::from(limit)])
+        .rows(
+            sql::due_events,
+            &[&db.now(), &at, &seq, &i64::from(limit), &(READ_BYTES as i64)],
+        )
         .await?;
     let Some(first) = found.first() else {
         return Err(Failed::Server("the store did not tell the time".into()));
     };
-    let due = found
+    let due: Vec<_> = found
         .iter()
-        .filter(|row| row.get::<_, Option<i64>>("seq").is_some());
+        .filter(|row| row.get::<_, Option<i64>>("seq").is_some())
+        .collect();
+    let there_are = first.get::<_, Option<i64>>("found").unwrap_or(0);
+    let spent = due.iter().filter(|row| row.get("is_spent"));
     Ok(EventsDue {
         now: time(first, "now"),
         directory_version: first.get("directory_version"),
-        rows: due.map(rows::event).collect::<Result<_>>()?,
+        more: there_are >= i64::from(limit) || there_are > due.len() as i64,
+        spent: spent.map(|row| row.get("seq")).collect(),
+        rows: due.into_iter().map(rows::event).collect::<Result<_>>()?,
     })
 }
 

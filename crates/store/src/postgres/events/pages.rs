@@ -140,6 +140,7 @@ pub(super) async fn schedules(
         }
         None => (sql::schedules_of_tenant, sql::schedules_walked),
     };
+    params.push(&filter.event_type);
     let session = db.general().await?;
     let found = session.rows(statement, &params).await?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);

@@ -183,8 +183,8 @@ async fn find_refused(db: &Db, work: &mut Work, reason: String) -> Result<(), Fa
     }
     match found {
         true => Ok(()),
-        // Not a notification: what is written of the schedule itself.
-        false => Err(Failed::Server(reason.into())),
+        // Not a notification: what is written of the schedule itself, which is the event's own trouble.
+        false => Err(Failed::Data(reason)),
     }
 }
 

@@ -3,17 +3,17 @@
 use super::emit::event_id;
 use crate::{
     Result,
-    events::{Event, Schedule},
+    events::{Event, Schedule, sound_due},
     postgres::{
         rows::{json_text, parsed, time, time_opt},
-        types::small,
+        types::{MINUS_INFINITY, small},
     },
 };
 use domain::{TenantId, Timestamp};
 use tokio_postgres::Row;
 
 /// What `-infinity` is read as: whoever wrote the row did not say when.
-pub(super) const BEGINNING: Timestamp = Timestamp::from_millis(i64::MIN / 1000);
+pub(super) const BEGINNING: Timestamp = MINUS_INFINITY;
 
 pub(super) fn event(row: &Row) -> Result<Event> {
     Ok(Event {
@@ -28,10 +28,10 @@ pub(super) fn event(row: &Row) -> Result<Event> {
         payload: row.get("payload"),
         schema_version: row.get("schema_version"),
         correlation_id: row.get("correlation_id"),
-        due_at: time_opt(row, "due_at"),
+        due_at: time_opt(row, "due_at").map(sound_due),
         source: row.get("source"),
         status: parsed("outbox_messages", row.get("status"))?,
-        next_attempt_at: time(row, "next_attempt_at").max(BEGINNING),
+        next_attempt_at: time(row, "next_attempt_at"),
         attempts: small(row.get("attempts")),
         last_error: row.get("last_error"),
         created_at: time(row, "created_at"),

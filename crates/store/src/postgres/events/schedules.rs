@@ -6,11 +6,12 @@ use crate::{
     audit::Entry,
     events::{
         CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, SettleSchedule, as_ingested,
-        kept_error,
+        extended, kept_error,
     },
     outbox::{Ingested, NewNotification},
     postgres::{
         audit,
+        commit_retry::CommitRetry,
         failed::Failed,
         outbox::{ingest_columns::Item, ingest_write},
         rows::{parsed, to_json},
@@ -64,30 +65,34 @@ pub(super) async fn settle(db: &Db, batch: &[SettleSchedule]) -> Result<(), Fail
         NextLook::After(wait) => Some(millis(*wait)),
         NextLook::Never | NextLook::At(_) => None,
     };
-    let session = db.general().await?;
-    session
-        .exec(
-            sql::settle_schedule,
-            &[
-                &db.now(),
-                &batch.iter().map(|one| one.seq).collect::<Vec<_>>(),
-                &batch.iter().map(|one| one.token.0).collect::<Vec<_>>(),
-                &columns.iter().map(|to| to.status.as_str()).collect::<Vec<_>>(),
-                &columns.iter().map(|to| to.due_at.map(At)).collect::<Vec<_>>(),
-                &columns
-                    .iter()
-                    .map(|to| look_at(&to.next_look))
-                    .collect::<Vec<_>>(),
-                &columns
-                    .iter()
-                    .map(|to| look_after(&to.next_look))
-                    .collect::<Vec<_>>(),
-                &columns.iter().map(|to| to.counted).collect::<Vec<_>>(),
-                &columns.iter().map(|to| to.error.as_deref()).collect::<Vec<_>>(),
-            ],
-        )
-        .await?;
-    Ok(())
+    let seqs: Vec<_> = batch.iter().map(|one| one.seq).collect();
+    let tokens: Vec<_> = batch.iter().map(|one| one.token.0).collect();
+    let statuses: Vec<_> = columns.iter().map(|to| to.status.as_str()).collect();
+    let due: Vec<_> = columns.iter().map(|to| to.due_at.map(At)).collect();
+    let looks: Vec<_> = columns.iter().map(|to| look_at(&to.next_look)).collect();
+    let waits: Vec<_> = columns.iter().map(|to| look_after(&to.next_look)).collect();
+    let counted: Vec<_> = columns.iter().map(|to| to.counted).collect();
+    let errors: Vec<_> = columns.iter().map(|to| to.error.as_deref()).collect();
+    // Publishing takes claims away at the same time, and the two may meet. Sent twice, the second finds no claim.
+    let mut retry = CommitRetry::new("settle schedules");
+    loop {
+        let session = db.general().await?;
+        let params: crate::postgres::session::Params<'_> = &[
+            &db.now(),
+            &seqs,
+            &tokens,
+            &statuses,
+            &due,
+            &looks,
+            &waits,
+            &counted,
+            &errors,
+        ];
+        match session.exec(sql::settle_schedule, params).await {
+            Ok(_) => return Ok(()),
+            Err(failed) => retry.after(failed).await?,
+        }
+    }
 }
 
 pub(super) async fn cancel(db: &Db, cancel: &CancelSchedules) -> Result<Vec<NotificationId>, Failed> {
@@ -165,7 +170,8 @@ pub(super) async fn extend(
 ) -> Result<Option<Vec<Ingested>>, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let Some(row) = tx.opt(sql::schedule, &[&tenant.0, &id.0]).await? else {
+    // Two replays wait for each other, so that the second adds to what the first has made.
+    let Some(row) = tx.opt(sql::lock_schedule, &[&tenant.0, &id.0]).await? else {
         return Ok(None);
     };
     let schedule = rows::schedule(&row)?;
@@ -173,7 +179,7 @@ pub(super) async fn extend(
     let items: Vec<_> = items.iter().collect();
     let found = ingest_write::ingest_in(db, &tx, &items).await?;
     let answers: Vec<_> = items.iter().map(|item| found.answer(item)).collect();
-    let messages = to_json(&as_ingested(messages, &answers))?;
+    let messages = to_json(&extended(schedule.messages, as_ingested(messages, &answers)))?;
     if tx.exec(sql::extend_schedule, &[&schedule.seq, &messages]).await? == 0 {
         return Err(Error::Conflict("the schedule was never published".into()).into());
     }

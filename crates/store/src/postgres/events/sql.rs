@@ -21,6 +21,7 @@ statements!(
     extend_schedule,
     grant_emit,
     insert_schedule,
+    lock_schedule,
     notify_emits,
     overtaken,
     own_reader,

@@ -39,6 +39,7 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
         return Ok(false);
     };
     let (now, reason, by) = (db.now(), ask.reason.as_str(), ask.held_by());
+    let asked = ask.probe_asked();
     let next_probe = ask.probe_after.map(millis);
     let mut params: Vec<&(dyn ToSql + Sync)> =
         vec![&now, &ask.lane.0, &reason, &ask.detail, &next_probe, &ask.code];
@@ -50,6 +51,7 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
             audit::insert(db, &tx, [lane.held_entry(ask)]).await?;
         }
         Holding::ProbeFailed => {
+            params.push(&asked);
             tx.exec(sql::hold_probe_failed, &params).await?;
         }
     }

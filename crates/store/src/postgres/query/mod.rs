@@ -8,13 +8,20 @@ pub(super) mod sql;
 use crate::{
     Queries, Result,
     outbox::Lane,
-    postgres::{self, PgStore, audit, rows, session::Session, types::count},
+    postgres::{
+        self, PgStore, audit, rows,
+        session::{Params, Session},
+        types::{At, count},
+    },
     query::{
-        AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND, Standing,
+        AttemptMade, AuditFilter, AuditPage, AuditRow, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
+        Notification, Page, SCAN_BOUND, Standing,
     },
 };
 use async_trait::async_trait;
-use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis};
+use domain::{
+    LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis, lane_report::LAST_ATTEMPTS,
+};
 
 #[async_trait]
 impl Queries for PgStore {
@@ -61,6 +68,36 @@ impl Queries for PgStore {
             .rows(sql::lanes_of, &[&tenant.0, &i64::from(SCAN_BOUND)])
             .await?;
         found.iter().map(lane).collect()
+    }
+
+    async fn last_attempts(
+        &self,
+        tenant: TenantId,
+        providers: &[String],
+        since: Timestamp,
+    ) -> Result<Vec<AttemptMade>> {
+        let session = self.db.general().await?;
+        let (since, each) = (At(since), LAST_ATTEMPTS as i64);
+        let logged: Params<'_> = &[&tenant.0, &providers, &since, &each];
+        let mut all = vec![];
+        for row in session.rows(sql::last_logged_attempts, logged).await? {
+            all.push(AttemptMade {
+                provider: row.get("provider"),
+                at: rows::time(&row, "at"),
+                code: row.get("code"),
+                provider_code: row.get("provider_code"),
+            });
+        }
+        let delivered: Params<'_> = &[&tenant.0, &since, &i64::from(DELIVERIES_LOOKED_AT)];
+        for row in session.rows(sql::last_deliveries, delivered).await? {
+            all.push(AttemptMade {
+                provider: row.get::<_, Option<String>>("provider").unwrap_or_default(),
+                at: rows::time(&row, "at"),
+                code: None,
+                provider_code: None,
+            });
+        }
+        Ok(AttemptMade::newest(all))
     }
 
     async fn now(&self) -> Result<Timestamp> {

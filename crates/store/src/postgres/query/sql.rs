@@ -12,6 +12,8 @@ statements!(
     kpi_waiting_all,
     kpi_waiting_by_site,
     lanes_of,
+    last_deliveries,
+    last_logged_attempts,
     list_by_entity,
     list_by_execution,
     list_by_id,

@@ -13,9 +13,9 @@ use crate::{
         session::{Db, Session, Tx},
         types::At,
     },
-    receipts::{Done, DoneAs, Found, Kept, Plan, RowPlan, SentMessage, Then, plan},
+    receipts::{Done, DoneAs, Found, Kept, Plan, RowPlan, SenderLane, SentMessage, Then, ToldHold, plan},
 };
-use domain::{NotificationId, ProviderId, RecipientResult, Seq, TenantId, Timestamp, receipt::Place};
+use domain::{LaneId, NotificationId, ProviderId, RecipientResult, Seq, TenantId, Timestamp, receipt::Place};
 
 /// None: it stays for later, or somebody else works on it.
 pub(super) async fn one(db: &Db, kept: &Kept, keep_orphans: bool) -> Result<Option<Done>> {
@@ -65,8 +65,35 @@ async fn worked_on(
     Ok(match plan.then {
         Then::Later if !kept.is_too_old(now) => None,
         Then::Later => Some(kept.done(DoneAs::Orphaned)),
-        Then::Done(what) => Some(kept.done_with(&found, &sent, &plan, what)),
+        Then::Done(what) => {
+            let hold = hold(tx, kept, &found, &sent, what).await?;
+            Some(kept.done_with(&found, &sent, &plan, what, hold))
+        }
     })
+}
+
+/// The hold that follows for the lane that sent it.
+async fn hold(
+    tx: &Tx<'_>,
+    kept: &Kept,
+    found: &Found,
+    sent: &SentMessage,
+    what: DoneAs,
+) -> Result<Option<ToldHold>, Failed> {
+    let Some(sender) = kept.may_hold(found, sent, what) else {
+        return Ok(None);
+    };
+    let lane = tx
+        .opt(sql::receipt_lane, &[&found.lane.0, &sender.provider])
+        .await?;
+    Ok(lane.and_then(|row| {
+        let lane = SenderLane {
+            lane: LaneId(row.get("lane_id")),
+            config_version: row.get("config_version"),
+            configured_at: rows::time_opt(&row, "configured_at"),
+        };
+        kept.hold(sender, lane)
+    }))
 }
 
 /// The message of ours that it is about, by what we gave the far end to repeat, or else by its own id.
@@ -128,7 +155,9 @@ async fn read(db: &Db, tx: &Tx<'_>, seq: Seq) -> Result<Option<Found>, Failed> {
         id: NotificationId(row.get("id")),
         tenant: TenantId(row.get("tenant")),
         site: row.get("site"),
+        lane: LaneId(row.get("lane")),
         provider: row.get::<_, Option<&str>>("provider").map(ProviderId::new),
+        last_attempt_at: rows::time_opt(&row, "last_attempt_at"),
         place,
         generation: row.get("generation"),
         overall: receipt.map(|text| rows::parsed("outcome", text)).transpose()?,

@@ -6,6 +6,7 @@ statements!(
     receipt_ended,
     receipt_found,
     receipt_keep,
+    receipt_lane,
     receipt_later,
     receipt_message,
     receipt_notification,

@@ -53,7 +53,11 @@ pub(super) fn put(
         version,
         lane.0,
     ])?;
-    configure(s, lane, version, new.enabled, actor)?;
+    let otherwise = new.asks_otherwise(old.as_ref());
+    configured(s, lane, version, otherwise)?;
+    if !new.enabled {
+        switch_off(s, lane, actor)?;
+    }
     let told = difference::of_provider(old.as_ref().map(|old| &old.provider), new);
     changed(
         s,
@@ -68,21 +72,26 @@ pub(super) fn put(
 }
 
 /// The lane's rows are from now on sent with these settings.
-fn configure(s: &WriteSession<'_>, lane: LaneId, version: i64, enabled: bool, actor: &Actor) -> Result<()> {
-    s.conn
-        .prepare_cached(sql::lane_configured)?
-        .execute(params![lane.0, version])?;
-    if !enabled {
-        s.conn.prepare_cached(outbox::sql::hold_set)?.execute(params![
-            lane.0,
-            HoldReason::Disabled.as_str(),
-            None::<String>,
-            s.now.as_millis(),
-            None::<i64>,
-            None::<String>,
-            actor.as_str(),
-        ])?;
-    }
+fn configured(s: &WriteSession<'_>, lane: LaneId, version: i64, otherwise: bool) -> Result<()> {
+    s.conn.prepare_cached(sql::lane_configured)?.execute(params![
+        lane.0,
+        version,
+        s.now.as_millis(),
+        otherwise
+    ])?;
+    Ok(())
+}
+
+fn switch_off(s: &WriteSession<'_>, lane: LaneId, actor: &Actor) -> Result<()> {
+    s.conn.prepare_cached(outbox::sql::hold_set)?.execute(params![
+        lane.0,
+        HoldReason::Disabled.as_str(),
+        None::<String>,
+        s.now.as_millis(),
+        None::<i64>,
+        None::<String>,
+        actor.as_str(),
+    ])?;
     Ok(())
 }
 
@@ -101,9 +110,7 @@ pub(super) fn delete(
     s.conn
         .prepare_cached(sql::provider_delete)?
         .execute(params![tenant.0, id.as_str()])?;
-    s.conn
-        .prepare_cached(sql::lane_configured)?
-        .execute(params![old.lane.0, old.version + 1])?;
+    configured(s, old.lane, old.version + 1, true)?;
     s.conn
         .prepare_cached(outbox::sql::hold_end)?
         .execute([old.lane.0])?;

@@ -11,7 +11,7 @@ use crate::{
     Error, Events, Result,
     events::{
         CancelSchedules, DueSchedule, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow,
-        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, Schedule,
+        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, READ_BYTES, Schedule,
         ScheduleFilter, SchedulePage, SettleEvent, SettleSchedule, StuckEvents, kept_error,
     },
     outbox::{Ingested, NewNotification},
@@ -46,10 +46,23 @@ impl Events for SqliteStore {
         self.read(move |conn| {
             let (at, seq) = after.map_or((i64::MIN, i64::MIN), |a| (a.next_attempt_at.as_millis(), a.seq));
             let params = params![now.as_millis(), at, seq, limit];
+            let (mut rows, mut bytes) = (vec![], 0);
+            let mut statement = conn.prepare_cached(sql::due_events)?;
+            let mut found = statement.query(params)?;
+            while bytes < READ_BYTES
+                && let Some(row) = found.next()?
+            {
+                let event = rows::event(row)?;
+                bytes += event.payload.len();
+                rows.push(event);
+            }
             Ok(EventsDue {
                 now,
                 directory_version: directory::version(conn)?,
-                rows: all(conn, sql::due_events, params, rows::event)?,
+                more: rows.len() >= limit as usize || bytes >= READ_BYTES,
+                // Nobody but nodes writes here, and they ask what is spent as they do.
+                spent: vec![],
+                rows,
             })
         })
         .await

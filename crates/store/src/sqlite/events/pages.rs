@@ -106,11 +106,12 @@ pub(super) fn schedules(
     let bound = SCAN_BOUND;
     let mut found: Vec<(i64, _)> = match &filter.entity {
         Some((kind, entity)) => {
-            let params = params![tenant.0, start, status, bound, limit + 1, kind, entity];
+            let of_type = &filter.event_type;
+            let params = params![tenant.0, start, status, bound, limit + 1, kind, entity, of_type];
             all(conn, sql::schedules_of_entity, params, placed)?
         }
         None => {
-            let params = params![tenant.0, start, status, bound, limit + 1];
+            let params = params![tenant.0, start, status, bound, limit + 1, filter.event_type];
             all(conn, sql::schedules_of_tenant, params, placed)?
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::{
     Result,
-    events::{Event, Schedule},
+    events::{Event, Schedule, sound_due},
     sqlite::rows::{from_json, optional_time, parse, time},
 };
 use domain::{EventId, TenantId};
@@ -22,7 +22,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<Event> {
         payload: row.get("payload")?,
         schema_version: row.get("schema_version")?,
         correlation_id: row.get("correlation_id")?,
-        due_at: optional_time(row, "due_at")?,
+        due_at: optional_time(row, "due_at")?.map(sound_due),
         source: row.get("source")?,
         status: parse("outbox_messages", &row.get::<_, String>("status")?)?,
         next_attempt_at: time(row, "next_attempt_at")?,

@@ -6,7 +6,7 @@ use crate::{
     audit::Entry,
     events::{
         CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, PublishSchedule, Schedule,
-        SettleSchedule, as_ingested, kept_error,
+        SettleSchedule, as_ingested, extended, kept_error,
     },
     outbox::{Ingested, NewNotification},
     sqlite::{
@@ -191,7 +191,7 @@ impl Extension {
             return Ok(None);
         };
         let answers = ingest::ingest(s, &self.notifications)?;
-        let messages = as_ingested(self.messages.clone(), &answers);
+        let messages = extended(schedule.messages, as_ingested(self.messages.clone(), &answers));
         let params = params![schedule.seq, json(&messages)];
         if s.conn.prepare_cached(sql::extend_schedule)?.execute(params)? == 0 {
             return Err(Error::Conflict("the schedule was never published".into()));

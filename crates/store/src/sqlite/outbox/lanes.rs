@@ -98,7 +98,14 @@ pub(super) fn hold(s: &WriteSession<'_>, ask: &HoldLane) -> Result<bool> {
         }
         Holding::ProbeFailed => {
             let mut failed = s.conn.prepare_cached(sql::hold_probe_failed)?;
-            failed.execute(params![id, reason, detail, next_probe, ask.code])?;
+            failed.execute(params![
+                id,
+                reason,
+                detail,
+                next_probe,
+                ask.code,
+                ask.probe_asked()
+            ])?;
         }
     }
     Ok(true)

@@ -9,7 +9,8 @@ use crate::{
     Queries, Result,
     outbox::Lane,
     query::{
-        AuditFilter, AuditPage, AuditRow, Filter, KpiAsk, Listed, Notification, Page, SCAN_BOUND, Standing,
+        AttemptMade, AuditFilter, AuditPage, AuditRow, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
+        Notification, Page, SCAN_BOUND, Standing,
     },
     sqlite::{
         SqliteStore, audit,
@@ -17,7 +18,9 @@ use crate::{
     },
 };
 use async_trait::async_trait;
-use domain::{LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis};
+use domain::{
+    LaneId, NotificationId, TenantId, Timestamp, Transcript, kpi::Kpis, lane_report::LAST_ATTEMPTS,
+};
 use rusqlite::params;
 
 #[async_trait]
@@ -81,6 +84,40 @@ impl Queries for SqliteStore {
                     waiting: rows::count(row, "waiting")?,
                 })
             })
+        })
+        .await
+    }
+
+    async fn last_attempts(
+        &self,
+        tenant: TenantId,
+        providers: &[String],
+        since: Timestamp,
+    ) -> Result<Vec<AttemptMade>> {
+        let providers = providers.to_vec();
+        let (tenant, since, each) = (tenant.0, since.as_millis(), LAST_ATTEMPTS as i64);
+        self.read(move |conn| {
+            let delivered = params![tenant, since, DELIVERIES_LOOKED_AT];
+            let mut all = all(conn, sql::last_deliveries, delivered, |row| {
+                Ok(AttemptMade {
+                    provider: row.get::<_, Option<String>>("provider")?.unwrap_or_default(),
+                    at: rows::time(row, "at")?,
+                    code: None,
+                    provider_code: None,
+                })
+            })?;
+            for provider in providers {
+                let logged = params![tenant, provider, since, each];
+                all.extend(rows::all(conn, sql::last_logged_attempts, logged, |row| {
+                    Ok(AttemptMade {
+                        provider: provider.clone(),
+                        at: rows::time(row, "at")?,
+                        code: row.get("code")?,
+                        provider_code: row.get("provider_code")?,
+                    })
+                })?);
+            }
+            Ok(AttemptMade::newest(all))
         })
         .await
     }

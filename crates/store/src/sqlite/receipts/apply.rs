@@ -4,7 +4,9 @@ use super::{done, later, sql};
 use crate::{
     Error, Result,
     audit::Entry,
-    receipts::{Done, DoneAs, Found, Kept, LogPlan, Plan, RowPlan, SentMessage, Then, plan},
+    receipts::{
+        Done, DoneAs, Found, Kept, LogPlan, Plan, RowPlan, SenderLane, SentMessage, Then, ToldHold, plan,
+    },
     sqlite::{
         audit,
         outbox::{
@@ -17,7 +19,9 @@ use crate::{
         writer::WriteSession,
     },
 };
-use domain::{NotificationId, ProviderId, RecipientResult, Seq, Status, TenantId, receipt::Place};
+use domain::{
+    LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status, TenantId, Timestamp, receipt::Place,
+};
 use rusqlite::{OptionalExtension, params};
 use uuid::Uuid;
 
@@ -51,9 +55,35 @@ pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, keep_orphans: bool) -> 
         }
         Then::Done(what) => {
             done(s, kept.id)?;
-            Ok(Some(kept.done_with(&found, &sent, &plan, what)))
+            let hold = hold(s, kept, &found, &sent, what)?;
+            Ok(Some(kept.done_with(&found, &sent, &plan, what, hold)))
         }
     }
+}
+
+/// The hold that follows for the lane that sent it.
+fn hold(
+    s: &WriteSession<'_>,
+    kept: &Kept,
+    found: &Found,
+    sent: &SentMessage,
+    what: DoneAs,
+) -> Result<Option<ToldHold>> {
+    let Some(sender) = kept.may_hold(found, sent, what) else {
+        return Ok(None);
+    };
+    let lane = s
+        .conn
+        .prepare_cached(sql::receipt_lane)?
+        .query_row(params![found.lane.0, sender.provider], |row| {
+            Ok(SenderLane {
+                lane: LaneId(row.get(0)?),
+                config_version: row.get(1)?,
+                configured_at: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis),
+            })
+        })
+        .optional()?;
+    Ok(lane.and_then(|lane| kept.hold(sender, lane)))
 }
 
 /// The message of ours that it is about, by what we gave the far end to repeat, or else by its own id.
@@ -109,7 +139,11 @@ fn found(s: &WriteSession<'_>, seq: Seq) -> Result<Option<Found>> {
         id: NotificationId(Uuid::from_bytes(row.get("id")?)),
         tenant: TenantId(row.get("tenant")?),
         site: text("site")?,
+        lane: LaneId(row.get("lane")?),
         provider: text("provider")?.map(ProviderId::new),
+        last_attempt_at: row
+            .get::<_, Option<i64>>("last_attempt_at")?
+            .map(Timestamp::from_millis),
         place,
         generation: row.get("generation")?,
         overall: receipt.transpose()?,

@@ -5,6 +5,7 @@ statements!(
     receipt_done,
     receipt_found,
     receipt_keep,
+    receipt_lane,
     receipt_later,
     receipt_message,
     receipt_notification,

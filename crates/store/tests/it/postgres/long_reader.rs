@@ -78,10 +78,11 @@ impl World {
     /// As the loop does that the look wakes.
     async fn compacted(&self) {
         assert!(self.look().await.compact, "it is worth it");
-        while self.t.store.compact_queue().await.is_err() {
-            // Somebody had the lock.
-            tokio::task::yield_now().await;
-        }
+        // Somebody may have the lock.
+        testkit::until("the queue to be compacted", async || {
+            self.t.store.compact_queue().await.is_ok()
+        })
+        .await;
         let size = self.number("pg_relation_size('due')").await;
         assert!(size < 1 << 20, "{size}");
         assert!(!self.look().await.compact, "not again");

@@ -76,6 +76,70 @@ async fn an_event_emitted_twice_under_one_id_is_one_and_fails_nobody() {
 }
 
 #[tokio::test]
+async fn an_id_that_was_purged_stays_spent_for_who_writes_the_outbox_themselves() {
+    let (_, _, store, producer) = world().await;
+    let id = "0197c0de-0000-7000-8000-000000000001";
+    producer
+        .batch_execute(&format!(
+            "insert into spent_events values ('default', '{id}', now())"
+        ))
+        .await
+        .unwrap();
+    let emit =
+        |tenant: &str| format!("select emit_event('{tenant}', null, 'a', '1', '{{}}', event_id => '{id}')");
+    producer.batch_execute(&emit("default")).await.unwrap();
+    assert!(store.due_events(None, 10).await.unwrap().rows.is_empty());
+    producer.batch_execute(&emit("other")).await.unwrap();
+    let plain = format!("insert into outbox_messages (event_id, event_type) values ('{id}', 'a')");
+    producer.batch_execute(&plain).await.unwrap();
+    let due = store.due_events(None, 10).await.unwrap();
+    assert_eq!((due.rows.len(), due.spent), (2, vec![due.rows[1].seq]));
+    assert_eq!(due.rows[1].tenant_name, "default");
+}
+
+#[tokio::test]
+async fn times_at_the_ends_of_the_calendar_are_read_as_times_that_can_be_written_again() {
+    let (_, _, store, producer) = world().await;
+    for at in ["infinity", "-infinity", "294276-12-31", "4713-01-01 BC"] {
+        let insert = format!("insert into outbox_messages (entity_id, due_at) values ('{at}', '{at}')");
+        producer.batch_execute(&insert).await.unwrap();
+    }
+    let due = store.due_events(None, 10).await.unwrap().rows;
+    let read: Vec<_> = due
+        .iter()
+        .map(|event| event.due_at.unwrap().to_string())
+        .collect();
+    let (first, last) = ("1970-01-01T00:00:00.000Z", "9999-12-30T00:00:00.000Z");
+    assert_eq!(read, [last, first, last, first]);
+}
+
+#[tokio::test]
+async fn what_the_database_refuses_of_an_event_is_told_from_a_database_in_trouble() {
+    let (_, clock, store, producer) = world().await;
+    producer.batch_execute(EMIT).await.unwrap();
+    let event = store.due_events(None, 10).await.unwrap().rows.remove(0);
+    let schedule = store::events::NewSchedule {
+        tenant: domain::TenantId::DEFAULT,
+        event: event.id,
+        event_type: event.event_type.clone(),
+        entity_type: "booking".into(),
+        entity_id: event.entity_id.clone(),
+        status: domain::ScheduleStatus::Cancelled,
+        due_at: clock.now(),
+        next_look_at: None,
+        last_error: Some("nul\0".into()),
+        messages: vec![],
+    };
+    let publish = store::events::PublishEvent {
+        seq: event.seq,
+        schedule,
+        notifications: vec![],
+    };
+    let refused = store.publish_events(vec![publish]).await.unwrap_err();
+    assert!(matches!(refused, store::Error::Refused(_)), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_role_emits_only_for_the_tenants_granted_to_it() {
     let (schema, _, store, owner) = world().await;
     let role = format!("app_{}", schema.name());
@@ -89,6 +153,8 @@ async fn a_role_emits_only_for_the_tenants_granted_to_it() {
         .unwrap();
     application.batch_execute(EMIT).await.unwrap();
     application.batch_execute(INSERT).await.unwrap();
+    let named = "select emit_event('default', null, 'a', '1', '{}', event_id => gen_random_uuid())";
+    application.batch_execute(named).await.unwrap();
     let other = EMIT.replace("'default'", "'other'");
     assert!(application.batch_execute(&other).await.is_err());
     assert!(
@@ -109,7 +175,7 @@ async fn a_role_emits_only_for_the_tenants_granted_to_it() {
             .await
             .is_err()
     );
-    assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 2);
+    assert_eq!(store.due_events(None, 10).await.unwrap().rows.len(), 3);
 }
 
 #[tokio::test]

@@ -176,6 +176,7 @@ pub async fn the_schedules_of_an_entity_with_a_long_history_are_paged_to_the_end
         let filter = ScheduleFilter {
             entity: Some(("booking".into(), "7".into())),
             status,
+            event_type: Some("booking.confirmed".into()),
         };
         let page = Page { limit: 10, after };
         t.store.schedules(TENANT, &filter, page).await.unwrap()
@@ -190,6 +191,20 @@ pub async fn the_schedules_of_an_entity_with_a_long_history_are_paged_to_the_end
     assert_eq!(seqs, wanted, "in the order in which the events came");
     let older = page(None, newest.next).await;
     assert_eq!(older.rows[0].event, rows[many - 11].id);
+    let of_no_type = ScheduleFilter {
+        entity: Some(("booking".into(), "7".into())),
+        event_type: Some("booking.cancelled".into()),
+        ..ScheduleFilter::default()
+    };
+    let page = Page {
+        limit: 10,
+        after: None,
+    };
+    let none = t.store.schedules(TENANT, &of_no_type, page).await.unwrap();
+    assert!(
+        none.rows.is_empty() && none.next.is_some(),
+        "there may be older ones"
+    );
 }
 
 pub async fn stuck_events_are_those_of_the_tenant_that_had_failed_by_then(t: &TestStore) {

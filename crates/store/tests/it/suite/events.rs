@@ -55,7 +55,7 @@ pub fn schedule(t: &TestStore, event: &Event, status: ScheduleStatus, wait: Dura
     }
 }
 
-fn message(new: &NewNotification) -> ScheduledMessage {
+pub fn message(new: &NewNotification) -> ScheduledMessage {
     ScheduledMessage {
         template: "t1".into(),
         template_name: "default".into(),
@@ -345,7 +345,7 @@ pub async fn waiting(t: &TestStore, entity: &str, wait: Duration) -> Event {
     row
 }
 
-async fn claim(t: &TestStore) -> Vec<store::events::DueSchedule> {
+pub async fn claim(t: &TestStore) -> Vec<store::events::DueSchedule> {
     let token = LeaseToken(7);
     t.store.claim_schedules(token, MINUTE, 10).await.unwrap()
 }

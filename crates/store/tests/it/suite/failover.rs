@@ -292,6 +292,21 @@ pub async fn what_names_its_provider_or_is_for_later_stays(t: &TestStore) {
     assert_eq!(movable(t, first).await.len(), 1);
 }
 
+pub async fn what_waits_for_its_hours_stays_until_then(t: &TestStore) {
+    let (first, second) = (t.lane("first").await, t.lane("second").await);
+    switch(t, true).await;
+    let id = t.send(first).await;
+    let before = movable(t, first).await;
+    t.record(postpone(&t.claim_one(first).await, HOUR)).await;
+    t.store.hold_lane(hold(first, HoldReason::Billing)).await.unwrap();
+    assert!(movable(t, first).await.is_empty());
+    let looked_before = before.iter().map(|row| moving(row, second)).collect();
+    assert_eq!(t.store.move_rows(first, looked_before).await.unwrap(), []);
+    assert_eq!(t.get(id).await.next_attempt_at, Some(t.clock.now() + HOUR));
+    t.clock.advance(HOUR);
+    assert_eq!(move_all(t, first, second).await, [id]);
+}
+
 pub async fn a_long_queue_is_looked_through_in_bounded_steps(t: &TestStore) {
     let (first, _) = failing(t).await;
     let named: Vec<_> = (0..EXAMINED_ROWS)

@@ -3,7 +3,8 @@
 use crate::harness::*;
 use domain::{Actor, AuditKind, Clock, HoldReason, LaneId};
 use store::{
-    outbox::{HoldLane, LaneWaiting, Owned},
+    directory::Provider,
+    outbox::{AttemptAudit, AttemptRecord, HoldLane, LaneWaiting, Owned},
     query::{AuditFilter, Page},
 };
 
@@ -43,6 +44,28 @@ pub async fn a_paused_lane_gives_nothing_until_the_pause_is_over(t: &TestStore) 
     assert_eq!(t.claim(lane, 1).await, []);
     assert_eq!(waiting(t, lane).await.not_before, Some(t.clock.now() + MINUTE));
     t.clock.advance(MINUTE);
+    t.claim_one(lane).await;
+}
+
+pub async fn a_pause_ends_with_the_settings_that_it_was_asked_of(t: &TestStore) {
+    let mut provider = t.provider(TENANT, "mail").await;
+    let lane = provider.lane;
+    t.send(lane).await;
+    t.store.pause_lane(lane, HOUR).await.unwrap();
+    let put = async |provider: &Provider| {
+        let version = Some(provider.version);
+        let put = t.store.put_provider(&provider.provider, version, &admin()).await;
+        put.unwrap()
+    };
+    provider.provider.name = "Mail, once more".into();
+    provider.provider.order += 1;
+    let mut provider = put(&provider).await;
+    assert_eq!(t.claim(lane, 1).await, [], "the far end is asked as before");
+    provider
+        .provider
+        .secrets
+        .insert("password".into(), "another".into());
+    put(&provider).await;
     t.claim_one(lane).await;
 }
 
@@ -262,4 +285,51 @@ pub async fn trying_a_held_lane_makes_its_probe_due_and_ends_no_hold_of_a_person
         .unwrap();
     let refused = t.store.try_lane(other, &admin()).await.unwrap_err();
     assert!(matches!(refused, store::Error::Conflict(_)), "{refused}");
+}
+
+pub async fn a_busy_provider_hides_no_failing_one(t: &TestStore) {
+    let (busy, failing) = (t.lane("mail").await, t.lane("hook").await);
+    let since = t.clock.now();
+    let of_hook = |record: AttemptRecord, code: Option<&str>| AttemptRecord {
+        attempt: record.attempt.map(|attempt| AttemptAudit {
+            target: "hook".into(),
+            code: code.map(str::to_owned),
+            ..attempt
+        }),
+        ..record
+    };
+    t.send(failing).await;
+    let first = t.claim_one(failing).await;
+    t.record(of_hook(delivered(&first), None)).await;
+    t.clock.advance(SECOND);
+    t.send_many(failing, 6).await;
+    for claimed in t.claim(failing, 6).await {
+        t.record(of_hook(retry(&claimed, HOUR), Some("HTTP_503"))).await;
+        t.clock.advance(SECOND);
+    }
+    t.send_many(busy, 220).await;
+    for claimed in t.claim(busy, 220).await {
+        t.record(delivered(&claimed)).await;
+    }
+    let both = ["hook".to_owned(), "mail".to_owned()];
+    let codes = async |since| {
+        let made = t.store.last_attempts(TENANT, &both, since).await.unwrap();
+        let of = |provider: &str| -> Vec<_> {
+            let of_it = made.iter().filter(|one| one.provider == provider);
+            of_it.map(|one| one.code.clone()).collect()
+        };
+        (of("hook"), of("mail"))
+    };
+    let failed = Some("HTTP_503".to_owned());
+    assert_eq!(codes(since).await, (vec![failed.clone(); 5], vec![None; 5]));
+    let none = t.store.last_attempts(TENANT, &both, t.clock.now() + SECOND).await;
+    assert_eq!(none.unwrap(), [], "what was before says nothing");
+    // Two that were delivered since come first.
+    t.clock.advance(SECOND);
+    t.send_many(failing, 2).await;
+    for claimed in t.claim(failing, 2).await {
+        t.record(of_hook(delivered(&claimed), None)).await;
+    }
+    let mixed = vec![None, None, failed.clone(), failed.clone(), failed];
+    assert_eq!(codes(since).await.0, mixed);
 }

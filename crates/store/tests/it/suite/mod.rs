@@ -5,6 +5,7 @@ pub mod claim;
 pub mod concurrency;
 pub mod directory;
 pub mod event_pages;
+pub mod event_races;
 pub mod events;
 pub mod expiry;
 pub mod failover;

@@ -55,6 +55,22 @@ pub async fn a_probe_of_an_empty_lane_takes_nothing(t: &TestStore) {
     );
 }
 
+pub async fn a_probe_that_asked_nobody_does_not_count_and_leaves_its_place(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.send_many(lane, 2).await;
+    t.store.hold_lane(hold(lane, HoldReason::Auth)).await.unwrap();
+    t.clock.advance(MINUTE);
+    assert_eq!(probe(t, lane).await.rows.len(), 1);
+    let at_once = store::outbox::HoldLane {
+        probe_after: Some(std::time::Duration::ZERO),
+        ..hold(lane, HoldReason::Auth)
+    };
+    assert!(t.store.hold_lane(at_once).await.unwrap());
+    let held = hold_of(t, lane).await.unwrap();
+    assert_eq!((held.probes, held.next_probe), (0, Some(t.clock.now())));
+    assert_eq!(probe(t, lane).await.rows.len(), 1);
+}
+
 pub async fn a_failed_probe_counts_and_moves_the_next(t: &TestStore) {
     let lane = t.lane("mail").await;
     t.send(lane).await;

@@ -269,3 +269,33 @@ pub async fn an_event_goes_after_its_notifications_and_its_id_stays_spent(t: &Te
     );
     assert!(t.store.emit(vec![new]).await.unwrap()[0].duplicate);
 }
+
+pub async fn events_that_failed_or_were_deferred_go_after_their_time(t: &TestStore) {
+    use store::events::{EventEnd, SettleEvent};
+    let ends = [
+        EventEnd::Failed,
+        EventEnd::Deferred,
+        EventEnd::Wait(365 * DAY),
+        EventEnd::Retry(365 * DAY),
+    ];
+    let new: Vec<_> = ends.iter().map(|_| super::events::event("1")).collect();
+    t.store.emit(new.clone()).await.unwrap();
+    let rows = t.store.due_events(None, 10).await.unwrap().rows;
+    let settle = rows.iter().zip(ends).map(|(row, to)| SettleEvent {
+        seq: row.seq,
+        to,
+        error: "no".into(),
+    });
+    t.store.settle_events(settle.collect()).await.unwrap();
+    t.clock.advance(DAY);
+    assert_eq!(purge(t, &KEEP, 10).await.events, 0, "not before it is over");
+    t.clock.advance(HOUR);
+    assert_eq!(purge(t, &KEEP, 10).await.events, 2);
+    let mut left = vec![];
+    for event in &new {
+        left.push(t.store.event(TENANT, event.id).await.unwrap().is_some());
+    }
+    assert_eq!(left, [false, false, true, true], "what is pending stays");
+    let again = t.store.emit(new).await.unwrap();
+    assert!(again.iter().all(|one| one.duplicate), "their ids stay spent");
+}

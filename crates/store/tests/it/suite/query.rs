@@ -402,6 +402,32 @@ pub async fn what_was_parked_later_is_not_among_what_had_ended_by_then(t: &TestS
     assert_eq!(ids(t, filter()).await, [early]);
 }
 
+pub async fn what_was_sent_round_again_later_is_not_among_what_waited_by_then(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    let parked = t.parked(lane).await;
+    let earlier = t.parked(lane).await;
+    t.store
+        .requeue(TENANT, &[(earlier, lane)], &admin())
+        .await
+        .unwrap();
+    let scheduled = t
+        .accept(lane, saying(mail(), |c| c.send_at = Some(t.clock.now() + MINUTE)))
+        .await;
+    let counted_at = t.clock.now();
+    let filter = || Filter {
+        status: vec![Status::Pending, Status::Retrying],
+        ended_by: Some(counted_at),
+        ..Filter::default()
+    };
+    assert_eq!(ids(t, filter()).await, [scheduled, earlier]);
+    t.clock.advance(SECOND);
+    t.store
+        .requeue(TENANT, &[(parked, lane)], &admin())
+        .await
+        .unwrap();
+    assert_eq!(ids(t, filter()).await, [scheduled, earlier]);
+}
+
 pub async fn words_are_found_in_any_order_in_subject_address_and_providers_id(t: &TestStore) {
     let lane = t.lane("mail").await;
     let sent = saying(mail(), |c| {
@@ -418,7 +444,14 @@ pub async fn words_are_found_in_any_order_in_subject_address_and_providers_id(t:
         keyword: Some(words.into()),
         ..Filter::default()
     };
-    for words in ["empty pump", "ANN@example.com", "ann@ 7"] {
+    // "remote-1" is what the far end called it.
+    for words in [
+        "empty pump",
+        "ANN@example.com",
+        "ann@ 7",
+        "Remote-1",
+        "remote-1 pump",
+    ] {
         assert_eq!(ids(t, asked(words)).await, [id], "{words}");
     }
     assert_eq!(ids(t, asked("pump is")).await, [other, id]);

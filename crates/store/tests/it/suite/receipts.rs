@@ -9,10 +9,11 @@ use domain::{
     settle::RecipientUpdate,
 };
 use store::{
+    failover::RowMove,
     maintenance::Retention,
     outbox::{AttemptRecord, Claimed, SentTo},
     query::{Filter, Page},
-    receipts::{Done, DoneAs, Proof, ProviderCallback, ReceiptsFrom, ReceiptsWaiting},
+    receipts::{Done, DoneAs, Proof, ProviderCallback, ReceiptsFrom, ReceiptsWaiting, ToldHold},
 };
 
 const ANN: &str = "+919876543210";
@@ -554,8 +555,82 @@ pub async fn a_failure_of_the_lane_is_told_once(t: &TestStore) {
     };
     let done = told(t, lane, vec![unpaid.clone(), unpaid]).await;
     let holds: Vec<_> = done.iter().map(|done| done.hold.clone()).collect();
-    let expected = (HoldReason::Billing, Some("unknown handset".to_owned()));
+    let expected = ToldHold {
+        lane,
+        config_version: 1,
+        reason: HoldReason::Billing,
+        detail: Some("unknown handset".to_owned()),
+    };
     assert_eq!(holds, [Some(expected), None]);
+}
+
+fn unpaid(id: NotificationId, recipient: &str) -> Receipt {
+    Receipt {
+        hold: Some(HoldReason::Billing),
+        ..about(id, 0, recipient, Failed)
+    }
+}
+
+async fn holds(t: &TestStore, called: LaneId, receipt: Receipt) -> Vec<LaneId> {
+    let done = told(t, called, vec![receipt]).await;
+    done.into_iter()
+        .filter_map(|done| Some(done.hold?.lane))
+        .collect()
+}
+
+pub async fn a_failure_of_the_lane_is_of_the_one_that_sent_the_message_whoever_was_called(t: &TestStore) {
+    let (first, second) = (t.lane("first").await, t.lane("second").await);
+    let id = to_ann(t, first).await;
+    assert_eq!(holds(t, second, unpaid(id, ANN)).await, [first]);
+    // Ann has it from the first, Bob, after it had gone on, from the second.
+    let both = sms(t, first, &[ANN, BOB]).await;
+    let claimed = t.claim_one(first).await;
+    let mut record = wait(&claimed);
+    record.attempt.as_mut().unwrap().target = "first".into();
+    record.recipients = vec![
+        update(ANN, RecipientState::Accepted),
+        update(BOB, RecipientState::Open),
+    ];
+    t.record(record).await;
+    let channel = Channel::Email;
+    t.store
+        .put_failover(TENANT, channel, true, &admin())
+        .await
+        .unwrap();
+    t.store.hold_lane(hold(first, HoldReason::Auth)).await.unwrap();
+    let row = t.store.movable_rows(first, None).await.unwrap().rows.remove(0);
+    let moved = RowMove {
+        seq: row.place.seq,
+        generation: row.generation,
+        to: second,
+    };
+    assert_eq!(t.store.move_rows(first, vec![moved]).await.unwrap().len(), 1);
+    let claimed = t.claim_one(second).await;
+    let mut record = delivered(&claimed);
+    record.attempt.as_mut().unwrap().target = "second".into();
+    record.recipients = vec![update(BOB, RecipientState::Accepted)];
+    t.record(record).await;
+    assert_eq!(holds(t, first, unpaid(both, BOB)).await, [second]);
+    assert_eq!(holds(t, second, unpaid(both, ANN)).await, [first]);
+}
+
+pub async fn a_failure_of_the_lane_is_none_of_settings_that_are_newer_than_the_message(t: &TestStore) {
+    let provider = t.provider(TENANT, "sms").await;
+    let lane = provider.lane;
+    let id = to_ann(t, lane).await;
+    t.clock.advance(SECOND);
+    t.store
+        .put_provider(&provider.provider, Some(provider.version), &admin())
+        .await
+        .unwrap();
+    assert_eq!(holds(t, lane, unpaid(id, ANN)).await, []);
+    assert_eq!(
+        t.status(id).await,
+        Status::Parked,
+        "the message failed all the same"
+    );
+    let id = to_ann(t, lane).await;
+    assert_eq!(holds(t, lane, unpaid(id, ANN)).await, [lane]);
 }
 
 pub async fn another_tenants_receipt_finds_nothing(t: &TestStore) {

@@ -139,6 +139,12 @@ pub async fn captured(args: Captured) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&kept);
     }
+    if kept.is_empty() {
+        output::note(
+            "nothing was captured since this node started; `waypost notify --provider ID` sends something to it",
+        );
+        return Ok(());
+    }
     let rows = kept.iter().map(|m| {
         vec![
             Cell::new(time::short(m.created_at)),

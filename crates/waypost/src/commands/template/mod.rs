@@ -106,6 +106,12 @@ async fn list(args: List) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&templates);
     }
+    if templates.is_empty() {
+        output::note(
+            "no such template; `waypost template push DIR` saves those of a folder, the console has an editor",
+        );
+        return Ok(());
+    }
     let rows = templates.iter().map(|t| {
         vec![
             Cell::new(t.id),

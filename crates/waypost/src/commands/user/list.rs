@@ -58,6 +58,12 @@ pub async fn list(args: List, global: &Global) -> anyhow::Result<()> {
     if args.format.json {
         return output::json(&rows);
     }
+    if rows.is_empty() {
+        output::note(
+            "no user yet; `waypost user add NAME --role admin` makes one and prints a link that signs in once",
+        );
+        return Ok(());
+    }
     let cells = rows.iter().map(|row| {
         let roles: Vec<_> = row
             .roles

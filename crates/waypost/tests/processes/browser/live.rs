@@ -1,6 +1,7 @@
 //! Live updates, and the person who is doing something meanwhile.
 
 use super::{Scripts, World};
+use domain::Status;
 use serde_json::json;
 
 /// A page that comes back asks for itself anew, as each live update does, and hears that the session has ended.
@@ -11,7 +12,7 @@ async fn reloads(meanwhile: &str, after: &str) -> bool {
     browser.open("/").await;
     let script = format!(
         "const done = arguments[0], ask = window.fetch.bind(window);
-         addEventListener('beforeunload', () => done(true));
+         addEventListener('beforeunload', (event) => {{ if (event.isTrusted) done(true); }});
          window.fetch = async () => {{
              {meanwhile}
              setTimeout(async () => {{ {after} }});
@@ -27,13 +28,42 @@ async fn a_page_whose_session_has_ended_loads_itself_again() {
     assert!(reloads("", "").await);
 }
 
+const FORM_IS_SENT: &str = "document.querySelector('form')
+     .dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));";
+/// Ample for a load that was asked for to begin.
+const LOOK_LONG: &str = "for (let i = 0; i < 50; i++) await ask('/healthz');
+     done(false);";
+
 /// Else the reload would cancel the way to the form's own answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn live_updates_never_overtake_a_form_that_was_sent() {
-    let form_is_sent = "document.querySelector('form')
-         .dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));";
-    // Ample for a load that was asked for to begin.
-    let look_long = "for (let i = 0; i < 50; i++) await ask('/healthz');
-         done(false);";
-    assert!(!reloads(form_is_sent, look_long).await);
+    assert!(!reloads(FORM_IS_SENT, LOOK_LONG).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn live_updates_stop_when_the_page_is_being_left() {
+    for left in ["new Event('beforeunload')", "new PageTransitionEvent('pagehide')"] {
+        let being_left = format!("dispatchEvent({left});");
+        assert!(!reloads(&being_left, LOOK_LONG).await, "{left}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn showing_new_rows_never_overtakes_a_form_that_was_sent() {
+    let world = World::start().await;
+    let first = world.submit(World::undeliverable("was here before")).await;
+    world.comes_to_be(first, Status::Parked).await;
+    let browser = world.signed_in(Scripts::On).await;
+    browser.open("/notifications").await;
+    // The rows are asked for and do not come before the form is sent, which gives the question up.
+    let script = format!(
+        "const done = arguments[0], ask = window.fetch.bind(window);
+         addEventListener('beforeunload', (event) => {{ if (event.isTrusted) done(true); }});
+         window.fetch = (place, {{ signal }}) => new Promise((_, fail) =>
+             signal.addEventListener('abort', () => fail(signal.reason)));
+         document.querySelector('#news a').click();
+         {FORM_IS_SENT}
+         setTimeout(async () => {{ {LOOK_LONG} }});"
+    );
+    assert_eq!(browser.run_async(&script).await, json!(false));
 }

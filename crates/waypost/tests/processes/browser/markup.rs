@@ -149,7 +149,7 @@ async fn markup_from_anywhere_is_shown_as_text_everywhere() {
         "/".to_owned(),
         "/notifications".to_owned(),
         format!("/notifications?q={q}&site={q}&list={q}&errorCode={q}&provider={q}&type={q}&from={q}"),
-        format!("/notifications?entityType={q}&entityId={q}&execution={q}"),
+        format!("/notifications?entityType={q}&entityId={q}&executionId={q}"),
         format!("/notifications?status={q}"),
         format!("/notifications/{id}"),
         "/sites".to_owned(),

@@ -127,3 +127,23 @@ async fn new_rows_are_announced_and_do_not_jump_under_the_mouse() {
         "what was ticked stays ticked"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_of_parked_ones_on_a_wall_fills_when_it_was_empty_and_tells_of_the_next_one() {
+    let world = World::start().await;
+    let browser = world.signed_in(Scripts::On).await;
+    browser.open("/notifications?status=Parked").await;
+    browser.shows("#live-state", "Live").await;
+    browser.shows("#none", "Nothing matches").await;
+    let first = world.submit(World::undeliverable("the first to fail")).await;
+    world.comes_to_be(first, Status::Parked).await;
+    browser.shows("#notifications", "the first to fail").await;
+    let second = world.submit(World::undeliverable("the next to fail")).await;
+    world.comes_to_be(second, Status::Parked).await;
+    browser.shows("#news", "Show 1 new").await;
+    browser.shows("#total", "2 in all").await;
+    browser.click("#news a").await;
+    browser
+        .shows("#notifications tbody tr:first-child", "the next to fail")
+        .await;
+}

@@ -4,7 +4,7 @@ use super::{TABS, communications_of, csv, entity_type, older};
 use crate::{
     console::{
         failure::Result,
-        filter::{Query, RANGES, since},
+        filter::{Query, RANGES, Times},
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
         show::{cut, event_badge},
@@ -17,7 +17,7 @@ use crate::{
 use askama::Template;
 use axum::extract::State;
 use central::events::bulk::{Across, ReplayBulk, ReplayFilter, ReplayStatus, Replays};
-use domain::{EventStatus, TenantId, Timestamp, Zone};
+use domain::{EventStatus, TenantId, Timestamp};
 use store::{
     directory::Role,
     events::{Event, EventFilter},
@@ -27,12 +27,12 @@ use store::{
 const ROWS: u32 = 50;
 
 /// What the address asks for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Asked {
     status: Option<EventStatus>,
     event_type: Option<String>,
     entity_id: Option<String>,
-    range: Option<String>,
+    times: Times,
     /// Of all tenants, also of those there are not.
     everywhere: bool,
 }
@@ -56,27 +56,23 @@ impl Asked {
             status: params.parsed("status"),
             event_type: params.text("eventType"),
             entity_id: params.text("entityId"),
-            range: params.text("range"),
+            times: Times::read(params, &signed.zone),
             everywhere: params.boolean("everywhere").unwrap_or(false),
         };
-        let known = |name: &str| RANGES.iter().any(|(one, ..)| *one == name);
-        if asked.range.as_deref().is_some_and(|name| !known(name)) {
-            params.problem("range", "is not one of the times to choose from");
-        }
         if asked.everywhere && signed.caller.role != Role::Ops {
             params.problem("everywhere", "takes the role ops");
         }
         asked
     }
 
-    fn filter(&self, now: Timestamp, zone: &Zone) -> EventFilter {
+    fn filter(&self, now: Timestamp) -> EventFilter {
         EventFilter {
             status: self.status,
             event_type: self.event_type.clone(),
             entity_id: self.entity_id.clone(),
-            from: self.range.as_deref().and_then(|name| since(name, now, zone)),
+            from: self.times.start(now),
+            to: self.times.end(),
             across: self.everywhere,
-            ..EventFilter::default()
         }
     }
 
@@ -89,9 +85,54 @@ impl Asked {
         query.add("status", self.status.map(EventStatus::as_str));
         query.add("eventType", self.event_type.as_deref());
         query.add("entityId", self.entity_id.as_deref());
-        query.add("range", self.range.as_deref());
+        self.times.add(&mut query);
         query.add("everywhere", self.everywhere.then_some("true"));
+        self.times.add_zone(&mut query);
         query.0
+    }
+
+    /// Each filter in words, with the address of the list without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let mut chips = vec![];
+        let mut chip = |text: Option<String>, without: Asked| {
+            let place = format!("/events?{}", without.query());
+            chips.extend(text.map(|text| (text, place)));
+        };
+        let of = |label: &str, text: &Option<String>| text.as_ref().map(|text| format!("{label}: {text}"));
+        let all = || self.clone();
+        chip(
+            self.status.map(|one| one.to_string()),
+            Asked {
+                status: None,
+                ..all()
+            },
+        );
+        chip(
+            of("Type", &self.event_type),
+            Asked {
+                event_type: None,
+                ..all()
+            },
+        );
+        chip(
+            of("About", &self.entity_id),
+            Asked {
+                entity_id: None,
+                ..all()
+            },
+        );
+        let everywhere = self.everywhere.then(|| "All tenants".to_owned());
+        chip(
+            everywhere,
+            Asked {
+                everywhere: false,
+                ..all()
+            },
+        );
+        for (text, times) in self.times.chips() {
+            chip(Some(text), Asked { times, ..all() });
+        }
+        chips
     }
 }
 
@@ -108,7 +149,8 @@ pub(super) fn replay_of(params: &mut Params, signed: &Signed, now: Timestamp) ->
         status: status.flatten(),
         event_type: asked.event_type,
         entity_id: asked.entity_id,
-        from: asked.range.and_then(|name| since(&name, now, &signed.zone)),
+        from: asked.times.start(now),
+        to: asked.times.end(),
         ..ReplayFilter::default()
     };
     Ok(ReplayBulk {
@@ -141,7 +183,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let after = paging::cursor(&mut params);
     params.finish()?;
     let frame = Frame::new(&state, &signed, "Events", Nav::Events).await?;
-    let filter = asked.filter(frame.now, &signed.zone);
+    let filter = asked.filter(frame.now);
     let asking = Asking { limit: ROWS, after };
     let store = &state.central.store;
     let found = store.events(asked.tenant(&signed), &filter, asking).await?;
@@ -161,6 +203,6 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let asked = Asked::read(&mut params, &signed);
     params.finish()?;
-    let filter = asked.filter(state.central.clock.now(), &signed.zone);
+    let filter = asked.filter(state.central.clock.now());
     Ok(csv::events(state, asked.tenant(&signed), filter).await?)
 }

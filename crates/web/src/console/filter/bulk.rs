@@ -5,11 +5,11 @@ use central::jobs::{Action, BulkFilter};
 use domain::{Status, Timestamp};
 
 impl Asked {
-    /// The actions that the filter leaves anything for.
-    pub fn actions(&self) -> Vec<Action> {
+    /// The actions that can be done to all that match: those that would not be refused.
+    pub fn actions(&self, now: Timestamp) -> Vec<Action> {
         let all = [Action::Retry, Action::Discard, Action::Cancel, Action::Resend];
         all.into_iter()
-            .filter(|action| self.leaves_for(*action))
+            .filter(|action| self.bulk(*action, now).is_ok())
             .collect()
     }
 
@@ -58,9 +58,10 @@ impl Asked {
                 _ => vec![],
             },
             channel: self.channel,
-            from: self.earliest_at(now),
-            to: self.to.as_deref().and_then(|text| self.moment(text)),
+            from: self.times.start(now),
+            to: self.times.end(),
             keyword: self.q.clone(),
+            id: None,
             by: self.by.clone(),
             as_of: None,
         })

@@ -1,6 +1,6 @@
 //! Each filter as something that can be taken off.
 
-use super::{Asked, range::range_word};
+use super::Asked;
 
 impl Asked {
     /// Each filter in words, with the address of the view without it.
@@ -37,18 +37,21 @@ impl Asked {
             without.by.set(one, None);
             chip(format!("{}: {value}", one.label), without);
         }
-        for (name, label, value) in self.typed() {
-            let Some(value) = value else { continue };
-            let mut without = self.clone();
-            without.forget(name);
-            let value = match name {
-                "range" => range_word(value).unwrap_or(value).to_owned(),
-                "from" | "to" => self
-                    .moment(value)
-                    .map_or(value.to_owned(), |at| self.zone.minute(at)),
-                _ => value.to_owned(),
+        for (text, times) in self.times.chips() {
+            chip(
+                text,
+                Asked {
+                    times,
+                    ..self.clone()
+                },
+            );
+        }
+        if let Some(q) = &self.q {
+            let without = Asked {
+                q: None,
+                ..self.clone()
             };
-            chip(format!("{label}: {value}"), without);
+            chip(format!("Search: {q}"), without);
         }
         chips
     }

@@ -7,14 +7,15 @@ mod chips;
 mod range;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use address::Query;
 pub use back::{Back, back_suffix};
-pub use range::{RANGES, since};
+pub use range::RANGES;
+pub use times::Times;
 
-use crate::{dto::filter::SEARCH_RANGE, fields::parse_timestamp, query::Params};
+use crate::query::Params;
 use domain::{Channel, Status, TextFilter, TextFilters, Timestamp, Zone};
-use range::range;
 use std::time::Duration;
 use store::query::Filter;
 
@@ -26,68 +27,32 @@ const CHOSEN_FROM_A_LIST: [&str; 3] = ["site", "list", "provider"];
 pub struct Asked {
     pub status: Vec<Status>,
     pub channel: Option<Channel>,
-    pub range: Option<String>,
-    pub from: Option<String>,
-    pub to: Option<String>,
     pub stuck: bool,
     pub q: Option<String>,
     pub by: TextFilters,
-    /// In which times are meant that name none: as the address says, otherwise the viewer's.
-    pub zone: Zone,
+    pub times: Times,
 }
 
 impl Asked {
     /// What cannot be read is named in `params`, which refuses the request when it is finished: a filter that is left
     /// out would show, and offer to act on, what nobody asked for.
     pub fn read(params: &mut Params, viewers: &Zone) -> Self {
-        let zone = params.text("zone");
-        if zone.as_deref().is_some_and(|name| Zone::named(name).is_none()) {
-            params.problem("zone", "must be a time zone like Europe/Berlin");
-        }
-        let asked = Self {
-            zone: zone
-                .and_then(|name| Zone::named(&name))
-                .unwrap_or_else(|| viewers.clone()),
+        Self {
             status: params.several("status"),
             channel: params.parsed("type"),
-            range: params.text("range"),
-            from: params.text("from"),
-            to: params.text("to"),
             stuck: params.boolean("stuck").unwrap_or(false),
             q: params.text("q"),
             by: TextFilters::read(|name| params.text(name)),
-        };
-        for (name, text) in [("from", &asked.from), ("to", &asked.to)] {
-            if text.as_deref().is_some_and(|text| asked.moment(text).is_none()) {
-                params.problem(name, "must be a time like 2026-01-31T13:45");
-            }
+            times: Times::read(params, viewers),
         }
-        if asked.range.as_deref().is_some_and(|name| range(name).is_none()) {
-            let known: Vec<_> = RANGES.iter().map(|(name, ..)| *name).collect();
-            params.problem("range", format!("must be one of {}", known.join(", ")));
-        }
-        asked
-    }
-
-    fn earliest_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let typed = self.from.as_deref().and_then(|text| self.moment(text));
-        let chosen = self.range.as_deref().and_then(range);
-        let chosen = chosen.map(|range| range.start(now, &self.zone));
-        let searched = self.q.as_ref().map(|_| now - SEARCH_RANGE);
-        typed.or(chosen).or(searched)
-    }
-
-    /// Whether a search was cut to the last days because nothing else was said.
-    pub fn is_cut(&self) -> bool {
-        self.q.is_some() && self.from.is_none() && self.range.is_none()
     }
 
     pub fn filter(&self, now: Timestamp, stuck_after: Duration) -> Filter {
         Filter {
             status: self.status.clone(),
             channel: self.channel,
-            from: self.earliest_at(now),
-            to: self.to.as_deref().and_then(|text| self.moment(text)),
+            from: self.times.start(now),
+            to: self.times.end(),
             ids: None,
             stuck_after: self.stuck.then_some(stuck_after),
             keyword: self.q.clone(),
@@ -106,25 +71,11 @@ impl Asked {
         for (one, value) in self.by.given() {
             query.add(one.name, Some(value));
         }
-        for (name, _, value) in self.typed() {
-            query.add(name, value);
-        }
+        self.times.add(&mut query);
+        query.add("q", self.q.as_deref());
         query.add("stuck", self.stuck.then_some("true"));
-        // Who gets the address sees the same, wherever they are.
-        let local = [&self.from, &self.to]
-            .into_iter()
-            .flatten()
-            .any(|text| parse_timestamp(text).is_none());
-        let days = matches!(self.range.as_deref(), Some("today" | "week"));
-        if (local || days) && self.zone != Zone::default() {
-            query.add("zone", Some(self.zone.name()));
-        }
+        self.times.add_zone(&mut query);
         query.0
-    }
-
-    /// A time as a form's field has it, in the zone, or as the API writes it.
-    fn moment(&self, text: &str) -> Option<Timestamp> {
-        parse_timestamp(text).or_else(|| self.zone.read(text))
     }
 
     /// The texts that have no field of their own kind in the form.
@@ -135,26 +86,6 @@ impl Asked {
         plain
             .map(|one| (one, self.by.get(one).as_deref().unwrap_or_default()))
             .collect()
-    }
-
-    /// What is kept as it was typed, with its label.
-    fn typed(&self) -> [(&'static str, &'static str, Option<&str>); 4] {
-        [
-            ("range", "Within", self.range.as_deref()),
-            ("from", "From", self.from.as_deref()),
-            ("to", "To", self.to.as_deref()),
-            ("q", "Search", self.q.as_deref()),
-        ]
-    }
-
-    fn forget(&mut self, name: &str) {
-        let field = match name {
-            "range" => &mut self.range,
-            "from" => &mut self.from,
-            "to" => &mut self.to,
-            _ => &mut self.q,
-        };
-        *field = None;
     }
 
     pub fn has(&self, status: &Status) -> bool {

@@ -40,11 +40,6 @@ pub(super) fn range(asked: &str) -> Option<Range> {
     found.map(|(.., range)| *range)
 }
 
-/// When a range to choose from begins, seen from now.
-pub fn since(asked: &str, now: Timestamp, zone: &Zone) -> Option<Timestamp> {
-    range(asked).map(|range| range.start(now, zone))
-}
-
 pub(super) fn range_word(asked: &str) -> Option<&'static str> {
     let found = RANGES.iter().find(|(name, ..)| *name == asked);
     found.map(|(_, word, _)| *word)

@@ -82,14 +82,26 @@ fn times_are_meant_in_the_viewers_zone_and_the_address_says_which() {
 #[test]
 fn an_action_is_offered_where_the_filter_leaves_something_for_it() {
     assert_eq!(
-        asked("/").actions(),
+        asked("/").actions(NOW),
         [Action::Retry, Action::Discard, Action::Cancel]
     );
-    assert_eq!(asked("/?status=Delivered").actions(), [Action::Resend]);
-    assert_eq!(asked("/?status=Retrying").actions(), [Action::Cancel]);
+    assert_eq!(asked("/?status=Delivered").actions(NOW), [Action::Resend]);
+    assert_eq!(asked("/?status=Retrying").actions(NOW), [Action::Cancel]);
     let ended = asked("/?status=Delivered").bulk(Action::Resend, NOW).unwrap();
     assert_eq!(ended.ended_as, [Status::Delivered]);
     assert!(asked("/").bulk(Action::Resend, NOW).is_err());
+}
+
+#[test]
+fn no_button_is_offered_that_would_always_be_refused() {
+    for uri in [
+        "/?stuck=true",
+        "/?receipt=read",
+        "/?executionId=run-1",
+        "/?status=Parked&executionId=run-1",
+    ] {
+        assert_eq!(asked(uri).actions(NOW), [], "{uri}");
+    }
 }
 
 #[test]

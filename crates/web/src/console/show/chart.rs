@@ -25,8 +25,8 @@ pub struct Chart {
     pub values: Vec<u64>,
     /// The viewer's, for the axis.
     pub zone: Zone,
-    /// The list's filter besides the time; of our own words.
-    pub filter: &'static str,
+    /// The address of the list without the time, as markup; of our own words.
+    pub list: &'static str,
 }
 
 impl Chart {
@@ -61,12 +61,11 @@ impl Chart {
     ) -> fmt::Result {
         let (from, to) = (self.at(place), self.at(place + 1));
         let said = format!("{}: {}", self.zone.minute(from), number(value));
-        let and = if self.filter.is_empty() { "" } else { "&amp;" };
         write!(
             f,
-            "<a href=\"/notifications?{}{and}from={from}&amp;to={to}\" tabindex=\"-1\" aria-label=\"{said}\" data-value=\"{said}\">\
+            "<a href=\"{}from={from}&amp;to={to}\" tabindex=\"-1\" aria-label=\"{said}\" data-value=\"{said}\">\
              <rect class=\"step\" x=\"{left}\" y=\"{TOP}\" width=\"{}\" height=\"{plot}\"><title>{said}</title></rect>",
-            self.filter,
+            self.list,
             (right - left).max(1),
         )?;
         if value > 0 {
@@ -215,7 +214,7 @@ mod tests {
             step: Duration::from_secs(60),
             values: vec![0, 12, 0],
             zone: Zone::default(),
-            filter: "status=Delivered",
+            list: "/notifications?status=Delivered&amp;",
         };
         let svg = chart.to_string();
         assert_eq!(svg.matches("bar-value").count(), 1);

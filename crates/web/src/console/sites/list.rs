@@ -1,5 +1,5 @@
-//! Every site: whether its agent is connected, what waits there, what came from it. A new site's key is on one page
-//! only: the answer to the form that made it known.
+//! Every site: whether its agent is connected, what waits there, what came from it. A new site's key is shown
+//! once: on the page that follows the form that made it known.
 
 use super::known::{Known, known_sites};
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
         form::Form,
         frame::{Frame, Framed, Nav, framed},
         guard::Signed,
+        once::Once,
         show::{age, number, number_if_known},
     },
     csv::Cell,
@@ -31,8 +32,6 @@ struct Page {
     bad: Vec<FieldError>,
     /// What was typed, to be corrected.
     id: String,
-    /// A site and its key, shown this once.
-    registered: Option<(String, String)>,
     /// Where its agent finds central, as far as this request tells.
     link: String,
 }
@@ -72,33 +71,32 @@ impl Download for Sites {
     }
 }
 
-async fn show(state: &Shared, signed: &Signed) -> Result<Page> {
+async fn show(state: &Shared, signed: &Signed, headers: &HeaderMap) -> Result<Page> {
     Ok(Page {
         frame: Frame::new(state, signed, "Sites", Nav::Sites).await?.live(),
         sites: Sites::rows(state, signed, &()).await?,
         bad: vec![],
         id: String::new(),
-        registered: None,
-        link: String::new(),
+        link: link_address(headers, state),
     })
 }
 
-pub async fn page(State(state): State<Shared>, signed: Signed) -> Result {
-    Ok(show(&state, &signed).await?.show(&state))
+pub async fn page(State(state): State<Shared>, signed: Signed, headers: HeaderMap) -> Result {
+    Ok(show(&state, &signed, &headers).await?.show(&state))
 }
 
-/// The port that `server.link_listen` has unless somebody chose another.
-const LINK_PORT: u16 = 7443;
-
-/// `https://central.example:7443`
+/// `https://central.example:7443`: the host as people reach it, with the port and the TLS that sites are let in by. A proxy in
+/// front of it is known to nobody here.
 fn link_address(headers: &HeaderMap, state: &Shared) -> String {
     let origin = origin::of(headers, &state.console);
-    let (scheme, rest) = origin.split_once("://").unwrap_or(("https", &origin));
+    let rest = origin.split_once("://").map_or(origin.as_str(), |(_, rest)| rest);
     let host = match rest.rsplit_once(':') {
         Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => host,
         _ => rest,
     };
-    format!("{scheme}://{host}:{LINK_PORT}")
+    let link = &state.console.link;
+    let scheme = if link.tls { "https" } else { "http" };
+    format!("{scheme}://{host}:{}", link.port)
 }
 
 pub async fn register(State(state): State<Shared>, signed: Signed, headers: HeaderMap, form: Form) -> Result {
@@ -114,21 +112,16 @@ pub async fn register(State(state): State<Shared>, signed: Signed, headers: Head
         }
         Err(problem) => Err(problem.to_string()),
     };
-    let page = show(&state, &signed).await?;
     match made {
-        Ok(registered) => {
-            let page = Page {
-                registered: Some(registered),
-                link: link_address(&headers, &state),
-                ..page
-            };
-            Ok(page.show(&state))
+        Ok((id, key)) => {
+            let once = Once::new(&signed, state.central.clock.now(), "/sites", &id, key);
+            Ok(once.go(&state.console, state.central.directory.sealer()))
         }
         Err(problem) => {
             let page = Page {
                 bad: vec![FieldError::new("Name", problem)],
                 id: text,
-                ..page
+                ..show(&state, &signed, &headers).await?
             };
             Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
         }

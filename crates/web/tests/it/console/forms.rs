@@ -92,8 +92,12 @@ async fn an_address_for_receipts_is_shown_once_and_only_an_admin_makes_one() {
             .contains("id=\"make-callback\"")
     );
     let made = admin.post("/providers/mail/callback", &[]).await;
-    assert_eq!(made.status, StatusCode::OK);
-    let (_, rest) = made.text.split_once("id=\"callback-url\">").unwrap();
+    assert_eq!(
+        (made.status, location(&made)),
+        (StatusCode::SEE_OTHER, "/providers/mail")
+    );
+    let shown = admin.get(location(&made)).await.text;
+    let (_, rest) = shown.split_once("id=\"callback-url\">").unwrap();
     let (url, _) = rest.split_once('<').unwrap();
     assert!(
         url.starts_with("https://waypost.example/callbacks/mail/"),
@@ -369,4 +373,49 @@ async fn headers_are_rows_of_name_and_value_and_a_value_without_a_name_is_refuse
         smtp.contains("data-when=\"settings.auth\" data-is=\"plain login\""),
         "a password only for logins with one: {smtp}"
     );
+}
+
+#[tokio::test]
+async fn what_is_made_in_secret_is_shown_once_after_a_redirect_to_whoever_made_it() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    for (form, fields, page, shown) in [
+        (
+            "/keys",
+            vec![("name", "line 4"), ("role", "producer")],
+            "/keys",
+            "id=\"key-text\">",
+        ),
+        (
+            "/users",
+            vec![("name", "bob"), ("role", "viewer")],
+            "/users",
+            "id=\"link-text\">",
+        ),
+        ("/sites", vec![("id", "north")], "/sites", "id=\"site-key\">"),
+    ] {
+        let made = admin.post(form, &fields).await;
+        assert_eq!(
+            (made.status, location(&made)),
+            (StatusCode::SEE_OTHER, page),
+            "{}",
+            made.text
+        );
+        assert!(!made.text.contains(shown));
+        // Neither another page nor another person takes it away.
+        assert!(!admin.get("/lists").await.text.contains(shown));
+        let mut other = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+        assert!(!other.get(page).await.text.contains(shown), "{form}");
+        assert!(admin.get(page).await.text.contains(shown), "{form}");
+        assert!(
+            !admin.get(page).await.text.contains(shown),
+            "{form} is shown twice"
+        );
+    }
+    // One that nobody came for is not shown to whoever comes much later.
+    admin
+        .post("/keys", &[("name", "late"), ("role", "producer")])
+        .await;
+    world.temp.clock.advance(std::time::Duration::from_secs(600));
+    assert!(!admin.get("/keys").await.text.contains("id=\"key-text\">"));
 }

@@ -4,7 +4,10 @@
 mod doors;
 mod download;
 mod events;
+mod filters;
 mod forms;
+mod jobs;
+mod links;
 mod lists;
 mod openid;
 mod pages;

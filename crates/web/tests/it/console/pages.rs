@@ -45,6 +45,35 @@ async fn every_page_forbids_script_of_its_own_frames_and_guessing() {
     }
 }
 
+/// The figure on the overview's tile of what waits.
+fn queue_depth(page: &str) -> String {
+    let (_, value) = page.split_once("data-kpi=\"waiting\">").expect("the tile");
+    value.split('<').next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn an_overview_that_refreshes_itself_shows_the_figures_that_all_share_and_a_visitor_those_of_now() {
+    let world = World::new().await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let live = [("x-waypost-live", "yes")];
+    let first = visitor.get_with("/", &live).await.text;
+    assert_eq!(queue_depth(&first), "0");
+    world.submitted("a").await;
+    let again = visitor.get_with("/", &live).await.text;
+    assert_eq!(
+        queue_depth(&again),
+        "0",
+        "what was counted for the refresh before"
+    );
+    let came = visitor.get("/").await.text;
+    assert_eq!(queue_depth(&came), "1", "whoever comes sees what they have done");
+    let told = world.get("/api/kpis").await.expect(200);
+    assert_eq!(told["queueDepth"], 1);
+    world.submitted("b").await;
+    let told = world.get("/api/kpis").await.expect(200);
+    assert_eq!(told["queueDepth"], 2);
+}
+
 #[tokio::test]
 async fn text_from_outside_is_shown_as_text() {
     let mut world = World::new().await;

@@ -54,6 +54,23 @@ async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job(
 }
 
 #[tokio::test]
+async fn what_is_damaged_at_a_site_is_said_on_its_page() {
+    let world = World::new().await;
+    let _linked = linked(&world).await;
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = eventually("a report", async || {
+        let page = visitor.clone().get("/sites/north").await.text;
+        page.contains("class=\"warn damage\"").then_some(page)
+    })
+    .await;
+    assert!(page.contains("the buffer was damaged."), "{page}");
+    assert!(page.contains("<code>/data/sf.db.damaged-1</code>"), "{page}");
+    assert!(page.contains("waypost site acknowledge"), "{page}");
+    let list = visitor.get("/sites").await.text;
+    assert!(list.contains("north"), "{list}");
+}
+
+#[tokio::test]
 async fn two_agents_with_one_id_are_shown_with_their_addresses() {
     let world = World::new().await;
     let _linked = linked(&world).await;

@@ -53,6 +53,14 @@ impl Visitor {
         self.send(Request::get(path), String::new()).await
     }
 
+    /// With further headers.
+    pub async fn get_with(&mut self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let request = headers.iter().fold(Request::get(path), |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        self.send(request, String::new()).await
+    }
+
     /// Takes the secret of the session's forms from a page, for who signed in by themselves.
     pub fn learn_secret(&mut self, page: &Answer) {
         let (_, rest) = page.text.split_once("name=\"csrf\" value=\"").unwrap();

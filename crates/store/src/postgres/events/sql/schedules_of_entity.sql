@@ -6,6 +6,6 @@ from (
   where w.tenant = $1::integer and w.entity_type = $6::text and w.entity_id = $7::text and w.event_seq < $2::bigint
   order by w.event_seq desc limit $4::bigint
 ) s
-where $3::text is null or s.status = $3
+where ($3::text is null or s.status = $3) and ($8::text is null or s.event_type = $8)
 order by s.event_seq desc
 limit $5::bigint

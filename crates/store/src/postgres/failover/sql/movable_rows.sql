@@ -6,7 +6,11 @@ with moment as materialized (
 ), examined as materialized (
   select d.seq, d.due_at, d.generation, d.left_lanes,
     d.token is null and d.claims = 0 and not d.in_doubt and not d.superseded
-      and (d.due_at <= (select now from moment) or d.last_attempt_at is not null) as movable
+      -- Hours are the recipient's: another provider would be no better time.
+      and (
+        d.due_at <= (select now from moment)
+        or (d.last_attempt_at is not null and d.code is distinct from 'OUTSIDE_HOURS')
+      ) as movable
   from due d
   where d.lane = $2::bigint and (d.due_at, d.seq) > (coalesce($3::timestamptz, '-infinity'), coalesce($4::bigint, 0))
   order by d.due_at, d.seq

@@ -1,6 +1,6 @@
 -- $1 now, $2 the lane they leave, arrays: $3 seq, $4 generation, $5 the lane each goes to; $6 what the log says.
--- The fence: the lane is held for trouble of its own, nobody is sending the row, nobody can have it already, and it has not
--- been there before.
+-- The fence: the lane is held for trouble of its own, nobody is sending the row, nobody can have it already, it does not
+-- wait for its hours, and it has not been there before.
 with failing as materialized (
   select lane_id, hold_reason from lanes where lane_id = $2::bigint and hold_reason not in ('operator', 'disabled')
 ), picked as materialized (
@@ -12,6 +12,7 @@ with failing as materialized (
   join due d on d.seq = any (array[given.seq])
   where d.generation = given.generation and d.lane + 0 = $2::bigint and d.token is null and d.claims = 0
     and not d.in_doubt and not d.superseded
+    and (d.due_at <= coalesce($1::timestamptz, date_trunc('milliseconds', now())) or d.code is distinct from 'OUTSIDE_HOURS')
     and not given.lane = any (coalesce(d.left_lanes, '{}'))
     and (
       -- With a limit it stays a question about one row.

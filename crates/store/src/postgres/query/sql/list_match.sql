@@ -14,7 +14,8 @@ where n.seq = any ($3::bigint[]) and n.tenant = $2::integer
   and ($7::timestamptz is null or n.created_at < $7::timestamptz)
   and ($8::float8 is null
     or d.waiting_since < coalesce($1::timestamptz, date_trunc('milliseconds', now())) - $8::float8 * interval '1 millisecond')
-  and ($9::timestamptz is null or o.at <= $9::timestamptz)
+  and ($9::timestamptz is null
+    or case when d.seq is null then o.at <= $9::timestamptz else d.generation = 0 or d.waiting_since <= $9::timestamptz end)
   and ($10::text is null or n.site = $10::text)
   and ($11::text is null or n.list_name = $11::text)
   and ($12::text is null or l.provider = $12::text)

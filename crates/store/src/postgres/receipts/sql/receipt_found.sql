@@ -3,7 +3,8 @@ select n.id, n.tenant, n.site, n.channel, n.list_name, n.recipients::text as rec
   d.seq is not null as waits,
   d.leased_until > coalesce($1::timestamptz, date_trunc('milliseconds', now())) as leased,
   coalesce(d.generation, o.generation) as generation,
-  o.status, o.receipt, l.provider, members.recipients::text as members,
+  o.status, o.receipt, l.lane_id as lane, l.provider, coalesce(d.last_attempt_at, o.last_attempt_at) as last_attempt_at,
+  members.recipients::text as members,
   coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now
 from notifications n
 left join due d on d.seq = n.seq

@@ -7,6 +7,6 @@ where s.seq in (
   where w.tenant = ?1 and w.entity_type = ?6 and w.entity_id = ?7 and w.event_seq < ?2
   order by w.event_seq desc limit ?4
 )
-  and (?3 is null or s.status = ?3)
+  and (?3 is null or s.status = ?3) and (?8 is null or s.event_type = ?8)
 order by s.event_seq desc
 limit ?5

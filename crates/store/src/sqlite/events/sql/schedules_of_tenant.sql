@@ -4,6 +4,6 @@ from schedules s
 where s.seq in (
   select w.seq from schedules w where w.tenant = ?1 and w.seq < ?2 order by w.seq desc limit ?4
 )
-  and (?3 is null or s.status = ?3)
+  and (?3 is null or s.status = ?3) and (?6 is null or s.event_type = ?6)
 order by s.seq desc
 limit ?5

@@ -3,7 +3,8 @@
 with examined as materialized (
   select seq, due_at, generation, left_lanes,
     token is null and claims = 0 and not in_doubt and not superseded
-      and (due_at <= ?4 or last_attempt_at is not null) as movable
+      -- Hours are the recipient's: another provider would be no better time.
+      and (due_at <= ?4 or (last_attempt_at is not null and code is not 'OUTSIDE_HOURS')) as movable
   from due
   where lane = ?1 and (due_at, seq) > (?2, ?3)
   order by due_at, seq

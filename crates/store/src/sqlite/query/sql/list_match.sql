@@ -11,7 +11,7 @@ where n.seq = ?1 and n.tenant = ?2
   and (?5 is null or n.created_at >= ?5)
   and (?6 is null or n.created_at < ?6)
   and (?7 is null or d.waiting_since < ?7)
-  and (?8 is null or o.at <= ?8)
+  and (?8 is null or iif(d.seq is null, o.at <= ?8, d.generation = 0 or d.waiting_since <= ?8))
   and (?9 is null or n.site = ?9)
   and (?10 is null or n.list_name = ?10)
   and (?11 is null or l.provider = ?11)

@@ -1,0 +1,1 @@
+-- Nothing: nobody but nodes writes this file, and they ask what is spent. The SQLite twin of migrations/postgres.

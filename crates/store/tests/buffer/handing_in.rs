@@ -1,0 +1,185 @@
+//! What a machine that was active as well hands in, and rows of a machine whose schema is older.
+
+use crate::{
+    harness::{Place, a_message, put},
+    replication::{an_active, an_attached, follow_to_the_end},
+};
+use domain::{
+    Actor, TrackedOperationId,
+    pair::{Table, Value, change::Row},
+    site::{Category, OperationStatus},
+};
+use std::time::Duration;
+use store::{
+    Buffer,
+    buffer::{
+        Attempted, Count, Enqueued, MessageId, Start, Step,
+        replication::{has_ended, is_unheard},
+    },
+};
+use uuid::Uuid;
+
+const ALL: usize = usize::MAX;
+
+/// One attempt on what is due ends so.
+async fn attempt(buffer: &Buffer, step: Step) {
+    let due = buffer
+        .claim_due(Category::ExternalSystem, "erp", 1)
+        .await
+        .unwrap();
+    let attempted = Attempted {
+        ticket: due[0].ticket(),
+        step,
+        started_at: buffer.now(),
+        took: Duration::ZERO,
+        http_status: None,
+    };
+    buffer.record(vec![attempted]).await.unwrap();
+}
+
+/// Rows of this table that changed after this place.
+async fn changed(buffer: &Buffer, after: i64, table: Table) -> Vec<Row> {
+    let changes = buffer.changes(after, ALL).await.unwrap().unwrap();
+    let of_table = changes.rows.into_iter().filter(|(of, _)| *of == table);
+    of_table.map(|(_, row)| row).collect()
+}
+
+async fn ended(buffer: &Buffer, after: i64) -> Vec<Row> {
+    let mut rows = changed(buffer, after, Table::Tracking).await;
+    rows.retain(has_ended);
+    rows
+}
+
+async fn status(buffer: &Buffer, id: MessageId) -> OperationStatus {
+    let tracked = buffer.tracking(TrackedOperationId(id.0)).await.unwrap();
+    tracked.unwrap().status
+}
+
+#[tokio::test]
+async fn a_parked_call_that_a_person_had_made_at_the_other_machine_is_parked_no_more() {
+    let (_place, active) = an_active().await;
+    let (_copy, standby) = an_attached(&active).await;
+    let call = a_message(Category::ExternalSystem, "erp");
+    let id = call.id;
+    put(&active, call).await;
+    let park = Step::Park {
+        error: "HTTP_400: no".into(),
+        count: Count::Try,
+        exhausted: false,
+    };
+    attempt(&active, park).await;
+    follow_to_the_end(&active, &standby).await;
+    let fork = standby.standing().unwrap().position;
+    standby.promote(0, false).await.unwrap();
+    active.requeue(id, &Actor::new("user:a")).await.unwrap();
+    attempt(&active, Step::Delivered).await;
+    let taken = standby.take_ended(ended(&active, fork).await).await.unwrap();
+    assert_eq!((taken, standby.depth().all_parked()), (1, 0));
+    assert_eq!(status(&standby, id).await, OperationStatus::Delivered);
+    assert_eq!(standby.depth(), standby.recount().await.unwrap());
+}
+
+#[tokio::test]
+async fn a_call_that_only_the_other_machine_had_and_made_is_known_and_not_made_again() {
+    let (_place, old) = an_active().await;
+    let (_other, new) = an_attached(&old).await;
+    follow_to_the_end(&old, &new).await;
+    let fork = new.standing().unwrap().position;
+    new.promote(0, false).await.unwrap();
+    let call = a_message(Category::ExternalSystem, "erp");
+    put(&old, call.clone()).await;
+    attempt(&old, Step::Delivered).await;
+    let rows = ended(&old, fork).await;
+    assert_eq!(new.take_ended(rows.clone()).await.unwrap(), 1);
+    assert_eq!(new.take_ended(rows).await.unwrap(), 0, "once is enough");
+    assert_eq!(status(&new, call.id).await, OperationStatus::Delivered);
+    let again = new.enqueue(call, Start::Queued).await.unwrap();
+    assert!(!matches!(again, Enqueued::New(_)), "{again:?}");
+    assert_eq!(new.depth().waiting(), 0);
+}
+
+#[tokio::test]
+async fn news_that_central_has_not_heard_is_told_by_the_machine_it_is_handed_in_to() {
+    let (_place, old) = an_active().await;
+    let (_other, new) = an_attached(&old).await;
+    follow_to_the_end(&old, &new).await;
+    let fork = new.standing().unwrap().position;
+    new.promote(0, false).await.unwrap();
+    let before = new.telemetry_waiting().await.unwrap();
+    put(&old, a_message(Category::ExternalSystem, "erp")).await;
+    attempt(&old, Step::Delivered).await;
+    let mut news = changed(&old, fork, Table::Telemetry).await;
+    assert!(!news.is_empty() && news.iter().all(is_unheard));
+    let told = news.len() as u64;
+    let heard = vec![Value::Integer(1), Value::Text(b"{}".to_vec()), Value::Integer(5)];
+    let unreadable = vec![Value::Integer(2), Value::Text(b"?".to_vec()), Value::Null];
+    news.extend([heard, unreadable, vec![]]);
+    assert_eq!(new.take_news(news).await.unwrap(), told);
+    assert_eq!(new.telemetry_waiting().await.unwrap(), before + told);
+    assert_eq!(new.telemetry(100).await.unwrap().len() as u64, before + told);
+}
+
+#[tokio::test]
+async fn a_newer_machine_takes_the_rows_of_an_older_one_whose_last_columns_are_missing() {
+    let (_place, active) = an_active().await;
+    let place = Place::new();
+    let copy = place.open();
+    copy.join_pair().await.unwrap();
+    let call = a_message(Category::ExternalSystem, "erp");
+    put(&active, call.clone()).await;
+    attempt(&active, Step::Delivered).await;
+    let node = active.node().await.unwrap();
+    copy.copy_begins(node.position, node.history, false, None)
+        .await
+        .unwrap();
+    let part = active.copy_part(Table::Tracking, None, ALL).await.unwrap();
+    let mut older = part.rows;
+    for row in &mut older {
+        assert_eq!(row.pop(), Some(Value::Null), "who acted last");
+    }
+    copy.put_part(Table::Tracking, older.clone()).await.unwrap();
+    assert_eq!(status(&copy, call.id).await, OperationStatus::Delivered);
+    let whole = active.copy_part(Table::Tracking, None, ALL).await.unwrap();
+    assert_eq!(copy.copy_part(Table::Tracking, None, ALL).await.unwrap(), whole);
+    for row in &mut older {
+        row.extend([Value::Null, Value::Null]);
+    }
+    let newer = copy.put_part(Table::Tracking, older).await;
+    assert!(newer.is_err(), "never the other way round");
+}
+
+#[tokio::test]
+async fn a_stale_machine_that_a_person_has_go_on_begins_a_turn() {
+    let (_place, active) = an_active().await;
+    let (_copy, standby) = an_attached(&active).await;
+    follow_to_the_end(&active, &standby).await;
+    let followed = standby.standing().unwrap();
+    let stale = standby
+        .take_turn(&followed, (9, Uuid::new_v4()), true)
+        .await
+        .unwrap();
+    assert!(stale.stale);
+    put(&standby, a_message(Category::Notification, "ops")).await;
+    let unforced = standby.promote(0, false).await.unwrap();
+    assert_eq!(unforced.history, stale.history, "nothing has changed");
+    let head = standby.head().await.unwrap();
+    let forced = standby.promote(0, true).await.unwrap();
+    assert_eq!((forced.stale, forced.sole), (false, true));
+    assert!(forced.history.rank() > stale.history.rank());
+    let begun = forced.history.last().unwrap();
+    assert_eq!(begun.first, head + 1);
+    let again = standby.promote(0, true).await.unwrap();
+    assert_eq!(again.history, forced.history, "once is enough");
+}
+
+#[tokio::test]
+async fn the_longest_lease_of_a_machine_stands_in_its_file() {
+    let place = Place::new();
+    let buffer = place.open();
+    assert_eq!(buffer.longest_lease().await.unwrap(), Duration::ZERO);
+    let lease = Duration::from_secs(60);
+    buffer.set_longest_lease(lease).await.unwrap();
+    buffer.close().await;
+    drop(buffer);
+    assert_eq!(place.open().longest_lease().await.unwrap(), lease);
+}
