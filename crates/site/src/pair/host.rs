@@ -1,6 +1,6 @@
 //! What the other machine may ask.
 
-use super::{Pair, copying::PART_BYTES, handover::Cause, passing_on};
+use super::{Pair, copying::PART_BYTES, passing_on, taking_over::Cause};
 use async_trait::async_trait;
 use domain::pair::{
     Changes, Copied, Follower, NoPromise, Node, Rank, Relief, Role, Table, Value, change::Row,
@@ -28,10 +28,12 @@ impl PeerHost for Host {
     }
 
     async fn node(&self) -> Result<Node, String> {
+        self.0.disk_answers()?;
         self.0.node().await
     }
 
     async fn met(&self, about: About, other: Node) -> Result<(), String> {
+        self.0.disk_answers()?;
         if other.id == self.0.buffer.id() {
             return Err("its buffer is this one, or a copy of it: give it a file of its own".into());
         }
@@ -59,6 +61,7 @@ impl PeerHost for Host {
     /// Waits a moment where nothing has changed. Asking for what comes after a place says that everything before is on the
     /// disk there.
     async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
+        self.0.disk_answers()?;
         if self.0.role() == Role::Active {
             let head = self.0.buffer.head().await.map_err(words)?;
             self.0.is_fetched(after, head);
@@ -75,6 +78,7 @@ impl PeerHost for Host {
     }
 
     async fn changes_beside(&self, after: i64) -> Result<Option<Changes>, String> {
+        self.0.disk_answers()?;
         let changes = self.0.buffer.changes(after, PART_BYTES).await.map_err(words)?;
         self.0.is_copied();
         self.shows_all().await?;
@@ -82,6 +86,7 @@ impl PeerHost for Host {
     }
 
     async fn copy(&self, table: Table, after: Option<Value>) -> Result<Copied, String> {
+        self.0.disk_answers()?;
         let part = self.0.buffer.copy_part(table, after, PART_BYTES).await;
         self.0.is_copied();
         self.shows_all().await?;
@@ -92,6 +97,7 @@ impl PeerHost for Host {
         if self.0.role() != Role::Active {
             return Err("this machine is not the active one".into());
         }
+        self.0.disk_answers()?;
         let done = self.take_handed_in(handed.messages).await?;
         let buffer = &self.0.buffer;
         let ended = buffer.take_ended(handed.ended).await.map_err(words)?;
@@ -112,6 +118,7 @@ impl PeerHost for Host {
 
     /// To its end, also when the other is gone in between.
     async fn step_down(&self) -> Result<Node, String> {
+        self.0.disk_answers()?;
         let pair = self.0.clone();
         let done = tokio::spawn(async move { pair.hand_over_now().await });
         let done = done.await.map_err(|e| e.to_string())?;
@@ -119,6 +126,7 @@ impl PeerHost for Host {
     }
 
     async fn take_over(&self, why: Option<Relief>) -> Result<Node, String> {
+        self.0.disk_answers()?;
         let why = match why {
             Some(why) => {
                 self.0.relieves(why).await?;
@@ -130,6 +138,7 @@ impl PeerHost for Host {
     }
 
     async fn promise(&self, turn: Rank, lease: Duration) -> Result<Duration, String> {
+        self.0.disk_answers()?;
         let leases = self
             .0
             .leases()
@@ -155,6 +164,7 @@ impl PeerHost for Host {
 
     /// To its end, also when the other is gone in between: then it sends the message again under its id.
     async fn send(&self, message: SendAsked) -> Result<SendAnswered, NotSent> {
+        self.0.disk_answers().map_err(NotSent::NotTaken)?;
         let agent = self.0.agent.get().cloned().unwrap_or_default();
         let done = tokio::spawn(passing_on::take_in(agent, message));
         done.await

@@ -1,8 +1,8 @@
 //! The two machines of a site: one is active, the other keeps a copy and takes its place.
 //!
 //! In reading order: what each asks the other ([`watch`]), how a copy is brought up to date ([`copying`]), what is answered
-//! ([`host`]), taking over when somebody says so ([`handover`]), or when the active one is in trouble ([`relieving`]), the lease ([`lease_state`]), asking for it and taking over without
-//! anybody ([`renewing`]), what may be attempted with and without it ([`gate`], [`own_attempts`]), waiting for the standby ([`replicated`]), what
+//! ([`host`]), taking over and handing over when somebody says so ([`taking_over`], [`handover`]), or when the active one is in trouble ([`relieving`]), the lease ([`lease_state`]), asking for it and taking over without
+//! anybody ([`renewing`]), what must be so before any of that ([`signs`]), what may be attempted with and without it ([`gate`], [`own_attempts`]), waiting for the standby ([`replicated`]), what
 //! is sent to a standby ([`passing_on`], [`own`], [`own_forwarding`]), what is known of the other
 //! ([`seen`], [`differences`]), and what is shown of it all ([`status`], [`figures`]).
 //!
@@ -28,7 +28,9 @@ mod relieving;
 mod renewing;
 mod replicated;
 mod seen;
+mod signs;
 mod status;
+mod taking_over;
 mod watch;
 
 pub use handover::NotNow;
@@ -39,6 +41,7 @@ pub use own_forwarding::CentralBeside;
 pub(crate) use own_forwarding::OwnForwarding;
 pub(crate) use renewing::Renewing;
 pub use seen::LONGEST_LAG;
+pub use signs::LONGEST_WRITE;
 pub use status::{LeaseBy, MOST_COUNTED, OtherMachine, PairStatus};
 pub(crate) use watch::Watch;
 

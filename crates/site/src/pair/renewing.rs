@@ -93,6 +93,9 @@ impl Renewing {
     async fn renew(&mut self) -> Result<String, String> {
         // Nobody else asks: a question that is open is one whose asker was stopped in the middle of it.
         self.leases.gave_up_all();
+        // Whoever cannot write anything down lets the lease run out, and does not take over.
+        self.pair.disk_answers()?;
+        self.pair.tries_disk();
         if !self.outlived && self.leases.waits().0.is_zero() {
             let written = self.leases.outlives_earlier_runs(&self.pair.buffer).await;
             self.outlived = written.is_ok();

@@ -17,6 +17,7 @@ mod pair;
 mod pair_catch_up;
 mod pair_central;
 mod pair_days;
+mod pair_disk;
 mod pair_handover;
 mod pair_lag;
 mod pair_meeting;

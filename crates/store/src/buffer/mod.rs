@@ -21,6 +21,7 @@ mod mend;
 pub mod message;
 mod open;
 mod operator;
+mod proof;
 mod purge;
 mod recover;
 pub mod replication;
@@ -43,6 +44,8 @@ pub use message::{
     Acted, Attempted, Count, End, Enqueued, Known, Message, MessageId, MessageStatus, NewMessage, Origin,
     Recorded, Start, Step, TargetDue, Ticket, Tombstone, Waiting,
 };
+#[doc(hidden)]
+pub use proof::HungDisk;
 pub use purge::Purged;
 pub use recover::Recovered;
 pub use selection::{ActedOnMany, Selection};

@@ -38,6 +38,7 @@ mod templates;
 mod transaction;
 #[cfg(test)]
 mod trouble;
+mod under_way;
 mod users;
 pub(crate) mod writer;
 mod writer_thread;

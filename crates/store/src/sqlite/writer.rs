@@ -8,6 +8,7 @@ use super::{
     safeguard::Safeguard,
     stats::counts::Counts,
     transaction::{Core, Task},
+    under_way::UnderWay,
     writer_thread::{Thread, Weighted},
 };
 use crate::{Error, Result};
@@ -76,6 +77,8 @@ pub(crate) struct Writer {
     mode: Mode,
     poisoned: watch::Sender<bool>,
     commits: Arc<AtomicU64>,
+    /// Of the thread; a writer without one answers before it returns.
+    under_way: UnderWay,
     callers: Callers,
 }
 
@@ -150,6 +153,7 @@ impl Writer {
     ) -> Result<Self> {
         let (commands, waiting) = mpsc::channel(QUEUED_COMMANDS);
         let (poisoned, commits) = (watch::Sender::new(false), Arc::default());
+        let under_way = UnderWay::new();
         let conn = connection::writer(path, caches)?;
         let safeguard = match guarded {
             Some(_) => {
@@ -173,6 +177,7 @@ impl Writer {
                 || Log::of(path),
                 |guarded| Log::with_floor(path, guarded.log_floor),
             ),
+            under_way: under_way.clone(),
         };
         let thread = std::thread::Builder::new()
             .name("waypost-writer".into())
@@ -185,6 +190,7 @@ impl Writer {
             },
             poisoned,
             commits,
+            under_way,
             callers: Callers::default(),
         })
     }
@@ -205,6 +211,7 @@ impl Writer {
             mode: Mode::Inline(Mutex::new(Some(core))),
             poisoned,
             commits,
+            under_way: UnderWay::new(),
             callers: Callers::default(),
         })
     }
@@ -226,6 +233,16 @@ impl Writer {
     /// How often something was written since this was opened; many commands may have shared one.
     pub(crate) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
+    }
+
+    /// For how long what was taken last has been written by now; none while nothing is.
+    pub(crate) fn writing_for(&self) -> Option<Duration> {
+        self.under_way.lasts()
+    }
+
+    /// For how long there has been nothing to write; none while something is.
+    pub(crate) fn idle_for(&self) -> Option<Duration> {
+        self.under_way.idle()
     }
 
     /// Commands that nobody has begun.

@@ -3,6 +3,7 @@
 use super::{
     checkpoint::Log,
     transaction::{Command, Core},
+    under_way::UnderWay,
 };
 use std::time::{Duration, Instant};
 use tokio::sync::{
@@ -26,6 +27,7 @@ pub(super) struct Thread {
     pub core: Core,
     pub waiting: mpsc::Receiver<Weighted>,
     pub log: Log,
+    pub under_way: UnderWay,
 }
 
 impl Thread {
@@ -34,10 +36,12 @@ impl Thread {
         let _guard = PoisonOnPanic(self.core.poisoned.clone());
         let mut last = 0;
         while let Some(first) = self.next() {
+            self.under_way.begins();
             let group = self.gather(first, last);
             last = group.len();
             self.core.run(group);
             self.core.keep_short(&mut self.log);
+            self.under_way.ends();
         }
     }
 }

@@ -10,6 +10,7 @@ mod handing_in;
 mod harness;
 mod mend;
 mod model;
+mod proof;
 mod replaced;
 mod replication;
 mod room;

@@ -107,7 +107,7 @@ impl Buffer {
     }
 
     /// Runs a command that a standby may run as well: those of this folder.
-    async fn write_as_either<T: Send + 'static>(
+    pub(super) async fn write_as_either<T: Send + 'static>(
         &self,
         weight: usize,
         work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
