@@ -46,13 +46,8 @@ pub trait Events: Debug + Send + Sync {
     /// Writes down what kept events from being published, where they are still `Pending`.
     async fn settle_events(&self, batch: Vec<SettleEvent>) -> Result<()>;
 
-    /// Claims schedules that are due or to be looked at again, oldest first.
-    async fn claim_schedules(
-        &self,
-        token: LeaseToken,
-        lease: Duration,
-        limit: u32,
-    ) -> Result<Vec<DueSchedule>>;
+    /// Claims schedules that are due or to be looked at again, oldest first, no more at once than have [`READ_BYTES`] of payloads.
+    async fn claim_schedules(&self, token: LeaseToken, lease: Duration, limit: u32) -> Result<SchedulesDue>;
 
     /// Publishes claimed schedules with their notifications. None for one whose claim was lost.
     async fn publish_schedules(&self, batch: Vec<PublishSchedule>) -> Result<Vec<Option<Vec<Ingested>>>>;
@@ -244,11 +239,21 @@ pub enum EventEnd {
     Wait(Duration),
 }
 
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchedulesDue {
+    pub rows: Vec<DueSchedule>,
+    /// There may be more: as many were found as were asked for, or they are long.
+    pub more: bool,
+}
+
 /// A schedule whose turn it is, with the event it was made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DueSchedule {
     pub schedule: Schedule,
     pub event: Event,
+    /// The claim before this one, where it ended as [`ScheduleEnd::Held`] or by its lease, and no event of the entity was
+    /// published since: what was asked under it still holds.
+    pub held_by: Option<LeaseToken>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -283,7 +288,7 @@ pub enum ScheduleEnd {
         after: Duration,
         error: String,
     },
-    /// Trouble of others: uncounted.
+    /// Trouble of others: uncounted. The next claim is told of this one, unless another event of the entity comes first.
     Held {
         after: Duration,
         error: String,

@@ -2,10 +2,14 @@
 //!
 //! Leaves to others: when a source that does not answer is asked again ([`super::hold`]).
 //! Always true: a loop waits until its batch's time is up; what it asked goes on, and the answer is there when it comes back. An
-//! answer is given to the event that asked and to no other, whose commit it may not have seen. No more is asked at once than the source has
+//! answer is given to the event that asked and to no other, whose commit it may not have seen, and to a schedule only while no event of its
+//! entity was published since it asked. No more is asked at once than the source has
 //! connections; what is waited for in vain keeps nobody else.
 
 mod place;
+mod question;
+
+pub(super) use question::{Asker, Question};
 
 use super::{
     hold::Hold,
@@ -18,7 +22,6 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use store::events::Event;
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, timeout_at},
@@ -32,27 +35,6 @@ const KEPT_FOR: Duration = Duration::from_secs(60);
 const COMES_BACK_WITHIN: Duration = Duration::from_secs(5);
 /// So long a person waits, also for a place.
 const PERSON_WAITS: Duration = Duration::from_secs(15);
-
-/// Which lookup is made of whom, and for which event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
-    pub lookup: String,
-    pub tenant: String,
-    pub entity: String,
-    /// Its place in the outbox.
-    pub event: i64,
-}
-
-impl Question {
-    pub fn of(event: &Event, lookup: &str) -> Self {
-        Self {
-            lookup: lookup.to_owned(),
-            tenant: event.tenant_name.clone(),
-            entity: event.entity_id.clone(),
-            event: event.seq,
-        }
-    }
-}
 
 pub(super) struct Asking {
     source: String,
@@ -76,7 +58,7 @@ struct State {
 /// A lookup, and its answer until it is fetched.
 struct UnderWay {
     id: u64,
-    /// None for a person's, who never comes back for it.
+    /// None for a person's, who never comes back for it, and for one whose answer is out of date.
     question: Option<Question>,
     answer: watch::Receiver<Option<LookedUp>>,
     asked_at: Instant,
@@ -175,8 +157,7 @@ impl Asking {
             .all
             .retain(|one| one.answered_at.is_none_or(|at| at.elapsed() < KEPT_FOR));
         let person = waits == Waits::ToTheEnd;
-        let mut asked = state.all.iter();
-        if let Some(one) = asked.find(|one| !person && one.question.as_ref() == Some(question)) {
+        if let Some(one) = (!person).then(|| state.asked_before(question)).flatten() {
             return match one.answered_at.is_none() && one.in_vain {
                 true => Next::Known(self.not_yet(one.comes_back())),
                 false => Next::Wait(one.id, one.answer.clone()),
@@ -202,6 +183,26 @@ impl Asking {
 }
 
 impl State {
+    /// The same question, where its answer is still true; it is this asker's from now on. One that is out of date is nobody's.
+    fn asked_before(&mut self, question: &Question) -> Option<&UnderWay> {
+        let is_same = |one: &UnderWay| {
+            let asked = one.question.as_ref();
+            asked.is_some_and(|asked| asked.is_about_the_same(question))
+        };
+        let at = self.all.iter().position(is_same)?;
+        let asked = self.all[at].question.as_ref()?.asker;
+        if question.asker.follows(asked) {
+            self.all[at].question = Some(question.clone());
+            return Some(&self.all[at]);
+        }
+        self.all[at].question = None;
+        let (id, is_answered) = (self.all[at].id, self.all[at].answered_at.is_some());
+        if is_answered {
+            self.fetched(id);
+        }
+        None
+    }
+
     fn take(
         &mut self,
         question: Option<Question>,

@@ -4,7 +4,7 @@
 //! Always true: a source is asked for the tenants it names and for no other. One that cannot be reached is asked again at its
 //! next probe, not once for every event; that it cannot be reached counts against no event.
 
-use super::asking::{Asking, Question};
+use super::asking::{Asker, Asking, Question};
 use domain::{Timestamp, retry, template::Payload};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use store::{
@@ -98,7 +98,7 @@ impl Lookups {
 
     /// What an event's lookup adds to it now, for a person who does not wait long; none where nobody can say.
     pub(crate) async fn added(&self, event: &Event, lookup: &str, now: Timestamp) -> Option<Payload> {
-        let question = Question::of(event, lookup);
+        let question = Question::of(event, lookup, Asker::Event);
         let looked_up = timeout(GLANCE, self.look_up(question, now, Waits::ToTheEnd)).await;
         match looked_up {
             Ok(LookedUp::Row { values, .. }) => Some(values),

@@ -1,6 +1,6 @@
 //! What an event that came would fill a template with.
 
-use super::{EventService, lookup::Waits, plan::Unknown, resend::ResendError};
+use super::{EventService, asking::Asker, lookup::Waits, plan::Unknown, resend::ResendError};
 use domain::{EventId, TenantId, template::Payload};
 
 impl EventService {
@@ -10,7 +10,7 @@ impl EventService {
         let event = self.event_by_id(Some(tenant), id).await?;
         self.directory.refresh().await?;
         let now = self.queries.now().await?;
-        match self.know(&event, now, Waits::ToTheEnd).await? {
+        match self.know(&event, Asker::Event, now, Waits::ToTheEnd).await? {
             Ok(known) => Ok(known.values),
             Err(Unknown::Deferred(_) | Unknown::Gone) => {
                 let payload = Payload::read(&event.payload);

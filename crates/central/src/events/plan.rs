@@ -2,7 +2,7 @@
 
 use super::{
     EventService,
-    asking::Question,
+    asking::{Asker, Question},
     lookup::{LookedUp, Waits},
     messages::Messages,
 };
@@ -78,7 +78,7 @@ impl Unknown {
 
 impl EventService {
     pub(super) async fn plan(&self, event: &Event, now: Timestamp, waits: Waits) -> store::Result<Plan> {
-        let known = match self.know(event, now, waits).await? {
+        let known = match self.know(event, Asker::Event, now, waits).await? {
             Ok(known) => known,
             Err(unknown) => return Ok(self.unplanned(event, unknown)),
         };
@@ -134,6 +134,7 @@ impl EventService {
     pub(super) async fn know(
         &self,
         event: &Event,
+        asker: Asker,
         now: Timestamp,
         waits: Waits,
     ) -> store::Result<Result<Known, Unknown>> {
@@ -173,7 +174,7 @@ impl EventService {
         let Some(lookup) = known.definition().lookup.clone() else {
             return Ok(Ok(known));
         };
-        let question = Question::of(event, &lookup);
+        let question = Question::of(event, &lookup, asker);
         Ok(match self.lookups.look_up(question, now, waits).await {
             LookedUp::Row { values, cancelled } => {
                 known.values.overlay(values);

@@ -1,7 +1,9 @@
 //! Working once more on what failed. What was delivered stays delivered: keys make sure of that.
 
 use super::{
-    EventService, accepted, known,
+    EventService, accepted,
+    asking::Asker,
+    known,
     lookup::Waits,
     messages::Asked,
     plan::{due, missing},
@@ -128,7 +130,7 @@ impl EventService {
         let event = event.ok_or(ResendError::NotFound("event"))?;
         self.directory.refresh().await?;
         let now = self.queries.now().await?;
-        let facts = self.know(&event, now, Waits::ToTheEnd).await?;
+        let facts = self.know(&event, Asker::Event, now, Waits::ToTheEnd).await?;
         let facts = facts.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
         if facts.cancelled {
             return Err(ResendError::Conflict("the entity was cancelled".into()));

@@ -2,6 +2,7 @@
 
 use super::{
     EventService,
+    asking::Asker,
     lookup::Waits,
     messages::{Asked, Messages},
 };
@@ -61,7 +62,7 @@ impl EventService {
         let of_type = template.as_ref().map(|t| t.identity.event_type.as_str());
         let event = self.latest(ask, of_type).await?;
         let now = self.queries.now().await?;
-        let known = self.know(&event, now, Waits::ToTheEnd).await?;
+        let known = self.know(&event, Asker::Event, now, Waits::ToTheEnd).await?;
         let known = known.map_err(|unknown| ResendError::Conflict(unknown.in_words()))?;
         let templates = self
             .directory

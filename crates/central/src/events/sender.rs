@@ -1,7 +1,9 @@
 //! Schedules that wait for their time: looked at when due, every now and then, and on any event of their entity.
 
 use super::{
-    EventService, PLANNED_AT_ONCE, accepted, known,
+    EventService, PLANNED_AT_ONCE, accepted,
+    asking::Asker,
+    known,
     lookup::Waits,
     plan::{Standing, Unknown, due, missing, standing},
 };
@@ -26,18 +28,18 @@ impl EventService {
         loop {
             let token = LeaseToken::mint();
             let limit = self.settings.batch_size;
-            let claimed = self.store.claim_schedules(token, SCHEDULE_LEASE, limit).await?;
+            let due = self.store.claim_schedules(token, SCHEDULE_LEASE, limit).await?;
+            let (claimed, more) = (due.rows, due.more);
             if claimed.is_empty() {
                 return Ok(done);
             }
             done += claimed.len();
-            let full = claimed.len() >= limit as usize;
             let seqs: Vec<i64> = claimed.iter().map(|due| due.schedule.seq).collect();
             if let Err(error) = self.take_claimed(claimed, token).await {
                 self.give_back(&seqs, token, &error).await;
                 return Err(error);
             }
-            if !full {
+            if !more {
                 return Ok(done);
             }
         }
@@ -125,8 +127,9 @@ impl EventService {
         now: Timestamp,
         waits: Waits,
     ) -> store::Result<Turn> {
-        let DueSchedule { schedule, event } = due_schedule;
-        let known = match self.know(event, now, waits).await? {
+        let DueSchedule { schedule, event, .. } = due_schedule;
+        let asker = Asker::claimed(due_schedule, token);
+        let known = match self.know(event, asker, now, waits).await? {
             Ok(known) => known,
             Err(unknown) => return Ok(Turn::Settle(self.unknown(unknown, schedule.attempts))),
         };

@@ -53,6 +53,8 @@ pub(crate) struct ScheduleColumns {
     pub next_look: NextLook,
     pub counted: i32,
     pub error: Option<String>,
+    /// The token stays, without its lease: a mark that no other event of the entity came since.
+    pub keeps_token: bool,
 }
 
 pub(crate) enum NextLook {
@@ -69,6 +71,7 @@ impl ScheduleEnd {
             next_look: NextLook::Never,
             counted: 0,
             error: Some(kept_error(error)),
+            keeps_token: false,
         };
         let again = |after: &Duration, error: &str, counted| ScheduleColumns {
             next_look: NextLook::After(*after),
@@ -84,9 +87,13 @@ impl ScheduleEnd {
                 next_look: NextLook::At(*next_look_at),
                 counted: 0,
                 error: None,
+                keeps_token: false,
             },
             ScheduleEnd::Retry { after, error } => again(after, error, 1),
-            ScheduleEnd::Held { after, error } => again(after, error, 0),
+            ScheduleEnd::Held { after, error } => ScheduleColumns {
+                keeps_token: true,
+                ..again(after, error, 0)
+            },
         }
     }
 }

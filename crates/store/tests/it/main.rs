@@ -353,6 +353,8 @@ store_suite! {
     }
     event_races::{
         a_schedule_touched_while_it_is_looked_at_is_looked_at_again,
+        a_schedule_that_was_given_back_tells_whether_its_entity_was_touched_since,
+        long_payloads_are_claimed_with_their_schedules_a_few_at_a_time,
         what_two_replays_made_of_a_schedule_is_named_by_it,
         long_payloads_are_read_a_few_at_a_time,
     }

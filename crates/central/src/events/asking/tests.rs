@@ -1,3 +1,5 @@
+mod schedules;
+
 use super::*;
 use futures_util::{StreamExt, stream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,6 +32,10 @@ impl World {
     }
 
     async fn look(&self, event: i64, now: Timestamp, waits: Waits) -> LookedUp {
+        self.ask(about(event), now, waits).await
+    }
+
+    async fn ask(&self, question: Question, now: Timestamp, waits: Waits) -> LookedUp {
         let source = self.source.clone();
         let ask = || async move {
             let nth = source.asked.fetch_add(1, Ordering::SeqCst) + 1;
@@ -43,7 +49,7 @@ impl World {
                 false => Ok(nth_answer(nth)),
             }
         };
-        self.asking.answer(&about(event), now, waits, ask).await
+        self.asking.answer(&question, now, waits, ask).await
     }
 
     async fn looks(&self, events: impl IntoIterator<Item = i64>, now: Timestamp) -> Vec<(i64, LookedUp)> {
@@ -77,6 +83,7 @@ fn about(event: i64) -> Question {
         tenant: "default".into(),
         entity: "7".into(),
         event,
+        asker: Asker::Event,
     }
 }
 

@@ -11,9 +11,9 @@ mod sql;
 use crate::{
     Events, Result,
     events::{
-        CancelSchedules, DueSchedule, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow,
-        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, Schedule,
-        ScheduleFilter, SchedulePage, SettleEvent, SettleSchedule, StuckEvents,
+        CancelSchedules, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow, EventsDue,
+        MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, Schedule, ScheduleFilter,
+        SchedulePage, SchedulesDue, SettleEvent, SettleSchedule, StuckEvents,
     },
     outbox::{Ingested, NewNotification},
     postgres::{PgStore, failed::Failed, session::Session, types::millis},
@@ -56,12 +56,7 @@ impl Events for PgStore {
         Ok(emit::settle(&self.db, &batch).await?)
     }
 
-    async fn claim_schedules(
-        &self,
-        token: LeaseToken,
-        lease: Duration,
-        limit: u32,
-    ) -> Result<Vec<DueSchedule>> {
+    async fn claim_schedules(&self, token: LeaseToken, lease: Duration, limit: u32) -> Result<SchedulesDue> {
         Ok(schedules::claim(&self.db, token, lease, limit).await?)
     }
 

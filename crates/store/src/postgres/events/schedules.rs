@@ -5,8 +5,8 @@ use crate::{
     Error, Result,
     audit::Entry,
     events::{
-        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, SettleSchedule, as_ingested,
-        extended, kept_error,
+        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, READ_BYTES, SchedulesDue,
+        SettleSchedule, as_ingested, extended, kept_error,
     },
     outbox::{Ingested, NewNotification},
     postgres::{
@@ -29,18 +29,27 @@ pub(super) async fn claim(
     token: LeaseToken,
     lease: Duration,
     limit: u32,
-) -> Result<Vec<DueSchedule>, Failed> {
+) -> Result<SchedulesDue, Failed> {
     let session = db.general().await?;
-    let claim = session
-        .rows(
-            sql::claim_schedules,
-            &[&db.now(), &token.0, &millis(lease), &i64::from(limit)],
-        )
-        .await?;
-    let seqs: Vec<i64> = claim.iter().map(|row| row.get(0)).collect();
-    if seqs.is_empty() {
-        return Ok(vec![]);
-    }
+    let params: crate::postgres::session::Params<'_> = &[
+        &db.now(),
+        &token.0,
+        &millis(lease),
+        &i64::from(limit),
+        &(READ_BYTES as i64),
+    ];
+    let claim = session.rows(sql::claim_schedules, params).await?;
+    let seqs: Vec<i64> = claim.iter().map(|row| row.get("seq")).collect();
+    let Some(found) = claim.first().map(|row| row.get::<_, i64>("found")) else {
+        return Ok(SchedulesDue {
+            rows: vec![],
+            more: false,
+        });
+    };
+    let mut held: HashMap<i64, LeaseToken> = claim
+        .iter()
+        .filter_map(|row| Some((row.get("seq"), LeaseToken(row.get::<_, Option<i64>>("held_by")?))))
+        .collect();
     let mut events = HashMap::new();
     for row in session.rows(sql::event_of_schedule, &[&seqs]).await? {
         events.insert(row.get::<_, i64>("schedule_seq"), rows::event(&row)?);
@@ -49,10 +58,17 @@ pub(super) async fn claim(
     for row in session.rows(sql::claimed_schedules, &[&seqs]).await? {
         let schedule = rows::schedule(&row)?;
         if let Some(event) = events.remove(&schedule.seq) {
-            due.push(DueSchedule { schedule, event });
+            due.push(DueSchedule {
+                held_by: held.remove(&schedule.seq),
+                schedule,
+                event,
+            });
         }
     }
-    Ok(due)
+    Ok(SchedulesDue {
+        rows: due,
+        more: found >= i64::from(limit) || found > seqs.len() as i64,
+    })
 }
 
 pub(super) async fn settle(db: &Db, batch: &[SettleSchedule]) -> Result<(), Failed> {
@@ -73,6 +89,7 @@ pub(super) async fn settle(db: &Db, batch: &[SettleSchedule]) -> Result<(), Fail
     let waits: Vec<_> = columns.iter().map(|to| look_after(&to.next_look)).collect();
     let counted: Vec<_> = columns.iter().map(|to| to.counted).collect();
     let errors: Vec<_> = columns.iter().map(|to| to.error.as_deref()).collect();
+    let keep: Vec<_> = columns.iter().map(|to| to.keeps_token).collect();
     // Publishing takes claims away at the same time, and the two may meet. Sent twice, the second finds no claim.
     let mut retry = CommitRetry::new("settle schedules");
     loop {
@@ -87,6 +104,7 @@ pub(super) async fn settle(db: &Db, batch: &[SettleSchedule]) -> Result<(), Fail
             &waits,
             &counted,
             &errors,
+            &keep,
         ];
         match session.exec(sql::settle_schedule, params).await {
             Ok(_) => return Ok(()),

@@ -10,9 +10,9 @@ mod sql;
 use crate::{
     Error, Events, Result,
     events::{
-        CancelSchedules, DueSchedule, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow,
-        EventsDue, MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, READ_BYTES, Schedule,
-        ScheduleFilter, SchedulePage, SettleEvent, SettleSchedule, StuckEvents, kept_error,
+        CancelSchedules, Emitted, Event, EventFilter, EventPage, EventPlace, EventTypeRow, EventsDue,
+        MayBeOvertaken, NewEvent, Overtaken, PublishEvent, PublishSchedule, READ_BYTES, Schedule,
+        ScheduleFilter, SchedulePage, SchedulesDue, SettleEvent, SettleSchedule, StuckEvents, kept_error,
     },
     outbox::{Ingested, NewNotification},
     query::Page,
@@ -81,12 +81,7 @@ impl Events for SqliteStore {
         self.write(batch.len(), move |s| settle(s, &batch)).await
     }
 
-    async fn claim_schedules(
-        &self,
-        token: LeaseToken,
-        lease: Duration,
-        limit: u32,
-    ) -> Result<Vec<DueSchedule>> {
+    async fn claim_schedules(&self, token: LeaseToken, lease: Duration, limit: u32) -> Result<SchedulesDue> {
         self.write(limit as usize, move |s| schedules::claim(s, token, lease, limit))
             .await
     }

@@ -5,8 +5,8 @@ use crate::{
     Error, Result,
     audit::Entry,
     events::{
-        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, PublishSchedule, Schedule,
-        SettleSchedule, as_ingested, extended, kept_error,
+        CancelSchedules, DueSchedule, MayBeOvertaken, NextLook, Overtaken, PublishSchedule, READ_BYTES,
+        Schedule, SchedulesDue, SettleSchedule, as_ingested, extended, kept_error,
     },
     outbox::{Ingested, NewNotification},
     sqlite::{
@@ -29,20 +29,34 @@ pub(super) fn claim(
     token: LeaseToken,
     lease: Duration,
     limit: u32,
-) -> Result<Vec<DueSchedule>> {
+) -> Result<SchedulesDue> {
     let until = (s.now + lease).as_millis();
-    let claim = params![token.0, s.now.as_millis(), until, limit];
-    let mut seqs: Vec<i64> = all(s.conn, sql::claim_schedules, claim, |row| Ok(row.get(0)?))?;
-    seqs.sort_unstable();
-    let mut due = vec![];
-    for seq in seqs {
+    let due = params![s.now.as_millis(), limit];
+    let marked = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?));
+    let due: Vec<(i64, Option<i64>)> = all(s.conn, sql::due_schedules, due, marked)?;
+    let (mut rows, mut bytes) = (vec![], 0);
+    for (seq, held_by) in &due {
+        if bytes >= READ_BYTES {
+            break;
+        }
+        let claim = params![seq, token.0, until];
+        s.conn.prepare_cached(sql::claim_schedules)?.execute(claim)?;
         let schedule = all(s.conn, sql::claimed_schedules, [seq], rows::schedule)?.pop();
         let event = all(s.conn, sql::event_of_schedule, [seq], rows::event)?.pop();
         if let (Some(schedule), Some(event)) = (schedule, event) {
-            due.push(DueSchedule { schedule, event });
+            bytes += event.payload.len();
+            rows.push(DueSchedule {
+                schedule,
+                event,
+                held_by: held_by.map(LeaseToken),
+            });
         }
     }
-    Ok(due)
+    rows.sort_unstable_by_key(|due| due.schedule.seq);
+    Ok(SchedulesDue {
+        more: due.len() >= limit as usize || bytes >= READ_BYTES,
+        rows,
+    })
 }
 
 /// A schedule with what can be worked out before the writer's turn.
@@ -105,6 +119,7 @@ pub(super) fn settle(s: &WriteSession<'_>, batch: &[SettleSchedule]) -> Result<(
             to.counted,
             to.error,
             s.now.as_millis(),
+            to.keeps_token,
         ])?;
     }
     Ok(())

@@ -5,6 +5,7 @@ statements!(
     claim_schedules,
     claimed_schedules,
     due_events,
+    due_schedules,
     emit_event,
     event,
     event_of_schedule,

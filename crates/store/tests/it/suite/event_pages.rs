@@ -150,7 +150,7 @@ pub async fn what_a_deleted_tenant_left_never_becomes_that_of_the_next_of_its_na
     assert_eq!(again.len(), 2);
     assert!(again.iter().all(|e| e.tenant.is_none()), "{again:?}");
     let claimed = t.store.claim_schedules(LeaseToken(1), MINUTE, 10).await.unwrap();
-    assert_eq!(claimed[0].event.tenant, None);
+    assert_eq!(claimed.rows[0].event.tenant, None);
     // Failed once more and replayed once more, it is nobody's still.
     let settle = SettleEvent {
         seq: rows[1].seq,

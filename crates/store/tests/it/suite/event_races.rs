@@ -1,13 +1,13 @@
 //! Schedules that several are at, and looks that find more than fits.
 
-use super::events::{claim, due, emit, event, message, notification, publish_now, waiting};
+use super::events::{claim, due, emit, event, message, notification, publish_now, publish_pending, waiting};
 use crate::harness::*;
 use domain::{
     Channel, Clock, LeaseToken, ScheduleStatus,
     event::{CameTo, ScheduledMessage},
 };
 use store::{
-    events::{NewEvent, PublishSchedule, ScheduleEnd, SettleSchedule},
+    events::{DueSchedule, NewEvent, PublishSchedule, ScheduleEnd, SchedulesDue, SettleSchedule},
     outbox::Ingested,
 };
 
@@ -44,6 +44,55 @@ pub async fn a_schedule_touched_while_it_is_looked_at_is_looked_at_again(t: &Tes
     let again = claim(t).await;
     assert_eq!(again.len(), 1, "at once, not after an hour or a lease");
     assert_eq!(again[0].schedule.event, row.id);
+}
+
+pub async fn a_schedule_that_was_given_back_tells_whether_its_entity_was_touched_since(t: &TestStore) {
+    waiting(t, "1", HOUR).await;
+    t.clock.advance(HOUR);
+    let claim = async |token: i64| {
+        let mut due = t
+            .store
+            .claim_schedules(LeaseToken(token), MINUTE, 10)
+            .await
+            .unwrap();
+        due.rows.remove(0)
+    };
+    let give_back = async |seq: i64, token: i64| {
+        let (after, error) = (MINUTE, "no answer yet".to_owned());
+        let settle = SettleSchedule {
+            seq,
+            token: LeaseToken(token),
+            to: ScheduleEnd::Held { after, error },
+        };
+        t.store.settle_schedules(vec![settle]).await.unwrap();
+    };
+    let first = claim(1).await;
+    assert_eq!(first.held_by, None, "nobody asked before");
+    let seq = first.schedule.seq;
+    give_back(seq, 1).await;
+    let mut late = PublishSchedule {
+        seq,
+        token: LeaseToken(1),
+        status: ScheduleStatus::Published,
+        last_error: None,
+        messages: vec![],
+        notifications: vec![],
+    };
+    let published = t.store.publish_schedules(vec![late.clone()]).await.unwrap();
+    assert_eq!(published, [None], "what was given back is no claim");
+    t.clock.advance(MINUTE);
+    assert_eq!(claim(2).await.held_by, Some(LeaseToken(1)));
+    give_back(seq, 2).await;
+    // Its turn has come already, so that nothing but the mark has to change.
+    t.clock.advance(MINUTE);
+    emit(t, vec![event("1")]).await;
+    let moved = due(t).await.remove(0);
+    let publish = publish_now(t, &moved, vec![]);
+    t.store.publish_events(vec![publish]).await.unwrap();
+    assert_eq!(claim(3).await.held_by, None, "what was asked is from before");
+    late.token = LeaseToken(3);
+    let published = t.store.publish_schedules(vec![late]).await.unwrap();
+    assert_eq!(published, [Some(vec![])]);
 }
 
 pub async fn what_two_replays_made_of_a_schedule_is_named_by_it(t: &TestStore) {
@@ -106,4 +155,39 @@ pub async fn long_payloads_are_read_a_few_at_a_time(t: &TestStore) {
     let place = first.rows.last().map(|event| event.place());
     let second = t.store.due_events(place, 100).await.unwrap();
     assert_eq!((second.rows.len(), second.more), (4, false));
+}
+
+pub async fn long_payloads_are_claimed_with_their_schedules_a_few_at_a_time(t: &TestStore) {
+    for entity in ["1", "2", "3", "4", "5"] {
+        let long = NewEvent {
+            payload: "x".repeat(3 << 20),
+            ..event(entity)
+        };
+        emit(t, vec![long]).await;
+        let row = due(t).await.remove(0);
+        publish_pending(t, &row, HOUR).await;
+    }
+    waiting(t, "6", HOUR).await;
+    t.clock.advance(HOUR);
+    let claim = async |token| {
+        t.store
+            .claim_schedules(LeaseToken(token), MINUTE, 100)
+            .await
+            .unwrap()
+    };
+    let entities = |due: &SchedulesDue| -> Vec<String> {
+        let entity = |due: &DueSchedule| due.event.entity_id.clone();
+        due.rows.iter().map(entity).collect()
+    };
+    let first = claim(1).await;
+    assert_eq!(
+        (entities(&first), first.more),
+        (vec!["1".into(), "2".into(), "3".into()], true)
+    );
+    let second = claim(2).await;
+    assert_eq!(
+        (entities(&second), second.more),
+        (vec!["4".into(), "5".into(), "6".into()], false)
+    );
+    assert!(claim(3).await.rows.is_empty(), "each is claimed once");
 }

@@ -336,18 +336,22 @@ pub async fn an_outbox_has_one_reader_until_its_time_is_up(t: &TestStore) {
 pub async fn waiting(t: &TestStore, entity: &str, wait: Duration) -> Event {
     emit(t, vec![event(entity)]).await;
     let row = due(t).await.remove(0);
+    publish_pending(t, &row, wait).await;
+    row
+}
+
+pub async fn publish_pending(t: &TestStore, row: &Event, wait: Duration) {
     let work = PublishEvent {
         seq: row.seq,
-        schedule: schedule(t, &row, ScheduleStatus::Pending, wait),
+        schedule: schedule(t, row, ScheduleStatus::Pending, wait),
         notifications: vec![],
     };
     assert_eq!(t.store.publish_events(vec![work]).await.unwrap(), [Some(vec![])]);
-    row
 }
 
 pub async fn claim(t: &TestStore) -> Vec<store::events::DueSchedule> {
     let token = LeaseToken(7);
-    t.store.claim_schedules(token, MINUTE, 10).await.unwrap()
+    t.store.claim_schedules(token, MINUTE, 10).await.unwrap().rows
 }
 
 pub async fn a_schedule_is_claimed_at_its_time_and_published_by_who_holds_it(t: &TestStore) {

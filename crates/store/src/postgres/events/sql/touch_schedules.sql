@@ -1,5 +1,6 @@
 -- $1 now; then the entities of other events: a date may have moved. Whoever looks at one now read the date as it was: its claim
--- is taken away, so that what it found changes nothing, and it is looked at again.
+-- is taken away, so that what it found changes nothing, and it is looked at again. So is the mark of one that was given back: what
+-- was asked under it and is answered later is from before.
 update schedules s
 set next_look_at = least(s.next_look_at, coalesce($1::timestamptz, date_trunc('milliseconds', now()))), token = null, leased_until = null
 from unnest($2::integer[], $3::text[], $4::text[]) as given (tenant, entity_type, entity_id)
