@@ -32,6 +32,7 @@ pub mod unsubscribe;
 pub mod users;
 pub mod waiting;
 pub mod wake;
+pub mod watched_counts;
 pub mod watched_kpis;
 
 mod background;
@@ -39,6 +40,7 @@ mod chores;
 mod node;
 mod opted_out;
 mod tenants;
+mod usage;
 
 pub use auto_key::auto_key;
 pub use node::{Central, Settings};

@@ -41,6 +41,7 @@ mod stream;
 mod submit;
 mod suppressions;
 mod templates;
+mod usage;
 
 pub use act::{Acted, Job, Matching};
 pub use again::Again;
@@ -69,10 +70,11 @@ pub use suppressions::Suppression;
 pub use templates::{
     ProviderTemplate, Template, TemplateDraft, TemplatePreview, TemplateRow, TestedTemplate,
 };
+pub use usage::Removable;
 
 pub use domain::{
     Channel, FieldError, NotificationId, Recipient, Status, TextFilter, TextFilters, Timestamp,
-    TrackedOperationId,
+    TrackedOperationId, Usage,
     kpi::Kpis,
     site::{ParkedAction, ParkedFilter},
 };

@@ -26,6 +26,8 @@ pub trait Directory: Debug + Send + Sync {
     /// it, its name is free again. What it sent stays until it is purged. The first tenant cannot be deleted
     /// (`Conflict`). Audited in the first tenant, because nobody can look into this one any more.
     async fn delete_tenant(&self, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion>;
+    /// What keeps a tenant from being deleted now.
+    async fn tenant_use(&self, tenant: TenantId) -> Result<TenantUse>;
 
     /// Keeps only the hash. `Conflict` when the tenant has a live key of that name.
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey>;

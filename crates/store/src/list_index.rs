@@ -1,7 +1,7 @@
 //! Which index serves a list of notifications. The same for both databases, so that a filter costs the same on each.
 
 use crate::query::{Cursor, Filter};
-use domain::{IdRange, Status};
+use domain::{IdRange, Status, TextFilters};
 
 /// Where the candidates of a filter are found, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,32 @@ impl<'f> ListIndex<'f> {
             (_, _, Some(execution)) => Self::Execution(execution),
             _ => Self::Time,
         }
+    }
+
+    /// Whether every candidate passes the filter, so that nobody has to look at the rows.
+    pub fn answers_alone(self, filter: &Filter) -> bool {
+        let by = |by: TextFilters| Filter {
+            by,
+            ..Filter::default()
+        };
+        let answered = match self {
+            Self::Time => Filter {
+                from: filter.from,
+                to: filter.to,
+                ..Filter::default()
+            },
+            Self::Entity { kind, id } => by(TextFilters {
+                entity_type: Some(kind.to_owned()),
+                entity_id: Some(id.to_owned()),
+                ..TextFilters::default()
+            }),
+            Self::Execution(execution) => by(TextFilters {
+                execution_id: Some(execution.to_owned()),
+                ..TextFilters::default()
+            }),
+            Self::Unfinished { .. } | Self::Ids(_) => return false,
+        };
+        answered == *filter
     }
 
     /// Where a page begins. Only the index by time can leave out what came after `to`.
@@ -78,7 +104,7 @@ impl Keywords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::TextFilters;
+    use domain::{Channel, Timestamp};
     use std::time::Duration;
 
     #[test]
@@ -153,6 +179,48 @@ mod tests {
             ),
         ] {
             assert_eq!(ListIndex::serving(&filter), index, "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_answers_alone_only_what_it_knows_of() {
+        let now = Some(Timestamp::EPOCH);
+        let range = Filter {
+            from: now,
+            to: now,
+            ..Filter::default()
+        };
+        let run = Filter {
+            by: TextFilters {
+                execution_id: Some("run".into()),
+                ..TextFilters::default()
+            },
+            ..Filter::default()
+        };
+        let alone = |filter: &Filter| ListIndex::serving(filter).answers_alone(filter);
+        for filter in [Filter::default(), range.clone(), run.clone()] {
+            assert!(alone(&filter), "{filter:?}");
+        }
+        let asks_for_more = [
+            Filter {
+                status: vec![Status::Delivered],
+                ..range.clone()
+            },
+            Filter {
+                keyword: Some("pump".into()),
+                ..range
+            },
+            Filter {
+                from: now,
+                ..run.clone()
+            },
+            Filter {
+                channel: Some(Channel::Sms),
+                ..run
+            },
+        ];
+        for filter in asks_for_more {
+            assert!(!alone(&filter), "{filter:?}");
         }
     }
 }

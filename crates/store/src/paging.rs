@@ -4,7 +4,7 @@
 //! Always true: a page that is not the last says where to go on, and the next one begins there, with neither gap nor
 //! repeat.
 
-use crate::query::{Cursor, Page, SCAN_BOUND};
+use crate::query::{Counted, Cursor, Page, SCAN_BOUND};
 use domain::Timestamp;
 
 /// Candidates that are read at a time once the first step was not enough.
@@ -33,10 +33,18 @@ impl<R> Paging<R> {
         }
     }
 
+    /// Keeps every candidate that passes, up to the bound: for who only wants to know how many there are.
+    pub fn counting() -> Self {
+        Self::new(&Page {
+            limit: SCAN_BOUND,
+            after: None,
+        })
+    }
+
     /// How many candidates to read next. First one more than fits, because only then is there a next page to offer.
     pub fn step(&self) -> usize {
         let step = match self.seen {
-            0 => self.limit + 1,
+            0 => self.limit.min(STEP) + 1,
             _ => STEP,
         };
         step.min(SCAN_BOUND as usize + 1 - self.seen)
@@ -64,6 +72,15 @@ impl<R> Paging<R> {
     /// The rows, and where the next page begins if there is one.
     pub fn finish(self) -> (Vec<R>, Option<Cursor>) {
         (self.rows, self.next)
+    }
+
+    /// How many passed.
+    pub fn count(self) -> Counted {
+        let passed = self.rows.len() as u64;
+        match self.next {
+            None => Counted::Exactly(passed),
+            Some(_) => Counted::AmongNewest(passed),
+        }
     }
 }
 

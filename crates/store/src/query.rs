@@ -21,6 +21,10 @@ pub trait Queries: Debug + Send + Sync {
     /// bound ends a page early, `next` is set although the page is not full.
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed>;
 
+    /// How many notifications the filter leaves, as far as [`COUNT_LIMIT`] and [`SCAN_BOUND`] let anybody know. Costs the same
+    /// with a long history as with a short one.
+    async fn count(&self, tenant: TenantId, filter: &Filter) -> Result<Counted>;
+
     /// The audit rows of one notification, oldest first; none if there is no such notification.
     async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>>;
 
@@ -90,6 +94,30 @@ impl AttemptMade {
 
 /// The most rows one page looks at.
 pub const SCAN_BOUND: u32 = 10_000;
+
+/// Nobody counts further than this.
+pub const COUNT_LIMIT: u32 = 10_000;
+
+/// How many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// All of them.
+    Exactly(u64),
+    /// An index alone tells, and there are more than [`COUNT_LIMIT`].
+    MoreThan(u64),
+    /// So many were among the newest [`SCAN_BOUND`] that could have been meant; nobody looked further back.
+    AmongNewest(u64),
+}
+
+impl Counted {
+    /// From the entries of an index, of which at most one more than [`COUNT_LIMIT`] was counted.
+    pub(crate) fn in_index(entries: u64) -> Self {
+        match entries {
+            all if all <= u64::from(COUNT_LIMIT) => Self::Exactly(all),
+            _ => Self::MoreThan(u64::from(COUNT_LIMIT)),
+        }
+    }
+}
 
 /// Where a notification stands.
 #[derive(Debug, Clone, PartialEq)]

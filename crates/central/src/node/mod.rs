@@ -25,6 +25,7 @@ use crate::{
     unsubscribe::Unsubscribing,
     users::UserService,
     wake::Wake,
+    watched_counts::WatchedCounts,
     watched_kpis::WatchedKpis,
 };
 use delivery::Registry;
@@ -114,6 +115,7 @@ pub struct Central {
     pub wake: Arc<Wake>,
     /// The figures for whoever watches them.
     pub watched_kpis: WatchedKpis,
+    pub watched_counts: WatchedCounts,
     pub(crate) chores: Arc<Chores>,
 }
 
@@ -177,6 +179,7 @@ impl Central {
             failover: made.failover(),
             loops: Loops::new(clock.clone()),
             watched_kpis: WatchedKpis::new(each(), settings.kpi),
+            watched_counts: WatchedCounts::new(each()),
             settings: Arc::new(settings),
             ingest,
             operator,

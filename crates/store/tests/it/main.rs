@@ -271,6 +271,10 @@ store_suite! {
         words_are_found_in_any_order_in_subject_address_and_providers_id,
         ids_that_begin_alike_are_found_by_their_beginning,
     }
+    counts::{
+        a_count_tells_as_many_as_the_pages_have,
+        a_count_ends_at_its_bound_and_says_so,
+    }
     figures::{
         figures_are_exact,
         a_look_at_the_lanes_tells_of_counts_until_they_are_condensed,

@@ -1,13 +1,13 @@
 //! `waypost event types`: what follows from events of a name.
 
-use super::event::read;
+use super::{event::read, removing::Sure};
 use crate::{
     connect::Connect,
     output::{self, table::table},
 };
 use anyhow::Context;
 use client::{
-    Client,
+    Client, Removable,
     events::{EventFilter, ReplayOf},
 };
 use comfy_table::Cell;
@@ -48,6 +48,8 @@ pub struct RmType {
     /// Its name
     name: String,
     #[command(flatten)]
+    sure: Sure,
+    #[command(flatten)]
     central: Connect,
 }
 
@@ -62,12 +64,23 @@ pub async fn run(command: Types) -> anyhow::Result<()> {
             output::note(format_args!("{} is known", args.name));
             offer_replay(&client, &args.name).await
         }
-        Types::Rm(args) => {
-            args.central.client()?.delete_event_type(&args.name).await?;
-            output::note(format_args!("{} is gone", args.name));
-            Ok(())
-        }
+        Types::Rm(args) => remove(args).await,
     }
+}
+
+async fn remove(args: RmType) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let question = format!("Forget {}? New events of it are deferred.", args.name);
+    if !args
+        .sure
+        .confirm(&client, Removable::EventType(&args.name), &question)
+        .await?
+    {
+        return Ok(());
+    }
+    client.delete_event_type(&args.name).await?;
+    output::note(format_args!("{} is gone", args.name));
+    Ok(())
 }
 
 /// Events that came before anybody had said what follows from them wait for somebody to say so.

@@ -1,12 +1,13 @@
 //! `waypost lists`: who gets what is sent to a name.
 
+use super::removing::Sure;
 use crate::{
     connect::Connect,
     exit::usage,
     filters::channel,
     output::{self, table},
 };
-use client::{Channel, List, Recipient};
+use client::{Channel, List, Recipient, Removable};
 use comfy_table::Cell;
 
 #[derive(Debug, clap::Subcommand)]
@@ -26,7 +27,7 @@ pub enum Command {
     /// Let somebody stay on a list and get nothing
     Disable(Entry),
     /// Delete a list
-    Rm(One),
+    Rm(Remove),
 }
 
 #[derive(Debug, clap::Args)]
@@ -43,6 +44,16 @@ pub struct One {
     name: String,
     #[command(flatten)]
     format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Remove {
+    /// The list
+    name: String,
+    #[command(flatten)]
+    sure: Sure,
     #[command(flatten)]
     central: Connect,
 }
@@ -125,12 +136,23 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
         }
         Command::Enable(args) => switch(args, true).await,
         Command::Disable(args) => switch(args, false).await,
-        Command::Rm(args) => {
-            args.central.client()?.delete_list(&args.name).await?;
-            output::note(format_args!("{} is gone", args.name));
-            Ok(())
-        }
+        Command::Rm(args) => remove(args).await,
     }
+}
+
+async fn remove(args: Remove) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let question = format!("Remove the list {}?", args.name);
+    if !args
+        .sure
+        .confirm(&client, Removable::List(&args.name), &question)
+        .await?
+    {
+        return Ok(());
+    }
+    client.delete_list(&args.name).await?;
+    output::note(format_args!("{} is gone", args.name));
+    Ok(())
 }
 
 async fn switch(args: Entry, enabled: bool) -> anyhow::Result<()> {

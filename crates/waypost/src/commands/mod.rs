@@ -29,6 +29,7 @@ pub mod notify;
 pub mod parked;
 pub mod provider;
 pub mod purge;
+pub mod removing;
 pub mod resend;
 pub mod retry;
 pub mod serve;

@@ -1,9 +1,11 @@
 //! `waypost tenant`: who shares this installation without seeing each other.
 
+use super::removing::Sure;
 use crate::{
     connect::Connect,
-    output::{self, ask, table, time},
+    output::{self, table, time},
 };
+use client::Removable;
 use comfy_table::Cell;
 
 #[derive(Debug, clap::Subcommand)]
@@ -41,9 +43,8 @@ pub struct Create {
 pub struct Remove {
     /// The tenant
     name: String,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
+    #[command(flatten)]
+    sure: Sure,
     #[command(flatten)]
     central: Connect,
 }
@@ -61,11 +62,12 @@ async fn remove(args: Remove) -> anyhow::Result<()> {
         "Delete the tenant {}, with its keys, lists, roles and sites?",
         args.name
     );
-    if !ask::confirm(&question, args.yes)? {
-        output::note("nothing was deleted");
+    let client = args.central.client()?;
+    let tenant = Removable::Tenant(&args.name);
+    if !args.sure.confirm(&client, tenant, &question).await? {
         return Ok(());
     }
-    args.central.client()?.delete_tenant(&args.name).await?;
+    client.delete_tenant(&args.name).await?;
     output::note(format_args!("{} is gone", args.name));
     Ok(())
 }

@@ -294,7 +294,9 @@ fn lists_keys_providers_and_tenants_are_managed() {
     let list = server.run(&["lists", "show", "ops", "--json"]).done().json();
     assert_eq!(list["recipients"].as_array().unwrap().len(), 2);
     assert!(server.run(&["lists", "list"]).done().out().contains("ops"));
-    server.run(&["lists", "rm", "ops"]).done();
+    let asked = server.run(&["lists", "rm", "ops"]).ended(2);
+    assert!(asked.err().contains("Nothing hangs on it."), "{}", asked.err());
+    server.run(&["lists", "rm", "ops", "--yes"]).done();
 
     assert!(
         server
@@ -342,7 +344,7 @@ fn lists_keys_providers_and_tenants_are_managed() {
             .contains("The trap")
     );
     server.run(&["provider", "reseal"]).done();
-    server.run(&["provider", "rm", "cap"]).done();
+    server.run(&["provider", "rm", "cap", "--yes"]).done();
 
     let ops = server.run(&["key", "create", "--role", "ops"]).done().out();
     let mut create = server
@@ -599,9 +601,11 @@ fn a_tenant_is_removed_once_nothing_hangs_on_it() {
     assert!(add.env("WAYPOST_API_KEY", key.trim()).status().unwrap().success());
     let (code, said, _) = as_ops(&["tenant", "rm", "team", "--yes"]);
     assert!(code == 4 && said.contains("1 provider"), "{code} {said}");
-    let mut rm = server.place.command(&["provider", "rm", "cap"]);
+    let (code, asked, _) = as_ops(&["tenant", "rm", "team"]);
+    let told = asked.contains("Hanging on it: 1 provider. Not used lately.");
+    assert!(code == 2 && told, "nobody can be asked: {asked}");
+    let mut rm = server.place.command(&["provider", "rm", "cap", "--yes"]);
     assert!(rm.env("WAYPOST_API_KEY", key.trim()).status().unwrap().success());
-    assert_eq!(as_ops(&["tenant", "rm", "team"]).0, 2, "nobody can be asked");
     assert_eq!(as_ops(&["tenant", "rm", "team", "--yes"]).0, 0);
     assert_eq!(as_ops(&["tenant", "rm", "team", "--yes"]).0, 3);
     let mut list = server.place.command(&["provider", "list"]);

@@ -108,7 +108,9 @@ fn a_file_is_previewed_before_it_is_saved_and_a_saved_one_is_tried_out() {
         .done();
     let shown = server.run(&["show", sent.out().trim(), "--json"]).done().json();
     assert_eq!(shown["subject"], "Booking 7");
-    server.run(&["template", "rm", &id]).done();
+    let asked = server.run(&["template", "rm", &id]).ended(2);
+    assert!(asked.err().contains("Nothing hangs on it."), "{}", asked.err());
+    server.run(&["template", "rm", &id, "--yes"]).done();
     server.run(&["template", "preview", &id]).ended(3);
     write(&server, FILE, &(text("x") + "colour = 'red'\n"));
     assert!(

@@ -79,7 +79,13 @@ async fn in_a_file(on: Database) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("bookings.db").display());
     let source = source(&url, "waypost.toml");
-    an_hour_without_the_source_fails_no_event(on, source, &url, async || {}).await;
+    Box::pin(an_hour_without_the_source_fails_no_event(
+        on,
+        source,
+        &url,
+        async || {},
+    ))
+    .await;
 }
 
 /// Bookings in an application's file, which it changes while a reminder of each waits.
@@ -215,6 +221,12 @@ mod on_postgres {
         let url = postgres::fresh_url();
         let source = source(&url, "waypost.postgres.toml");
         let made = async || postgres::create(&url).await;
-        an_hour_without_the_source_fails_no_event(Database::Sqlite, source, &url, made).await;
+        Box::pin(an_hour_without_the_source_fails_no_event(
+            Database::Sqlite,
+            source,
+            &url,
+            made,
+        ))
+        .await;
     }
 }

@@ -30,6 +30,7 @@ pub mod templates;
 pub mod tenants;
 pub mod transcripts;
 pub mod unsubscribe;
+pub mod usage;
 pub mod users;
 
 use crate::problem::{Problem, Result};

@@ -14,7 +14,7 @@ use crate::{
     state::Shared,
 };
 use axum::{Json, extract::State, http::StatusCode};
-use store::directory::{Role, TenantDeletion, TenantUse};
+use store::directory::{Role, Tenant, TenantDeletion, TenantUse};
 
 pub async fn list(State(state): State<Shared>, _: Caller, params: Params) -> Result<Json<Paged<TenantView>>> {
     let tenants = state.central.store.tenants().await?;
@@ -70,17 +70,21 @@ pub async fn remove(
     caller: Caller,
     PathText(name): PathText,
 ) -> Result<StatusCode> {
-    // What cannot be a tenant's name names none.
-    let found = match is_tenant_name(&name) {
-        true => state.central.store.tenant_by_name(&name).await?,
-        false => None,
-    };
-    let found = found.ok_or_else(|| Problem::not_found("tenant"))?;
+    let found = named(&state, &name).await?;
     match state.central.delete_tenant(found.id, &caller.actor).await? {
         TenantDeletion::Deleted => Ok(StatusCode::NO_CONTENT),
         TenantDeletion::NotFound => Err(Problem::not_found("tenant")),
         TenantDeletion::InUse(hangs) => Err(Problem::new(Code::Conflict, in_use(&name, &hangs))),
     }
+}
+
+pub async fn named(state: &Shared, name: &str) -> Result<Tenant> {
+    // What cannot be a tenant's name names none.
+    let found = match is_tenant_name(name) {
+        true => state.central.store.tenant_by_name(name).await?,
+        false => None,
+    };
+    found.ok_or_else(|| Problem::not_found("tenant"))
 }
 
 /// What hangs on a tenant that is to be deleted, and what to do about it.

@@ -56,8 +56,8 @@ mod templates;
 mod tenants;
 pub(crate) mod theme;
 mod timeline;
+mod total;
 mod transcript;
-mod usage;
 mod users;
 mod zone;
 

@@ -3,24 +3,27 @@
 use super::{
     bulk::doing,
     failure::Result,
-    filter::{Asked, Back, RANGES, Times, back_suffix},
+    filter::{Asked, Back, RANGES, back_suffix},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    live::is_live_refresh,
     show::{Badge, cut, number, status_badge},
+    total,
 };
 use crate::{api::export, paging, query::Params, state::Shared};
 use askama::Template;
 use axum::{
     extract::State,
+    http::HeaderMap,
     response::{Html, IntoResponse},
 };
 use central::{jobs::Action, search, waiting};
 use domain::{
-    Channel, NotificationId, Status, Target, TextFilters, Timestamp, WaitReason, Waiting,
+    Channel, NotificationId, Status, Target, TenantId, Timestamp, WaitReason, Waiting,
     kpi::{Kpis, is_stuck},
 };
 use store::{
-    query::{Notification, Page as Asking},
+    query::{Counted, Filter, Notification, Page as Asking},
     users::SavedFilter,
 };
 
@@ -129,7 +132,12 @@ pub fn to(target: &Target) -> String {
     }
 }
 
-pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+pub async fn page(
+    State(state): State<Shared>,
+    signed: Signed,
+    headers: HeaderMap,
+    mut params: Params,
+) -> Result {
     let asked = Asked::read(&mut params, &signed.zone);
     let after = paging::cursor(&mut params);
     params.finish()?;
@@ -160,9 +168,17 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         rows.push(Row::of(row, &state, frame.now).await?);
     }
     frame.parked = Some(sites.iter().map(|(_, kpis)| kpis.parked_count).sum());
-    let complete = !paged && older.is_none();
+    let counted = (!paged)
+        .then(|| total::of_first_page(rows.len(), older.is_some(), bounded))
+        .flatten();
+    let view = View {
+        tenant,
+        asked: &asked,
+        filter: &filter,
+        live: is_live_refresh(&headers),
+    };
     let page = Page {
-        total: total(&asked, &sites, complete.then_some(rows.len())),
+        total: total(&state, &view, &sites, counted).await?,
         rows,
         actions: asked.actions(frame.now),
         saved: store.saved_filters(signed.user.id, tenant).await?,
@@ -185,40 +201,34 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     Ok(page.show(&state))
 }
 
-/// "1,204 parked" where that costs nothing to know: the figures have it, or the page is all there is.
-fn total(asked: &Asked, sites: &[(String, Kpis)], complete: Option<usize>) -> String {
-    if let Some(all) = complete {
-        return format!("{} in all", number(all as u64));
+/// How many there are in all, in words; `counted` if the page has told already.
+async fn total(
+    state: &Shared,
+    view: &View<'_>,
+    sites: &[(String, Kpis)],
+    counted: Option<Counted>,
+) -> Result<String> {
+    if let Some(counted) = counted {
+        return Ok(total::in_words(counted));
     }
-    let only_status = Asked {
-        status: asked.status.clone(),
-        stuck: asked.stuck,
-        times: Times {
-            zone: asked.times.zone.clone(),
-            ..Times::default()
-        },
-        by: TextFilters {
-            site: asked.by.site.clone(),
-            ..TextFilters::default()
-        },
-        ..Asked::default()
+    if let Some(words) = total::in_figures(view.asked, sites) {
+        return Ok(words);
+    }
+    let (counts, words) = (&state.central.watched_counts, view.asked.query());
+    let counted = match view.live {
+        true => counts.get(view.tenant, &words, view.filter).await?,
+        false => counts.now(view.tenant, &words, view.filter).await?,
     };
-    let known = only_status == *asked;
-    let here = sites
-        .iter()
-        .filter(|(name, _)| asked.by.site.as_ref().is_none_or(|site| site == name));
-    let sum = |figure: fn(&Kpis) -> u64| number(here.clone().map(|(_, kpis)| figure(kpis)).sum::<u64>());
-    let waiting = [Status::Pending, Status::Retrying]
-        .iter()
-        .all(|one| asked.status.contains(one));
-    match asked.status.len() {
-        0 if known && asked.stuck => format!("{} stuck", sum(|kpis| kpis.stuck_count)),
-        1 if known && !asked.stuck && asked.status.contains(&Status::Parked) => {
-            format!("{} parked", sum(|kpis| kpis.parked_count))
-        }
-        2 if known && !asked.stuck && waiting => format!("{} waiting", sum(|kpis| kpis.queue_depth)),
-        _ => format!("more than {LIMIT}"),
-    }
+    Ok(total::in_words(counted))
+}
+
+/// What is counted, and for whom.
+struct View<'a> {
+    tenant: TenantId,
+    asked: &'a Asked,
+    filter: &'a Filter,
+    /// The page asks for itself again.
+    live: bool,
 }
 
 /// Everything that matches, as a file.

@@ -4,6 +4,7 @@ use super::{
     failure::Result,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    live::is_live_refresh,
     show::{
         Badge, Chart, LaneShown, Spark, counted, cut, human_age, number, number_if_known, ok_badge,
         status_badge,
@@ -54,11 +55,6 @@ framed!(Page);
 
 const SHOWN_FAILURES: usize = 12;
 const SHOWN_SITES: usize = 12;
-
-/// An open page that asks for itself again, as all of them do with every event of the figures.
-fn is_live_refresh(headers: &HeaderMap) -> bool {
-    headers.contains_key("x-waypost-live")
-}
 
 pub async fn page(
     State(state): State<Shared>,

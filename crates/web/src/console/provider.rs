@@ -8,7 +8,6 @@ use super::{
     guard::Signed,
     once::Once,
     show::{LaneShown, counted, cut, number},
-    usage::Usage,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -20,7 +19,7 @@ use askama::Template;
 use axum::extract::State;
 use central::{lanes::LaneNow, providers::CallbackProblem};
 use delivery::{KindInfo, receipt::ReceiptsBy};
-use domain::{OnAmbiguous, ProviderId, TextFilters, retry::human};
+use domain::{OnAmbiguous, ProviderId, TextFilters, Usage, retry::human};
 use store::{directory::Provider, stats::FailureGroup};
 
 /// A setting in words, with the name that programs use.
@@ -101,7 +100,7 @@ async fn show(state: &Shared, signed: &Signed, id: &str) -> Result<Page> {
     };
     // Only who may remove it is asked.
     let usage = match frame.may_administer() {
-        true => Usage::of(state, signed, by).await?,
+        true => state.central.usage_of(signed.caller.tenant, by).await?,
         false => Usage::default(),
     };
     let told_by = told_by(state, &stored.provider.kind);

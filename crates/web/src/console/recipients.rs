@@ -8,7 +8,6 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, number},
-    usage::Usage,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -21,7 +20,7 @@ use crate::{
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
 use central::lists::ListError;
-use domain::{Channel, FieldError, Recipient, TextFilters, lock::lock};
+use domain::{Channel, FieldError, Recipient, TextFilters, Usage, lock::lock};
 use store::directory::List;
 
 #[derive(Template)]
@@ -44,7 +43,7 @@ async fn usage(state: &Shared, signed: &Signed, list: &str) -> store::Result<Usa
         list: Some(list.to_owned()),
         ..TextFilters::default()
     };
-    Usage::of(state, signed, by).await
+    state.central.usage_of(signed.caller.tenant, by).await
 }
 
 fn nobody() -> Recipient {

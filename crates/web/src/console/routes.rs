@@ -194,6 +194,7 @@ fn running() -> Vec<Route> {
         get("/tenants", Tenants, tenants::page),
         get("/tenants.csv", Tenants, download::csv::<tenants::Tenants>),
         post("/tenants", Tenants, tenants::create),
+        get("/tenants/delete", Tenants, tenants::ask_delete),
         post("/tenants/delete", Tenants, tenants::delete),
     ]
 }

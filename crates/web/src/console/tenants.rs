@@ -12,11 +12,12 @@ use crate::{
     api::tenants::{in_use, is_tenant_name},
     csv::Cell,
     problem::Problem,
+    query::Params,
     state::Shared,
 };
 use askama::Template;
 use axum::{extract::State, http::StatusCode};
-use domain::{FieldError, TenantId};
+use domain::{FieldError, TenantId, Usage};
 use store::directory::{Tenant, TenantDeletion};
 
 #[derive(Template)]
@@ -28,6 +29,22 @@ struct Page {
     name: String,
 }
 framed!(Page);
+
+/// What hangs on a tenant, and whether to delete it all the same.
+#[derive(Template)]
+#[template(path = "tenants/delete.html")]
+struct Deleting {
+    frame: Frame,
+    tenant: Tenant,
+    usage: Usage,
+}
+framed!(Deleting);
+
+impl Deleting {
+    fn hangs(&self) -> bool {
+        self.usage.words().is_some()
+    }
+}
 
 /// Every tenant there is.
 pub struct Tenants;
@@ -87,6 +104,19 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     Ok(page.show_as(&state, StatusCode::UNPROCESSABLE_ENTITY))
 }
 
+/// Asks before a tenant is deleted.
+pub async fn ask_delete(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let wanted = params.text("id");
+    params.finish()?;
+    let tenant = of_id(&state, wanted.as_deref()).await?;
+    let page = Deleting {
+        frame: Frame::new(&state, &signed, format!("Delete {}", tenant.name), Nav::Tenants).await?,
+        usage: state.central.usage_of_tenant(tenant.id).await?,
+        tenant,
+    };
+    Ok(page.show(&state))
+}
+
 /// Ends a tenant that nobody needs any more. Not the one that is being looked at: its sessions end with it.
 pub async fn delete(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
     let found = named(&state, &form).await?;
@@ -107,7 +137,11 @@ pub async fn delete(State(state): State<Shared>, signed: Signed, form: Form) -> 
 }
 
 async fn named(state: &Shared, form: &Form) -> Result<Tenant> {
-    let wanted = form.get("tenant").and_then(|id| id.parse().ok()).map(TenantId);
+    of_id(state, form.get("tenant")).await
+}
+
+async fn of_id(state: &Shared, id: Option<&str>) -> Result<Tenant> {
+    let wanted = id.and_then(|id| id.parse().ok()).map(TenantId);
     let known = state.central.store.tenants().await?;
     let found = known.into_iter().find(|tenant| Some(tenant.id) == wanted);
     found.ok_or_else(|| Trouble(Problem::not_found("tenant")))

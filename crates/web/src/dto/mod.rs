@@ -33,5 +33,6 @@ pub mod template;
 pub mod template_preview;
 pub mod tenant;
 pub mod transcript;
+pub mod usage;
 pub mod user;
 pub mod waiting;

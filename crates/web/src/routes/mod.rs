@@ -12,6 +12,7 @@ mod sites;
 mod suppressions;
 mod system;
 mod templates;
+mod usage;
 
 use crate::endpoint::{Endpoint, Param};
 
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Endpoint> {
         suppressions::routes(),
         sites::routes(),
         admin::routes(),
+        usage::routes(),
         system::routes(),
     ]
     .into_iter()

@@ -31,4 +31,5 @@ mod templates;
 mod tenants;
 mod transcripts;
 mod unsubscribe;
+mod usage;
 mod world;

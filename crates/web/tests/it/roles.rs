@@ -123,6 +123,11 @@ const MATRIX: &[(&str, &str)] = &[
     ("GET /api/tenants", OPS),
     ("POST /api/tenants", OPS),
     ("DELETE /api/tenants/{name}", OPS),
+    ("GET /api/tenants/{name}/usage", OPS),
+    ("GET /api/lists/{name}/usage", READ),
+    ("GET /api/providers/{id}/usage", READ),
+    ("GET /api/message-templates/{id}/usage", READ),
+    ("GET /api/event-types/{name}/usage", READ),
 ];
 
 #[tokio::test]

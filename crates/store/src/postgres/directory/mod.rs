@@ -16,6 +16,7 @@ use crate::{
     audit::Entry,
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
+        TenantUse,
     },
     postgres::{
         PgStore, audit,
@@ -66,6 +67,10 @@ impl Directory for PgStore {
         tenants::delete(&self.db, tenant, actor)
             .await
             .map_err(Failed::while_committing)
+    }
+
+    async fn tenant_use(&self, tenant: TenantId) -> Result<TenantUse> {
+        Ok(tenants::hangs(&self.db.general().await?, tenant).await?)
     }
 
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {

@@ -25,17 +25,23 @@ pub(super) async fn create(db: &Db, name: &str, actor: &Actor) -> Result<Tenant,
     Ok(made)
 }
 
+pub(super) async fn hangs(session: &impl Session, tenant: TenantId) -> Result<TenantUse, Failed> {
+    let counted = session
+        .one(sql::tenant_use, &[&tenant.0, &TenantUse::COUNTED])
+        .await?;
+    Ok(TenantUse {
+        providers: counted.get("providers"),
+        waiting: counted.get("waiting"),
+        parked: counted.get("parked"),
+    })
+}
+
 pub(super) async fn delete(db: &Db, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion, Failed> {
     Tenant::may_be_deleted(tenant)?;
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
-    let counted = tx.one(sql::tenant_use, &[&tenant.0, &TenantUse::COUNTED]).await?;
-    let hangs = TenantUse {
-        providers: counted.get("providers"),
-        waiting: counted.get("waiting"),
-        parked: counted.get("parked"),
-    };
+    let hangs = hangs(&tx, tenant).await?;
     if !hangs.is_none() {
         return Ok(TenantDeletion::InUse(hangs));
     }

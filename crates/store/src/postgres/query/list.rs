@@ -9,9 +9,9 @@ use crate::{
     postgres::{
         failed::Failed,
         session::{Db, Params, Session, Tx},
-        types::{At, millis},
+        types::{self, At, millis},
     },
-    query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
+    query::{COUNT_LIMIT, Counted, Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
 };
 use domain::{TenantId, TextFilter, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -21,26 +21,39 @@ pub(super) async fn list(db: &Db, tenant: TenantId, filter: &Filter, page: &Page
     let mut session = db.general().await?;
     let tx = session.snapshot().await?;
     let walk = Walk::new(db, &tx, tenant, filter);
-    let mut place = walk.index.start(filter, page.after);
     let mut paging = Paging::new(page);
-    'full: loop {
-        let step = paging.step();
-        let candidates = walk.candidates(place, step).await?;
-        let matching = walk.matching(&candidates).await?;
-        for candidate in &candidates {
-            let row = matching.contains(&candidate.seq).then_some(candidate.seq);
-            if paging.take(*candidate, row) {
-                break 'full;
-            }
-            place = *candidate;
-        }
-        if candidates.len() < step {
-            break;
-        }
-    }
+    walk.through(page.after, &mut paging).await?;
     let (seqs, next) = paging.finish();
     let rows = walk.load(&seqs).await?;
     Ok(Listed { rows, next })
+}
+
+pub(super) async fn count(db: &Db, tenant: TenantId, filter: &Filter) -> Result<Counted, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.snapshot().await?;
+    let walk = Walk::new(db, &tx, tenant, filter);
+    let index = walk.index;
+    let start = index.start(filter, None);
+    let (tenant, limit, from) = (&tenant.0, &(i64::from(COUNT_LIMIT) + 1), walk.from());
+    match index {
+        ListIndex::Time if index.answers_alone(filter) => {
+            let params: Params<'_> = &[tenant, &from, &At(start.at), &start.seq, limit];
+            walk.in_index(sql::count_by_time, params).await
+        }
+        ListIndex::Entity { kind, id } if index.answers_alone(filter) => {
+            walk.in_index(sql::count_by_entity, &[tenant, &kind, &id, limit])
+                .await
+        }
+        ListIndex::Execution(execution) if index.answers_alone(filter) => {
+            walk.in_index(sql::count_by_execution, &[tenant, &execution, limit])
+                .await
+        }
+        _ => {
+            let mut paging = Paging::counting();
+            walk.through(None, &mut paging).await?;
+            Ok(paging.count())
+        }
+    }
 }
 
 struct Walk<'a> {
@@ -62,6 +75,35 @@ impl<'a> Walk<'a> {
             index: ListIndex::serving(filter),
             keywords: Keywords::of(filter),
         }
+    }
+
+    /// Looks at one step of candidates after the other, newest first, until the page is full.
+    async fn through(&self, after: Option<Cursor>, paging: &mut Paging<i64>) -> Result<(), Failed> {
+        let mut place = self.index.start(self.filter, after);
+        loop {
+            let step = paging.step();
+            let candidates = self.candidates(place, step).await?;
+            let matching = self.matching(&candidates).await?;
+            for candidate in &candidates {
+                let row = matching.contains(&candidate.seq).then_some(candidate.seq);
+                if paging.take(*candidate, row) {
+                    return Ok(());
+                }
+                place = *candidate;
+            }
+            if candidates.len() < step {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn in_index(&self, statement: &'static str, params: Params<'_>) -> Result<Counted, Failed> {
+        let counted = self.tx.one(statement, params).await?;
+        Ok(Counted::in_index(types::count(counted.get(0))))
+    }
+
+    fn from(&self) -> At {
+        At(self.filter.from.unwrap_or(Timestamp::from_millis(i64::MIN)))
     }
 
     /// The next ones after `place`, newest first.
@@ -110,7 +152,7 @@ impl<'a> Walk<'a> {
                 Ok(found.iter().map(numbered).collect())
             }
             ListIndex::Time => {
-                let from = At(self.filter.from.unwrap_or(Timestamp::from_millis(i64::MIN)));
+                let from = self.from();
                 let found = self
                     .tx
                     .rows(

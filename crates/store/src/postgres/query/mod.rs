@@ -14,7 +14,7 @@ use crate::{
         types::{At, count},
     },
     query::{
-        AttemptMade, AuditFilter, AuditPage, AuditRow, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
+        AttemptMade, AuditFilter, AuditPage, AuditRow, Counted, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
         Notification, Page, SCAN_BOUND, Standing,
     },
 };
@@ -35,6 +35,10 @@ impl Queries for PgStore {
 
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed> {
         Ok(list::list(&self.db, tenant, filter, &page).await?)
+    }
+
+    async fn count(&self, tenant: TenantId, filter: &Filter) -> Result<Counted> {
+        Ok(list::count(&self.db, tenant, filter).await?)
     }
 
     async fn attempts(&self, tenant: TenantId, id: NotificationId) -> Result<Option<Vec<AuditRow>>> {

@@ -1,6 +1,9 @@
 //! The statements of this job, named like their files.
 
 statements!(
+    count_by_entity,
+    count_by_execution,
+    count_by_time,
     get,
     kpi_delivered,
     kpi_delivered_all,

@@ -13,6 +13,7 @@ use crate::{
     audit::Entry,
     directory::{
         ApiKey, Directory, List, NewKey, NewProvider, Provider, ProviderTest, Tenant, TenantDeletion,
+        TenantUse,
     },
     receipts::ProviderCallback,
     sqlite::{
@@ -54,6 +55,10 @@ impl Directory for SqliteStore {
     async fn delete_tenant(&self, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
         let actor = actor.clone();
         self.write(1, move |s| tenants::delete(s, tenant, &actor)).await
+    }
+
+    async fn tenant_use(&self, tenant: TenantId) -> Result<TenantUse> {
+        self.read(move |conn| tenants::hangs(conn, tenant)).await
     }
 
     async fn create_key(&self, key: NewKey, actor: &Actor) -> Result<ApiKey> {

@@ -22,16 +22,7 @@ pub(super) fn create(s: &mut WriteSession<'_>, name: &str, actor: &Actor) -> Res
 
 pub(super) fn delete(s: &mut WriteSession<'_>, tenant: TenantId, actor: &Actor) -> Result<TenantDeletion> {
     Tenant::may_be_deleted(tenant)?;
-    let hangs =
-        s.conn
-            .prepare_cached(sql::tenant_use)?
-            .query_row(params![tenant.0, TenantUse::COUNTED], |row| {
-                Ok(TenantUse {
-                    providers: row.get("providers")?,
-                    waiting: row.get("waiting")?,
-                    parked: row.get("parked")?,
-                })
-            })?;
+    let hangs = hangs(s.conn, tenant)?;
     if !hangs.is_none() {
         return Ok(TenantDeletion::InUse(hangs));
     }
@@ -65,6 +56,17 @@ pub(super) fn delete(s: &mut WriteSession<'_>, tenant: TenantId, actor: &Actor) 
         "deleted",
     )?;
     Ok(TenantDeletion::Deleted)
+}
+
+pub(super) fn hangs(conn: &Connection, tenant: TenantId) -> Result<TenantUse> {
+    let mut count = conn.prepare_cached(sql::tenant_use)?;
+    Ok(count.query_row(params![tenant.0, TenantUse::COUNTED], |row| {
+        Ok(TenantUse {
+            providers: row.get("providers")?,
+            waiting: row.get("waiting")?,
+            parked: row.get("parked")?,
+        })
+    })?)
 }
 
 pub(in crate::sqlite) fn must_be_live(conn: &Connection, tenant: TenantId) -> Result<()> {

@@ -6,8 +6,8 @@ use crate::{
     Result,
     list_index::{Keywords, ListIndex},
     paging::Paging,
-    query::{Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
-    sqlite::rows::all,
+    query::{COUNT_LIMIT, Counted, Cursor, Filter, Listed, Notification, Page, SCAN_BOUND},
+    sqlite::rows::{self, all},
 };
 use domain::{TenantId, TextFilter, Timestamp};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, ToSql, params};
@@ -19,11 +19,61 @@ pub(super) fn list(
     page: &Page,
     now: Timestamp,
 ) -> Result<Listed> {
+    let mut paging = Paging::new(page);
+    walk(conn, tenant, filter, page.after, now, &mut paging)?;
+    let (seqs, next) = paging.finish();
+    let rows = load(conn, &seqs)?;
+    Ok(Listed { rows, next })
+}
+
+pub(super) fn count(conn: &Connection, tenant: TenantId, filter: &Filter, now: Timestamp) -> Result<Counted> {
+    let index = ListIndex::serving(filter);
+    let start = index.start(filter, None);
+    let (limit, from) = (
+        COUNT_LIMIT + 1,
+        filter.from.map_or(i64::MIN, Timestamp::as_millis),
+    );
+    let count = |statement: &str, params: &[&dyn ToSql]| -> Result<Counted> {
+        let mut count = conn.prepare_cached(statement)?;
+        Ok(Counted::in_index(
+            count.query_row(params, |row| rows::count(row, 0))?,
+        ))
+    };
+    match index {
+        ListIndex::Time if index.answers_alone(filter) => {
+            let before = start.at.as_millis();
+            count(
+                sql::count_by_time,
+                params![tenant.0, from, before, start.seq, limit],
+            )
+        }
+        ListIndex::Entity { kind, id } if index.answers_alone(filter) => {
+            count(sql::count_by_entity, params![tenant.0, kind, id, limit])
+        }
+        ListIndex::Execution(execution) if index.answers_alone(filter) => {
+            count(sql::count_by_execution, params![tenant.0, execution, limit])
+        }
+        _ => {
+            let mut paging = Paging::counting();
+            walk(conn, tenant, filter, None, now, &mut paging)?;
+            Ok(paging.count())
+        }
+    }
+}
+
+/// Looks at one candidate after the other, newest first, until the page is full.
+fn walk(
+    conn: &Connection,
+    tenant: TenantId,
+    filter: &Filter,
+    after: Option<Cursor>,
+    now: Timestamp,
+    paging: &mut Paging<i64>,
+) -> Result<()> {
     let stuck_before = filter.stuck_after.map(|after| (now - after).as_millis());
     let mut look = Look::new(conn, tenant, filter, stuck_before)?;
-    let mut paging = Paging::new(page);
     let index = ListIndex::serving(filter);
-    let start = index.start(filter, page.after);
+    let start = index.start(filter, after);
     let (tenant, last, bound) = (tenant.0, start.seq, SCAN_BOUND + 1);
     match index {
         ListIndex::Unfinished { waiting, parked } => {
@@ -35,16 +85,16 @@ pub(super) fn list(
                 seqs.extend(numbers(conn, sql::list_parked, params![tenant, last, bound])?);
             }
             seqs.sort_unstable_by_key(|seq| std::cmp::Reverse(*seq));
-            look.at(numbered(seqs), &mut paging)?;
+            look.at(numbered(seqs), paging)?;
         }
         ListIndex::Ids(ids) => {
             let (first, newest) = (ids.first.0, ids.last.0);
             let params = params![tenant, first.as_bytes(), newest.as_bytes(), last, bound];
-            look.at(numbered(numbers(conn, sql::list_by_id, params)?), &mut paging)?;
+            look.at(numbered(numbers(conn, sql::list_by_id, params)?), paging)?;
         }
         ListIndex::Entity { kind, id } => {
             let seqs = numbers(conn, sql::list_by_entity, params![tenant, kind, id, last, bound])?;
-            look.at(numbered(seqs), &mut paging)?;
+            look.at(numbered(seqs), paging)?;
         }
         ListIndex::Execution(execution) => {
             let seqs = numbers(
@@ -52,7 +102,7 @@ pub(super) fn list(
                 sql::list_by_execution,
                 params![tenant, execution, last, bound],
             )?;
-            look.at(numbered(seqs), &mut paging)?;
+            look.at(numbered(seqs), paging)?;
         }
         ListIndex::Time => {
             let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
@@ -64,12 +114,10 @@ pub(super) fn list(
                         seq: row.get(0)?,
                     })
                 })?;
-            look.at(candidates, &mut paging)?;
+            look.at(candidates, paging)?;
         }
     }
-    let (seqs, next) = paging.finish();
-    let rows = load(conn, &seqs)?;
-    Ok(Listed { rows, next })
+    Ok(())
 }
 
 /// What waits, in no order. A backlog too long to sort is read over all tenants, newest first.

@@ -9,7 +9,7 @@ use crate::{
     Queries, Result,
     outbox::Lane,
     query::{
-        AttemptMade, AuditFilter, AuditPage, AuditRow, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
+        AttemptMade, AuditFilter, AuditPage, AuditRow, Counted, DELIVERIES_LOOKED_AT, Filter, KpiAsk, Listed,
         Notification, Page, SCAN_BOUND, Standing,
     },
     sqlite::{
@@ -38,6 +38,12 @@ impl Queries for SqliteStore {
     async fn list(&self, tenant: TenantId, filter: &Filter, page: Page) -> Result<Listed> {
         let (filter, now) = (filter.clone(), self.clock.now());
         self.read(move |conn| list::list(conn, tenant, &filter, &page, now))
+            .await
+    }
+
+    async fn count(&self, tenant: TenantId, filter: &Filter) -> Result<Counted> {
+        let (filter, now) = (filter.clone(), self.clock.now());
+        self.read(move |conn| list::count(conn, tenant, &filter, now))
             .await
     }
 

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod claim;
 pub mod concurrency;
+pub mod counts;
 pub mod directory;
 pub mod event_pages;
 pub mod event_races;

@@ -6,6 +6,7 @@ mod prompts;
 mod settings;
 mod show;
 
+use super::removing::Sure;
 use crate::{
     cli::Global,
     config::{Loaded, Problems},
@@ -14,7 +15,7 @@ use crate::{
     output,
     wiring::{node, store},
 };
-use client::{ProviderDraft, ProviderKind};
+use client::{ProviderDraft, ProviderKind, Removable};
 use domain::Tracer;
 use order::Order;
 use policy::Policy;
@@ -47,7 +48,7 @@ pub enum Command {
     /// Try a provider now: a pause ends, a held one is probed, what waits for another attempt is due
     Try(One),
     /// Remove a provider; not while notifications wait for it
-    Rm(One),
+    Rm(Remove),
     /// List the kinds of provider and their settings
     Kinds(Plain),
     /// Seal all secrets again with the current secrets.key, on the database itself
@@ -117,6 +118,16 @@ pub struct Set {
 pub struct Plain {
     #[command(flatten)]
     format: output::Format,
+    #[command(flatten)]
+    central: Connect,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Remove {
+    /// The provider
+    id: String,
+    #[command(flatten)]
+    sure: Sure,
     #[command(flatten)]
     central: Connect,
 }
@@ -208,14 +219,25 @@ pub async fn run(command: Command, global: &Global) -> anyhow::Result<()> {
                 )),
             }
         }
-        Command::Rm(args) => {
-            args.central.client()?.delete_provider(&args.id).await?;
-            output::note(format_args!("{} is gone", args.id));
-            Ok(())
-        }
+        Command::Rm(args) => remove(args).await,
         Command::Kinds(args) => kinds(args).await,
         Command::Reseal => reseal(global).await,
     }
+}
+
+async fn remove(args: Remove) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let question = format!("Remove the provider {}?", args.id);
+    if !args
+        .sure
+        .confirm(&client, Removable::Provider(&args.id), &question)
+        .await?
+    {
+        return Ok(());
+    }
+    client.delete_provider(&args.id).await?;
+    output::note(format_args!("{} is gone", args.id));
+    Ok(())
 }
 
 async fn callback(args: One) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@
 mod file;
 mod sync;
 
+use super::removing::Sure;
 use crate::{
     connect::Connect,
     exit::usage,
@@ -11,7 +12,7 @@ use crate::{
     output::{self, table, time},
 };
 use anyhow::Context;
-use client::{Channel, TemplatePreview, TemplateRow};
+use client::{Channel, Removable, TemplatePreview, TemplateRow};
 use comfy_table::Cell;
 use std::{io::Read, path::PathBuf};
 
@@ -28,7 +29,7 @@ pub enum Command {
     /// Send one message of a template to an address of your own
     Test(Test),
     /// Remove a template; its versions stay readable
-    Rm(One),
+    Rm(Remove),
 }
 
 #[derive(Debug, clap::Args)]
@@ -78,9 +79,11 @@ pub struct Test {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct One {
+pub struct Remove {
     /// The template's id
     id: i64,
+    #[command(flatten)]
+    sure: Sure,
     #[command(flatten)]
     central: Connect,
 }
@@ -92,12 +95,23 @@ pub async fn run(command: Command) -> anyhow::Result<()> {
         Command::Push(args) => sync::push(args).await,
         Command::Preview(args) => preview(args).await,
         Command::Test(args) => test(args).await,
-        Command::Rm(args) => {
-            args.central.client()?.delete_template(args.id).await?;
-            output::note(format_args!("template {} is gone", args.id));
-            Ok(())
-        }
+        Command::Rm(args) => remove(args).await,
     }
+}
+
+async fn remove(args: Remove) -> anyhow::Result<()> {
+    let client = args.central.client()?;
+    let question = format!("Remove template {}? Its versions stay readable.", args.id);
+    if !args
+        .sure
+        .confirm(&client, Removable::Template(args.id), &question)
+        .await?
+    {
+        return Ok(());
+    }
+    client.delete_template(args.id).await?;
+    output::note(format_args!("template {} is gone", args.id));
+    Ok(())
 }
 
 async fn list(args: List) -> anyhow::Result<()> {

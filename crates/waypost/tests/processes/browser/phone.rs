@@ -64,3 +64,20 @@ async fn the_first_screen_of_the_list_says_what_failed_why_and_when() {
         assert_eq!(browser.run(&script).await, true, "{part} is on the first screen");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_screen_of_the_audit_log_shows_what_happened_and_not_only_its_filters() {
+    let furnished = Furnished::start().await;
+    let browser = furnished.world.signed_in(Scripts::On).await;
+    prefer(&browser, Colours::Light, Screen::Phone).await;
+    browser.open("/audit").await;
+    let seen = "const at = document.querySelector('#audit tbody tr').getBoundingClientRect();\
+                return at.height > 0 && at.bottom <= window.innerHeight;";
+    assert_eq!(
+        browser.run(seen).await,
+        true,
+        "the first row is on the first screen"
+    );
+    let folded = "return document.querySelector('#actor').getClientRects().length;";
+    assert_eq!(browser.run(folded).await, 0, "the other filters are folded away");
+}

@@ -30,7 +30,7 @@ use central::{
     templates::{Preview, PreviewError, TemplateError},
 };
 use domain::{
-    Channel, FieldError,
+    Channel, FieldError, Usage,
     template::{Payload, TemplateIdentity},
 };
 use store::{
@@ -53,6 +53,8 @@ struct Page {
     /// The newest events of its type, to fill the preview with.
     events: Vec<Event>,
     to: String,
+    /// What hangs on it, for whoever may remove it.
+    usage: Usage,
 }
 framed!(Page);
 
@@ -98,7 +100,12 @@ async fn show(
     let name = current
         .as_ref()
         .map_or_else(|| "New template".into(), |t| title(&t.identity));
+    let usage = match &current {
+        Some(template) => state.central.usage_of_template(tenant, template).await?,
+        None => Usage::default(),
+    };
     Ok(Page {
+        usage,
         frame: Frame::new(state, signed, name, Nav::Templates).await?,
         preview: preview_of(state, signed, current.as_ref(), &typed).await?,
         providers: providers.into_iter().map(|p| p.provider.id.to_string()).collect(),

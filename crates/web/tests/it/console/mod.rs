@@ -13,4 +13,5 @@ mod openid;
 mod pages;
 mod sign_in;
 mod sites;
+mod totals;
 pub mod visitor;
