@@ -75,8 +75,6 @@ pub enum Scope {
     Message,
     /// Messages to this recipient.
     Recipient,
-    /// Messages to this URL, channel or chat of a provider that has several.
-    Destination,
     /// Messages made of this template.
     Template,
     /// Everything that goes out through this provider.

@@ -245,7 +245,7 @@ impl Answer<'_> {
     fn transient(&self, scope: Scope) -> Failure {
         let code = match scope {
             Scope::Recipient => code::RECIPIENT,
-            Scope::Message | Scope::Destination | Scope::Template | Scope::Lane => code::PROVIDER_ERROR,
+            Scope::Message | Scope::Template | Scope::Lane => code::PROVIDER_ERROR,
         };
         self.failure(FailureKind::Transient, scope, code)
     }
@@ -254,7 +254,7 @@ impl Answer<'_> {
         let code = match scope {
             Scope::Recipient => code::RECIPIENT,
             Scope::Message => code::VALIDATION,
-            Scope::Destination | Scope::Template | Scope::Lane => code::PROVIDER_ERROR,
+            Scope::Template | Scope::Lane => code::PROVIDER_ERROR,
         };
         self.failure(FailureKind::Permanent, scope, code)
     }

@@ -164,6 +164,7 @@ store_suite! {
         a_failure_parks_what_was_delivered_and_a_later_delivery_completes_it,
         of_several_recipients_one_failure_parks_as_partial_and_each_has_its_own_receipt,
         proof_of_acceptance_completes_what_waits_and_what_is_parked,
+        what_is_in_doubt_is_completed_by_its_own_reference_and_by_no_number_alone,
         proof_for_one_of_two_leaves_the_other_to_be_sent,
         what_comes_before_the_sends_own_answer_waits_for_it_and_is_not_sent_twice,
         a_failure_before_the_sends_own_answer_waits_for_the_record,

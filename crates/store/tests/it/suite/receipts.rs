@@ -6,12 +6,13 @@ use domain::{
     Receipt,
     ReceiptState::{self, Accepted, Delivered, Failed, Read},
     RecipientState, Status, Target,
+    code::AMBIGUOUS,
     settle::RecipientUpdate,
 };
 use store::{
     failover::RowMove,
     maintenance::Retention,
-    outbox::{AttemptRecord, Claimed, SentTo},
+    outbox::{AttemptRecord, Cause, Claimed, Ended, SentTo},
     query::{Filter, Page},
     receipts::{Done, DoneAs, Proof, ProviderCallback, ReceiptsFrom, ReceiptsWaiting, ToldHold},
 };
@@ -304,6 +305,22 @@ pub async fn proof_of_acceptance_completes_what_waits_and_what_is_parked(t: &Tes
     }
     t.clock.advance(DAY);
     assert_eq!(t.claim(lane, 9).await, []);
+}
+
+pub async fn what_is_in_doubt_is_completed_by_its_own_reference_and_by_no_number_alone(t: &TestStore) {
+    let lane = t.lane("sms").await;
+    let id = sms(t, lane, &[ANN]).await;
+    let claimed = t.claim_one(lane).await;
+    let mut in_doubt = park(&claimed);
+    in_doubt.ended = Ended::Park {
+        cause: Cause::new(AMBIGUOUS, "no answer"),
+    };
+    t.record(in_doubt).await;
+    // The id of the request is what was lost with the answer: nobody can say that this is about ours.
+    assert_eq!(told(t, lane, vec![by_id("sid-9", ANN, Delivered)]).await, []);
+    assert_eq!(t.get(id).await.status, Status::Parked);
+    told(t, lane, vec![about(id, 0, ANN, Accepted)]).await;
+    assert_eq!(t.get(id).await.status, Status::Delivered);
 }
 
 pub async fn proof_for_one_of_two_leaves_the_other_to_be_sent(t: &TestStore) {
