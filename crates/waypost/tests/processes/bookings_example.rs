@@ -19,6 +19,15 @@ const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/booki
 const APPLICATION: &str = "cargo run -q -p bookings -- ";
 /// What the page calls the application's database.
 const DATABASE: &str = "sqlite://bookings.db";
+/// What it is called by lookups on PostgreSQL.
+const READER_URL: &str = "postgres://rentals_reader@127.0.0.1/rentals";
+
+/// The same database for the role that only reads.
+fn as_reader(url: &str) -> String {
+    let place = url.split_once("://").map_or(url, |(_, place)| place);
+    let place = place.split_once('@').map_or(place, |(_, place)| place);
+    format!("postgres://rentals_reader@{place}")
+}
 
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -153,6 +162,7 @@ impl Example {
             .next()
             .unwrap();
         let config = config.replace(written, database);
+        let config = config.replace(READER_URL, &as_reader(database));
         std::fs::write(folder.join("waypost.toml"), config).unwrap();
         let ports = Ports::free();
         Self {
@@ -169,6 +179,10 @@ impl Example {
                 let words = words.replace(DATABASE, &self.database);
                 let words: Vec<&str> = words.split_whitespace().collect();
                 bookings::run(&words).await.unwrap();
+                #[cfg(feature = "postgres-tests")]
+                if words.contains(&"setup") && self.database.starts_with("postgres") {
+                    make_reader(&self.shell.folder, &self.database).await;
+                }
             }
             None => self.shell.run(&self.ports.moved(line)).await,
         }
@@ -287,6 +301,25 @@ async fn a_booking_that_is_confirmed_twice_is_told_of_once_and_reminded_of_on_th
     let file = format!("sqlite://{}", folder.path().join("bookings.db").display());
     let example = Example::new(folder.path(), "waypost.toml", (DATABASE, &file), &[]);
     the_page_works_word_by_word(example).await;
+}
+
+/// As the page says, after `setup`; and what it makes may not write.
+#[cfg(feature = "postgres-tests")]
+async fn make_reader(folder: &Path, database: &str) {
+    let connect = async |url: &str| {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    };
+    let script = std::fs::read_to_string(folder.join("reader.sql")).unwrap();
+    connect(database).await.batch_execute(&script).await.unwrap();
+    let reader = connect(&as_reader(database)).await;
+    let refused = reader.batch_execute("delete from rentals.bookings").await;
+    let code = refused.unwrap_err().code().cloned();
+    assert_eq!(
+        code,
+        Some(tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE)
+    );
 }
 
 #[cfg(feature = "postgres-tests")]
