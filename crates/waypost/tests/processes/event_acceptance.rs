@@ -64,7 +64,7 @@ on_both_databases! {
 
 pub struct World {
     pub temp: TempStore,
-    central: Central,
+    pub central: Central,
     dispatcher: Dispatcher,
     pub mail: SmtpServer,
     services: HttpReceiver,

@@ -16,6 +16,7 @@ mod demo;
 mod event_acceptance;
 mod event_lookups;
 mod event_outboxes;
+mod event_slow_lookups;
 #[cfg(feature = "postgres-tests")]
 mod event_trouble;
 mod events;
