@@ -28,6 +28,9 @@ pub struct Provider {
     /// Whether its far end has an address for receipts.
     #[serde(default)]
     pub receipts: bool,
+    /// What is worth knowing about its settings, which are in force all the same.
+    #[serde(default)]
+    pub warnings: Vec<String>,
     pub version: i64,
     #[serde(flatten)]
     pub rest: Map<String, Value>,

@@ -23,6 +23,11 @@ pub trait Kind: std::fmt::Debug + Send + Sync {
     /// Checks the settings; every bad one is named (`settings.port`). Does no IO.
     fn check(&self, settings: &Settings) -> Vec<FieldError>;
 
+    /// What somebody should know about settings that are fine as far as anybody can tell, in words. Does no IO.
+    fn warnings(&self, _settings: &Settings) -> Vec<String> {
+        vec![]
+    }
+
     /// Every field of a message that no provider of this kind could send (`typeData.priority`). Asked where a message comes
     /// in, while somebody is there to hear it; what comes in without anybody is asked by the attempt. Does no IO.
     fn problems(&self, _content: &Content) -> Vec<FieldError> {

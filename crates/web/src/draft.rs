@@ -45,6 +45,7 @@ fn read_fields(
             fields.any("type");
             fields.any("hold");
             fields.any("receipts");
+            fields.any("warnings");
             kind.or_else(|| Some(current.provider.kind.clone()))
         }
     };

@@ -20,6 +20,16 @@ pub struct ProviderDraft {
 }
 
 impl ProviderService {
+    /// What somebody should know about a provider that was stored all the same, in words.
+    pub fn warnings(&self, provider: &NewProvider) -> Vec<String> {
+        let kind = self.directory.registry().get(&provider.kind);
+        // What cannot be opened is told by whoever wants to send.
+        match (kind, self.directory.open(provider)) {
+            (Some(kind), Ok(settings)) => kind.warnings(&settings),
+            _ => vec![],
+        }
+    }
+
     pub(super) fn check(
         &self,
         tenant: TenantId,

@@ -26,6 +26,11 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
     /// problem.
     fn read(values: &Values, problems: &mut Problems) -> Option<Self>;
 
+    /// What somebody should know about settings that are taken.
+    fn warnings(&self) -> Vec<String> {
+        vec![]
+    }
+
     /// Every field of a message that cannot be sent, whatever the settings; mostly [`super::content_problems`].
     fn problems(content: &Content) -> Vec<FieldError>;
 
@@ -136,6 +141,11 @@ impl<S: HttpService> Kind for HttpKind<S> {
 
     fn check(&self, settings: &Settings) -> Vec<FieldError> {
         self.read(settings).err().unwrap_or_default()
+    }
+
+    fn warnings(&self, settings: &Settings) -> Vec<String> {
+        let read = self.read(settings);
+        read.map(|(service, _)| service.warnings()).unwrap_or_default()
     }
 
     fn problems(&self, content: &Content) -> Vec<FieldError> {

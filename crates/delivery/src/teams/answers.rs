@@ -7,9 +7,9 @@ use domain::{Accepted, Failure, Scope};
 /// How a connector tells an error inside a 200.
 const HIDDEN_ERROR: &str = "returned HTTP error ";
 
-/// For whoever looks at a lane that is held.
-const OLD_ADDRESS: &str =
-    " (flows on logic.azure.com ended on 30 November 2025: take the address of the flow anew)";
+/// For whoever saves such an address, and for whoever looks at a lane that is held.
+pub(super) const OLD_ADDRESS: &str =
+    "flows on logic.azure.com ended on 30 November 2025: take the address of the flow anew";
 
 pub(super) fn understand(answer: &Answer, has_old_address: bool) -> Result<Accepted, Failure> {
     let status = answer.status.as_u16();
@@ -27,7 +27,7 @@ pub(super) fn understand(answer: &Answer, has_old_address: bool) -> Result<Accep
     };
     let mut failure = answer.failure(meaning, hidden.map(|code| format!("HTTP_{code}").into()));
     if has_old_address && failure.hold.is_some() {
-        failure.detail.push_str(OLD_ADDRESS);
+        failure.detail.push_str(&format!(" ({OLD_ADDRESS})"));
     }
     Err(failure)
 }

@@ -62,6 +62,13 @@ impl HttpService for Teams {
         })
     }
 
+    fn warnings(&self) -> Vec<String> {
+        match self.has_old_address {
+            true => vec![answers::OLD_ADDRESS.into()],
+            false => vec![],
+        }
+    }
+
     fn problems(content: &Content) -> Vec<FieldError> {
         content_problems::<request::TeamsData>(content)
     }

@@ -37,7 +37,7 @@ pub async fn list(
         providers,
         params,
         |p| p.provider.id.to_string(),
-        ProviderView::from,
+        |p| view(&state, p),
     )
     .map(Json)
 }
@@ -49,7 +49,7 @@ pub async fn get(
 ) -> Result<Json<ProviderView>> {
     find(&state, &caller, &id)
         .await
-        .map(|provider| Json(provider.into()))
+        .map(|provider| Json(view(&state, provider)))
 }
 
 pub async fn create(
@@ -68,7 +68,7 @@ pub async fn create(
         header::LOCATION,
         format!("/api/providers/{}", encode(stored.provider.id.as_str())),
     )];
-    Ok((StatusCode::CREATED, location, Json(ProviderView::from(stored))).into_response())
+    Ok((StatusCode::CREATED, location, Json(view(&state, stored))).into_response())
 }
 
 pub async fn replace(
@@ -95,7 +95,7 @@ pub async fn replace(
         .providers
         .replace(&current, draft, &caller.actor)
         .await?;
-    Ok(Json(stored.into()))
+    Ok(Json(view(&state, stored)))
 }
 
 pub async fn delete(
@@ -179,7 +179,7 @@ pub async fn hold(
     }
     find(&state, &caller, &id)
         .await
-        .map(|provider| Json(provider.into()))
+        .map(|provider| Json(view(&state, provider)))
 }
 
 pub async fn resume(
@@ -198,7 +198,7 @@ pub async fn resume(
     }
     find(&state, &caller, &id)
         .await
-        .map(|provider| Json(provider.into()))
+        .map(|provider| Json(view(&state, provider)))
 }
 
 /// What waits in its lane is tried at once.
@@ -224,6 +224,10 @@ pub async fn kinds(State(state): State<Shared>, _: Caller) -> Json<Paged<KindVie
         .iter()
         .map(|kind| KindView::from(&**kind));
     Json(Paged::whole(kinds.collect()))
+}
+
+fn view(state: &Shared, stored: Provider) -> ProviderView {
+    ProviderView::new(stored, &state.central.providers)
 }
 
 async fn find(state: &Shared, caller: &Caller, id: &str) -> Result<Provider> {

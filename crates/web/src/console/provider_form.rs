@@ -17,7 +17,7 @@ use crate::{
     state::Shared,
 };
 use askama::Template;
-use axum::{extract::State, http::StatusCode};
+use axum::{extract::State, http::StatusCode, response::Response};
 use central::providers::PutError;
 use delivery::KindInfo;
 use domain::{Channel, FieldError};
@@ -148,8 +148,8 @@ pub async fn create(State(state): State<Shared>, signed: Signed, form: Form) -> 
     };
     let problems = match made {
         Ok(made) => {
-            let said = Flash::good("The provider is added. Send a test to see whether it works.");
-            return Ok(said.at(&place(made.provider.id.as_str()), &state.console));
+            let said = "The provider is added. Send a test to see whether it works.";
+            return Ok(saved(&state, said, &made));
         }
         Err(PutError::Fields(problems)) => problems,
         Err(PutError::Store(store::Error::Conflict(why))) => vec![FieldError::new("id", why)],
@@ -188,7 +188,7 @@ pub async fn replace(
         Err(problems) => Err(PutError::Fields(problems)),
     };
     let problems = match changed {
-        Ok(_) => return Ok(Flash::good("The changes are in force.").at(&place(&id), &state.console)),
+        Ok(changed) => return Ok(saved(&state, "The changes are in force.", &changed)),
         Err(PutError::Fields(problems)) => problems,
         Err(PutError::Store(error)) => return Err(error.into()),
     };
@@ -203,6 +203,15 @@ pub async fn replace(
         &form,
         problems,
     ))
+}
+
+/// To the provider's page, with what to look at.
+fn saved(state: &Shared, said: &str, stored: &Provider) -> Response {
+    let flash = match state.central.providers.warnings(&stored.provider).as_slice() {
+        [] => Flash::good(said),
+        odd => Flash::good(format!("{said} Look at this: {}.", odd.join("; "))),
+    };
+    flash.at(&place(stored.provider.id.as_str()), &state.console)
 }
 
 /// The form once more, with what was typed and what is wrong with it.

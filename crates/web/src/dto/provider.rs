@@ -40,6 +40,8 @@ pub struct ProviderView {
     pub hold: Option<HoldView>,
     /// Whether its far end has an address for receipts (`POST …/callback` makes one).
     pub receipts: bool,
+    /// What is worth knowing about its settings, which are in force all the same.
+    pub warnings: Vec<String>,
     /// Goes up with every change. Send it back with a PUT to be told of a change in between.
     pub version: i64,
 }
@@ -70,7 +72,7 @@ pub struct LimitsView {
 
 /// A provider to be made or replaced. What is left out is the kind's default; on PUT a secret that is left out or as it
 /// was shown stays as it is, one that is null is removed, one that would be sent elsewhere from now on has to be given
-/// again; `type`, `hold` and `receipts` are ignored. `"oauth.tokenUrl"` and `"oauth": {"tokenUrl": …}` are the same.
+/// again; `type`, `hold`, `receipts` and `warnings` are ignored. `"oauth.tokenUrl"` and `"oauth": {"tokenUrl": …}` are the same.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
@@ -91,6 +93,17 @@ pub struct ProviderRequest {
     pub version: Option<i64>,
 }
 
+impl ProviderView {
+    pub fn new(stored: Provider, desk: &ProviderService) -> Self {
+        let warnings = desk.warnings(&stored.provider);
+        Self {
+            warnings,
+            ..stored.into()
+        }
+    }
+}
+
+/// Without warnings.
 impl From<Provider> for ProviderView {
     fn from(stored: Provider) -> Self {
         let settings = ProviderService::masked_settings(&stored.provider);
@@ -108,6 +121,7 @@ impl From<Provider> for ProviderView {
             on_ambiguous: provider.on_ambiguous,
             hold: stored.hold.map(HoldView::from),
             receipts: stored.callback.is_some(),
+            warnings: vec![],
             version: stored.version,
         }
     }

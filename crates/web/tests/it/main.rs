@@ -17,6 +17,7 @@ mod openapi;
 mod openapi_walk;
 mod paging;
 mod problems;
+mod provider_warnings;
 mod providers;
 mod reading;
 mod roles;

@@ -83,7 +83,11 @@ pub fn say(provider: &Provider, format: output::Format) -> anyhow::Result<()> {
     output::line(format_args!(
         "  retry = {}\n  limits = {}\n  onAmbiguous = {}\n  order = {}",
         provider.retry, provider.limits, provider.on_ambiguous, provider.order
-    ))
+    ))?;
+    for warning in &provider.warnings {
+        output::note(format_args!("warning: {warning}"));
+    }
+    Ok(())
 }
 
 pub async fn kinds(args: Plain) -> anyhow::Result<()> {
