@@ -51,7 +51,10 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
     let found = client.audit_first(&filter, limit).await?;
     if found.is_empty() && !args.format.json {
-        output::note("nothing on record that matches; take a filter away");
+        output::note(match filter == AuditFilter::default() {
+            true => "nothing is on record",
+            false => "nothing on record that matches; take a filter away",
+        });
         return Ok(());
     }
     match args.format.json {

@@ -23,16 +23,18 @@ pub struct Args {
 pub async fn run(args: Args) -> anyhow::Result<()> {
     let client = args.central.client()?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-    let mut found = client
-        .list_first(&args.filter.filter(), limit.saturating_add(1))
-        .await?;
+    let filter = args.filter.filter();
+    let mut found = client.list_first(&filter, limit.saturating_add(1)).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     if args.format.json {
         return output::json(&found);
     }
     if found.is_empty() {
-        output::note("none match; take a filter away, or send one: `waypost notify --help`");
+        output::note(match filter == client::Filter::default() {
+            true => "there are no notifications; send one: `waypost notify --help`",
+            false => "none match; take a filter away",
+        });
         return Ok(());
     }
     output::line(rows::notifications(&found))?;

@@ -74,6 +74,12 @@ fn an_empty_list_says_what_to_do() {
         (vec!["event", "schedules"], "waypost event outbox"),
         (vec!["event", "types", "list"], "waypost event types put"),
         (vec!["provider", "captured", "cap"], "waypost notify"),
+        (
+            vec!["list"],
+            "there are no notifications; send one: `waypost notify",
+        ),
+        (vec!["list", "--stuck"], "none match; take a filter away"),
+        (vec!["audit", "--actor", "nobody"], "take a filter away"),
     ] {
         let ran = server.run(&asked).done();
         assert!(ran.err().contains(helps), "{asked:?}: {}", ran.err());
