@@ -85,6 +85,9 @@ pub struct SitePair {
     pub last_contact_at: Option<Timestamp>,
     /// Why the other machine cannot be asked.
     pub trouble: Option<String>,
+    /// What differs between the two machines, and what leads to the machine itself, in words.
+    #[serde(default)]
+    pub differences: Vec<String>,
 }
 
 /// Damage at a site.

@@ -16,6 +16,9 @@ use uuid::Uuid;
 /// What the words begin with in which a machine says that it has no right to act: the other one of its pair may have.
 pub const NOT_HOLDER: &str = "NotHolder";
 
+/// Differences of a pair's machines that central keeps.
+const MOST_DIFFERENCES: usize = 50;
+
 /// The pair of a site, as its active machine reports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -41,6 +44,27 @@ pub struct PairReport {
     pub last_contact: Option<Timestamp>,
     /// Why the other machine cannot be asked.
     pub trouble: Option<String>,
+    /// What differs between the two machines, and what leads to the machine itself, in words.
+    pub differences: Vec<String>,
+}
+
+/// A machine was asked as the one that is active in a turn, and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotHolder {
+    /// The turn it is active in, if it is.
+    pub turn: Option<Rank>,
+}
+
+impl std::fmt::Display for NotHolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.turn {
+            Some((counter, _)) => write!(
+                f,
+                "{NOT_HOLDER}: this machine is active in another turn ({counter})"
+            ),
+            None => write!(f, "{NOT_HOLDER}: this machine is the standby"),
+        }
+    }
 }
 
 impl PairReport {
@@ -67,6 +91,7 @@ impl From<PairReport> for v1::Pair {
             other_role: pair.other_role,
             last_contact: pair.last_contact.map(Timestamp::as_millis),
             trouble: pair.trouble,
+            differences: pair.differences,
         }
     }
 }
@@ -89,6 +114,12 @@ impl From<v1::Pair> for PairReport {
             other_role: pair.other_role.map(name),
             last_contact: pair.last_contact.map(crate::wire::moment),
             trouble: pair.trouble.map(words),
+            differences: pair
+                .differences
+                .into_iter()
+                .take(MOST_DIFFERENCES)
+                .map(words)
+                .collect(),
         }
     }
 }

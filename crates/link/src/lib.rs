@@ -24,7 +24,7 @@ mod wire;
 pub use address::Address;
 pub use bulk::{BulkDone, BulkStep, ParkedAction, ParkedCount, ParkedFilter};
 pub use client::{LinkClient, Options, StandbyClient, WitnessClient};
-pub use lease::{NOT_HOLDER, PairReport};
+pub use lease::{NOT_HOLDER, NotHolder, PairReport};
 pub use message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedMessage, ParkedPage, RemoteStatus,
     SiteDamage, SiteEvent, SiteReport,

@@ -3,11 +3,12 @@
 //! The gRPC client is one [`Uplink`]; tests write their own. `site` implements [`SiteCommands`].
 
 use crate::bulk::{BulkDone, BulkStep, ParkedCount, ParkedFilter};
+use crate::lease::NotHolder;
 use crate::message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedPage, RemoteStatus, SiteReport,
 };
 use async_trait::async_trait;
-use domain::{NotificationId, site::Telemetry};
+use domain::{NotificationId, pair::Rank, site::Telemetry};
 use tokio::sync::watch;
 
 /// Central, as a site sees it. Cheap to call concurrently: several batches may be under way at once, up to the
@@ -35,6 +36,12 @@ pub trait Uplink: Send + Sync {
 /// A site, as central may ask it. Answers come from the site's own buffer, at once.
 #[async_trait]
 pub trait SiteCommands: Send + Sync {
+    /// Whether this machine is the one of its pair that is active in that turn: asked before every question that is meant for it.
+    /// A site of one machine is always meant.
+    fn holds(&self, _turn: Rank) -> Result<(), NotHolder> {
+        Ok(())
+    }
+
     /// A page of what is parked and matches, oldest first.
     async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String>;
 

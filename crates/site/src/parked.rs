@@ -4,11 +4,12 @@ use crate::site::Site;
 use async_trait::async_trait;
 use domain::{
     Actor,
+    pair::{Rank, Role},
     site::{Category, ParkedFilter},
 };
 use link::{
-    BulkDone, BulkStep, NOT_HOLDER, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage, ParkedPage,
-    SiteCommands, SiteReport,
+    BulkDone, BulkStep, NOT_HOLDER, NotHolder, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage,
+    ParkedPage, SiteCommands, SiteReport,
 };
 use store::buffer::{Acted, Message, MessageId, MessageStatus, Selection};
 
@@ -172,6 +173,16 @@ pub struct Commands(pub std::sync::Arc<Site>);
 
 #[async_trait]
 impl SiteCommands for Commands {
+    fn holds(&self, turn: Rank) -> Result<(), NotHolder> {
+        let Some(pair) = self.0.pair() else { return Ok(()) };
+        let standing = pair.standing();
+        let active_in = (standing.role == Role::Active).then(|| standing.history.rank());
+        match active_in == Some(turn) {
+            true => Ok(()),
+            false => Err(NotHolder { turn: active_in }),
+        }
+    }
+
     async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String> {
         self.0.parked(&page).await.map_err(|e| domain::chain(&e))
     }

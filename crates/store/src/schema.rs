@@ -42,6 +42,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V24__lane_settings_since",
     "V25__spent_event_ids",
     "V27__attempts_by_provider",
+    "V28__site_machines",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -71,6 +72,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V24__lane_settings_since",
     "V25__spent_event_ids",
     "V27__attempts_by_provider",
+    "V28__site_machines",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -35,6 +35,10 @@ pub trait Sites: Debug + Send + Sync {
     /// Sites are connected and alive. Makes a site known that was not, and takes it over from an older session.
     async fn sites_seen(&self, seen: Vec<SiteSeen>) -> Result<()>;
 
+    /// The machines of a site's pair that are connected to any node of central, the one of the highest turn first. None of a site of one
+    /// machine.
+    async fn site_machines(&self, tenant: TenantId, site: &SiteId) -> Result<Vec<SiteMachine>>;
+
     /// A session is over. Changes nothing when a newer one has taken over.
     async fn site_left(&self, tenant: TenantId, site: &SiteId, session: Uuid, why: &str) -> Result<()>;
 
@@ -143,7 +147,33 @@ pub struct SiteSeen {
     pub report: Option<String>,
     pub agent_buffer: Uuid,
     pub agent_run: Uuid,
+    /// Of a machine of a pair: the number of the turn it is active in. The one of the higher turn is the site.
+    pub turn: Option<u64>,
 }
+
+impl SiteSeen {
+    /// As both databases keep it.
+    pub(crate) fn turn_kept(&self) -> Option<i64> {
+        self.turn.map(|turn| i64::try_from(turn).unwrap_or(i64::MAX))
+    }
+}
+
+/// In which order they are written down: of the machines of a pair the one of the highest turn first, and otherwise in one order, so that two
+/// nodes that both see a site cannot wait for each other.
+pub(crate) fn in_order(seen: &mut [SiteSeen]) {
+    seen.sort_by(|a, b| (a.tenant, &a.site, b.turn).cmp(&(b.tenant, &b.site, a.turn)));
+}
+
+/// A machine of a pair that is connected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteMachine {
+    /// The node of central it is connected to.
+    pub central_node: String,
+    pub turn: u64,
+}
+
+/// A site that a node has not written down for this long is not connected there any more.
+pub const PRESENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// One cached call or write as its latest news left it; or a notification that was parked at the site.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use domain::{
     Channel, Content, NotificationId, ProviderId, Target, Timestamp, TrackedOperationId,
+    pair::Rank,
     site::{Category, OperationEvent, OperationStatus, Telemetry},
 };
 use link::{
-    BulkDone, BulkStep, Forward, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
+    BulkDone, BulkStep, Forward, NotHolder, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
     ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport,
 };
 use std::{
@@ -29,6 +30,8 @@ pub struct ASite {
     pub lose_answers: AtomicU64,
     /// Its two machines, if it has two.
     pub pair: Mutex<Option<PairReport>>,
+    /// The turn it is active in; none where it does not mind which one is meant.
+    pub turn: Mutex<Option<Rank>>,
 }
 
 impl ASite {
@@ -39,6 +42,14 @@ impl ASite {
 
 #[async_trait]
 impl SiteCommands for ASite {
+    fn holds(&self, turn: Rank) -> Result<(), NotHolder> {
+        let active_in = *self.turn.lock().expect("nobody panics with it");
+        match active_in.is_none_or(|active_in| active_in == turn) {
+            true => Ok(()),
+            false => Err(NotHolder { turn: active_in }),
+        }
+    }
+
     async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, String> {
         if page.after.is_some() {
             return Err("that cursor is not mine".into());

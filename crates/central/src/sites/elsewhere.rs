@@ -6,7 +6,7 @@
 use super::{RelayError, SiteService};
 use domain::{SiteId, TenantId, chain};
 use link::{
-    BulkDone, BulkStep, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
+    BulkDone, BulkStep, NOT_HOLDER, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
     server::{RelayFailed, RemoteSite},
 };
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,13 @@ pub(super) enum Answer {
     Nothing(String),
     /// The site could not, and why.
     Failed(String),
+}
+
+impl Answer {
+    /// The machine that was asked has no right to act: the other one of its pair may have.
+    pub(super) fn is_not_holder(&self) -> bool {
+        matches!(self, Self::Failed(why) if why.contains(NOT_HOLDER))
+    }
 }
 
 /// Puts a question to a site that is connected here.

@@ -92,10 +92,7 @@ impl Gateway for SiteGateway {
             key_hash,
         };
         let connected = service.admit(arrival).await?;
-        let mut seen = vec![];
-        if service.registry.speaks(&connected) {
-            seen.push(connected.seen(&service.node, service.clock.now()));
-        }
+        let seen = connected.seen(&service.node, service.clock.now());
         let told = watch::Sender::new(database);
         // From here on, whatever ends this call also gives the place up.
         let session = Session {
@@ -104,9 +101,8 @@ impl Gateway for SiteGateway {
             service: service.clone(),
             connected: connected.clone(),
         };
-        if !seen.is_empty() {
-            service.store.sites.sites_seen(seen).await.map_err(not_now)?;
-        }
+        let written = service.store.sites.sites_seen(vec![seen]).await;
+        written.map_err(not_now)?;
         tracing::info!(site.id = %connected.site, site.node = %connected.agent_node(), peer = %connected.peer, "a site connected");
         Ok(Arc::new(session))
     }

@@ -30,16 +30,13 @@ use store::{
     Directory, Jobs, Queries, Signals, Sites, Store,
     directory::ApiKey,
     loops::Work,
-    sites::{CONFLICT_OVER, Site, SiteSeen},
+    sites::{CONFLICT_OVER, PRESENCE_TIMEOUT, Site, SiteSeen},
 };
 use tokio::sync::watch;
 
 /// How often sites that are connected are written down, their keys looked at again, and the database asked whether it
 /// is still the same. A revoked key works no longer than this.
 pub const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
-
-/// A site that another node has not written down for this long is not connected there any more.
-const PRESENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// How old what is known of a site's use of its key may become: it uses it all the time, and nobody has to know to the minute.
 const KEY_USE_REMEMBERED: Duration = Duration::from_secs(600);
@@ -215,9 +212,7 @@ impl SiteService {
         }
         let now = self.clock.now();
         let (gone, there): (Vec<_>, Vec<_>) = connected.iter().partition(|site| site.remote.is_over());
-        // Of two machines of a site the one whose turn is the later one is the site.
-        let speakers = there.iter().filter(|site| self.registry.speaks(site));
-        let seen: Vec<SiteSeen> = speakers.map(|site| site.seen(&self.node, now)).collect();
+        let seen: Vec<SiteSeen> = there.iter().map(|site| site.seen(&self.node, now)).collect();
         if !seen.is_empty() {
             self.store.sites.sites_seen(seen).await?;
         }

@@ -23,8 +23,6 @@ pub struct Connected {
     pub remote: RemoteSite,
     pub since: Timestamp,
     pub(super) agent: AgentIdentity,
-    /// Of a machine of a pair: the turn it is active in.
-    pub turn: Option<Rank>,
     pub agent_version: String,
     pub peer: String,
     pub(super) key_hash: [u8; 32],
@@ -56,7 +54,6 @@ impl Connected {
             remote: arrival.remote,
             since: now,
             agent: arrival.agent,
-            turn: arrival.turn,
             agent_version: arrival.agent_version,
             peer: arrival.peer,
             key_hash: arrival.key_hash,
@@ -64,6 +61,11 @@ impl Connected {
             last_contact: AtomicI64::new(now.as_millis()),
             report: Mutex::default(),
         }
+    }
+
+    /// Of a machine of a pair: the turn it is active in, as far as it has said.
+    pub fn turn(&self) -> Option<Rank> {
+        self.remote.turn()
     }
 
     /// What its machine is called.
@@ -87,7 +89,7 @@ impl Connected {
 
     /// Whether both are machines of one pair: each has a place of its own.
     fn is_beside(&self, there: &Self) -> bool {
-        self.turn.is_some() && there.turn.is_some() && self.agent.node != there.agent.node
+        self.turn().is_some() && there.turn().is_some() && self.agent.node != there.agent.node
     }
 
     pub fn last_contact(&self) -> Timestamp {
@@ -119,6 +121,7 @@ impl Connected {
             peer: self.peer.clone(),
             agent_buffer: self.agent.buffer,
             agent_run: self.agent.run,
+            turn: self.turn().map(|(counter, _)| counter),
             report: self
                 .report()
                 .and_then(|report| serde_json::to_string(&report).ok()),
@@ -175,14 +178,8 @@ impl Registry {
         let all = lock(&self.0);
         let there = all.get(&(tenant, site.clone())).into_iter().flatten();
         let mut there: Vec<_> = there.filter(|c| !c.remote.is_over()).cloned().collect();
-        there.sort_by_key(|connected| Reverse(connected.turn));
+        there.sort_by_key(|connected| Reverse(connected.turn()));
         there
-    }
-
-    /// Whether it is the one to ask.
-    pub(super) fn speaks(&self, connected: &Connected) -> bool {
-        let found = self.find(connected.tenant, &connected.site);
-        found.is_none_or(|found| found.session == connected.session)
     }
 
     pub fn all(&self) -> Vec<Arc<Connected>> {

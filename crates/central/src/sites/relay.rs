@@ -5,9 +5,14 @@ use super::{
     elsewhere::{Answer, Question, put},
 };
 use domain::{Actor, AuditStatus, SiteId, TenantId, Timestamp};
-use link::{NOT_HOLDER, ParkedActed, ParkedAction, ParkedAnswer, ParkedPage};
-use std::fmt;
+use link::{ParkedActed, ParkedAction, ParkedAnswer, ParkedPage};
+use std::{cmp::Reverse, fmt};
 use store::sites::SiteAction;
+
+/// Questions that one node puts to a pair: to each machine, and to one of them again in the turn that it has said.
+const MOST_ASKED: usize = 3;
+/// Each machine of a pair may be connected to another node.
+const MOST_NODES: usize = 2;
 
 /// Why a site was not asked, or did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -125,64 +130,105 @@ impl SiteService {
         }
     }
 
-    /// Asks a site that is connected here; of two machines the one whose turn is the later one, and where that has no right to act
-    /// the other one as well.
+    /// Asks a site that is connected here; of two machines the one whose turn is the later one. Where that is not the holder, the next is
+    /// asked, or the same one in the turn that it says it is in.
     pub(super) async fn ask_here(
         &self,
         tenant: TenantId,
         site: &SiteId,
         question: &Question,
     ) -> Option<Answer> {
-        let machines = self.registry.machines(tenant, site);
-        let (first, others) = machines.split_first()?;
-        let answer = put(&first.remote, question.clone()).await;
-        match (&answer, others.first()) {
-            (Answer::Failed(why), Some(other)) if why.contains(NOT_HOLDER) => {
-                Some(put(&other.remote, question.clone()).await)
+        let (mut asked, mut answer) = (vec![], None);
+        for _ in 0..MOST_ASKED {
+            let mut machines = self.registry.machines(tenant, site).into_iter();
+            let next = machines.find(|machine| !asked.contains(&(machine.session, machine.turn())));
+            let Some(machine) = next else { break };
+            asked.push((machine.session, machine.turn()));
+            let given = put(&machine.remote, question.clone()).await;
+            let is_holder = !given.is_not_holder();
+            answer = Some(given);
+            if is_holder {
+                break;
             }
-            _ => Some(answer),
         }
+        answer
     }
 
-    /// Asks a site, here or through the node that has it. Where no machine that is connected here has the right to act, the node that the
-    /// site was last seen at asks the other one, once.
+    /// Asks a site, here or through the node that has it. Of a pair, the node that has the machine of the highest turn is asked first; where
+    /// no machine there is the holder, the node that has the other one, once.
     pub(super) async fn ask(
         &self,
         tenant: TenantId,
         site: &SiteId,
         question: Question,
     ) -> Result<Answer, RelayError> {
-        let here = self.ask_here(tenant, site, &question).await;
-        let refused = match here {
-            Some(Answer::Failed(why)) if why.contains(NOT_HOLDER) => Some(Answer::Failed(why)),
-            Some(answer) => return Ok(answer),
-            None => None,
-        };
-        let known = self
-            .store
-            .sites
-            .site(tenant, site)
-            .await?
-            .ok_or(RelayError::UnknownSite)?;
-        let offline = |since, why| {
-            RelayError::Offline(Offline {
-                site: site.clone(),
-                since,
-                why,
-            })
-        };
-        let now = self.store.queries.now().await?;
-        match (self.presence(&known, None, now), refused) {
-            (Presence::Online { central_node, .. }, Some(refused)) if central_node == self.node => {
-                Ok(refused)
+        let mut refused = None;
+        for node in self.nodes_of(tenant, site).await?.into_iter().take(MOST_NODES) {
+            let answer = match node == self.node {
+                true => self.ask_here(tenant, site, &question).await,
+                false => Some(self.ask_elsewhere(&node, tenant, site, &question).await?),
+            };
+            match answer {
+                Some(answer) if answer.is_not_holder() => refused = Some(answer),
+                Some(answer) => return Ok(answer),
+                // It left a moment ago.
+                None => {}
             }
-            (Presence::Online { central_node, .. }, _) => {
-                self.ask_elsewhere(&central_node, tenant, site, &question).await
-            }
-            (_, Some(refused)) => Ok(refused),
-            (Presence::NeverSeen, None) => Err(offline(None, String::new())),
-            (Presence::Offline { since, why }, None) => Err(offline(Some(since), why)),
         }
+        match refused {
+            Some(refused) => Ok(refused),
+            None => Err(self.nobody_to_ask(tenant, site).await?),
+        }
+    }
+
+    /// The nodes of central that have a machine of the site, the one of the highest turn first; none where it is offline.
+    async fn nodes_of(&self, tenant: TenantId, site: &SiteId) -> Result<Vec<String>, RelayError> {
+        let here = self.registry.find(tenant, site);
+        let turn_here = here.as_ref().map(|machine| machine.turn());
+        if turn_here == Some(None) {
+            // A site of one machine, which is here.
+            return Ok(vec![self.node.clone()]);
+        }
+        let elsewhere = self.store.sites.site_machines(tenant, site).await?;
+        let elsewhere = elsewhere
+            .into_iter()
+            .filter(|machine| machine.central_node != self.node);
+        let mut all: Vec<_> = elsewhere
+            .map(|machine| (machine.turn, machine.central_node))
+            .collect();
+        if let Some((counter, _)) = turn_here.flatten() {
+            all.insert(0, (counter, self.node.clone()));
+        }
+        // In the same turn whoever is here comes first: sorting leaves them in this order.
+        all.sort_by_key(|(turn, _)| Reverse(*turn));
+        let mut nodes: Vec<_> = all.into_iter().map(|(_, node)| node).collect();
+        nodes.dedup();
+        if nodes.is_empty() {
+            let known = self.store.sites.site(tenant, site).await?;
+            let known = known.ok_or(RelayError::UnknownSite)?;
+            let now = self.store.queries.now().await?;
+            if let Presence::Online { central_node, .. } = self.presence(&known, None, now) {
+                nodes.push(central_node);
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// Since when, and why.
+    async fn nobody_to_ask(&self, tenant: TenantId, site: &SiteId) -> Result<RelayError, RelayError> {
+        let known = self.store.sites.site(tenant, site).await?;
+        let known = known.ok_or(RelayError::UnknownSite)?;
+        let now = self.store.queries.now().await?;
+        let (since, why) = match self.presence(&known, None, now) {
+            Presence::Offline { since, why } => (Some(since), why),
+            Presence::NeverSeen => (None, String::new()),
+            Presence::Online { .. } => (Some(now), "it left a moment ago".into()),
+        };
+        Ok(RelayError::Offline(Offline {
+            site: site.clone(),
+            since,
+            why,
+        }))
     }
 }
 

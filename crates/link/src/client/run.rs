@@ -9,6 +9,7 @@ use super::{
 use crate::{
     bulk::{BulkDone, ParkedCount},
     calls::central_asked,
+    lease::rank_in,
     message::LinkState,
     uplink::SiteCommands,
     wire::v1::{self, act::Action, from_central::What as Said, from_site::What as Say},
@@ -101,7 +102,7 @@ impl LinkClient {
                 () = session.ended().cancelled() => break,
                 frame = inbound.message() => frame,
             };
-            let v1::FromCentral { call, what } = match frame {
+            let v1::FromCentral { call, what, holder } = match frame {
                 Ok(Some(frame)) => frame,
                 Ok(None) => {
                     session.end("central closed the link");
@@ -123,7 +124,7 @@ impl LinkClient {
                     let (session, commands) = (session.clone(), commands.clone());
                     tasks.spawn(async move {
                         let answer = match room {
-                            Ok(_room) => answer(&*commands, question).await,
+                            Ok(_room) => answer_as(&*commands, holder, question).await,
                             Err(_) => failed("the site is busy with other questions"),
                         };
                         session.say(call, answer).await;
@@ -195,6 +196,22 @@ async fn report(session: Arc<Session>, commands: Arc<dyn SiteCommands>, every: D
     }
 }
 
+/// A question that is meant for the holder of another turn is not looked at.
+async fn answer_as(commands: &dyn SiteCommands, holder: Option<v1::Turn>, question: Option<Said>) -> Say {
+    let holds = match holder.map(|turn| rank_in(Some(turn))) {
+        None => Ok(()),
+        Some(Ok(turn)) => commands.holds(turn),
+        Some(Err(why)) => return failed(why),
+    };
+    match holds {
+        Ok(()) => answer(commands, question).await,
+        Err(not_holder) => Say::Failed(v1::Failed {
+            reason: not_holder.to_string(),
+            turn: not_holder.turn.map(Into::into),
+        }),
+    }
+}
+
 async fn answer(commands: &dyn SiteCommands, question: Option<Said>) -> Say {
     let answered = match question {
         Some(Said::AskParked(page)) => match page.try_into() {
@@ -227,5 +244,8 @@ async fn answer(commands: &dyn SiteCommands, question: Option<Said>) -> Say {
 }
 
 fn failed(why: impl Into<String>) -> Say {
-    Say::Failed(v1::Failed { reason: why.into() })
+    Say::Failed(v1::Failed {
+        reason: why.into(),
+        turn: None,
+    })
 }

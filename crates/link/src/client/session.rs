@@ -95,7 +95,7 @@ impl Session {
             }
         };
         match asked.await {
-            Some(Answer::Failed(v1::Failed { reason })) => Err(reason),
+            Some(Answer::Failed(v1::Failed { reason, .. })) => Err(reason),
             Some(Answer::Unknown(_)) => Err("this central is too old to answer that".into()),
             Some(answer) => Ok(answer),
             None => Err(self.why_ended()),

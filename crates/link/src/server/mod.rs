@@ -115,6 +115,7 @@ impl link_server::Link for Service {
         let hello = check(hello, name, &self.identity.version)?;
         let (out, frames) = mpsc::channel(64);
         let remote = RemoteSite::new(out);
+        remote.is_in(hello.turn);
         let site = hello.site.clone();
         let session = self
             .gateway

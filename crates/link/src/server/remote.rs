@@ -3,10 +3,11 @@
 use crate::{
     bulk::{BulkDone, BulkStep, ParkedCount, ParkedFilter},
     calls::Calls,
+    lease::rank_in,
     message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
     wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
 };
-use domain::{lock::lock, submission::limit};
+use domain::{lock::lock, pair::Rank, submission::limit};
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -40,6 +41,8 @@ struct Inner {
     calls: Calls<Answer>,
     ended: CancellationToken,
     why: Mutex<Option<String>>,
+    /// Of a machine of a pair: the turn it is active in, as far as it has said.
+    turn: Mutex<Option<Rank>>,
 }
 
 impl RemoteSite {
@@ -49,7 +52,17 @@ impl RemoteSite {
             calls: Calls::of_central(),
             ended: CancellationToken::new(),
             why: Mutex::default(),
+            turn: Mutex::default(),
         }))
+    }
+
+    /// The turn in which it is active, of a machine of a pair; questions are meant for that.
+    pub fn turn(&self) -> Option<Rank> {
+        *lock(&self.0.turn)
+    }
+
+    pub(super) fn is_in(&self, turn: Option<Rank>) {
+        *lock(&self.0.turn) = turn;
     }
 
     pub async fn parked(&self, page: ParkedPage) -> Result<ParkedAnswer, RelayFailed> {
@@ -126,9 +139,20 @@ impl RemoteSite {
         let Some(out) = out else { return false };
         let frame = v1::FromCentral {
             call,
+            holder: self.meant(&what),
             what: Some(what),
         };
         out.send(frame).await.is_ok()
+    }
+
+    /// For the holder of which turn this is; none of what may be asked of, or told to, either machine.
+    fn meant(&self, what: &Question) -> Option<v1::Turn> {
+        match what {
+            Question::AskParked(_) | Question::Act(_) | Question::Count(_) | Question::ActOnMany(_) => {
+                self.turn().map(Into::into)
+            }
+            _ => None,
+        }
     }
 
     async fn act(&self, action: Action, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
@@ -152,7 +176,11 @@ impl RemoteSite {
         match timeout(ASK_TIMEOUT, asked).await {
             Err(_) => Err(RelayFailed::TooSlow),
             Ok(None) => Err(RelayFailed::Gone(self.why())),
-            Ok(Some(Answer::Failed(v1::Failed { mut reason }))) => {
+            Ok(Some(Answer::Failed(v1::Failed { mut reason, turn }))) => {
+                if let Some(Ok(turn)) = turn.map(|turn| rank_in(Some(turn))) {
+                    // It has begun another turn since it connected.
+                    self.is_in(Some(turn));
+                }
                 if let Some((end, _)) = reason.char_indices().nth(limit::ERROR) {
                     reason.truncate(end);
                 }

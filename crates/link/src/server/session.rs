@@ -181,7 +181,10 @@ async fn telemetry(session: &dyn SiteSession, news: Vec<v1::OperationNews>) -> V
 }
 
 fn failed(why: impl Into<String>) -> Say {
-    Say::Failed(v1::Failed { reason: why.into() })
+    Say::Failed(v1::Failed {
+        reason: why.into(),
+        turn: None,
+    })
 }
 
 #[cfg(test)]

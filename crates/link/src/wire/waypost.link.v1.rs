@@ -42,6 +42,9 @@ pub mod from_site {
 pub struct FromCentral {
     #[prost(uint64, tag = "1")]
     pub call: u64,
+    /// Of a question to a machine of a pair: the turn it is meant for. Who is not active in that turn answers Failed.
+    #[prost(message, optional, tag = "22")]
+    pub holder: ::core::option::Option<Turn>,
     #[prost(
         oneof = "from_central::What",
         tags = "2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 20, 21"
@@ -521,6 +524,9 @@ pub struct Pair {
     /// Messages that the other machine has never been shown, counted up to 10,000.
     #[prost(uint64, optional, tag = "13")]
     pub own: ::core::option::Option<u64>,
+    /// What differs between the two machines, and what leads to the machine itself, in words.
+    #[prost(string, repeated, tag = "14")]
+    pub differences: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Damage {
@@ -777,6 +783,9 @@ pub struct AskReport {}
 pub struct Failed {
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
+    /// Of a machine that was asked as the holder of a turn it is not active in: the turn it is active in, if it is.
+    #[prost(message, optional, tag = "2")]
+    pub turn: ::core::option::Option<Turn>,
 }
 /// The side that was asked does not know the question.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

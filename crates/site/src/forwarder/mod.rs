@@ -115,10 +115,10 @@ impl Forwarder {
                     again_at = None;
                     under_way.rewind = true;
                 }
-                // What the other machine was told is remembered for as long on a link of one's own.
-                _ = tidy.tick(), if !self.of_pair || begun.elapsed() >= ACK_MEMORY => {
-                    let before = self.clock.now() - ACK_MEMORY;
-                    if let Err(e) = self.buffer.forget_acked(before).await {
+                _ = tidy.tick() => {
+                    // What the other machine was told is remembered for as long on a link of one's own.
+                    let may_forget = !self.of_pair || begun.elapsed() >= ACK_MEMORY;
+                    if may_forget && let Err(e) = self.buffer.forget_acked(self.clock.now() - ACK_MEMORY).await {
                         return Halt::Buffer(e);
                     }
                 }

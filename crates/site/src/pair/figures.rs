@@ -69,6 +69,7 @@ impl Pair {
             other_role: status.other.role.map(|role| role.as_str().into()),
             last_contact: status.other.last_contact_at,
             trouble: status.other.trouble,
+            differences: status.differences,
         }
     }
 }

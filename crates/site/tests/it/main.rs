@@ -21,6 +21,8 @@ mod pair_disk;
 mod pair_handover;
 mod pair_lag;
 mod pair_meeting;
+mod pair_memory;
+mod pair_peers;
 mod pair_relief;
 mod pair_restart;
 mod pair_sending;

@@ -7,8 +7,10 @@ use crate::{
     pair_world::{World, a_pair, has_all, notify, world},
     world::until,
 };
-use domain::pair::Role;
-use site::pair::LeaseBy;
+use domain::pair::{Rank, Role};
+use link::{NotHolder, SiteCommands};
+use site::{Commands, pair::LeaseBy};
+use uuid::Uuid;
 
 /// The second machine had to make a whole copy although it had the beginning: its file was set aside.
 fn was_replaced(world: &World) -> bool {
@@ -61,6 +63,25 @@ async fn a_standby_that_paused_while_the_active_one_went_on_alone_fetches_what_c
     assert!(has_all(&b, &ids).await);
     has_lease(&a, LeaseBy::Standby).await;
     assert!(!was_replaced(&world));
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn what_is_meant_for_the_holder_of_another_turn_is_turned_down_with_the_turn_there_is() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    notify(&a, 1).await;
+    b.holds(1).await;
+    let [active, standby] = [&a, &b].map(|live| Commands(live.agent().unwrap().site.clone()));
+    let turn = a.agent().unwrap().site.pair().unwrap().standing().history.rank();
+    let another: Rank = (turn.0 + 1, Uuid::new_v4());
+    assert_eq!(active.holds(turn), Ok(()));
+    assert_eq!(active.holds(another), Err(NotHolder { turn: Some(turn) }));
+    let same_number: Rank = (turn.0, Uuid::new_v4());
+    assert_eq!(active.holds(same_number), Err(NotHolder { turn: Some(turn) }));
+    assert_eq!(standby.holds(turn), Err(NotHolder { turn: None }));
+    drop((active, standby));
     a.end().await;
     b.end().await;
 }

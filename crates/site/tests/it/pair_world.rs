@@ -47,6 +47,8 @@ pub struct Machine {
     pub automatic: Option<Automatic>,
     pub relief: ReliefTerms,
     pub clock: Arc<dyn Clock>,
+    /// Systems and connections that lead to this very machine.
+    pub local_targets: Vec<String>,
     systems: Scripted,
 }
 
@@ -82,7 +84,7 @@ impl Machine {
             name: self.name.into(),
             peer: PeerOptions::new(id.clone(), key.clone(), self.other.clone()),
             targets: BTreeMap::from([(format!("system of {}", self.name), vec![1])]),
-            local_targets: vec![],
+            local_targets: self.local_targets.clone(),
             wait_for_standby: self.waits,
             automatic: self.automatic.clone(),
             relief: self.relief,
@@ -210,6 +212,7 @@ pub fn world() -> World {
         automatic: None,
         relief: ReliefTerms::default(),
         clock: Arc::new(SystemClock),
+        local_targets: vec![],
         systems: systems.clone(),
     };
     World {

@@ -417,6 +417,12 @@ store_suite! {
         of_two_machines_that_ask_at_once_one_gets_the_lease,
         a_turn_that_is_known_is_not_written_again,
     }
+    site_machines::{
+        of_two_machines_the_one_of_the_higher_turn_is_the_site_whichever_came_later,
+        two_machines_that_one_node_writes_down_at_once_are_told_apart_by_their_turns,
+        a_machine_that_left_or_is_not_heard_of_any_more_stands_in_nobodys_way,
+        a_site_of_one_machine_has_none_of_a_pair,
+    }
     sites::{
         another_agent_with_the_same_id_is_written_down_and_audited_once,
         a_notification_parked_at_a_site_is_a_row_and_a_line_with_who_did_it,

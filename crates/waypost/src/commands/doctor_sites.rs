@@ -124,6 +124,13 @@ fn of_pair(id: &str, pair: &SitePair) -> Vec<Finding> {
              `waypost site promote --force` there.",
         ));
     }
+    for words in &pair.differences {
+        found.push(Finding::new(
+            format!("the two machines of site {id} are not alike: {}", cut(words, 160)),
+            "Give both the same systems and connections, and addresses that lead to the same place from either: after a takeover \
+             the other machine makes what waits.",
+        ));
+    }
     found
 }
 
@@ -195,6 +202,11 @@ mod tests {
                 other_role: None,
                 last_contact_at: None,
                 trouble: Some("connection refused".into()),
+                differences: vec![
+                    "system mes is configured otherwise at the other machine".into(),
+                    "connection history leads to this machine itself, which is another one after a takeover"
+                        .into(),
+                ],
             }),
             refusing: Some("the disk is full".into()),
             damage: vec![SiteDamage {
@@ -226,6 +238,8 @@ mod tests {
             "found damage",
             "the other cannot be asked: connection refused",
             "holds calls and writes back: nobody gives the lease",
+            "the two machines of site north are not alike: system mes is configured otherwise",
+            "not alike: connection history leads to this machine itself",
             "13 messages are parked at site north",
             "2 messages at site north wait for a system",
         ] {

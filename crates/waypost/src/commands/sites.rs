@@ -218,6 +218,7 @@ mod tests {
             other_role: Some("Standby".into()),
             last_contact_at: Some(SystemClock.now() - Duration::from_secs(300)),
             trouble: None,
+            differences: vec![],
         }
     }
 
@@ -244,6 +245,7 @@ mod tests {
     fn a_pair_without_its_standby_tells_since_when_and_why() {
         let alone = SitePair {
             trouble: Some("connection refused".into()),
+            differences: vec![],
             own_rows: None,
             ..a_pair()
         };

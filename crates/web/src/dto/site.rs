@@ -112,6 +112,8 @@ pub struct SitePairView {
     pub last_contact_at: Option<Timestamp>,
     /// Why the other machine cannot be asked.
     pub trouble: Option<String>,
+    /// What differs between the two machines, and what leads to the machine itself, in words.
+    pub differences: Vec<String>,
 }
 
 /// Damage at a site.
@@ -244,6 +246,7 @@ impl From<PairReport> for SitePairView {
             other_role: pair.other_role,
             last_contact_at: pair.last_contact,
             trouble: pair.trouble,
+            differences: pair.differences,
         }
     }
 }

@@ -5,6 +5,7 @@ mod conflict;
 mod door;
 mod handing_in;
 mod pair;
+mod pair_turns;
 mod parked;
 mod presence;
 

@@ -55,6 +55,7 @@ async fn a_site_that_a_dead_node_left_connected_is_offline_since_its_last_word()
         peer: "pipe".into(),
         report: None,
         agent_buffer: uuid::Uuid::nil(),
+        turn: None,
         agent_run: uuid::Uuid::nil(),
     };
     temp.store.sites_seen(vec![seen]).await.unwrap();

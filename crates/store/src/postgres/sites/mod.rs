@@ -19,8 +19,9 @@ use crate::{
     },
     query::Page,
     sites::{
-        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, RELAY_FORGOTTEN,
-        RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, PRESENCE_TIMEOUT,
+        RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteMachine, SiteSeen, Sites, database_id,
+        in_order,
     },
 };
 use async_trait::async_trait;
@@ -58,6 +59,26 @@ impl Sites for PgStore {
         Ok(found.as_ref().map(site_row))
     }
 
+    async fn site_machines(&self, tenant: TenantId, site: &SiteId) -> Result<Vec<SiteMachine>> {
+        let session = self.db.general().await?;
+        let found = session
+            .rows(
+                sql::machines_of,
+                &[
+                    &self.db.now(),
+                    &tenant.0,
+                    &site.as_str(),
+                    &millis(PRESENCE_TIMEOUT),
+                ],
+            )
+            .await?;
+        let machine = |row: &Row| SiteMachine {
+            central_node: row.get("central_node"),
+            turn: row.get::<_, i64>("turn").unsigned_abs(),
+        };
+        Ok(found.iter().map(machine).collect())
+    }
+
     async fn sites_seen(&self, seen: Vec<SiteSeen>) -> Result<()> {
         write_seen(&self.db, seen).await.map_err(Failed::while_committing)
     }
@@ -68,6 +89,18 @@ impl Sites for PgStore {
         conn.exec(
             sql::site_left,
             &[&self.db.now(), &tenant.0, &site.as_str(), &session, &why.as_ref()],
+        )
+        .await
+        .map_err(Failed::while_committing)?;
+        conn.exec(
+            sql::machine_left,
+            &[
+                &self.db.now(),
+                &tenant.0,
+                &site.as_str(),
+                &session,
+                &millis(PRESENCE_TIMEOUT),
+            ],
         )
         .await
         .map_err(Failed::while_committing)?;
@@ -199,9 +232,8 @@ async fn register(
     Ok(made)
 }
 
-/// In one order, so that two nodes that both see a site cannot wait for each other.
 async fn write_seen(db: &Db, mut seen: Vec<SiteSeen>) -> Result<(), Failed> {
-    seen.sort_by(|a, b| (a.tenant, &a.site).cmp(&(b.tenant, &b.site)));
+    in_order(&mut seen);
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     for site in &seen {
@@ -223,9 +255,27 @@ async fn write_seen(db: &Db, mut seen: Vec<SiteSeen>) -> Result<(), Failed> {
                 &report.as_deref(),
                 &site.agent_buffer,
                 &site.agent_run,
+                &site.turn_kept(),
+                &millis(PRESENCE_TIMEOUT),
             ],
         )
         .await?;
+        if let Some(turn) = site.turn_kept() {
+            tx.exec(
+                sql::machine_seen,
+                &[
+                    &db.now(),
+                    &site.tenant.0,
+                    &site.site.as_str(),
+                    &node.as_ref(),
+                    &site.session,
+                    &site.central_node,
+                    &turn,
+                    &millis(site.silent_for),
+                ],
+            )
+            .await?;
+        }
     }
     tx.commit().await
 }

@@ -11,8 +11,9 @@ use crate::{
     directory::{NewKey, Role},
     query::Page,
     sites::{
-        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, RELAY_FORGOTTEN,
-        RelayQuestion, Site, SiteAction, SiteSeen, Sites, database_id, tidy,
+        CONFLICT_OVER, CallFilter, CallPage, Conflict, LeaseQuestion, OtherAgent, PRESENCE_TIMEOUT,
+        RELAY_FORGOTTEN, RelayQuestion, Site, SiteAction, SiteMachine, SiteSeen, Sites, database_id,
+        in_order, tidy,
     },
     sqlite::{
         SqliteStore, audit,
@@ -54,7 +55,22 @@ impl Sites for SqliteStore {
         self.read(move |conn| by_id(conn, tenant, &site)).await
     }
 
-    async fn sites_seen(&self, seen: Vec<SiteSeen>) -> Result<()> {
+    async fn site_machines(&self, tenant: TenantId, site: &SiteId) -> Result<Vec<SiteMachine>> {
+        let (site, since) = (site.clone(), self.clock.now() - PRESENCE_TIMEOUT);
+        self.read(move |conn| {
+            let of = params![tenant.0, site.as_str(), since.as_millis()];
+            all(conn, sql::machines_of, of, |row| {
+                Ok(SiteMachine {
+                    central_node: row.get("central_node")?,
+                    turn: row.get::<_, i64>("turn")?.unsigned_abs(),
+                })
+            })
+        })
+        .await
+    }
+
+    async fn sites_seen(&self, mut seen: Vec<SiteSeen>) -> Result<()> {
+        in_order(&mut seen);
         self.write(seen.len(), move |s| {
             for site in &seen {
                 s.conn.prepare_cached(sql::site_seen)?.execute(params![
@@ -71,7 +87,20 @@ impl Sites for SqliteStore {
                     site.report,
                     site.agent_buffer.as_bytes(),
                     site.agent_run.as_bytes(),
+                    site.turn_kept(),
+                    (s.now - PRESENCE_TIMEOUT).as_millis(),
                 ])?;
+                if let Some(turn) = site.turn_kept() {
+                    s.conn.prepare_cached(sql::machine_seen)?.execute(params![
+                        site.tenant.0,
+                        site.site.as_str(),
+                        site.agent_node,
+                        site.session.as_bytes(),
+                        site.central_node,
+                        turn,
+                        (s.now - site.silent_for).as_millis(),
+                    ])?;
+                }
             }
             Ok(())
         })
@@ -89,6 +118,12 @@ impl Sites for SqliteStore {
                 why
             ];
             s.conn.prepare_cached(sql::site_left)?.execute(params)?;
+            s.conn.prepare_cached(sql::machine_left)?.execute(params![
+                tenant.0,
+                site.as_str(),
+                session.as_bytes(),
+                (s.now - PRESENCE_TIMEOUT).as_millis(),
+            ])?;
             Ok(())
         })
         .await

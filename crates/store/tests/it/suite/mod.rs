@@ -27,6 +27,7 @@ pub mod receipts;
 pub mod recipients;
 pub mod record;
 pub mod schema;
+pub mod site_machines;
 pub mod sites;
 pub mod stats;
 pub mod supersede;

@@ -92,6 +92,7 @@ fn seen(session: Uuid) -> SiteSeen {
         report: Some(r#"{"parked":3}"#.into()),
         agent_buffer: Uuid::from_u128(5),
         agent_run: Uuid::nil(),
+        turn: None,
     }
 }
 

@@ -120,6 +120,7 @@ async fn the_two_machines_of_a_site_are_told_by_the_api_and_shown_on_its_page() 
         other: Some("north-b".into()),
         other_role: Some("Standby".into()),
         last_contact: Some(heard),
+        differences: vec!["system mes is configured otherwise at the other machine".into()],
         ..PairReport::default()
     };
     let site = ASite::default();
@@ -137,7 +138,7 @@ async fn the_two_machines_of_a_site_are_told_by_the_api_and_shown_on_its_page() 
         json!({
             "role": "Active", "turn": 4, "leaseBy": "Standby", "leaseSeconds": 12, "held": null, "ownRows": 3,
             "behind": 70, "behindSeconds": 9, "other": "north-b", "otherRole": "Standby", "lastContactAt": heard,
-            "trouble": null,
+            "trouble": null, "differences": ["system mes is configured otherwise at the other machine"],
         })
     );
     let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;

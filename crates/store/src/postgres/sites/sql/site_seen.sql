@@ -1,6 +1,7 @@
 -- $1 now, $2 tenant, $3 site, $4 central's node, $5 session, $6 milliseconds since it connected, $7 since it spoke, $8 the agent's node,
--- $9 its version, $10 peer, $11 report, $12 the agent's buffer, $13 its run.
--- An older session that is still being written down does not come back over a newer one. Who speaks for the site now is
+-- $9 its version, $10 peer, $11 report, $12 the agent's buffer, $13 its run, $14 its turn, $15 milliseconds after which nobody is there.
+-- An older session that is still being written down does not come back over a newer one. Of two machines of a pair the one of
+-- the higher turn is the site, whichever came later, as long as it was heard of lately. Who speaks for the site now is
 -- in conflict with nobody until another agent comes.
 insert into sites (
   tenant, site, created_at, central_node, session, connected_at, last_contact_at, agent_node, agent_version, peer, report,
@@ -25,4 +26,15 @@ on conflict (tenant, site) do update set
   agent_buffer = excluded.agent_buffer,
   agent_run = excluded.agent_run,
   conflict_at = case when sites.session = excluded.session then sites.conflict_at end
-where sites.session is null or sites.session = excluded.session or sites.connected_at <= excluded.connected_at
+where not exists (
+    select 1 from site_machines other
+    where other.tenant = $2::integer and other.site = $3::text and other.agent_node <> $8::text and other.turn > $14::bigint
+      and other.last_contact_at >= coalesce($1::timestamptz, date_trunc('milliseconds', now())) - $15::float8 * interval '1 millisecond'
+  )
+  and (
+    sites.session is null or sites.session = excluded.session or sites.connected_at <= excluded.connected_at
+    or exists (
+      select 1 from site_machines there
+      where there.tenant = $2::integer and there.site = $3::text and there.session = sites.session and there.turn < $14::bigint
+    )
+  )

@@ -1,0 +1,85 @@
+//! What the other machine of a pair was told is remembered by the one that took over.
+
+use crate::{
+    central::{Central, identity},
+    world::secs,
+};
+use domain::{ManualClock, SiteId, site::Category};
+use site::{
+    Settings,
+    forwarder::{ACK_MEMORY, Forwarder, Forwarding},
+};
+use std::{sync::Arc, time::Duration};
+use store::{
+    Buffer,
+    buffer::{Enqueued, Handed, MessageId, NewMessage, Options, Origin, Start},
+    loops::Loop,
+};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// A notification that central acknowledged long ago.
+async fn acknowledged(buffer: &Buffer) {
+    let message = NewMessage {
+        id: MessageId(Uuid::now_v7()),
+        category: Category::Notification,
+        target: "ops".into(),
+        payload: "{}".into(),
+        summary: None,
+        max_retries: 0,
+        retry_interval: secs(30),
+        origin: Origin::default(),
+        content_hash: 7,
+    };
+    let Enqueued::New(ticket) = buffer.enqueue(message, Start::Queued).await.unwrap() else {
+        panic!("it is new");
+    };
+    buffer.met_central(&identity("one")).await.unwrap();
+    let handed = Handed {
+        acked: vec![ticket.seq],
+        refused: vec![],
+    };
+    assert!(buffer.handed_over(&identity("one"), handed).await.unwrap());
+}
+
+/// Whether anything is remembered after so long on a link that is up all the time.
+async fn remembers_after(link_is_up_for: Duration, of_pair: bool) -> bool {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::default()));
+    let options = Options {
+        // Without a thread of its own: the time of this test passes only where nothing is left to do.
+        inline: true,
+        ..Options::at(folder.path().join("sf.db"))
+    };
+    let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
+    acknowledged(&buffer).await;
+    clock.advance(2 * ACK_MEMORY);
+    let forwarder = Forwarder {
+        buffer: buffer.clone(),
+        uplink: Arc::new(Central::new()),
+        settings: Arc::new(Settings::of(SiteId::new("north"))),
+        clock,
+        of_pair,
+    };
+    let stop = CancellationToken::new();
+    let mut forwarding = Forwarding::new(Arc::new(forwarder), stop.clone());
+    let running = tokio::spawn(async move { forwarding.sweep().await });
+    sleep(link_is_up_for).await;
+    stop.cancel();
+    running.await.unwrap();
+    buffer.depth().remembered_bytes > 0
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_takeover_nothing_is_forgotten_for_a_quarter_of_an_hour_of_own_link() {
+    let minute = secs(60);
+    assert!(remembers_after(ACK_MEMORY - secs(1), true).await);
+    assert!(
+        !remembers_after(ACK_MEMORY + 2 * minute, true).await,
+        "then its own link has proved that central is still there"
+    );
+    assert!(
+        !remembers_after(minute, false).await,
+        "a site of one machine was told itself"
+    );
+}
