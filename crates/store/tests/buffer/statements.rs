@@ -61,7 +61,10 @@ const WALKS: &[(&str, &str)] = &[
     ("sequence_begin", "the sequences, a row per table"),
     ("sequence_raise", "the sequences, a row per table"),
     ("log_is_on", "the names of the schema"),
-    ("pull_due_in", "at the start, and when the clock was set back"),
+    (
+        "pull_due_in",
+        "what is tried by time, through its own index: at the start, and when the clock was set back",
+    ),
 ];
 
 #[test]
@@ -99,6 +102,7 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("claim_due", "idx_sf_messages_due"),
         ("targets_due", "idx_sf_messages_due"),
         ("count_of_target", "idx_sf_messages_due"),
+        ("pull_due_in", "idx_sf_messages_due"),
         ("forwardable", "idx_sf_messages_category"),
         ("waiting_page", "idx_sf_messages_status"),
         ("remembered_by_id", "idx_tombstones_id"),
