@@ -95,6 +95,21 @@ impl Home {
             .into()
     }
 
+    /// The API answers before the services are there.
+    async fn has_its_services(&self, token: &str) {
+        let address = self.address;
+        let request = format!(
+            "GET /api/services HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n"
+        );
+        until("Home Assistant's services", async || {
+            let answer = exchange(address, &request).await.unwrap_or_default();
+            ["\"log\"", "\"persistent_notification\""]
+                .iter()
+                .all(|service| answer.contains(service))
+        })
+        .await;
+    }
+
     async fn asked(&self, path: &str, body: &str) -> Value {
         let answer = ask(self.address, path, body).await.unwrap();
         let (_, said) = answer.split_once("\r\n\r\n").unwrap();
@@ -132,6 +147,11 @@ async fn ask(address: SocketAddr, path: &str, body: &str) -> Option<String> {
         "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
+    exchange(address, &request).await
+}
+
+/// None while nobody listens.
+async fn exchange(address: SocketAddr, request: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = vec![];
@@ -184,6 +204,7 @@ async fn a_real_home_assistant_shows_what_it_is_sent_and_is_waited_for_while_it_
     let own = tempfile::tempdir().unwrap();
     let mut home = Home::start(own.path()).await;
     let token = home.token().await;
+    home.has_its_services(&token).await;
     let node = Node::start(&Setup::sqlite(folder.path())).await;
     node.client
         .create_provider(&provider(&home, &token))
