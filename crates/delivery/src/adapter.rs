@@ -24,7 +24,8 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether it could send a message that is made of this template of ours; what has no templates takes the text. Does no IO.
+    /// Whether it could send a message that is made of this template of ours; where no kind of a channel has any, every one
+    /// could. Does no IO.
     fn has_template(&self, _name: &str) -> bool {
         true
     }

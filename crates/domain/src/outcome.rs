@@ -54,6 +54,8 @@ pub struct Failure {
     pub at_most_seconds: Option<NonZeroU32>,
     /// The whole lane must stop: trying other messages cannot help until somebody acts.
     pub hold: Option<HoldReason>,
+    /// Of our own making: we refused to send it, or stopped before an answer could come. It says nothing about the far end.
+    pub ours: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -98,6 +100,7 @@ impl Failure {
             tries: None,
             at_most_seconds: None,
             hold: None,
+            ours: false,
         }
     }
 
@@ -130,6 +133,12 @@ impl Failure {
         self
     }
 
+    /// The far end had no part in it.
+    pub fn of_our_making(mut self) -> Self {
+        self.ours = true;
+        self
+    }
+
     pub fn after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
         self
@@ -157,6 +166,21 @@ impl Failure {
     pub fn is_throttled(&self) -> bool {
         self.kind == FailureKind::Transient
             && matches!(self.code.as_ref(), code::RATE_LIMITED | code::OUTSIDE_HOURS)
+    }
+}
+
+impl Outcome {
+    /// Whether the far end had no part in any of it.
+    pub fn is_ours(&self) -> bool {
+        match self {
+            Outcome::Delivered(_) => false,
+            Outcome::Failed(failure) => failure.ours,
+            Outcome::Mixed(reports) => {
+                let ours =
+                    |report: &RecipientReport| report.result.as_ref().is_err_and(|failure| failure.ours);
+                !reports.is_empty() && reports.iter().all(ours)
+            }
+        }
     }
 }
 

@@ -134,7 +134,11 @@ impl Judge {
         took: Duration,
     ) {
         let failure = lane_failure(&sent.outcome).cloned();
-        let (throttles, down) = self.count(row.lane, row.lease.seq, failure.as_ref());
+        let says_nothing = failure.is_none() && sent.outcome.is_ours();
+        let (throttles, down) = match says_nothing {
+            true => (0, false),
+            false => self.count(row.lane, row.lease.seq, failure.as_ref()),
+        };
         let now = self.clock.now();
         let facts = AttemptFacts {
             number: row.attempts.saturating_add(1),
@@ -168,10 +172,10 @@ impl Judge {
         let mut settlement = settle(&entry.retry, facts, aims, sent.outcome, Jitter::random());
         settlement.recipients.extend(row.left_out.iter().cloned());
         settlement.recipients.extend(row.reopened.iter().cloned());
-        conclusion.behaviour = if failure.is_some() {
-            Behaviour::Silent
-        } else {
-            Behaviour::Answered
+        conclusion.behaviour = match &failure {
+            Some(_) => Behaviour::Silent,
+            None if says_nothing => Behaviour::NotAsked,
+            None => Behaviour::Answered,
         };
         // Whatever becomes of the row itself: one that parks has shown as much as one that is tried again.
         let reason = settlement.hold.or(match (&row.probe, &failure) {
@@ -183,6 +187,8 @@ impl Judge {
         if let Some(reason) = reason {
             settlement.ended = settlement.ended.waiting();
             conclusion.hold = Some(hold(&row, entry, reason, failure.as_ref()));
+        } else if let (true, Some(probe)) = (says_nothing, &row.probe) {
+            conclusion.hold = Some(not_ended(&row, entry, probe, in_doubt));
         }
         let mut record = record(&row, settlement, &sent.targets, Some(audit));
         record.in_doubt |= in_doubt;
@@ -255,6 +261,18 @@ fn still_held(row: &Row, entry: &LaneEntry, probe: &Hold) -> HoldLane {
         code: probe.code.clone(),
         probe_after: Some(Duration::ZERO),
         actor: Actor::system(),
+    }
+}
+
+/// The same hold, after a probe that has shown nothing. `in_doubt`: somebody may have been asked, so that it counts as one.
+fn not_ended(row: &Row, entry: &LaneEntry, probe: &Hold, in_doubt: bool) -> HoldLane {
+    let same = still_held(row, entry, probe);
+    match in_doubt {
+        false => same,
+        true => HoldLane {
+            probe_after: next_probe(probe.reason, probe.probes.saturating_add(1), None),
+            ..same
+        },
     }
 }
 

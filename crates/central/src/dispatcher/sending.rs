@@ -127,7 +127,7 @@ impl AttemptContext {
     fn way_out(&self, tenant: domain::TenantId, content: &Content, address: &str) -> Option<String> {
         let topic = match content.event.as_deref() {
             Some(event) if event.critical => return None,
-            Some(event) => Some(event.topic.as_deref().unwrap_or(&event.event_type)),
+            Some(event) => Some(event.about()),
             None => None,
         };
         self.unsubscribing.link(tenant, address, topic)
@@ -257,6 +257,7 @@ async fn guarded(adapter: &dyn Adapter, message: &Message, attempt: Attempt) -> 
             tracing::error!(notification.id = %message.id, "an adapter panicked; the others go on");
             Failure::unknown(UNKNOWN, "the adapter failed on this message")
                 .with_own_code("PANIC")
+                .of_our_making()
                 .into()
         }
         Err(_) => {
@@ -273,7 +274,7 @@ fn given_up(entry: &LaneEntry) -> Option<Outcome> {
         OnAmbiguous::Park => {
             let text = "the process was stopped while this was being sent";
             let failure = Failure::ambiguous(Scope::Message, AMBIGUOUS, text);
-            Some(failure.with_own_code("SHUTDOWN").into())
+            Some(failure.with_own_code("SHUTDOWN").of_our_making().into())
         }
     }
 }

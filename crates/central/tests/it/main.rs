@@ -18,6 +18,7 @@ mod holds;
 mod lane_words;
 mod lanes;
 mod loops;
+mod own_refusals;
 mod provider_tests;
 mod purge;
 mod receipts;

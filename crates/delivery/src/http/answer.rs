@@ -7,7 +7,7 @@ use crate::{
     transcript::MAX_RAW_BYTES,
 };
 use bytes::Bytes;
-use domain::{Accepted, Failure, Scope, Timestamp};
+use domain::{Accepted, Failure, Timestamp};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request, StatusCode};
 use serde::de::DeserializeOwned;
@@ -86,11 +86,7 @@ impl Answer {
                 provider_message_id: Some(cut(&id, MAX_ID_BYTES).to_owned()),
                 detail: None,
             }),
-            None if self.whole => Err(self.failure(Meaning::unknown(), None)),
-            None => {
-                let words = format!("the answer broke off: {}", self.words());
-                Err(Failure::ambiguous(Scope::Lane, "NETWORK", words))
-            }
+            None => Err(self.failure(Meaning::unknown(), None)),
         }
     }
 

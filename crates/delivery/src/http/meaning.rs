@@ -149,8 +149,13 @@ impl Meaning {
 }
 
 impl Answer {
-    /// The failure that this answer is. `own_code` is the service's own; without one the status stands for it.
+    /// The failure that this answer is. `own_code` is the service's own; without one the status stands for it. A success that
+    /// breaks off before it says what it means may have been one: nobody knows.
     pub fn failure(&self, meaning: Meaning, own_code: Option<Cow<'static, str>>) -> Failure {
+        if meaning.kind == FailureKind::Unknown && self.status.is_success() && !self.whole {
+            let words = format!("the answer broke off: {}", self.words());
+            return Failure::ambiguous(Scope::Lane, code::NETWORK, words);
+        }
         let status = || format!("HTTP_{}", self.status.as_u16()).into();
         let asked = match (meaning.kind, meaning.hold) {
             (FailureKind::Transient, _) | (_, Some(HoldReason::Quota)) => self.retry_after,
@@ -170,6 +175,7 @@ impl Answer {
             tries: meaning.tries,
             at_most_seconds: meaning.at_most_seconds,
             hold: meaning.hold,
+            ours: false,
         }
     }
 }

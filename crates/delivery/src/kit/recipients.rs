@@ -2,19 +2,34 @@
 
 use crate::adapter::Deadline;
 use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
+use std::time::Duration;
 
 /// The results so far of an attempt that asks for one recipient after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PerRecipient {
     reports: Vec<RecipientReport>,
     /// A failure that would meet everybody else too.
     stopped: bool,
+    deadline: Deadline,
+    /// What one request may take.
+    of_one: Duration,
 }
 
 impl PerRecipient {
-    /// Nobody else need be asked for: the far end as a whole has failed, or the time is over. They stay as they are.
-    pub fn is_over(&self, deadline: Deadline) -> bool {
-        self.stopped || (!self.reports.is_empty() && deadline.left().is_zero())
+    /// A request that may take longer than half of the time is given half: otherwise one alone would be asked for.
+    pub fn within(deadline: Deadline, timeout: Duration) -> Self {
+        Self {
+            reports: vec![],
+            stopped: false,
+            deadline,
+            of_one: timeout.min(deadline.left() / 2),
+        }
+    }
+
+    /// Nobody else is to be asked for: the far end as a whole has failed, or there is less time left than a request may take, so
+    /// that its end would look like the far end's silence. They stay as they are.
+    pub fn is_over(&self) -> bool {
+        self.stopped || (!self.reports.is_empty() && self.deadline.left() < self.of_one)
     }
 
     pub fn add(&mut self, address: &str, result: Result<Accepted, Failure>) {
@@ -54,10 +69,9 @@ pub(crate) fn conclude(reports: Vec<RecipientReport>) -> Outcome {
 mod tests {
     use super::*;
     use domain::HoldReason;
-    use std::time::Duration;
 
-    fn soon() -> Deadline {
-        Deadline::after(Duration::from_secs(5))
+    fn nobody_yet() -> PerRecipient {
+        PerRecipient::within(Deadline::after(Duration::from_secs(90)), Duration::from_secs(15))
     }
 
     fn took(id: &str) -> Accepted {
@@ -72,42 +86,56 @@ mod tests {
         let silent = Failure::ambiguous(Scope::Lane, "TIMEOUT", "no answer");
         let refused = Failure::permanent(Scope::Lane, "AUTH_FAILED", "no").holding(HoldReason::Auth);
         for failure in [silent, refused] {
-            let mut results = PerRecipient::default();
-            assert!(!results.is_over(soon()));
+            let mut results = nobody_yet();
+            assert!(!results.is_over());
             results.add("a", Err(failure.clone()));
-            assert!(results.is_over(soon()));
+            assert!(results.is_over());
             let Outcome::Mixed(reports) = results.conclude(2) else {
                 panic!("nothing is said about who was not asked for")
             };
             assert_eq!(reports.len(), 1);
         }
-        let mut results = PerRecipient::default();
+        let mut results = nobody_yet();
         results.add(
             "a",
             Err(Failure::permanent(Scope::Recipient, "RECIPIENT", "who?")),
         );
-        assert!(!results.is_over(soon()));
+        assert!(!results.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_would_not_get_the_time_of_a_request_is_left_for_another_attempt() {
+        let mut results = nobody_yet();
+        tokio::time::advance(Duration::from_secs(80)).await;
+        assert!(!results.is_over(), "one is always asked for");
+        results.add("a", Ok(took("1")));
+        assert!(results.is_over(), "ten seconds are left");
+        let Outcome::Mixed(reports) = results.conclude(2) else {
+            panic!("nothing is said about who was not asked for")
+        };
+        assert_eq!(reports.len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timeout_longer_than_an_attempt_does_not_leave_one_recipient_to_each() {
+        let mut results = PerRecipient::within(Deadline::after(Duration::from_secs(90)), Duration::MAX);
+        results.add("a", Ok(took("1")));
+        tokio::time::advance(Duration::from_secs(44)).await;
+        assert!(!results.is_over());
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert!(results.is_over());
     }
 
     #[tokio::test]
-    async fn when_the_time_is_over_the_rest_is_left_for_another_attempt() {
-        let over = Deadline::after(Duration::ZERO);
-        let mut results = PerRecipient::default();
-        assert!(!results.is_over(over), "one is always asked for");
-        results.add("a", Ok(took("1")));
-        assert!(results.is_over(over));
-    }
-
-    #[test]
-    fn everybody_keeps_an_id_of_their_own() {
-        let mut results = PerRecipient::default();
+    async fn everybody_keeps_an_id_of_their_own() {
+        let mut results = nobody_yet();
         results.add("a", Ok(took("1")));
         results.add("b", Ok(took("2")));
         let Outcome::Mixed(reports) = results.conclude(2) else {
             panic!("two ids do not fit into one")
         };
         assert_eq!(reports[1].result, Ok(took("2")));
-        let mut one = PerRecipient::default();
+        let mut one = nobody_yet();
         one.add("a", Ok(took("1")));
         assert_eq!(one.conclude(1), Outcome::Delivered(took("1")));
     }

@@ -56,7 +56,7 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Whether its settings know the template; a service without templates takes the text.
+    /// Whether it could send what is made of this template of ours. One whose channel knows no templates does not look at them.
     fn has_template(&self, _name: &str) -> bool {
         true
     }
@@ -219,7 +219,8 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {
         let bad = S::problems(&message.content);
         if !bad.is_empty() {
-            return Failure::permanent(Scope::Message, "VALIDATION", in_words(&bad)).into();
+            let unfit = Failure::permanent(Scope::Message, "VALIDATION", in_words(&bad));
+            return unfit.of_our_making().into();
         }
         if message.targets.is_empty() || !self.takes_recipients {
             let outcome = match self.send(message, None, attempt).await {
@@ -228,9 +229,9 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
             };
             return self.redactor.outcome(outcome);
         }
-        let mut results = PerRecipient::default();
+        let mut results = PerRecipient::within(attempt.deadline, self.timeout);
         for target in &message.targets {
-            if results.is_over(attempt.deadline) {
+            if results.is_over() {
                 break;
             }
             results.add(target, self.send(message, Some(target), attempt.clone()).await);
@@ -275,7 +276,7 @@ impl<S: HttpService> HttpAdapter<S> {
             now,
             callback_url: self.callback_url.as_deref(),
         };
-        let request = self.service.request(&sending)?;
+        let request = self.service.request(&sending).map_err(Failure::of_our_making)?;
         let answer = self.exchange(request, attempt.clone()).await?;
         match self.service.moved_to(&answer) {
             Some(place) => self.send_on(sending, &place, attempt).await,

@@ -23,6 +23,7 @@ impl Recipients {
             let not_an_address = || {
                 Failure::permanent(Scope::Recipient, code::RECIPIENT, "not an e-mail address")
                     .with_own_code("BAD_ADDRESS")
+                    .of_our_making()
             };
             Target {
                 address: address.clone(),

@@ -214,7 +214,7 @@ impl Service {
         serde_json::from_str(&self.settings.to_string().replace("{url}", &url)).unwrap()
     }
 
-    fn info(&self) -> KindInfo {
+    pub fn info(&self) -> KindInfo {
         let registry = Registry::standard(Arc::new(outside()), delivery::Captured::default());
         registry.get(&self.kind).unwrap().info().clone()
     }
@@ -227,7 +227,7 @@ impl Service {
         message
     }
 
-    fn to(&self) -> Vec<&str> {
+    pub fn to(&self) -> Vec<&str> {
         self.to.as_deref().into_iter().collect()
     }
 
@@ -389,6 +389,7 @@ async fn type_data_that_a_service_cannot_read_is_a_permanent_failure_that_says_s
             "{}: {failure:?}",
             service.kind
         );
+        assert!(failure.ours, "{}: the service was not asked", service.kind);
     }
     assert_eq!(receiver.counts().requests, 0, "nothing was sent");
 }

@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod broken_answers;
 mod content;
 mod contract;
 mod formats;

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 /// One request to the control API: the status, and the body.
-async fn ask(receiver: &HttpReceiver, method: &str, path: &str, body: &str) -> (u16, String) {
+pub async fn ask(receiver: &HttpReceiver, method: &str, path: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(receiver.address()).await.unwrap();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: simulator\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

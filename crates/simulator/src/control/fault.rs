@@ -40,13 +40,15 @@ pub(crate) enum What {
     Cut,
     /// Taken, and no answer ever comes.
     Stall,
+    /// Taken, and the connection is closed in the middle of the answer's body.
+    CutBody,
 }
 
 /// The longest delay that can be asked for, in milliseconds.
 const MAX_DELAY_MS: f64 = 600_000.0;
 
 impl Fault {
-    /// Reads `{service, status, retryAfter, body, reply, rate, cut, stall, delayMs, chance, times, after}`; numbers may be
+    /// Reads `{service, status, retryAfter, body, reply, rate, cut, cutBody, stall, delayMs, chance, times, after}`; numbers may be
     /// texts, as forms send them, and what is empty counts as absent.
     pub fn read(mut given: Map<String, Value>) -> Result<Self, String> {
         given.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
@@ -69,7 +71,7 @@ impl Fault {
                 .remove(name)
                 .is_some_and(|value| value != Value::Bool(false) && value != "false")
         };
-        let (cut, stall) = (yes("cut"), yes("stall"));
+        let (cut, cut_body, stall) = (yes("cut"), yes("cutBody"), yes("stall"));
         if let Some(name) = given.keys().next() {
             return Err(format!("{name} is nothing that can be asked for"));
         }
@@ -81,6 +83,7 @@ impl Fault {
         let what = match (cut, stall, reply, rate, status) {
             (true, ..) => What::Cut,
             (_, true, ..) => What::Stall,
+            _ if cut_body => What::CutBody,
             (_, _, Some(reply), ..) => What::Reply(reply),
             (_, _, _, Some(rate), _) => What::Rate(rate),
             (_, _, _, _, Some(code)) => What::Status {
@@ -89,12 +92,19 @@ impl Fault {
                 body: body.unwrap_or_default(),
             },
             _ if delay > 0.0 => What::Slow,
-            _ => return Err("say what goes wrong: status, reply, rate, cut, stall or delayMs".into()),
+            _ => {
+                return Err(
+                    "say what goes wrong: status, reply, rate, cut, cutBody, stall or delayMs".into(),
+                );
+            }
         };
         if matches!(what, What::Reply(_)) != (service.as_deref() == Some("smtp"))
-            && matches!(what, What::Reply(_) | What::Status { .. } | What::Rate(_))
+            && matches!(
+                what,
+                What::Reply(_) | What::Status { .. } | What::Rate(_) | What::CutBody
+            )
         {
-            return Err("a reply is for service smtp; status and rate are for the others".into());
+            return Err("a reply is for service smtp; status, rate and cutBody are for the others".into());
         }
         #[allow(
             clippy::cast_possible_truncation,
@@ -121,7 +131,7 @@ impl Fault {
             What::Reply(reply) => rule.reply(reply),
             What::Cut => rule.cut(),
             What::Stall => rule.stall(),
-            What::Slow | What::Status { .. } | What::Rate(_) => rule,
+            What::Slow | What::Status { .. } | What::Rate(_) | What::CutBody => rule,
         };
         let rule = rule.delayed(self.delay).chance(self.chance).after(self.after);
         Some(match self.times {
@@ -147,6 +157,7 @@ impl Fault {
             What::Rate(_) => HttpRule::status(429).retry_after("1"),
             What::Cut => HttpRule::cut(),
             What::Stall => HttpRule::stall(),
+            What::CutBody => HttpRule::break_off(),
         };
         let service = self.service.clone();
         let mut rule =
@@ -238,6 +249,7 @@ mod tests {
             (json!({"status": 500, "colour": "red"}), "colour"),
             (json!({"service": "slack", "reply": "450 later"}), "service smtp"),
             (json!({"service": "smtp", "status": 500}), "service smtp"),
+            (json!({"service": "smtp", "cutBody": true}), "service smtp"),
         ] {
             let error = read(bad).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -88,7 +88,7 @@ fn fault_form(page: &mut String) {
             "<label>{label}<input name=\"{name}\" type=\"{of}\"></label>"
         );
     }
-    page.push_str("<label>Cut the connection<input type=\"checkbox\" name=\"cut\" value=\"true\"></label><label>Never answer<input type=\"checkbox\" name=\"stall\" value=\"true\"></label><button>Add</button></form>");
+    page.push_str("<label>Cut the connection<input type=\"checkbox\" name=\"cut\" value=\"true\"></label><label>Cut the answer's body<input type=\"checkbox\" name=\"cutBody\" value=\"true\"></label><label>Never answer<input type=\"checkbox\" name=\"stall\" value=\"true\"></label><button>Add</button></form>");
 }
 
 fn receipt_form(page: &mut String) {

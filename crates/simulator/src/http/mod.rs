@@ -26,6 +26,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
+use futures_util::{StreamExt, stream};
 use listener::{Connections, Cut};
 use received::RequestLog;
 use std::{
@@ -213,6 +214,10 @@ async fn receive(
             tokio::time::sleep(delay).await;
             usual(&shared, received)
         }
+        Some((delay, HttpAnswer::BreakOff)) => {
+            tokio::time::sleep(delay).await;
+            broken_off(usual(&shared, received)).await
+        }
         Some((delay, answer)) => {
             tokio::time::sleep(delay).await;
             shared.record.take(received, answer.takes());
@@ -257,6 +262,7 @@ async fn token(
 async fn act(answer: HttpAnswer, shared: &ReceiverState, cut: &Cut) -> Response {
     match answer {
         HttpAnswer::Usual => axum::http::StatusCode::OK.into_response(),
+        HttpAnswer::BreakOff => broken_off(axum::http::StatusCode::OK.into_response()).await,
         HttpAnswer::Reply(reply) => reply.into_response(),
         HttpAnswer::Cut => {
             cut.now();
@@ -268,4 +274,20 @@ async fn act(answer: HttpAnswer, shared: &ReceiverState, cut: &Cut) -> Response 
             Response::new(Body::empty())
         }
     }
+}
+
+/// The answer up to the middle of its body, where the connection breaks.
+async fn broken_off(answer: Response) -> Response {
+    let (parts, body) = answer.into_parts();
+    let whole = axum::body::to_bytes(body, LARGEST_BODY).await.unwrap_or_default();
+    let half = whole.slice(..whole.len() / 2);
+    let broken = async {
+        // Pending once, so that what came before is on its way.
+        tokio::task::yield_now().await;
+        Err(std::io::Error::other("broken off"))
+    };
+    let body = stream::iter([Ok(half)]).chain(stream::once(broken));
+    let mut answer = Response::from_parts(parts, Body::from_stream(body));
+    answer.headers_mut().remove(axum::http::header::CONTENT_LENGTH);
+    answer
 }

@@ -24,6 +24,8 @@ pub enum HttpAnswer {
     Cut,
     /// The request is taken, and no answer comes until the receiver stops.
     Stall,
+    /// The usual answer, of which half the body comes before the connection breaks.
+    BreakOff,
 }
 
 #[derive(Debug, Clone)]
@@ -78,7 +80,7 @@ impl HttpAnswer {
     /// Whether the far end has done what was asked, answered or not.
     pub(super) fn takes(&self) -> bool {
         match self {
-            HttpAnswer::Usual | HttpAnswer::Cut | HttpAnswer::Stall => true,
+            HttpAnswer::Usual | HttpAnswer::Cut | HttpAnswer::Stall | HttpAnswer::BreakOff => true,
             HttpAnswer::Reply(reply) => reply.takes(),
         }
     }
@@ -119,6 +121,11 @@ impl HttpRule {
 
     pub fn stall() -> Self {
         Rule::always(HttpAnswer::Stall)
+    }
+
+    /// Takes the request and breaks off in the middle of its answer.
+    pub fn break_off() -> Self {
+        Rule::always(HttpAnswer::BreakOff)
     }
 
     /// Adds a header to the answer; one that HTTP does not allow is left out.
