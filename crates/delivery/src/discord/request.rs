@@ -1,9 +1,11 @@
 //! What Discord is sent.
 
 use super::Discord;
-use crate::kit::{Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body};
+use crate::kit::{
+    ContentProblems, Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body,
+};
 use bytes::Bytes;
-use domain::Failure;
+use domain::{Content, Failure};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +23,16 @@ pub(super) struct DiscordData {
     markdown: bool,
 }
 
-impl MessageData for DiscordData {}
+impl MessageData for DiscordData {
+    fn problems(&self, content: &Content, bad: &mut ContentProblems) {
+        match (self.embeds.is_empty(), self.markdown) {
+            (false, _) => {}
+            // Markdown is in the body alone.
+            (true, true) => bad.blank_text(content),
+            (true, false) => bad.blank_text_or_html(content),
+        }
+    }
+}
 
 pub(super) fn compose(discord: &Discord, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: DiscordData = sending.message.data()?;

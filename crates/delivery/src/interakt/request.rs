@@ -21,9 +21,13 @@ pub(super) struct InteraktData {
 }
 
 impl MessageData for InteraktData {
-    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
-        if self.template.as_ref().is_some_and(|t| t.name.trim().is_empty()) {
-            bad.data("template.name", "is required in a template");
+    fn problems(&self, content: &Content, bad: &mut ContentProblems) {
+        match &self.template {
+            Some(template) if template.name.trim().is_empty() => {
+                bad.data("template.name", "is required in a template");
+            }
+            Some(_) => {}
+            None => bad.blank_text(content),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::with_reference;
 use crate::{adapter::Message, http::Meaning};
-use domain::{Scope, Timestamp};
+use domain::Timestamp;
 
 /// What a request is made of.
 #[derive(Debug, Clone, Copy)]
@@ -38,14 +38,6 @@ impl Sending<'_> {
     pub fn seconds_left(&self) -> Option<u64> {
         let expires = self.message.content.expires_at?;
         Some(expires.since(self.now).as_secs().max(1))
-    }
-
-    /// How far a wait reaches that the service asks for because of the place a message goes to.
-    pub fn place(&self) -> Scope {
-        match self.target {
-            Some(_) => Scope::Recipient,
-            None => Scope::Lane,
-        }
     }
 
     /// The place does not exist: the recipient's fault where one was named, otherwise the settings'.

@@ -41,9 +41,7 @@ impl MessageData for PushoverData {
         if emergency && self.expire.is_some_and(|seconds| seconds > MAX_EXPIRE_SECONDS) {
             bad.data("expire", format!("must be {MAX_EXPIRE_SECONDS} seconds or less"));
         }
-        if content.body.trim().is_empty() && content.subject.trim().is_empty() {
-            bad.field("body", "must not be blank: Pushover takes no empty message");
-        }
+        bad.blank_text(content);
     }
 }
 
@@ -72,6 +70,10 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
     ];
     if data.priority == 2 {
         let (retry, expire) = (data.retry.unwrap_or(60), data.expire.unwrap_or(3600));
+        // Nobody is to be called for what no longer matters.
+        let expire = sending
+            .seconds_left()
+            .map_or(expire.into(), |left| left.min(expire.into()));
         fields.push(("retry", retry.to_string()));
         fields.push(("expire", expire.to_string()));
         // Only emergencies can be acknowledged.
@@ -88,7 +90,7 @@ pub(super) fn compose(pushover: &Pushover, sending: &Sending<'_>) -> Result<Requ
     ] {
         fields.extend(value.map(|value| (name, value)));
     }
-    // Taken off the devices again when its time is over; emergencies end by their own time.
+    // Taken off the devices again when its time is over; emergencies end by `expire`.
     if let Some(left) = sending.seconds_left().filter(|_| data.priority < 2) {
         fields.push(("ttl", left.to_string()));
     }

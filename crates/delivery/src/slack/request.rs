@@ -1,9 +1,11 @@
 //! What Slack is sent.
 
 use super::Slack;
-use crate::kit::{Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body};
+use crate::kit::{
+    ContentProblems, Markup, MessageData, Sending, Unit, fit, fit_plain, rich, subject_and_body,
+};
 use bytes::Bytes;
-use domain::Failure;
+use domain::{Content, Failure};
 use hyper::Request;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +22,13 @@ pub(super) struct SlackData {
     blocks: Vec<Value>,
 }
 
-impl MessageData for SlackData {}
+impl MessageData for SlackData {
+    fn problems(&self, content: &Content, bad: &mut ContentProblems) {
+        if self.blocks.is_empty() {
+            bad.blank_text_or_html(content);
+        }
+    }
+}
 
 pub(super) fn compose(slack: &Slack, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {
     let data: SlackData = sending.message.data()?;

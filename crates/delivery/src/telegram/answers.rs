@@ -6,8 +6,9 @@ use crate::{
     opt_out::OptOut,
     redact::cut,
 };
-use domain::{Accepted, Failure};
+use domain::{Accepted, Failure, Scope, Timestamp, lock::lock};
 use serde::Deserialize;
+use std::{sync::Mutex, time::Duration};
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -51,19 +52,75 @@ const NO_SUCH_CHAT: [&str; 7] = [
     "upgraded to a supergroup",
 ];
 
-pub(super) fn understand(sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
+/// No limit of one chat is remembered for longer.
+const MAX_LIMIT_SECONDS: u64 = 86_400;
+
+/// So many chats that are limited at the same time are not so by themselves: it is the bot.
+const SEVERAL_CHATS: usize = 3;
+
+/// Whom the bot was told to wait for. The service says the same whether a chat or the whole bot sends too much.
+#[derive(Debug, Default)]
+pub(super) struct Limited(Mutex<LimitedChats>);
+
+#[derive(Debug, Default)]
+struct LimitedChats {
+    /// Until when; no more of them than it takes to know.
+    chats: Vec<(String, Timestamp)>,
+    /// It was the bot, and nothing was taken since.
+    whole_bot: bool,
+}
+
+impl Limited {
+    fn taken(&self) {
+        let mut known = lock(&self.0);
+        if known.whole_bot {
+            *known = LimitedChats::default();
+        }
+    }
+
+    /// How far a limit reaches that a message to this chat has met.
+    fn reaches(&self, chat: &str, now: Timestamp, wait: Duration) -> Scope {
+        let mut known = lock(&self.0);
+        known.chats.retain(|(other, until)| *until > now && other != chat);
+        known.chats.push((chat.to_owned(), now + wait));
+        known.whole_bot |= known.chats.len() >= SEVERAL_CHATS;
+        match known.whole_bot {
+            true => {
+                known.chats.clear();
+                Scope::Lane
+            }
+            false => Scope::Recipient,
+        }
+    }
+}
+
+pub(super) fn understand(
+    limited: &Limited,
+    sending: &Sending<'_>,
+    answer: &Answer,
+) -> Result<Accepted, Failure> {
     let said: Said = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     let reason = said.description.to_lowercase();
     let meaning = match status {
-        200..=299 if said.ok => return answer.accepted(said.result.message_id.map(|id| id.to_string())),
+        200..=299 if said.ok => {
+            limited.taken();
+            return answer.accepted(said.result.message_id.map(|id| id.to_string()));
+        }
         // A token that is none at all is not found instead of being refused.
         401 | 404 => Meaning::auth(),
         // Blocked, kicked, deactivated, or never spoken to.
         403 => sending.no_such_place(),
         400 if NO_SUCH_CHAT.iter().any(|known| reason.contains(known)) => sending.no_such_place(),
         409 => Meaning::down(),
-        429 => Meaning::rate_limited(sending.place()).waiting(said.parameters.retry_after.unwrap_or(1)),
+        429 => {
+            let wait = said.parameters.retry_after.unwrap_or(1);
+            let seconds = Duration::from_secs(wait.min(MAX_LIMIT_SECONDS));
+            let scope = sending
+                .target
+                .map_or(Scope::Lane, |chat| limited.reaches(chat, sending.now, seconds));
+            Meaning::rate_limited(scope).waiting(wait)
+        }
         _ => default_meaning(status).unwrap_or(Meaning::unknown()),
     };
     let reason = Some(cut(&said.description, 80).to_owned()).filter(|reason| !reason.is_empty());

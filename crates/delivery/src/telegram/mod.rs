@@ -18,6 +18,7 @@ use hyper::Request;
 pub(crate) struct Telegram {
     endpoint: Endpoint,
     chat: Option<String>,
+    limited: answers::Limited,
 }
 
 impl HttpService for Telegram {
@@ -71,7 +72,11 @@ impl HttpService for Telegram {
             &format!("bot{token}/sendMessage"),
         );
         let endpoint = Endpoint::at(&url, "apiUrl", problems)?;
-        Some(Self { endpoint, chat })
+        Some(Self {
+            endpoint,
+            chat,
+            limited: answers::Limited::default(),
+        })
     }
 
     fn problems(content: &Content) -> Vec<FieldError> {
@@ -83,7 +88,7 @@ impl HttpService for Telegram {
     }
 
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-        answers::understand(sending, answer)
+        answers::understand(&self.limited, sending, answer)
     }
 
     const OPT_OUTS: &'static [OptOut] = answers::OPT_OUTS;

@@ -38,7 +38,11 @@ impl TelegramData {
 }
 
 impl MessageData for TelegramData {
-    fn problems(&self, _: &Content, bad: &mut ContentProblems) {
+    fn problems(&self, content: &Content, bad: &mut ContentProblems) {
+        match self.parse_mode {
+            Some(_) => bad.blank_text(content),
+            None => bad.blank_text_or_html(content),
+        }
         if self.parse_mode.is_some() && self.parse_mode().is_none() {
             bad.data("parseMode", "must be HTML, MarkdownV2 or Markdown");
         }
@@ -67,7 +71,11 @@ pub(super) fn compose(telegram: &Telegram, sending: &Sending<'_>) -> Result<Requ
         None => {
             let whole = subject_and_body(subject, body);
             asked["text"] = fit(&whole, MAX_TEXT, Unit::Utf16).into();
-            let bold = Unit::Utf16.count(subject);
+            // A blank subject is left out.
+            let bold = match subject.trim().is_empty() {
+                true => 0,
+                false => Unit::Utf16.count(subject),
+            };
             if bold > 0 && bold < MAX_TEXT / 2 {
                 asked["entities"] = json!([{"type": "bold", "offset": 0, "length": bold}]);
             }

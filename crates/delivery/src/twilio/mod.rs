@@ -15,7 +15,6 @@ use crate::{
 use bytes::Bytes;
 use domain::{Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, RetryPolicy};
 use hyper::Request;
-use serde_json::{Map, Value};
 
 /// An account, and who messages come from.
 pub(crate) struct Twilio {
@@ -114,8 +113,12 @@ impl HttpService for Twilio {
     }
 
     fn problems(content: &Content) -> Vec<FieldError> {
-        // Nothing in the data is for Twilio, but what cannot be read is told all the same.
-        content_problems::<Map<String, Value>>(content)
+        content_problems::<request::TwilioData>(content)
+    }
+
+    /// It would send the text instead, which others have approved as a template and nobody has as a text.
+    fn has_template(&self, _: &str) -> bool {
+        false
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

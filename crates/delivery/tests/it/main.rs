@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod blank_texts;
 mod broken_answers;
 mod content;
 mod contract;

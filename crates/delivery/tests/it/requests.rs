@@ -134,3 +134,31 @@ async fn sent_again_by_a_person_a_message_is_another_where_a_service_drops_repea
         assert_eq!(first != again, names_the_generation, "{kind}: {again}");
     }
 }
+
+#[tokio::test]
+async fn an_emergency_of_pushover_calls_nobody_beyond_its_time() {
+    let receiver = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    let all = services();
+    let pushover = all.iter().find(|service| service.kind == "pushover").unwrap();
+    let adapter = fixed_adapter("pushover", pushover.settings_at(&receiver));
+    let in_seconds = |n: i64| Timestamp::from_millis(1_767_225_600_000 + n * 1000);
+    for (data, expires, expire) in [
+        (json!({"priority": 2}), None, "3600"),
+        (json!({"priority": 2}), Some(in_seconds(120)), "120"),
+        (json!({"priority": 2, "expire": 60}), Some(in_seconds(120)), "60"),
+        (
+            json!({"priority": 2, "expire": 10_800}),
+            Some(in_seconds(1_000_000)),
+            "10800",
+        ),
+    ] {
+        let mut message = pushover.message(&pushover.to());
+        message.content.type_data = Some(data.to_string());
+        message.content.expires_at = expires;
+        assert_delivered(&adapter.deliver(&message, long_attempt()).await);
+        let requests = receiver.requests();
+        let mut fields = url::form_urlencoded::parse(&requests.last().unwrap().body);
+        let told = fields.find(|(name, _)| name == "expire");
+        assert_eq!(told.unwrap().1, expire, "{data}, {expires:?}");
+    }
+}

@@ -123,3 +123,49 @@ async fn a_group_that_became_a_supergroup_gets_the_message_and_its_new_id_is_tol
         "asked a second time only where it moved"
     );
 }
+
+/// What becomes of a message to this chat of a bot that is told to wait.
+async fn limited(adapter: &dyn delivery::Adapter, chat: &str) -> (Scope, Verdict) {
+    let failure = failure(
+        adapter
+            .deliver(&service("telegram").message(&[chat]), long_attempt())
+            .await,
+    );
+    assert_eq!(failure.code, "RATE_LIMITED", "{failure:?}");
+    let facts = AttemptFacts {
+        number: 1,
+        unknowns: 0,
+        age: Duration::ZERO,
+        on_ambiguous: OnAmbiguous::Resend,
+        throttles: 0,
+    };
+    let verdict = RetryPolicy::default().decide(facts, &failure, Jitter::NONE);
+    (failure.scope, verdict)
+}
+
+#[tokio::test]
+async fn a_limit_that_several_chats_meet_is_the_bots_until_something_is_taken() {
+    let (receiver, telegram) = (receiver().await, service("telegram"));
+    let adapter = fixed_adapter("telegram", telegram.settings_at(&receiver));
+    let slow = json!({"ok": false, "error_code": 429, "description": "Too Many Requests: retry after 34",
+        "parameters": {"retry_after": 34}});
+    let slow = || HttpRule::status(429).body(&slow.to_string());
+    let after = Duration::from_secs(60);
+    receiver.on(slow());
+    for chat in ["1", "2", "1"] {
+        let met = limited(adapter.as_ref(), chat).await;
+        assert_eq!(met, (Scope::Recipient, Verdict::Retry { after }), "{chat}");
+    }
+    for chat in ["3", "1"] {
+        let met = limited(adapter.as_ref(), chat).await;
+        assert_eq!(
+            met,
+            (Scope::Lane, Verdict::Postpone { after }),
+            "{chat}: uncounted"
+        );
+    }
+    receiver.behave();
+    assert_delivered(&adapter.deliver(&telegram.message(&["1"]), long_attempt()).await);
+    receiver.on(slow());
+    assert_eq!(limited(adapter.as_ref(), "1").await.0, Scope::Recipient);
+}

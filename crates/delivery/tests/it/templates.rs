@@ -178,3 +178,35 @@ fn a_category_that_would_let_advertising_out_at_night_is_refused_when_it_is_save
         assert!(words.contains("promotional, transactional or service"), "{words}");
     }
 }
+
+#[tokio::test]
+async fn what_is_made_of_a_template_does_not_go_on_to_a_provider_without_it() {
+    let receiver = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+    for (kind, knows) in [
+        ("msg91", true),
+        ("meta", true),
+        ("interakt", true),
+        ("twilio", false),
+    ] {
+        let all = services();
+        let service = all.iter().find(|service| service.kind == kind).unwrap();
+        let mut settings = service.settings_at(&receiver);
+        if knows {
+            settings["templates"] = json!({"hot": "64f0"});
+        }
+        let adapter = fixed_adapter(kind, settings);
+        assert_eq!(adapter.has_template("hot"), knows, "{kind}");
+        assert!(!adapter.has_template("cold"), "{kind}");
+        if knows {
+            let mut message = service.message(&[TO]);
+            message.content.type_data = Some(json!({"template": {"name": "cold"}}).to_string());
+            let refused = failure(adapter.deliver(&message, long_attempt()).await);
+            assert_eq!(
+                (refused.code.as_ref(), refused.ours),
+                ("TEMPLATE", true),
+                "{kind}"
+            );
+        }
+    }
+    assert_eq!(receiver.counts().requests, 0, "nobody was asked");
+}
