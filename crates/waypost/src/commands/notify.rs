@@ -62,6 +62,9 @@ pub struct Args {
     /// Not after this time; what is late is parked. A time, or 2h for in two hours
     #[arg(long, value_name = "TIME", value_parser = moment_ahead)]
     expires_at: Option<Timestamp>,
+    /// Takes the place of those sent before with the same key that have not gone out yet, like tank-4:level
+    #[arg(long, value_name = "KEY")]
+    supersedes: Option<String>,
     /// Wait until it is delivered, parked or discarded; exit 0 only if it was delivered
     #[arg(long)]
     wait: bool,
@@ -196,6 +199,9 @@ impl Args {
         }
         if let Some(at) = self.expires_at {
             notification = notification.expires_at(at);
+        }
+        if let Some(key) = &self.supersedes {
+            notification = notification.supersedes(key);
         }
         Ok(notification)
     }

@@ -12,6 +12,7 @@ mod following;
 mod harness;
 mod http;
 mod metrics;
+mod superseding;
 mod templates;
 mod tidy;
 mod traces;
