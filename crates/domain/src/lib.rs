@@ -23,6 +23,7 @@ pub mod id;
 pub mod kpi;
 pub mod lane_report;
 pub mod lock;
+pub mod opt_out;
 pub mod outcome;
 pub mod pair;
 pub mod provider;
@@ -59,6 +60,7 @@ pub use id::{
     TrackedOperationId, UserId,
 };
 pub use lane_report::{LaneReport, LaneState};
+pub use opt_out::{OptOut, OptOutOf};
 pub use outcome::{Accepted, Failure, FailureKind, Outcome, RecipientReport, Scope};
 pub use provider::{Limits, OnAmbiguous};
 pub use receipt::{Correlation, Receipt, ReceiptState};

@@ -20,7 +20,7 @@ pub(crate) struct Extra<'a> {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "trace::readable")]
     pub trace: Option<TraceContext>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<Cow<'a, EventOrigin>>,
+    pub event: Option<Cow<'a, EventOrigin>>,
 }
 
 impl<'a> Extra<'a> {

@@ -224,7 +224,7 @@ fn origin(event: &Event, known: &Known, template: &Template) -> EventOrigin {
     EventOrigin {
         event_type: event.event_type.clone(),
         event_id: event.id,
-        topic: short(&event.topic, domain::event::limit::TOPIC),
+        topic: short(&event.topic, domain::event::limit::TOPIC).filter(|topic| !topic.trim().is_empty()),
         correlation_id: short(&event.correlation_id, domain::event::limit::CORRELATION),
         template: template.id.to_string(),
         template_name: Some(template.identity.name.clone()),

@@ -115,9 +115,6 @@ impl Made {
         ReceiptService::new(
             self.store.clone(),
             self.store.clone(),
-            self.store.clone(),
-            self.store.clone(),
-            self.store.clone(),
             self.directory.clone(),
             self.changes.clone(),
         )

@@ -20,9 +20,8 @@ use std::{
     time::Duration,
 };
 use store::{
-    Outbox, Queries, Suppressions,
     directory::Provider,
-    receipts::{ReceiptsFrom, ReceiptsWaiting},
+    receipts::{OptOuts, ReceiptsFrom, ReceiptsWaiting},
 };
 use tokio::sync::Notify;
 
@@ -72,10 +71,8 @@ pub enum CallbackError {
 pub struct ReceiptService {
     store: Arc<dyn store::Receipts>,
     providers: Arc<dyn store::Directory>,
-    outbox: Arc<dyn Outbox>,
-    queries: Arc<dyn Queries>,
-    suppressions: Arc<dyn Suppressions>,
     directory: Arc<Directory>,
+    opt_outs: OptOuts,
     changes: Changes,
     max_inbox: u64,
     inbox: Arc<Inbox>,
@@ -99,18 +96,15 @@ impl ReceiptService {
     pub fn new(
         store: Arc<dyn store::Receipts>,
         providers: Arc<dyn store::Directory>,
-        outbox: Arc<dyn Outbox>,
-        queries: Arc<dyn Queries>,
-        suppressions: Arc<dyn Suppressions>,
         directory: Arc<Directory>,
         changes: Changes,
     ) -> Self {
+        let kinds = directory.registry().iter();
+        let opt_outs = kinds.map(|kind| (kind.info().kind, kind.opt_outs()));
         Self {
             store,
             providers,
-            outbox,
-            queries,
-            suppressions,
+            opt_outs: Arc::new(opt_outs.filter(|(_, codes)| !codes.is_empty()).collect()),
             directory,
             changes,
             max_inbox: u64::from(MAX_INBOX),

@@ -1,14 +1,10 @@
 //! Working on receipts: asking far ends that do not sign, then everything that follows, in batches.
 
 use super::{MAX_INBOX, MAX_ORPHANS, ReceiptService};
-use crate::{changes::Change, directory::LaneAdapter, opted_out};
-use delivery::{Deadline, OptOut};
-use domain::{Actor, LaneId, retry::next_probe};
-use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
-use store::{
-    outbox::HoldLane,
-    receipts::{Done, DoneAs, Proof, ToldHold, Unproven},
-};
+use crate::{changes::Change, directory::LaneAdapter};
+use delivery::Deadline;
+use std::{sync::atomic::Ordering, time::Duration};
+use store::receipts::{Done, DoneAs, Proof, ReceiptRules, Unproven};
 
 /// Receipts in one transaction: few enough that a send waits only moments behind it.
 const RECEIPT_BATCH: u32 = 250;
@@ -29,12 +25,16 @@ impl ReceiptService {
         self.ask().await?;
         let mut total = 0;
         loop {
-            let keep_orphans = self.inbox.orphans.load(Ordering::Relaxed) < u64::from(MAX_ORPHANS);
-            let worked = self.store.work_on_receipts(RECEIPT_BATCH, keep_orphans).await?;
+            let rules = ReceiptRules {
+                keep_orphans: self.inbox.orphans.load(Ordering::Relaxed) < u64::from(MAX_ORPHANS),
+                opt_outs: self.opt_outs.clone(),
+            };
+            let worked = self.store.work_on_receipts(RECEIPT_BATCH, &rules).await?;
             total += worked.done.len() as u64;
             self.tell(&worked.done);
-            self.suppress(&worked.done).await?;
-            self.hold(worked.done).await?;
+            if let Some(failed) = worked.failed {
+                return Err(failed);
+            }
             if worked.looked_at < RECEIPT_BATCH {
                 break;
             }
@@ -97,50 +97,5 @@ impl ReceiptService {
                 });
             }
         }
-    }
-
-    /// Who wants no more, as a provider tells, is put on the list of who must not be written to. Only news does that: a receipt
-    /// that was known already, or of a message from before somebody took the address off the list, does not.
-    async fn suppress(&self, done: &[Done]) -> store::Result<()> {
-        for one in done {
-            let (Some(failed), Some(id)) = (&one.failed, one.notification) else {
-                continue;
-            };
-            let entry = self.directory.lane(one.lane, None).await?;
-            let code = failed.provider_code.as_deref();
-            if OptOut::find(entry.opt_outs, code).is_none() {
-                continue;
-            }
-            let Some(row) = self.queries.get(one.tenant, id).await? else {
-                continue;
-            };
-            let content = &row.submission.content;
-            if let Some(told) = opted_out::entry(entry.opt_outs, code, &failed.address, content) {
-                let sent_at = row.last_attempt_at.unwrap_or(row.created_at);
-                self.suppressions
-                    .suppress_as_told(one.tenant, &told, sent_at)
-                    .await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A failure that would meet every other message stops the lane that sent this one, as it would have as an answer.
-    async fn hold(&self, done: Vec<Done>) -> store::Result<()> {
-        let holds = done.into_iter().filter_map(|one| one.hold);
-        let by_lane: HashMap<LaneId, ToldHold> = holds.map(|hold| (hold.lane, hold)).collect();
-        for hold in by_lane.into_values() {
-            let hold = HoldLane {
-                lane: hold.lane,
-                config_version: Some(hold.config_version),
-                reason: hold.reason,
-                detail: hold.detail,
-                code: None,
-                probe_after: next_probe(hold.reason, 0, None),
-                actor: Actor::system(),
-            };
-            self.outbox.hold_lane(hold).await?;
-        }
-        Ok(())
     }
 }

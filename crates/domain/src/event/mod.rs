@@ -83,6 +83,15 @@ pub struct EventOrigin {
     pub critical: bool,
 }
 
+impl EventOrigin {
+    /// What its messages are about, for who wants no more of them: the topic, or the event type where there is none. A blank
+    /// one is none: nobody could name it on the list.
+    pub fn about(&self) -> &str {
+        let topic = self.topic.as_deref().filter(|topic| !topic.trim().is_empty());
+        topic.unwrap_or(&self.event_type)
+    }
+}
+
 /// The longest values accepted, in characters.
 pub mod limit {
     pub const EVENT_TYPE: usize = 100;

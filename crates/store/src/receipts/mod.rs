@@ -9,13 +9,16 @@ mod plan;
 
 pub(crate) use plan::{Found, LogPlan, Plan, RowPlan, Sender, Then, plan};
 
-use crate::Result;
+use crate::{Error, Result, outbox::HoldLane};
 use async_trait::async_trait;
 use domain::{
-    Correlation, HoldReason, LaneId, NotificationId, Receipt, ReceiptState, Seq, Status, TenantId, Timestamp,
-    receipt::Place, retry::receipt_wait,
+    Actor, Correlation, EventOrigin, HoldReason, LaneId, NotificationId, OptOut, Receipt, ReceiptState, Seq,
+    Status, TenantId, Timestamp,
+    receipt::Place,
+    retry::{next_probe, receipt_wait},
+    suppression::NewSuppression,
 };
-use std::{fmt::Debug, time::Duration};
+use std::{collections::HashMap, fmt::Debug, sync::Arc, time::Duration};
 
 /// A receipt that fits nothing we sent is kept for this long: the record of what it is about may still come.
 pub const ORPHANS_KEPT: Duration = Duration::from_secs(86_400);
@@ -35,9 +38,23 @@ pub trait Receipts: Debug + Send + Sync {
     async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()>;
 
     /// Works on receipts whose time has come, the oldest first, each with all that follows from it. One whose notification
-    /// is being sent, or is not found yet, stays for later; without `keep_orphans` the latter does not. Answers with those
+    /// is being sent, or is not found yet, stays for later, the latter if the rules say so. Answers with those
     /// it is done with, and how many it looked at.
-    async fn work_on_receipts(&self, limit: u32, keep_orphans: bool) -> Result<WorkedOn>;
+    ///
+    /// What follows includes the lane that is held for it and the recipient who wants no more: a receipt that is used up comes
+    /// back from nowhere, so neither may be left for later.
+    async fn work_on_receipts(&self, limit: u32, rules: &ReceiptRules) -> Result<WorkedOn>;
+}
+
+/// The codes of each kind of provider that say that a recipient wants no more.
+pub type OptOuts = Arc<HashMap<&'static str, &'static [OptOut]>>;
+
+/// What receipts are worked on by.
+#[derive(Debug, Clone, Default)]
+pub struct ReceiptRules {
+    /// One whose notification is not found yet stays for later.
+    pub keep_orphans: bool,
+    pub opt_outs: OptOuts,
 }
 
 /// Whose callback it was.
@@ -73,10 +90,12 @@ pub enum Proof {
     Later,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct WorkedOn {
     pub looked_at: u32,
     pub done: Vec<Done>,
+    /// What it stopped at, where each receipt has a transaction of its own: those before it are done with all the same.
+    pub failed: Option<Error>,
 }
 
 /// A receipt that is done with.
@@ -90,10 +109,8 @@ pub struct Done {
     /// The notification's status, where the receipt changed it or what is shown beside it.
     pub status: Option<Status>,
     pub code: Option<String>,
-    /// Every other message of a lane would meet the same failure.
+    /// Every other message of a lane would meet the same failure: it is held.
     pub hold: Option<ToldHold>,
-    /// Whom it did not reach, and the far end's own code for that.
-    pub failed: Option<FailedFor>,
 }
 
 /// What a lane is to be held for: the one that sent the message, wherever the receipt was delivered to, while it still has the
@@ -106,10 +123,18 @@ pub struct ToldHold {
     pub detail: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedFor {
-    pub address: String,
-    pub provider_code: Option<String>,
+impl ToldHold {
+    pub(crate) fn asked(&self) -> HoldLane {
+        HoldLane {
+            lane: self.lane,
+            config_version: Some(self.config_version),
+            reason: self.reason,
+            detail: self.detail.clone(),
+            code: None,
+            probe_after: next_probe(self.reason, 0, None),
+            actor: Actor::system(),
+        }
+    }
 }
 
 /// What became of a receipt.
@@ -176,6 +201,22 @@ pub(crate) struct SenderLane {
     pub configured_at: Option<Timestamp>,
 }
 
+/// What an opt-out is judged by, besides the receipt.
+#[derive(Debug)]
+pub(crate) struct OptOutFacts {
+    /// Of the provider that was called, whose codes these are.
+    pub kind: String,
+    pub event: Option<EventOrigin>,
+    pub created_at: Timestamp,
+}
+
+/// Who is to be put on the list, unless somebody has taken them off it since the message was sent.
+#[derive(Debug)]
+pub(crate) struct ToldOptOut {
+    pub entry: NewSuppression,
+    pub sent_at: Timestamp,
+}
+
 impl SentMessage {
     /// The message that a correlation names.
     pub fn of(seq: Seq, about: &Correlation) -> Self {
@@ -221,14 +262,42 @@ impl Kept {
             status: None,
             code: None,
             hold: None,
-            failed: None,
         }
+    }
+
+    /// Whether it is news that the message did not reach its recipient. What was known already says nothing about anybody else.
+    fn is_new_failure(&self, what: DoneAs) -> bool {
+        self.receipt.state == ReceiptState::Failed && what == DoneAs::Applied
+    }
+
+    /// Whether a recipient may have to be put on the list of who must not be written to: some kind has this code.
+    pub fn may_opt_out(&self, rules: &ReceiptRules, what: DoneAs) -> bool {
+        let code = self.receipt.provider_code.as_deref();
+        let mut kinds = rules.opt_outs.values();
+        self.is_new_failure(what) && kinds.any(|known| OptOut::find(known, code).is_some())
+    }
+
+    /// The entry for its recipient, by what the provider that was called means by the code.
+    pub fn opt_out(
+        &self,
+        rules: &ReceiptRules,
+        found: &Found,
+        sent: &SentMessage,
+        about: &OptOutFacts,
+    ) -> Option<ToldOptOut> {
+        let known = rules.opt_outs.get(about.kind.as_str())?;
+        let code = self.receipt.provider_code.as_deref();
+        let channel = Some(found.channel);
+        let entry = OptOut::entry(known, code, &sent.address, channel, about.event.as_ref())?;
+        Some(ToldOptOut {
+            entry,
+            sent_at: found.last_attempt_at.unwrap_or(about.created_at),
+        })
     }
 
     /// Who sent the message and when, where the lane may have to be held for what became of it.
     pub fn may_hold<'a>(&self, found: &'a Found, sent: &SentMessage, what: DoneAs) -> Option<Sender<'a>> {
-        let failed = self.receipt.state == ReceiptState::Failed && what == DoneAs::Applied;
-        self.receipt.hold.filter(|_| failed)?;
+        self.receipt.hold.filter(|_| self.is_new_failure(what))?;
         found.sender(sent)
     }
 
@@ -245,21 +314,13 @@ impl Kept {
     }
 
     /// What is told of one whose plan was carried out.
-    pub fn done_with(
-        &self,
-        found: &Found,
-        sent: &SentMessage,
-        plan: &Plan,
-        what: DoneAs,
-        hold: Option<ToldHold>,
-    ) -> Done {
+    pub fn done_with(&self, found: &Found, plan: &Plan, what: DoneAs, hold: Option<ToldHold>) -> Done {
         let stands = match (&plan.row, found.place) {
             (RowPlan::Park { .. }, _) => Some(Status::Parked),
             (RowPlan::Deliver { .. }, _) => Some(Status::Delivered),
             (RowPlan::Shows(_), Place::Ended(status)) => Some(status),
             _ => None,
         };
-        let failed = self.receipt.state == ReceiptState::Failed && what == DoneAs::Applied;
         Done {
             notification: Some(found.id),
             status: stands,
@@ -268,10 +329,6 @@ impl Kept {
                 _ => None,
             },
             hold,
-            failed: failed.then(|| FailedFor {
-                address: sent.address.clone(),
-                provider_code: self.receipt.provider_code.clone(),
-            }),
             ..self.done(what)
         }
     }

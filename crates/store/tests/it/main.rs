@@ -185,6 +185,11 @@ store_suite! {
         an_interrupted_attempt_to_a_list_is_completed_only_by_all_of_its_members,
         whoever_wins_between_a_receipt_and_an_operator_the_row_has_one_story,
     }
+    receipt_effects::{
+        a_receipt_that_is_used_up_has_held_its_lane_and_kept_its_recipient,
+        an_opt_out_is_read_by_the_codes_of_the_provider_that_was_called,
+        what_was_taken_off_the_list_after_the_sending_is_not_put_on_it,
+    }
     recipients::{
         recipients_keep_what_each_of_them_said,
         who_accepted_is_never_downgraded,

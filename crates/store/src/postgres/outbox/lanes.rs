@@ -35,7 +35,14 @@ async fn find(tx: &Tx<'_>, lane: LaneId) -> Result<Option<FoundLane>, Failed> {
 pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    let Some(lane) = find(&tx, ask.lane).await? else {
+    let held = hold_in(db, &tx, ask).await?;
+    tx.commit().await?;
+    Ok(held)
+}
+
+/// The same as a part of somebody's transaction.
+pub(in crate::postgres) async fn hold_in(db: &Db, tx: &Tx<'_>, ask: &HoldLane) -> Result<bool, Failed> {
+    let Some(lane) = find(tx, ask.lane).await? else {
         return Ok(false);
     };
     let (now, reason, by) = (db.now(), ask.reason.as_str(), ask.held_by());
@@ -48,14 +55,13 @@ pub(super) async fn hold(db: &Db, ask: &HoldLane) -> Result<bool, Failed> {
         Holding::Set => {
             params.push(&by);
             tx.exec(sql::hold_set, &params).await?;
-            audit::insert(db, &tx, [lane.held_entry(ask)]).await?;
+            audit::insert(db, tx, [lane.held_entry(ask)]).await?;
         }
         Holding::ProbeFailed => {
             params.push(&asked);
             tx.exec(sql::hold_probe_failed, &params).await?;
         }
     }
-    tx.commit().await?;
     Ok(true)
 }
 

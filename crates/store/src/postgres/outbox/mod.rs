@@ -7,7 +7,7 @@ pub(super) mod ingest;
 pub(super) mod ingest_columns;
 pub(super) mod ingest_found;
 pub(super) mod ingest_write;
-mod lanes;
+pub(super) mod lanes;
 mod late;
 mod pauses;
 mod recipient_columns;

@@ -11,24 +11,29 @@ use crate::{
         outbox::{self, record_columns::resolved},
         rows,
         session::{Db, Session, Tx},
+        suppressions,
         types::At,
     },
-    receipts::{Done, DoneAs, Found, Kept, Plan, RowPlan, SenderLane, SentMessage, Then, ToldHold, plan},
+    receipts::{
+        Done, DoneAs, Found, Kept, OptOutFacts, Plan, ReceiptRules, RowPlan, SenderLane, SentMessage, Then,
+        ToldHold, plan,
+    },
 };
 use domain::{LaneId, NotificationId, ProviderId, RecipientResult, Seq, TenantId, Timestamp, receipt::Place};
+use std::borrow::Cow;
 
 /// None: it stays for later, or somebody else works on it.
-pub(super) async fn one(db: &Db, kept: &Kept, keep_orphans: bool) -> Result<Option<Done>> {
+pub(super) async fn one(db: &Db, kept: &Kept, rules: &ReceiptRules) -> Result<Option<Done>> {
     let mut retry = CommitRetry::new("receipt");
     loop {
-        match alone(db, kept, keep_orphans).await {
+        match alone(db, kept, rules).await {
             Ok(done) => return Ok(done),
             Err(failed) => retry.after(failed).await?,
         }
     }
 }
 
-async fn alone(db: &Db, kept: &Kept, keep_orphans: bool) -> Result<Option<Done>, Failed> {
+async fn alone(db: &Db, kept: &Kept, rules: &ReceiptRules) -> Result<Option<Done>, Failed> {
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     if tx.opt(sql::receipt_taken, &[&kept.id]).await?.is_none() {
@@ -36,7 +41,7 @@ async fn alone(db: &Db, kept: &Kept, keep_orphans: bool) -> Result<Option<Done>,
     }
     let now = tx.one(sql::receipt_tries, &[&db.now(), &kept.id]).await?;
     let now = rows::time(&now, "now");
-    let done = worked_on(db, &tx, kept, keep_orphans, now).await?;
+    let done = worked_on(db, &tx, kept, rules, now).await?;
     match &done {
         Some(_) => super::done(&tx, kept.id).await?,
         None => later(db, &tx, kept.id, kept.tries).await?,
@@ -49,12 +54,12 @@ async fn worked_on(
     db: &Db,
     tx: &Tx<'_>,
     kept: &Kept,
-    keep_orphans: bool,
+    rules: &ReceiptRules,
     now: Timestamp,
 ) -> Result<Option<Done>, Failed> {
     let sent = match message(tx, kept).await? {
         Ok(sent) => sent,
-        Err(DoneAs::Orphaned) if keep_orphans && !kept.is_too_old(now) => return Ok(None),
+        Err(DoneAs::Orphaned) if rules.keep_orphans && !kept.is_too_old(now) => return Ok(None),
         Err(what) => return Ok(Some(kept.done(what))),
     };
     let Some(found) = found(db, tx, sent.seq).await? else {
@@ -67,7 +72,13 @@ async fn worked_on(
         Then::Later => Some(kept.done(DoneAs::Orphaned)),
         Then::Done(what) => {
             let hold = hold(tx, kept, &found, &sent, what).await?;
-            Some(kept.done_with(&found, &sent, &plan, what, hold))
+            if let Some(hold) = &hold {
+                outbox::lanes::hold_in(db, tx, &hold.asked()).await?;
+            }
+            if kept.may_opt_out(rules, what) {
+                opt_out(db, tx, kept, rules, &found, &sent).await?;
+            }
+            Some(kept.done_with(&found, &plan, what, hold))
         }
     })
 }
@@ -94,6 +105,33 @@ async fn hold(
         };
         kept.hold(sender, lane)
     }))
+}
+
+/// Puts a recipient who wants no more on the list.
+async fn opt_out(
+    db: &Db,
+    tx: &Tx<'_>,
+    kept: &Kept,
+    rules: &ReceiptRules,
+    found: &Found,
+    sent: &SentMessage,
+) -> Result<(), Failed> {
+    let Some(row) = tx
+        .opt(sql::receipt_opt_out, &[&kept.lane.0, &found.seq.0])
+        .await?
+    else {
+        return Ok(());
+    };
+    let facts = OptOutFacts {
+        kind: row.get("kind"),
+        event: rows::extra(&row)?.event.map(Cow::into_owned),
+        created_at: rows::time(&row, "created_at"),
+    };
+    match kept.opt_out(rules, found, sent, &facts) {
+        Some(told) => suppressions::as_told(db, tx, found.tenant, &told.entry, told.sent_at).await?,
+        None => false,
+    };
+    Ok(())
 }
 
 /// The message of ours that it is about, by what we gave the far end to repeat, or else by its own id.

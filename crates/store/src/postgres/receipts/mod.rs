@@ -16,7 +16,7 @@ use crate::{
         session::{Db, Session},
         types::{count, millis, small},
     },
-    receipts::{Done, DoneAs, Kept, Proof, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
+    receipts::{Done, DoneAs, Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
 };
 use async_trait::async_trait;
 use domain::{Correlation, LaneId, NotificationId, Receipt, Status, TenantId};
@@ -53,17 +53,30 @@ impl Receipts for PgStore {
         prove(&self.db, id, proof).await.map_err(Failed::while_committing)
     }
 
-    async fn work_on_receipts(&self, limit: u32, keep_orphans: bool) -> Result<WorkedOn> {
+    async fn work_on_receipts(&self, limit: u32, rules: &ReceiptRules) -> Result<WorkedOn> {
         let done = raise(&self.db, limit).await.map_err(Failed::while_committing)?;
         let raised = u32::try_from(done.len()).unwrap_or(u32::MAX);
         let mut worked = WorkedOn {
             looked_at: raised,
             done,
+            failed: None,
         };
-        for kept in due(&self.db, limit.saturating_sub(raised), false).await? {
+        let due = match due(&self.db, limit.saturating_sub(raised), false).await {
+            Ok(due) => due,
+            Err(failed) => {
+                worked.failed = Some(failed);
+                return Ok(worked);
+            }
+        };
+        for kept in due {
             worked.looked_at += 1;
-            let done = apply::one(&self.db, &kept, keep_orphans).await?;
-            worked.done.extend(done);
+            match apply::one(&self.db, &kept, rules).await {
+                Ok(done) => worked.done.extend(done),
+                Err(failed) => {
+                    worked.failed = Some(failed);
+                    break;
+                }
+            }
         }
         Ok(worked)
     }
@@ -115,7 +128,6 @@ async fn raise(db: &Db, limit: u32) -> Result<Vec<Done>, Failed> {
         status: Some(Status::Delivered),
         code: None,
         hold: None,
-        failed: None,
     };
     Ok(raised.iter().map(done).collect())
 }

@@ -10,6 +10,7 @@ statements!(
     receipt_later,
     receipt_message,
     receipt_notification,
+    receipt_opt_out,
     receipt_parked,
     receipt_proven,
     receipt_recipient,

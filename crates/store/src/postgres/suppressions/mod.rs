@@ -7,7 +7,7 @@ use super::{
     directory::{bump, must_be_live},
     failed::Failed,
     rows,
-    session::{Db, Session},
+    session::{Db, Session, Tx},
     types::At,
 };
 use crate::{
@@ -66,17 +66,9 @@ impl Suppressions for PgStore {
         entry: &NewSuppression,
         sent_at: Timestamp,
     ) -> Result<bool> {
-        let session = self.db.general().await?;
-        let key = compared(&entry.address);
-        let lifted = session
-            .one(sql::suppression_was_lifted, &[&tenant.0, &key, &At(sent_at)])
-            .await?;
-        drop(session);
-        if lifted.get(0) {
-            return Ok(false);
-        }
-        let added = suppress(&self.db, tenant, entry, &Actor::system()).await;
-        Ok(added.map_err(Failed::while_committing)?.1)
+        told(&self.db, tenant, entry, sent_at)
+            .await
+            .map_err(Failed::while_committing)
     }
 
     async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
@@ -107,13 +99,51 @@ async fn suppress(
     new: &NewSuppression,
     actor: &Actor,
 ) -> Result<(Suppression, bool), Failed> {
-    let (channel, topic) = columns(new);
-    let key = compared(&new.address);
     let mut session = db.general().await?;
     let tx = session.begin().await?;
-    must_be_live(&tx, tenant).await?;
+    let added = suppress_in(db, &tx, tenant, new, actor).await?;
+    tx.commit().await?;
+    Ok(added)
+}
+
+async fn told(db: &Db, tenant: TenantId, entry: &NewSuppression, sent_at: Timestamp) -> Result<bool, Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let added = as_told(db, &tx, tenant, entry, sent_at).await?;
+    tx.commit().await?;
+    Ok(added)
+}
+
+/// What a provider said about a message of that time, as a part of somebody's transaction.
+pub(super) async fn as_told(
+    db: &Db,
+    tx: &Tx<'_>,
+    tenant: TenantId,
+    entry: &NewSuppression,
+    sent_at: Timestamp,
+) -> Result<bool, Failed> {
+    let key = compared(&entry.address);
+    let lifted = tx
+        .one(sql::suppression_was_lifted, &[&tenant.0, &key, &At(sent_at)])
+        .await?;
+    match lifted.get(0) {
+        true => Ok(false),
+        false => Ok(suppress_in(db, tx, tenant, entry, &Actor::system()).await?.1),
+    }
+}
+
+async fn suppress_in(
+    db: &Db,
+    tx: &Tx<'_>,
+    tenant: TenantId,
+    new: &NewSuppression,
+    actor: &Actor,
+) -> Result<(Suppression, bool), Failed> {
+    let (channel, topic) = columns(new);
+    let key = compared(&new.address);
+    must_be_live(tx, tenant).await?;
     if tx.one(sql::suppression_is_first, &[&tenant.0]).await?.get(0) {
-        bump(&tx).await?;
+        bump(tx).await?;
     }
     let (source, by) = (new.source.as_str(), actor.as_str());
     let made = tx
@@ -140,14 +170,13 @@ async fn suppress(
             &new.address,
             "put on",
         );
-        audit::insert(db, &tx, [put_on]).await?;
+        audit::insert(db, tx, [put_on]).await?;
     }
     let found = tx
         .opt(sql::suppression_find, &[&tenant.0, &key, &channel, &topic])
         .await?;
     let found = found.ok_or_else(|| Error::corrupt(TABLE, "a row just written is gone"))?;
     let found = entry(&found)?;
-    tx.commit().await?;
     Ok((found, made > 0))
 }
 

@@ -82,7 +82,7 @@ fn find(s: &WriteSession<'_>, lane: LaneId) -> Result<Option<FoundLane>> {
     }))
 }
 
-pub(super) fn hold(s: &WriteSession<'_>, ask: &HoldLane) -> Result<bool> {
+pub(in crate::sqlite) fn hold(s: &WriteSession<'_>, ask: &HoldLane) -> Result<bool> {
     let Some(lane) = find(s, ask.lane)? else {
         return Ok(false);
     };

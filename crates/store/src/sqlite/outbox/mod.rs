@@ -3,7 +3,7 @@
 mod claim;
 mod expired;
 pub(super) mod ingest;
-mod lanes;
+pub(super) mod lanes;
 mod late;
 mod pauses;
 pub(super) mod record;

@@ -5,7 +5,8 @@ use crate::{
     Error, Result,
     audit::Entry,
     receipts::{
-        Done, DoneAs, Found, Kept, LogPlan, Plan, RowPlan, SenderLane, SentMessage, Then, ToldHold, plan,
+        Done, DoneAs, Found, Kept, LogPlan, OptOutFacts, Plan, ReceiptRules, RowPlan, SenderLane,
+        SentMessage, Then, ToldHold, plan,
     },
     sqlite::{
         audit,
@@ -16,6 +17,7 @@ use crate::{
         query::notification::recipients,
         rows,
         stats::counts::Counted,
+        suppressions,
         writer::WriteSession,
     },
 };
@@ -23,13 +25,14 @@ use domain::{
     LaneId, NotificationId, ProviderId, RecipientResult, Seq, Status, TenantId, Timestamp, receipt::Place,
 };
 use rusqlite::{OptionalExtension, params};
+use std::borrow::Cow;
 use uuid::Uuid;
 
 /// None: it stays for later.
-pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, keep_orphans: bool) -> Result<Option<Done>> {
+pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, rules: &ReceiptRules) -> Result<Option<Done>> {
     let sent = match message(s, kept)? {
         Ok(sent) => sent,
-        Err(DoneAs::Orphaned) if keep_orphans && !kept.is_too_old(s.now) => {
+        Err(DoneAs::Orphaned) if rules.keep_orphans && !kept.is_too_old(s.now) => {
             later(s, kept.id, kept.tries)?;
             return Ok(None);
         }
@@ -56,7 +59,13 @@ pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, keep_orphans: bool) -> 
         Then::Done(what) => {
             done(s, kept.id)?;
             let hold = hold(s, kept, &found, &sent, what)?;
-            Ok(Some(kept.done_with(&found, &sent, &plan, what, hold)))
+            if let Some(hold) = &hold {
+                outbox::lanes::hold(s, &hold.asked())?;
+            }
+            if kept.may_opt_out(rules, what) {
+                opt_out(s, kept, rules, &found, &sent)?;
+            }
+            Ok(Some(kept.done_with(&found, &plan, what, hold)))
         }
     }
 }
@@ -84,6 +93,32 @@ fn hold(
         })
         .optional()?;
     Ok(lane.and_then(|lane| kept.hold(sender, lane)))
+}
+
+/// Puts a recipient who wants no more on the list.
+fn opt_out(
+    s: &mut WriteSession<'_>,
+    kept: &Kept,
+    rules: &ReceiptRules,
+    found: &Found,
+    sent: &SentMessage,
+) -> Result<()> {
+    let params = params![kept.lane.0, found.seq.0];
+    let facts = rows::all(s.conn, sql::receipt_opt_out, params, |row| {
+        let extra: Option<String> = row.get("extra")?;
+        Ok(OptOutFacts {
+            kind: row.get("kind")?,
+            event: rows::extra(extra.as_deref())?.event.map(Cow::into_owned),
+            created_at: rows::time(row, "created_at")?,
+        })
+    })?;
+    let told = facts
+        .first()
+        .and_then(|facts| kept.opt_out(rules, found, sent, facts));
+    if let Some(told) = told {
+        suppressions::as_told(s, found.tenant, &told.entry, told.sent_at)?;
+    }
+    Ok(())
 }
 
 /// The message of ours that it is about, by what we gave the far end to repeat, or else by its own id.

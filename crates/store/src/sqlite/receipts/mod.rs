@@ -5,7 +5,7 @@ mod sql;
 
 use crate::{
     Receipts, Result,
-    receipts::{Kept, Proof, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
+    receipts::{Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
     sqlite::{
         SqliteStore,
         rows::{self, all},
@@ -55,17 +55,18 @@ impl Receipts for SqliteStore {
         self.write(1, move |s| prove(s, id, proof)).await
     }
 
-    async fn work_on_receipts(&self, limit: u32, keep_orphans: bool) -> Result<WorkedOn> {
+    async fn work_on_receipts(&self, limit: u32, rules: &ReceiptRules) -> Result<WorkedOn> {
         // A look costs the writer nothing; what is found may have been worked on meanwhile only by ourselves.
         let now = self.clock.now();
         if self.read(move |conn| due(conn, now, 1, false)).await?.is_empty() {
             return Ok(WorkedOn::default());
         }
+        let rules = rules.clone();
         self.write(limit as usize, move |s| {
             let mut worked = WorkedOn::default();
             for kept in due(s.conn, s.now, limit, false)? {
                 worked.looked_at += 1;
-                worked.done.extend(apply::one(s, &kept, keep_orphans)?);
+                worked.done.extend(apply::one(s, &kept, &rules)?);
             }
             Ok(worked)
         })

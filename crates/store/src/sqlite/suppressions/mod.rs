@@ -61,14 +61,7 @@ impl Suppressions for SqliteStore {
         sent_at: Timestamp,
     ) -> Result<bool> {
         let entry = entry.clone();
-        self.write(1, move |s| {
-            let lifted: bool = s.conn.prepare_cached(sql::suppression_was_lifted)?.query_row(
-                params![tenant.0, compared(&entry.address), sent_at.as_millis()],
-                |row| row.get(0),
-            )?;
-            Ok(!lifted && suppress(s, tenant, &entry, &Actor::system())?.1)
-        })
-        .await
+        self.write(1, move |s| as_told(s, tenant, &entry, sent_at)).await
     }
 
     async fn unsuppress(&self, tenant: TenantId, id: i64, actor: &Actor) -> Result<bool> {
@@ -98,6 +91,20 @@ impl Suppressions for SqliteStore {
         })
         .await
     }
+}
+
+/// What a provider said about a message of that time, as a part of somebody's transaction.
+pub(super) fn as_told(
+    s: &mut WriteSession<'_>,
+    tenant: TenantId,
+    entry: &NewSuppression,
+    sent_at: Timestamp,
+) -> Result<bool> {
+    let lifted: bool = s.conn.prepare_cached(sql::suppression_was_lifted)?.query_row(
+        params![tenant.0, compared(&entry.address), sent_at.as_millis()],
+        |row| row.get(0),
+    )?;
+    Ok(!lifted && suppress(s, tenant, entry, &Actor::system())?.1)
 }
 
 fn suppress(

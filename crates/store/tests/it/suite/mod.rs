@@ -23,6 +23,7 @@ pub mod probes;
 pub mod providers;
 pub mod purge;
 pub mod query;
+pub mod receipt_effects;
 pub mod receipts;
 pub mod recipients;
 pub mod record;

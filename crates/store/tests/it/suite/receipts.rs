@@ -14,10 +14,12 @@ use store::{
     maintenance::Retention,
     outbox::{AttemptRecord, Cause, Claimed, Ended, SentTo},
     query::{Filter, Page},
-    receipts::{Done, DoneAs, Proof, ProviderCallback, ReceiptsFrom, ReceiptsWaiting, ToldHold},
+    receipts::{
+        Done, DoneAs, Proof, ProviderCallback, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, ToldHold,
+    },
 };
 
-const ANN: &str = "+919876543210";
+pub const ANN: &str = "+919876543210";
 const BOB: &str = "+14155552671";
 
 /// A message to these numbers.
@@ -33,7 +35,7 @@ async fn sms(t: &TestStore, lane: LaneId, to: &[&str]) -> NotificationId {
 }
 
 /// One that was delivered to Ann alone.
-async fn to_ann(t: &TestStore, lane: LaneId) -> NotificationId {
+pub async fn to_ann(t: &TestStore, lane: LaneId) -> NotificationId {
     let id = sms(t, lane, &[ANN]).await;
     let claimed = t.claim_one(lane).await;
     t.record(with_id(delivered(&claimed), &claimed, "sid-1", ANN))
@@ -63,7 +65,7 @@ fn update(address: &str, state: RecipientState) -> RecipientUpdate {
     }
 }
 
-fn about(id: NotificationId, generation: i32, recipient: &str, state: ReceiptState) -> Receipt {
+pub fn about(id: NotificationId, generation: i32, recipient: &str, state: ReceiptState) -> Receipt {
     let failed = state == Failed;
     Receipt {
         correlation: Some(Correlation {
@@ -86,13 +88,24 @@ fn by_id(message_id: &str, number: &str, state: ReceiptState) -> Receipt {
     }
 }
 
-async fn keep(t: &TestStore, lane: LaneId, receipts: Vec<Receipt>) {
+pub async fn keep(t: &TestStore, lane: LaneId, receipts: Vec<Receipt>) {
     let from = ReceiptsFrom { tenant: TENANT, lane };
     t.store.keep_receipts(from, receipts).await.unwrap();
 }
 
+fn keeping_orphans() -> ReceiptRules {
+    ReceiptRules {
+        keep_orphans: true,
+        ..ReceiptRules::default()
+    }
+}
+
 async fn work(t: &TestStore) -> Vec<Done> {
-    t.store.work_on_receipts(1_000, true).await.unwrap().done
+    t.store
+        .work_on_receipts(1_000, &keeping_orphans())
+        .await
+        .unwrap()
+        .done
 }
 
 async fn told(t: &TestStore, lane: LaneId, receipts: Vec<Receipt>) -> Vec<Done> {
@@ -510,7 +523,11 @@ pub async fn one_that_fits_nothing_yet_is_matched_when_the_record_comes(t: &Test
     assert_eq!(told(t, lane, vec![early]).await, []);
     assert_eq!(t.store.receipts_waiting(10).await.unwrap().later, 1);
     assert_eq!(
-        t.store.work_on_receipts(10, true).await.unwrap().looked_at,
+        t.store
+            .work_on_receipts(10, &keeping_orphans())
+            .await
+            .unwrap()
+            .looked_at,
         0,
         "not at once"
     );
@@ -533,7 +550,11 @@ pub async fn one_that_never_fits_is_kept_for_a_day(t: &TestStore) {
     nothing_waits(t).await;
     // Where there are too many of them already, the next is not kept.
     keep(t, lane, vec![by_id("nobody", ANN, Read)]).await;
-    let worked = t.store.work_on_receipts(10, false).await.unwrap();
+    let worked = t
+        .store
+        .work_on_receipts(10, &ReceiptRules::default())
+        .await
+        .unwrap();
     assert_eq!(as_what(&worked.done), [DoneAs::Orphaned]);
 }
 
@@ -599,6 +620,7 @@ pub async fn a_failure_of_the_lane_is_of_the_one_that_sent_the_message_whoever_w
     let (first, second) = (t.lane("first").await, t.lane("second").await);
     let id = to_ann(t, first).await;
     assert_eq!(holds(t, second, unpaid(id, ANN)).await, [first]);
+    t.store.resume_lane(first, None, &admin()).await.unwrap();
     // Ann has it from the first, Bob, after it had gone on, from the second.
     let both = sms(t, first, &[ANN, BOB]).await;
     let claimed = t.claim_one(first).await;
@@ -767,7 +789,7 @@ pub async fn whoever_wins_between_a_receipt_and_an_operator_the_row_has_one_stor
     };
     let working = async {
         while t.store.receipts_waiting(1).await.unwrap() != ReceiptsWaiting::default() {
-            t.store.work_on_receipts(3, true).await.unwrap();
+            t.store.work_on_receipts(3, &keeping_orphans()).await.unwrap();
         }
     };
     tokio::join!(act, working);

@@ -14,10 +14,22 @@ with old as (
     )
   order by o.created_at
   limit $3::bigint
+  -- Another node's purge, or somebody who replays the event, goes first; what was replayed meanwhile is Pending and stays.
+  for update of o skip locked
+), ended as (
+  -- The same for whoever replays its schedule.
+  select s.seq, s.event_seq from schedules s join old on old.seq = s.event_seq
+  where s.status <> 'Pending'
+  for update of s skip locked
+), free as (
+  select old.* from old
+  where not exists (
+    select 1 from schedules s where s.event_seq = old.seq and not exists (select 1 from ended where ended.seq = s.seq)
+  )
 ), spent as (
-  insert into spent_events (tenant, event_id, at) select tenant, event_id, coalesce($1::timestamptz, date_trunc('milliseconds', now())) from old
+  insert into spent_events (tenant, event_id, at) select tenant, event_id, coalesce($1::timestamptz, date_trunc('milliseconds', now())) from free
   on conflict do nothing
 ), gone as (
-  delete from schedules s using old where s.event_seq = old.seq
+  delete from schedules s using ended, free where s.seq = ended.seq and ended.event_seq = free.seq
 )
-delete from outbox_messages o using old where o.seq = old.seq
+delete from outbox_messages o using free where o.seq = free.seq

@@ -9,7 +9,7 @@ use domain::{
 use std::time::Duration;
 use store::{
     outbox::{AttemptRecord, Claimed, LaneWant},
-    receipts::ReceiptsFrom,
+    receipts::{ReceiptRules, ReceiptsFrom},
 };
 
 const ANN: &str = "+919876543210";
@@ -125,7 +125,17 @@ impl<'a> Real<'a> {
             };
             self.t.store.keep_receipts(from, vec![receipt]).await.unwrap();
         }
-        self.t.store.work_on_receipts(10_000, true).await.unwrap();
+        self.t
+            .store
+            .work_on_receipts(
+                10_000,
+                &ReceiptRules {
+                    keep_orphans: true,
+                    ..ReceiptRules::default()
+                },
+            )
+            .await
+            .unwrap();
     }
 
     fn claim(&self, n: usize) -> Option<&Claimed> {
