@@ -332,6 +332,11 @@ store_suite! {
         providers_come_in_their_order,
         a_change_is_told_before_and_after_and_of_a_secret_only_that_it_is_another,
     }
+    event_replays::{
+        in_a_replay_what_is_refused_is_listed_and_all_the_others_are_made,
+        an_event_that_is_not_published_has_its_entitys_schedules_looked_at_all_the_same,
+        an_entity_is_called_as_its_event_or_its_event_type_says_also_where_nothing_is_published,
+    }
     events::{
         an_event_is_read_back_to_the_last_field,
         an_event_that_comes_twice_is_one_row_within_its_tenant,

@@ -5,6 +5,7 @@ use crate::{
     Result,
     events::{Emitted, EventPlace, EventsDue, NewEvent, READ_BYTES, SettleEvent, kept_error},
     postgres::{
+        commit_retry::CommitRetry,
         failed::Failed,
         rows::time,
         server::Use,
@@ -12,7 +13,7 @@ use crate::{
         types::{At, millis},
     },
 };
-use domain::EventId;
+use domain::{EventId, event::limit};
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -89,13 +90,36 @@ pub(super) async fn settle(db: &Db, batch: &[SettleEvent]) -> Result<(), Failed>
         counted.push(to.counted);
         errors.push(kept_error(&event.error));
     }
-    let session = db.general().await?;
-    session
-        .exec(
-            sql::settle_event,
-            &[&db.now(), &seqs, &statuses, &waits, &counted, &errors],
-        )
-        .await?;
+    let longest = limit::ENTITY as i32;
+    let params: crate::postgres::session::Params<'_> =
+        &[&db.now(), &seqs, &statuses, &waits, &counted, &errors, &longest];
+    // It takes claims away from schedules, and so does publishing: the two may meet. Sent twice, the second finds nothing Pending.
+    let mut retry = CommitRetry::new("settle events");
+    loop {
+        match settle_once(db, params).await {
+            Ok(()) => return Ok(()),
+            Err(failed) => retry.after(failed).await?,
+        }
+    }
+}
+
+/// Whatever becomes of an event, it says that something happened to its entity: what waits of that is looked at again.
+async fn settle_once(db: &Db, params: crate::postgres::session::Params<'_>) -> Result<(), Failed> {
+    let mut session = db.general().await?;
+    let tx = session.begin().await?;
+    let (mut tenants, mut kinds, mut entities) = (vec![], vec![], vec![]);
+    for row in &tx.rows(sql::settle_event, params).await? {
+        if let (Some(tenant), true) = (row.get::<_, Option<i32>>("tenant"), row.get("is_told")) {
+            tenants.push(tenant);
+            kinds.push(row.get::<_, String>("entity_type"));
+            entities.push(row.get::<_, String>("entity_id"));
+        }
+    }
+    if !tenants.is_empty() {
+        let touched: crate::postgres::session::Params<'_> = &[&db.now(), &tenants, &kinds, &entities];
+        tx.exec(sql::touch_schedules, touched).await?;
+    }
+    tx.commit().await?;
     Ok(())
 }
 

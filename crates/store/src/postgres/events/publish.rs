@@ -148,7 +148,8 @@ async fn publish_part(db: &Db, mut works: Vec<Work>) -> Result<Published, Failed
             Err(Failed::Data(reason)) => match part.as_slice() {
                 [] => {}
                 [alone] => {
-                    find_refused(db, &mut works[*alone], reason).await?;
+                    let Work { items, refused, .. } = &mut works[*alone];
+                    find_refused(db, items, refused, reason).await?;
                     parts.push(part);
                 }
                 several => {
@@ -163,10 +164,15 @@ async fn publish_part(db: &Db, mut works: Vec<Work>) -> Result<Published, Failed
     Ok(answers)
 }
 
-/// Tries each notification in a transaction that is undone, to learn which one is refused.
-async fn find_refused(db: &Db, work: &mut Work, reason: String) -> Result<(), Failed> {
+/// Tries each notification in a transaction that is undone, to learn which one is refused. By place among the items.
+pub(super) async fn find_refused(
+    db: &Db,
+    items: &[Item],
+    refused: &mut [Option<String>],
+    reason: String,
+) -> Result<(), Failed> {
     let mut found = false;
-    for (item, refused) in work.items.iter().zip(&mut work.refused) {
+    for (item, refused) in items.iter().zip(refused) {
         if refused.is_some() {
             continue;
         }

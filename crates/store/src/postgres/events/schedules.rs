@@ -1,6 +1,6 @@
 //! Schedules that wait for their time, and what people do to them.
 
-use super::{emit::event_id, rows, sql};
+use super::{emit::event_id, publish::find_refused, rows, sql};
 use crate::{
     Error, Result,
     audit::Entry,
@@ -179,11 +179,30 @@ pub(super) async fn overtaken(db: &Db, candidates: &[MayBeOvertaken]) -> Result<
     Ok(overtaken.collect())
 }
 
+/// One notification that the database refuses is told as refused; the others are made.
 pub(super) async fn extend(
     db: &Db,
-    (tenant, id): (TenantId, EventId),
+    schedule: (TenantId, EventId),
     messages: Vec<ScheduledMessage>,
     notifications: Vec<NewNotification>,
+    actor: &Actor,
+) -> Result<Option<Vec<Ingested>>, Failed> {
+    let items: Vec<_> = notifications.into_iter().map(Item::new).collect();
+    let mut refused = vec![None; items.len()];
+    loop {
+        match extend_once(db, schedule, &messages, &items, &refused, actor).await {
+            Err(Failed::Data(reason)) => find_refused(db, &items, &mut refused, reason).await?,
+            answer => return answer,
+        }
+    }
+}
+
+async fn extend_once(
+    db: &Db,
+    (tenant, id): (TenantId, EventId),
+    messages: &[ScheduledMessage],
+    items: &[Item],
+    refused: &[Option<String>],
     actor: &Actor,
 ) -> Result<Option<Vec<Ingested>>, Failed> {
     let mut session = db.general().await?;
@@ -193,11 +212,19 @@ pub(super) async fn extend(
         return Ok(None);
     };
     let schedule = rows::schedule(&row)?;
-    let items: Vec<_> = notifications.into_iter().map(Item::new).collect();
-    let items: Vec<_> = items.iter().collect();
-    let found = ingest_write::ingest_in(db, &tx, &items).await?;
-    let answers: Vec<_> = items.iter().map(|item| found.answer(item)).collect();
-    let messages = to_json(&extended(schedule.messages, as_ingested(messages, &answers)))?;
+    let both = || items.iter().zip(refused);
+    let open: Vec<_> = both()
+        .filter(|(_, why)| why.is_none())
+        .map(|(item, _)| item)
+        .collect();
+    let found = ingest_write::ingest_in(db, &tx, &open).await?;
+    let answer = |(item, why): (&Item, &Option<String>)| match why {
+        Some(why) => Ingested::Refused(why.clone()),
+        None => found.answer(item),
+    };
+    let answers: Vec<_> = both().map(answer).collect();
+    let made = as_ingested(messages.to_vec(), &answers);
+    let messages = to_json(&extended(schedule.messages, made))?;
     if tx.exec(sql::extend_schedule, &[&schedule.seq, &messages]).await? == 0 {
         return Err(Error::Conflict("the schedule was never published".into()).into());
     }

@@ -21,9 +21,9 @@ use crate::{
 use async_trait::async_trait;
 use domain::{
     Actor, EventId, EventStatus, EventType, LeaseToken, NotificationId, TenantId, Timestamp,
-    event::ScheduledMessage,
+    event::{ScheduledMessage, limit},
 };
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 
 #[async_trait]
@@ -250,17 +250,27 @@ fn emit(s: &WriteSession<'_>, batch: &[NewEvent]) -> Result<Vec<Emitted>> {
     Ok(answers)
 }
 
+/// Whatever becomes of an event, it says that something happened to its entity: what waits of that is looked at again.
 fn settle(s: &WriteSession<'_>, batch: &[SettleEvent]) -> Result<()> {
     let mut settle = s.conn.prepare_cached(sql::settle_event)?;
+    let mut touch = s.conn.prepare_cached(sql::touch_schedules)?;
     for event in batch {
         let to = event.to.columns();
-        settle.execute(params![
+        let params = params![
             event.seq,
             to.status.as_str(),
             (s.now + to.due_after).as_millis(),
             to.counted,
             kept_error(&event.error),
-        ])?;
+            limit::ENTITY as i64,
+        ];
+        let told = settle.query_row(params, |row| {
+            let entity: (String, String) = (row.get("entity_type")?, row.get("entity_id")?);
+            Ok((row.get("is_told")?, row.get::<_, Option<i32>>("tenant")?, entity))
+        });
+        if let Some((true, Some(tenant), (kind, entity))) = told.optional()? {
+            touch.execute(params![tenant, kind, entity, s.now.as_millis()])?;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ pub mod counts;
 pub mod directory;
 pub mod event_pages;
 pub mod event_races;
+pub mod event_replays;
 pub mod events;
 pub mod expiry;
 pub mod failover;
