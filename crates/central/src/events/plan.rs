@@ -228,6 +228,9 @@ impl Planned {
     }
 }
 
+/// The reason of one whose time has passed by more than its rule allows.
+pub(super) const LATE: &str = "Late";
+
 /// Where an event stands towards its time.
 pub(super) enum Standing {
     Due,
@@ -244,7 +247,7 @@ pub(super) fn standing(event: &Event, known: &Known, due_at: Timestamp, now: Tim
     }
     match rule(event, known) {
         Some(rule) if rule.late == Late::Skip && rule.is_late(due_at, now) => {
-            Standing::Cancelled("Late".into())
+            Standing::Cancelled(LATE.into())
         }
         _ => Standing::Due,
     }

@@ -6,7 +6,7 @@ use super::{
     known,
     lookup::Waits,
     messages::Asked,
-    plan::{due, missing},
+    plan::{LATE, Standing, Unknown, due, missing, standing},
     resend::ResendError,
 };
 use domain::{
@@ -16,6 +16,8 @@ use store::{
     events::{Event, Schedule},
     operator::Acted,
 };
+
+const HAS_EXPIRED: &str = "what it would say has expired";
 
 /// What a replay of a schedule is asked for.
 #[derive(Debug, Clone)]
@@ -82,6 +84,9 @@ impl EventService {
                 "the schedule is Pending; it goes out at its time".into(),
             )),
             ScheduleStatus::Failed | ScheduleStatus::Cancelled if nothing_made => {
+                if let Some(why) = self.ends_the_same(ask, &schedule).await? {
+                    return Err(ResendError::Conflict(why));
+                }
                 let (tenant, id) = (ask.tenant, ask.schedule);
                 let due_again = self.store.replay_schedule(tenant, id, &ask.actor).await?;
                 Ok(Replayed {
@@ -91,6 +96,39 @@ impl EventService {
             }
             _ => self.replay_published(ask, schedule).await,
         }
+    }
+
+    /// Why one that is due again would come to nothing at once, as far as can be told now. A source that does not answer says
+    /// nothing: it may when its turn comes.
+    async fn ends_the_same(
+        &self,
+        ask: &ReplayRequest,
+        schedule: &Schedule,
+    ) -> Result<Option<String>, ResendError> {
+        let event = self.store.event(ask.tenant, schedule.event).await?;
+        let event = event.ok_or(ResendError::NotFound("event"))?;
+        self.directory.refresh().await?;
+        let now = self.queries.now().await?;
+        let facts = match self.know(&event, Asker::Event, now, Waits::ToTheEnd).await? {
+            Ok(facts) => facts,
+            Err(Unknown::Again(_) | Unknown::Held(..)) => return Ok(None),
+            Err(unknown) => return Ok(Some(unknown.in_words())),
+        };
+        if let Some(missing) = missing(&facts) {
+            return Ok(Some(missing));
+        }
+        let due_at = match due(&event, &facts, now) {
+            Ok(due_at) => due_at,
+            Err(why) => return Ok(Some(why)),
+        };
+        if let Standing::Cancelled(why) = standing(&event, &facts, due_at, now) {
+            return Ok(Some(match why.as_str() {
+                LATE => format!("it was due at {due_at}, which is too late by now (late = skip)"),
+                _ => why,
+            }));
+        }
+        let expired = facts.expires_at(due_at).is_some_and(|at| at <= now);
+        Ok(expired.then(|| HAS_EXPIRED.into()))
     }
 
     async fn replay_published(
@@ -141,7 +179,7 @@ impl EventService {
         let due_at = due(&event, &facts, now).unwrap_or(schedule.due_at);
         let expires_at = facts.expires_at(due_at);
         if expires_at.is_some_and(|at| at <= now) {
-            return Err(ResendError::Conflict("what it would say has expired".into()));
+            return Err(ResendError::Conflict(HAS_EXPIRED.into()));
         }
         let templates = self
             .directory

@@ -170,7 +170,8 @@ impl TemplateService {
         Ok(warnings)
     }
 
-    /// Names that the newest event of its type does not have, if there was one. Where its lookup does not answer, nobody can say.
+    /// Names that the newest event of its type does not have. Where there is none to hold them against, that is said instead:
+    /// silence would read as "all of them are known".
     async fn unknown_names(&self, tenant: TenantId, template: &Template) -> store::Result<Vec<String>> {
         let event_type = &template.identity.event_type;
         let of_this_type = EventFilter {
@@ -182,14 +183,16 @@ impl TemplateService {
             after: None,
         };
         let found = self.events.events(Some(tenant), &of_this_type, newest).await?;
-        let Some(newest) = found.rows.first() else {
-            return Ok(vec![]);
+        let unchecked = |why: &str| Ok(unchecked(&template.content, why).into_iter().collect());
+        let newest = match found.rows.first() {
+            Some(newest) => self.events.event(tenant, newest.id).await?,
+            None => None,
         };
-        let Some(event) = self.events.event(tenant, newest.id).await? else {
-            return Ok(vec![]);
+        let Some(event) = newest else {
+            return unchecked("no event of this type has come yet");
         };
         let Ok(mut known) = Payload::read(&event.payload) else {
-            return Ok(vec![]);
+            return unchecked("the newest event of this type cannot be read");
         };
         let about = self.directory.event_type(tenant, event_type).await?;
         if let Some(lookup) = about
@@ -197,7 +200,9 @@ impl TemplateService {
             .and_then(|about| about.definition.lookup.as_deref())
         {
             let Some(added) = self.added(&event, lookup).await? else {
-                return Ok(vec![]);
+                return unchecked(&format!(
+                    "the lookup {lookup:?} says nothing about the newest event"
+                ));
             };
             known.overlay(added);
         }
@@ -246,6 +251,22 @@ impl TemplateService {
         self.signals.announce(Signal::Directory);
         Ok(())
     }
+}
+
+/// So many names are told of those that nobody could check.
+const UNCHECKED_NAMED: usize = 10;
+
+/// That nobody could check the names it uses, and which those are; none where it uses none.
+fn unchecked(content: &TemplateContent, why: &str) -> Option<String> {
+    let names: Vec<_> = content.names().into_iter().collect();
+    let told = names.iter().take(UNCHECKED_NAMED);
+    let told: Vec<_> = told.map(|name| format!("{{{{{name}}}}}")).collect();
+    let more = match names.len().saturating_sub(UNCHECKED_NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let told = told.join(", ");
+    (!names.is_empty()).then(|| format!("{why}, so nobody could check {told}{more}"))
 }
 
 /// What is odd about a template, whatever events there were.

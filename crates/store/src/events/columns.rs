@@ -3,7 +3,7 @@
 use super::{EventEnd, ScheduleEnd};
 use crate::{outbox::Ingested, query::Cursor};
 use domain::{
-    EventStatus, ScheduleStatus, Timestamp,
+    EventStatus, NotificationId, ScheduleStatus, Status, Timestamp,
     event::{CameTo, ScheduledMessage},
 };
 use std::time::Duration;
@@ -106,10 +106,9 @@ pub(crate) fn as_ingested(
     for (message, answer) in messages.iter_mut().zip(answers) {
         match answer {
             Ingested::Accepted | Ingested::Replaced(_) => {}
-            Ingested::Duplicate { .. } => {
+            Ingested::Duplicate { status, .. } => {
                 message.came_to = CameTo::Found;
-                let id = message.notification;
-                message.reason = id.map(|id| format!("already sent as {id}"));
+                message.reason = message.notification.map(|id| found_in_words(id, *status));
             }
             Ingested::Refused(reason) => {
                 message.came_to = CameTo::Refused;
@@ -119,6 +118,21 @@ pub(crate) fn as_ingested(
         }
     }
     messages
+}
+
+/// What is said of a message that was there before. It is kept as it is written now, so it says how the other stood then.
+fn found_in_words(id: NotificationId, status: Option<Status>) -> String {
+    match status {
+        // Kept no longer: only what has ended is purged.
+        None => format!("already taken in as {id}, which is kept no longer"),
+        Some(Status::Delivered) => format!("already sent as {id}"),
+        Some(Status::Forwarding | Status::Pending | Status::Retrying) => {
+            format!("already on its way as {id}")
+        }
+        Some(ended) => {
+            format!("already taken in as {id}, which was {ended} when this came; it is not sent again")
+        }
+    }
 }
 
 /// The messages of a schedule with what a replay made of those that were missing. Two replays may have been at it: what one

@@ -6,6 +6,7 @@ mod again;
 mod bulk;
 mod lookups;
 mod poison;
+mod replays;
 mod suppressed;
 mod time;
 
@@ -91,6 +92,11 @@ on_both_databases! {
         an_entity_without_a_name_or_with_one_too_long_fails_in_words,
         a_colon_in_an_entitys_id_never_meets_another_entity,
         a_time_that_no_database_holds_keeps_nobody,
+    }
+    replays::{
+        a_replay_of_what_is_too_late_or_has_expired_says_why_it_would_come_to_nothing,
+        a_repeat_says_how_the_message_stood_that_was_there_before,
+        a_blank_topic_is_none,
     }
     suppressed::{
         who_asked_not_to_be_written_to_is_written_to_only_where_it_is_critical,
