@@ -159,6 +159,11 @@ pub struct EventsDue {
     pub spent: Vec<i64>,
     /// There may be more: as many were found as were asked for, or they are long.
     pub more: bool,
+    /// Transactions that were under way when it looked, whoever's: what they wrote is not among the rows. None where commits come
+    /// in the order of their numbers.
+    pub running: Vec<i64>,
+    /// How long the database worked on it; waiting for a session is no part of it.
+    pub took: Duration,
 }
 
 /// An event as it stands.

@@ -1,8 +1,13 @@
 //! Reads the outbox and publishes what is due.
 //!
-//! Always true: there is no high-water mark ([`WholeLook`]). One event that fails never keeps the rest.
+//! Always true: there is no high-water mark ([`super::looks`]). One event that fails never keeps the rest.
 
-use super::{EventService, PLANNED_AT_ONCE, WholeLook, accepted, known, plan::Plan};
+use super::{
+    EventService, PLANNED_AT_ONCE, accepted, known,
+    looks::{Look, Looks},
+    plan::Plan,
+    reader::{Reader, Reads},
+};
 use domain::{chain, retry};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use std::time::{Duration, Instant};
@@ -14,9 +19,7 @@ use store::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-/// For so long a node is the one that reads, unless it says so again.
-const READER_LEASE: Duration = Duration::from_secs(10);
-/// What this node is called where one node reads the outbox of the store itself.
+/// What the outbox of the store itself is called where one node reads it.
 const OWN_OUTBOX: &str = "own";
 /// A sweep ends after so many batches, so that it is seen what it does.
 const BATCHES_PER_SWEEP: usize = 200;
@@ -35,9 +38,8 @@ const SPENT: &str = "an event of this id came before and was purged; it is not s
 #[derive(Debug)]
 pub(crate) struct Materializer {
     events: EventService,
-    place: Option<EventPlace>,
-    whole: Option<WholeLook>,
-    reader_since: Option<Instant>,
+    looks: Looks<EventPlace>,
+    reader: Reader,
     pause: Duration,
     /// The store knows whether producers are to wake this node.
     notify_told: bool,
@@ -72,9 +74,8 @@ impl Materializer {
             pause: events.settings.poll_interval,
             limit: events.settings.batch_size,
             events,
-            place: None,
-            whole: None,
-            reader_since: None,
+            looks: Looks::default(),
+            reader: Reader::of(OWN_OUTBOX.to_owned()),
             notify_told: false,
         }
     }
@@ -99,7 +100,10 @@ impl Materializer {
                 .map(|(n, one, many)| (n as u64, one, many));
                 Swept::from(Work::of("published", &counts, "no event waits")).within(self.pause)
             }
-            Err(error) => Swept::failed(chain(&error)).not_before(retry::probe_source(1)),
+            Err(error) => {
+                self.looks.start_over();
+                Swept::failed(chain(&error)).not_before(retry::probe_source(1))
+            }
         }
     }
 
@@ -113,37 +117,33 @@ impl Materializer {
         }
         let mut done = Materialized::default();
         let mut writing = Writing::default();
-        for _ in 0..BATCHES_PER_SWEEP {
-            let whole = WholeLook::is_due(self.whole, Instant::now());
-            if whole {
+        for number in 0..BATCHES_PER_SWEEP {
+            let look = self.looks.next(Instant::now(), number == 0);
+            if look.goes_back {
                 // What is being written would be found once more.
                 done.add(writing.end().await?);
             }
-            let start = Instant::now();
-            let after = self.place.filter(|_| !whole);
-            let limit = self.limit;
-            let due = self.events.store.due_events(after, limit).await?;
-            self.limit = self.events.next_limit(&due);
-            if whole {
-                let took = start.elapsed();
-                self.whole = Some(WholeLook { at: start, took });
-            }
-            if due.rows.is_empty() || !self.may_read(start).await? {
+            let due = self.look(look).await?;
+            let full = due.more;
+            if !due.rows.is_empty() && !self.may_read().await? {
                 break;
             }
-            self.events.directory.saw_version(due.directory_version);
             // What is tried again stands behind all that is new: its place says nothing about the next new one.
-            let new = due.rows.iter().filter(|event| event.last_error.is_none());
-            self.place = self.place.max(new.map(Event::place).max());
-            let full = due.more;
-            let tried_again = due.rows.iter().any(|event| event.last_error.is_some());
-            let plans = self.events.plans(due).await?;
-            done.add(writing.go_on(&self.events, plans).await?);
+            let (again, new): (Vec<_>, Vec<_>) =
+                due.rows.iter().partition(|event| event.last_error.is_some());
+            let tried_again = !again.is_empty();
+            let newest = new.into_iter().map(Event::place).max();
+            self.looks.found(newest, due.rows.last().map(Event::place), full);
+            if !due.rows.is_empty() {
+                self.events.directory.saw_version(due.directory_version);
+                let plans = self.events.plans(due).await?;
+                done.add(writing.go_on(&self.events, plans).await?);
+            }
             if tried_again {
                 // The next look would find them once more, and count a failure twice.
                 done.add(writing.end().await?);
             }
-            if !full && after.is_some() {
+            if !full && !self.looks.is_due_again(Instant::now()) {
                 break;
             }
         }
@@ -151,18 +151,20 @@ impl Materializer {
         Ok(done)
     }
 
-    /// One node reads at a time; a second reader would cost work, never a message.
-    async fn may_read(&mut self, now: Instant) -> store::Result<bool> {
-        if self
-            .reader_since
-            .is_some_and(|since| now.duration_since(since) < READER_LEASE / 3)
-        {
-            return Ok(true);
+    async fn look(&mut self, look: Look<EventPlace>) -> store::Result<EventsDue> {
+        let due = self.events.store.due_events(look.after, self.limit).await?;
+        let now = Instant::now();
+        self.looks.answered(look, &due.running, due.took, now);
+        self.limit = self.events.next_limit(&due);
+        Ok(due)
+    }
+
+    async fn may_read(&mut self) -> store::Result<bool> {
+        let reads = self.reader.ask(&self.events, Instant::now()).await?;
+        if reads == Reads::OursFromNow {
+            self.looks.start_over();
         }
-        let (store, node) = (&self.events.store, &self.events.node);
-        let ours = store.own_reader(OWN_OUTBOX, node, READER_LEASE).await?;
-        self.reader_since = ours.then_some(now);
-        Ok(ours)
+        Ok(reads != Reads::Another)
     }
 }
 
@@ -352,3 +354,7 @@ pub(super) fn published(event: Event, planned: super::plan::Planned) -> PublishE
         notifications: planned.notifications,
     }
 }
+
+#[cfg(test)]
+#[path = "materializer_tests.rs"]
+pub(super) mod tests;

@@ -16,6 +16,7 @@ mod asking;
 mod bring;
 pub mod bulk;
 mod hold;
+mod looks;
 mod lookup;
 pub mod materializer;
 mod messages;
@@ -23,6 +24,7 @@ mod overtaken;
 mod past;
 mod plan;
 pub(crate) mod pull;
+mod reader;
 mod replay;
 mod resend;
 mod sender;
@@ -44,10 +46,7 @@ use domain::{
     Actor, EventType, FieldError, LaneId, NotificationId, TenantId,
     event::{event_type, limit},
 };
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 use store::{
     Events, Queries, Signals,
     events::{Emitted, EventTypeRow, NewEvent},
@@ -269,30 +268,6 @@ impl EventService {
     }
 }
 
-/// The last look that began at the start of an outbox. There is no high-water mark, because producers' transactions commit
-/// minutes late; quick looks begin at a remembered place, as a hint.
-#[derive(Debug, Clone, Copy)]
-struct WholeLook {
-    at: Instant,
-    took: Duration,
-}
-
-impl WholeLook {
-    /// Looks from the start come at least so often.
-    const INTERVAL: Duration = Duration::from_secs(1);
-    /// Beside a reader that stays, such a look walks over all that was taken since: it gets no more than this share of the
-    /// time, and however slow it is, one comes within [`WholeLook::LONGEST`].
-    const SHARE: u32 = 20;
-    const LONGEST: Duration = Duration::from_secs(30);
-
-    fn is_due(last: Option<Self>, now: Instant) -> bool {
-        last.is_none_or(|last| {
-            let rest = last.took.saturating_mul(Self::SHARE).min(Self::LONGEST);
-            now.duration_since(last.at) >= rest.max(Self::INTERVAL)
-        })
-    }
-}
-
 /// Who is who among notifications before they are handed over.
 fn known(notifications: &[NewNotification]) -> Vec<(TenantId, NotificationId, LaneId)> {
     let key = |new: &NewNotification| (new.submission.tenant, new.submission.id, new.lane);
@@ -306,25 +281,4 @@ fn accepted(
 ) -> impl Iterator<Item = (TenantId, NotificationId, LaneId)> {
     let new = known.into_iter().zip(answers);
     new.filter(|(_, answer)| answer.is_new()).map(|(key, _)| key)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_look_from_the_start_comes_every_second_and_takes_no_more_than_its_share() {
-        let now = Instant::now();
-        let due = |took: u64, passed: u64| {
-            let (took, passed) = (Duration::from_millis(took), Duration::from_millis(passed));
-            WholeLook::is_due(Some(WholeLook { at: now, took }), now + passed)
-        };
-        assert!(WholeLook::is_due(None, now));
-        assert!(!due(1, 999) && due(1, 1_000));
-        assert!(
-            !due(200, 3_999) && due(200, 4_000),
-            "it costs more, so it comes less often"
-        );
-        assert!(!due(60_000, 29_999) && due(60_000, 30_000), "but it comes");
-    }
 }

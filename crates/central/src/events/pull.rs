@@ -2,21 +2,26 @@
 //!
 //! Always true: central commits first, then the source is marked; whatever happens in between, the event comes again
 //! under its id and is known. One node reads a source at a time. A source that cannot be reached is asked again at its
-//! next probe. None waits for another: a look that takes long goes on while the others have theirs.
+//! next probe. None waits for another: a look that takes long goes on while the others have theirs. What could not be marked
+//! keeps nothing from being brought, and is marked later.
 
-use super::{EventService, WholeLook};
+use super::{
+    EventService,
+    looks::Looks,
+    reader::{Reader, Reads},
+};
 use domain::{chain, retry};
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
 use store::{
     loops::{Swept, Work},
-    sources::{EventSource, SourceError},
+    sources::{EventSource, Mark, Pending, SourceError},
 };
 use tokio_util::task::AbortOnDropHandle;
 
-const READER_LEASE: Duration = Duration::from_secs(10);
 /// So many rows of a source are read at a time.
 const BATCH: u32 = 200;
 /// What was taken is deleted in chunks of so many, and looked for once in a while.
@@ -24,6 +29,10 @@ const FORGET_CHUNK: u32 = 1_000;
 const FORGET_INTERVAL: Duration = Duration::from_secs(60);
 /// After a full chunk there is more: a source may give thousands of events a minute, and all have to go again.
 const FORGET_PAUSE: Duration = Duration::from_secs(1);
+/// An application's own write keeps a mark waiting now and then; that often in a row, somebody has to know.
+const MARK_FAILURES_TOLD: u32 = 5;
+/// While so many wait to be marked, no more are brought.
+const UNMARKED_LIMIT: usize = 10_000;
 
 /// The sources of a node, and where it stands with each.
 #[derive(Debug)]
@@ -47,9 +56,12 @@ struct Looked {
 #[derive(Debug)]
 struct Pulled {
     source: Arc<EventSource>,
-    place: Option<i64>,
-    whole: Option<WholeLook>,
-    reader_since: Option<Instant>,
+    looks: Looks<i64>,
+    reader: Reader,
+    /// What is at central, and not marked yet.
+    unmarked: Vec<Mark>,
+    mark_failures: u32,
+    mark_at: Option<Instant>,
     /// When it is next looked for what can be deleted.
     forget_at: Option<Instant>,
     failures: u32,
@@ -128,7 +140,7 @@ impl Looked {
         };
         self.look = None;
         let (stands, done) = ended.map_err(store::Error::unavailable)?;
-        self.held = stands.held_until.map(|_| stands.why.clone());
+        self.held = stands.trouble().map(str::to_owned);
         self.stands = Some(stands);
         done
     }
@@ -138,9 +150,11 @@ impl Pulled {
     fn new(source: &Arc<EventSource>) -> Self {
         Self {
             source: source.clone(),
-            place: None,
-            whole: None,
-            reader_since: None,
+            looks: Looks::default(),
+            reader: Reader::of(format!("source:{}", source.name())),
+            unmarked: vec![],
+            mark_failures: 0,
+            mark_at: None,
             forget_at: None,
             failures: 0,
             held_until: None,
@@ -150,59 +164,116 @@ impl Pulled {
 
     /// How many events were brought. An error is central's own; what the source does is kept here.
     async fn pull(&mut self, events: &EventService) -> store::Result<usize> {
-        let now = Instant::now();
-        if self.held_until.is_some_and(|until| now < until) {
-            return Ok(0);
-        }
-        let mut brought = 0;
-        loop {
-            let whole = WholeLook::is_due(self.whole, now);
-            let after = self.place.filter(|_| !whole);
-            let pending = match self.source.pending(after, BATCH).await {
-                Ok(pending) => pending,
-                Err(error) => return Ok(self.hold(&error, brought)),
-            };
-            if whole {
-                let took = now.elapsed();
-                self.whole = Some(WholeLook { at: now, took });
-            }
-            if pending.events.is_empty() {
-                break;
-            }
-            if !self.may_read(events, now).await? {
-                return Ok(brought);
-            }
-            let found = pending.events.len();
-            events.bring(pending.events).await?;
+        let (mut brought, mut first, mut goes_on) = (0, true, true);
+        while std::mem::take(&mut goes_on) {
+            let batch = self.batch(events, std::mem::take(&mut first), Instant::now());
+            let (found, more) = batch.await?;
             brought += found;
-            if let Err(error) = self.source.mark(&pending.marks).await {
-                return Ok(self.hold(&error, brought));
-            }
-            self.place = self.place.max(pending.last);
-            if !pending.more {
-                break;
-            }
+            goes_on = more;
         }
-        self.failures = 0;
-        self.held_until = None;
-        self.forget(now).await;
         Ok(brought)
     }
 
-    async fn may_read(&mut self, events: &EventService, now: Instant) -> store::Result<bool> {
-        if self
-            .reader_since
-            .is_some_and(|since| now.duration_since(since) < READER_LEASE / 3)
-        {
-            return Ok(true);
+    /// One look, and what comes of it: how many events were brought, and whether there is more to do at once.
+    async fn batch(
+        &mut self,
+        events: &EventService,
+        first: bool,
+        now: Instant,
+    ) -> store::Result<(usize, bool)> {
+        let nothing = (0, false);
+        if self.held_until.is_some_and(|until| now < until) {
+            return Ok(nothing);
         }
-        let name = format!("source:{}", self.source.name());
-        let ours = events.store.own_reader(&name, &events.node, READER_LEASE).await?;
-        self.reader_since = ours.then_some(now);
-        Ok(ours)
+        if self.unmarked.len() >= UNMARKED_LIMIT {
+            self.mark(now).await;
+            return Ok((0, self.unmarked.is_empty()));
+        }
+        let look = self.looks.next(now, first);
+        let pending = match self.source.pending(look.after, BATCH).await {
+            Ok(pending) => pending,
+            Err(error) => {
+                self.hold(&error);
+                return Ok(nothing);
+            }
+        };
+        let answered = now + pending.took;
+        self.looks
+            .answered(look, &pending.running, pending.took, answered);
+        // It answers, whoever reads it.
+        self.failures = 0;
+        self.held_until = None;
+        let (last, more) = (pending.last, pending.more);
+        let mut brought = 0;
+        if last.is_some() {
+            match self.reader.ask(events, now).await? {
+                Reads::Another => return Ok(nothing),
+                Reads::OursFromNow => self.looks.start_over(),
+                Reads::Ours => {}
+            }
+            brought = self.bring(events, pending).await?;
+        }
+        self.looks.found(last, last, more);
+        self.mark(now).await;
+        self.forget(now).await;
+        Ok((brought, more || self.looks.is_due_again(answered)))
     }
 
-    fn hold(&mut self, error: &SourceError, brought: usize) -> usize {
+    /// Those that are not at central already, waiting for their mark.
+    async fn bring(&mut self, events: &EventService, found: Pending) -> store::Result<usize> {
+        let known: HashSet<&Mark> = self.unmarked.iter().collect();
+        let (new, marks): (Vec<_>, Vec<_>) = found
+            .events
+            .into_iter()
+            .zip(found.marks)
+            .filter(|(_, mark)| !known.contains(mark))
+            .unzip();
+        let brought = new.len();
+        if brought > 0 {
+            let done = events.bring(new).await;
+            done.inspect_err(|_| self.looks.start_over())?;
+        }
+        self.unmarked.extend(marks);
+        Ok(brought)
+    }
+
+    /// Marks what is at central. Where that fails it alone is tried again: the events were brought, and the source answers.
+    async fn mark(&mut self, now: Instant) {
+        if self.mark_at.is_some_and(|at| now < at) {
+            return;
+        }
+        while !self.unmarked.is_empty() {
+            let some = self.unmarked.len().min(BATCH as usize);
+            if let Err(error) = self.source.mark(&self.unmarked[..some]).await {
+                self.mark_failed(&error);
+                return;
+            }
+            self.unmarked.drain(..some);
+        }
+        self.mark_failures = 0;
+        self.mark_at = None;
+    }
+
+    fn mark_failed(&mut self, error: &SourceError) {
+        self.mark_failures = self.mark_failures.saturating_add(1);
+        self.mark_at = Some(Instant::now() + retry::mark_again(self.mark_failures));
+        self.why = format!("what was taken cannot be marked: {error}");
+        if self.mark_failures == MARK_FAILURES_TOLD {
+            tracing::warn!(
+                event.source = self.source.name(),
+                error = error as &dyn std::error::Error,
+                "what was taken from an event source cannot be marked there; it is tried again"
+            );
+        }
+    }
+
+    /// What somebody has to know about the source.
+    fn trouble(&self) -> Option<&str> {
+        let is_told = self.held_until.is_some() || self.mark_failures >= MARK_FAILURES_TOLD;
+        is_told.then_some(self.why.as_str())
+    }
+
+    fn hold(&mut self, error: &SourceError) {
         self.failures = self.failures.saturating_add(1);
         let wait = retry::probe_source(self.failures);
         if self.failures == 1 {
@@ -214,7 +285,6 @@ impl Pulled {
         }
         self.held_until = Some(Instant::now() + wait);
         self.why = error.to_string();
-        brought
     }
 
     /// Deletes what was taken long ago; that it fails now says nothing but that it is tried again.
@@ -242,13 +312,5 @@ fn forget_again_after(forgotten: u64) -> Duration {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn while_there_is_more_to_delete_than_a_chunk_it_goes_on() {
-        assert_eq!(forget_again_after(0), FORGET_INTERVAL);
-        assert_eq!(forget_again_after(999), FORGET_INTERVAL);
-        assert_eq!(forget_again_after(1_000), FORGET_PAUSE);
-    }
-}
+#[path = "pull_tests.rs"]
+mod tests;

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 pub use waits::{
-    DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, DOWN_AFTER_TROUBLES, event_retry, next_poll, next_probe,
-    probe_source, probe_target, receipt_wait, redial, restart, slower, spread,
+    DOWN_AFTER_FAILURES, DOWN_AFTER_ROWS, DOWN_AFTER_TROUBLES, event_retry, mark_again, next_poll,
+    next_probe, probe_source, probe_target, receipt_wait, redial, restart, slower, spread,
 };
 
 pub use crate::duration::{LONGEST_DURATION, human, optional_seconds, parse_human, seconds, stored_seconds};

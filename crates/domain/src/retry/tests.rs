@@ -34,6 +34,12 @@ fn a_site_that_reached_nobody_dials_again_within_seconds_and_a_refused_one_withi
 }
 
 #[test]
+fn a_mark_that_an_applications_write_was_in_the_way_of_is_tried_again_soon() {
+    let millis = [0, 1, 2, 3, 5, 6, 99].map(|n| mark_again(n).as_millis());
+    assert_eq!(millis, [100, 100, 200, 400, 1_600, 2_000, 2_000]);
+}
+
+#[test]
 fn email_is_tried_ten_times_a_minute_apart_then_parked() {
     let policy = RetryPolicy::email();
     for n in 1..10 {

@@ -78,6 +78,17 @@ pub fn probe_source(failures: u32) -> Duration {
     policy.backoff(failures.max(1))
 }
 
+/// When what was taken from an event source is marked there again, after so many marks that failed in a row: mostly an
+/// application's own write was in the way, which is over soon.
+pub fn mark_again(failures: u32) -> Duration {
+    let policy = RetryPolicy {
+        interval: Duration::from_millis(100),
+        cap: Duration::from_secs(2),
+        ..RetryPolicy::exponential()
+    };
+    policy.backoff(failures.max(1))
+}
+
 /// The pause before the next look for events: short while there is traffic, growing to the longest allowed.
 pub fn next_poll(last: Duration, found_some: bool, longest: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(20);

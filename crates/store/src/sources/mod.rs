@@ -81,8 +81,15 @@ struct SourceRow {
     due_at: Option<i64>,
 }
 
+/// What an outbox answered.
+struct Answer {
+    rows: Vec<SourceRow>,
+    running: Vec<i64>,
+    took: Duration,
+}
+
 /// A row of a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mark {
     pub seq: i64,
     pub id: String,
@@ -97,6 +104,11 @@ pub struct Pending {
     pub last: Option<i64>,
     /// There may be more: as many were found as were asked for, or they are long.
     pub more: bool,
+    /// Transactions that were under way when it looked, whoever's: what they wrote is not among the events. None where commits
+    /// come in the order of their numbers.
+    pub running: Vec<i64>,
+    /// How long the database worked on it; waiting for a connection is no part of it.
+    pub took: Duration,
 }
 
 /// The longest a lookup may take.
@@ -179,7 +191,7 @@ impl EventSource {
     /// What was not taken yet, oldest first. With `after` it begins behind that place: a hint, since what others commit
     /// late stands before it.
     pub async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Pending, SourceError> {
-        let rows = match &self.outbox {
+        let Answer { rows, running, took } = match &self.outbox {
             Engine::Postgres(db) => db.pending(after, limit).await?,
             Engine::Sqlite(db) => db.pending(after, limit).await?,
         };
@@ -201,6 +213,8 @@ impl EventSource {
             marks,
             last,
             more,
+            running,
+            took,
         })
     }
 

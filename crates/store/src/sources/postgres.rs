@@ -1,6 +1,6 @@
 //! An application's PostgreSQL.
 
-use super::{LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
+use super::{Answer, LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
 use crate::{
     events::READ_BYTES,
     external::text_param::TextParam,
@@ -11,7 +11,7 @@ use crate::{
 };
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
@@ -94,32 +94,38 @@ impl Postgres {
             .await
     }
 
-    pub(super) async fn pending(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<SourceRow>, SourceError> {
+    pub(super) async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Answer, SourceError> {
         let (after, limit, bytes) = (after.unwrap_or(i64::MIN), i64::from(limit), READ_BYTES as i64);
-        let found = self
+        let (found, took) = self
             .with(async |client| {
                 let statement = client.prepare_cached(sql::pending_postgres).await?;
-                client.query(&statement, &[&after, &limit, &bytes]).await
+                let start = Instant::now();
+                let found = client.query(&statement, &[&after, &limit, &bytes]).await?;
+                Ok((found, start.elapsed()))
             })
             .await?;
-        let row = |row: &tokio_postgres::Row| SourceRow {
-            seq: row.get(0),
-            id: row.get(1),
-            tenant: row.get(2),
-            topic: row.get(3),
-            event_type: row.get(4),
-            entity_type: row.get(5),
-            entity_id: row.get(6),
-            payload: row.get(7),
-            schema_version: row.get(8),
-            correlation_id: row.get(9),
-            due_at: row.get(10),
+        let running = found.first().and_then(|row| row.get("running"));
+        let row = |row: &tokio_postgres::Row| {
+            Some(SourceRow {
+                // None where there is nothing but the moment.
+                seq: row.get::<_, Option<i64>>("seq")?,
+                id: row.get("event_id"),
+                tenant: row.get("tenant"),
+                topic: row.get("topic"),
+                event_type: row.get("event_type"),
+                entity_type: row.get("entity_type"),
+                entity_id: row.get("entity_id"),
+                payload: row.get("payload"),
+                schema_version: row.get("schema_version"),
+                correlation_id: row.get("correlation_id"),
+                due_at: row.get("due_at"),
+            })
         };
-        Ok(found.iter().map(row).collect())
+        Ok(Answer {
+            rows: found.iter().filter_map(row).collect(),
+            running: running.unwrap_or_default(),
+            took,
+        })
     }
 
     pub(super) async fn mark(&self, marks: &[Mark]) -> Result<(), SourceError> {

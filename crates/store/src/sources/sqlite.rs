@@ -1,6 +1,6 @@
 //! An application's SQLite file. The application is its owner: whoever waits is us, and briefly.
 
-use super::{LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
+use super::{Answer, LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
 use crate::{events::READ_BYTES, sqlite::file_id::FileId};
 use domain::lock::lock;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter, types::ValueRef};
@@ -9,7 +9,7 @@ use std::{
     path::PathBuf,
     pin::pin,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{sync::oneshot, time::timeout};
 
@@ -49,22 +49,24 @@ impl Sqlite {
             .await
     }
 
-    pub(super) async fn pending(
-        &self,
-        after: Option<i64>,
-        limit: u32,
-    ) -> Result<Vec<SourceRow>, SourceError> {
+    pub(super) async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Answer, SourceError> {
         self.with(move |open| {
+            let start = Instant::now();
+            let answer = |rows| Answer {
+                rows,
+                running: vec![],
+                took: start.elapsed(),
+            };
             let counter: i64 = open
                 .conn
                 .pragma_query_value(None, "data_version", |row| row.get(0))?;
             if open.quiet_at == Some(counter) {
-                return Ok(vec![]);
+                return Ok(answer(vec![]));
             }
             let rows = read(&open.conn, after.unwrap_or(i64::MIN), limit)?;
             // Only a look from the start says that there is nothing.
             open.quiet_at = (rows.is_empty() && after.is_none()).then_some(counter);
-            Ok(rows)
+            Ok(answer(rows))
         })
         .await
     }

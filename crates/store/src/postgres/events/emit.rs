@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use domain::{EventId, event::limit};
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Instant};
 use uuid::Uuid;
 
 pub(super) async fn emit(db: &Db, batch: &[NewEvent]) -> Result<Vec<Emitted>, Failed> {
@@ -55,12 +55,14 @@ pub(super) async fn due(db: &Db, after: Option<EventPlace>, limit: u32) -> Resul
     let at = after.map(|place| place.next_attempt_at);
     let at = at.filter(|at| *at > rows::BEGINNING).map(At);
     let seq = after.map_or(i64::MIN, |place| place.seq);
+    let start = Instant::now();
     let found = session
         .rows(
             sql::due_events,
             &[&db.now(), &at, &seq, &i64::from(limit), &(READ_BYTES as i64)],
         )
         .await?;
+    let took = start.elapsed();
     let Some(first) = found.first() else {
         return Err(Failed::Server("the store did not tell the time".into()));
     };
@@ -76,6 +78,8 @@ pub(super) async fn due(db: &Db, after: Option<EventPlace>, limit: u32) -> Resul
         more: there_are >= i64::from(limit) || there_are > due.len() as i64,
         spent: spent.map(|row| row.get("seq")).collect(),
         rows: due.into_iter().map(rows::event).collect::<Result<_>>()?,
+        running: first.get::<_, Option<_>>("running").unwrap_or_default(),
+        took,
     })
 }
 

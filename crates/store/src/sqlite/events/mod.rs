@@ -24,7 +24,7 @@ use domain::{
     event::{ScheduledMessage, limit},
 };
 use rusqlite::{OptionalExtension, params};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[async_trait]
 impl Events for SqliteStore {
@@ -44,6 +44,7 @@ impl Events for SqliteStore {
     async fn due_events(&self, after: Option<EventPlace>, limit: u32) -> Result<EventsDue> {
         let now = self.clock.now();
         self.read(move |conn| {
+            let start = Instant::now();
             let (at, seq) = after.map_or((i64::MIN, i64::MIN), |a| (a.next_attempt_at.as_millis(), a.seq));
             let params = params![now.as_millis(), at, seq, limit];
             let (mut rows, mut bytes) = (vec![], 0);
@@ -63,6 +64,8 @@ impl Events for SqliteStore {
                 // Nobody but nodes writes here, and they ask what is spent as they do.
                 spent: vec![],
                 rows,
+                running: vec![],
+                took: start.elapsed(),
             })
         })
         .await

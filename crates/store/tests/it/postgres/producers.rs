@@ -3,7 +3,7 @@
 use super::Schema;
 use domain::{Clock, EventStatus, ManualClock};
 use std::sync::Arc;
-use store::{Events, Signals, signals::Signal};
+use store::{Events, Signals, events::EventsDue, signals::Signal};
 use tokio_postgres::Client;
 
 const EMIT: &str =
@@ -55,14 +55,25 @@ async fn a_transaction_that_commits_after_later_ones_is_found_from_the_start() {
     let quick = schema.admin().await;
     slow.batch_execute("begin").await.unwrap();
     slow.batch_execute(EMIT).await.unwrap();
-    quick.batch_execute(INSERT).await.unwrap();
-    let seen = store.due_events(None, 10).await.unwrap().rows;
-    assert_eq!(seen.len(), 1);
+    let own = "select pg_current_xact_id()::text::bigint";
+    let transaction: i64 = slow.query_one(own, &[]).await.unwrap().get(0);
+    // It is told of from when a later one is over.
+    quick.batch_execute("select pg_current_xact_id()").await.unwrap();
+    let nothing = store.due_events(None, 10).await.unwrap();
+    assert!(nothing.rows.is_empty() && nothing.running.contains(&transaction));
+    for _ in 0..2 {
+        quick.batch_execute(INSERT).await.unwrap();
+    }
+    let EventsDue {
+        rows: seen, running, ..
+    } = store.due_events(None, 10).await.unwrap();
+    assert_eq!((seen.len(), running.contains(&transaction)), (2, true));
     slow.batch_execute("commit").await.unwrap();
-    let hinted = store.due_events(Some(seen[0].place()), 10).await.unwrap().rows;
-    assert!(hinted.is_empty(), "the place is behind it");
+    let hinted = store.due_events(Some(seen[1].place()), 10).await.unwrap();
+    assert!(hinted.rows.is_empty(), "the place is behind it");
+    assert!(!hinted.running.contains(&transaction), "but it is told");
     let whole = store.due_events(None, 10).await.unwrap().rows;
-    assert_eq!(whole.len(), 2);
+    assert_eq!(whole.len(), 3);
 }
 
 #[tokio::test]

@@ -1,16 +1,18 @@
 -- Of what an application wrote no more is read than shows that it is too long: events.max_payload is at most 3 MiB.
 -- $1 now, $2 and $3 the place to begin behind, $4 how many, $5 how many bytes of payload: the first one comes however long it is.
 -- Asked several times a second while nothing happens: the time and the version come along, also where nothing is due.
-select moment.now, moment.directory_version, due.*
+-- So do, once, the transactions that were under way in what it saw: what they wrote may stand before the place that the next one begins at.
+select moment.now, moment.directory_version, case when due.bytes_before is null then moment.running end as running, due.*
 from (
   select coalesce($1::timestamptz, date_trunc('milliseconds', now())) as now,
-    (select value::bigint from meta where key = 'directory_version') as directory_version
+    (select value::bigint from meta where key = 'directory_version') as directory_version,
+    array(select r.id::text::bigint from pg_snapshot_xip(pg_current_snapshot()) as r (id)) as running
 ) moment
 left join lateral (
   select o.seq, o.event_id, t.tenant as tenant, o.tenant as tenant_name, o.topic, coalesce(o.event_type, '') as event_type, o.entity_type,
   coalesce(o.entity_id, '') as entity_id, substr(coalesce(o.payload, ''), 1, 3145729) as payload,
     coalesce(o.schema_version, 1) as schema_version, o.correlation_id, o.due_at, o.source, o.status, o.next_attempt_at, o.attempts, o.last_error,
-    o.created_at, o.published_at, o.found,
+    o.created_at, o.published_at, o.found, o.bytes_before,
     -- A plain INSERT asks nobody whether the id was there before.
     (select spent.at from spent_events spent where spent.tenant = o.tenant and spent.event_id = o.event_id) is not null as is_spent
   from (

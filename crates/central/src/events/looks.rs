@@ -1,0 +1,200 @@
+//! Where the next look at an outbox begins.
+//!
+//! There is no high-water mark: a transaction commits minutes after it took its numbers, and what it wrote then stands before what
+//! was seen meanwhile. A quick look begins behind the highest place that was seen, which is a hint and nothing more:
+//!
+//! - The first look of a sweep begins at the place of a second or two ago: ordinary commits out of order are milliseconds apart.
+//! - The database tells which transactions were under way when it looked. Once one of them is over, a look begins where the
+//!   outbox stood a little before that one was first seen: what it wrote is behind that.
+//! - Whatever else is before the place (replayed, restored, written by somebody who knows no transactions) is found by looks
+//!   from the start, which come by the clock.
+//!
+//! Always true: a look that finds more than it takes goes on behind its own last row, until it has come to the place.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+/// The place is remembered as it was so long ago, twice as long, and so on.
+const STEP: Duration = Duration::from_millis(500);
+/// What the first look of a sweep begins at was the place so many steps ago, and up to one more.
+const QUICK: usize = 3;
+/// A transaction is told of from when a later one is over, and may have taken numbers before: it began at most about so many steps
+/// before it was first seen. Where it is more, so little is going on that looks from the start are cheap and come in time.
+const BEFORE_SEEN: usize = 1;
+
+/// From the start: with the pause between two polls it comes at least once a second. Beside a reader that stays it walks over all
+/// that was taken since, so it gets a twentieth of the time, and however slow it is, it comes.
+const FROM_START: Rest = Rest {
+    share: 20,
+    shortest: Duration::from_millis(750),
+    longest: Duration::from_secs(30),
+};
+
+/// For transactions that are over: it walks over what was taken while they were under way. The longest rest is what is left of a
+/// second, because somebody waits for what they wrote.
+const FURTHER_BACK: Rest = Rest {
+    share: 4,
+    shortest: Duration::from_millis(100),
+    longest: Duration::from_millis(750),
+};
+
+/// How long a kind of look rests after one of its kind: so many times as long as that one took, within bounds.
+#[derive(Debug)]
+struct Rest {
+    share: u32,
+    shortest: Duration,
+    longest: Duration,
+}
+
+/// When a look was answered, and how long the database worked on it.
+#[derive(Debug, Clone, Copy)]
+struct Answered {
+    at: Instant,
+    took: Duration,
+}
+
+impl Rest {
+    fn is_over(&self, last: Option<Answered>, now: Instant) -> bool {
+        last.is_none_or(|last| {
+            let rest = last.took.saturating_mul(self.share);
+            now.duration_since(last.at) >= rest.clamp(self.shortest, self.longest)
+        })
+    }
+}
+
+/// What is remembered of an outbox from one look to the next. Nothing depends on it but how soon something is seen.
+#[derive(Debug)]
+pub(super) struct Looks<P> {
+    /// The highest place that was seen.
+    place: Option<P>,
+    /// Behind this one a look goes on that found more than it took, and is not yet at the place.
+    goes_on: Option<P>,
+    /// The place as it was within the last step, the one before that, and so on.
+    past: [Option<P>; QUICK + 1],
+    step_at: Option<Instant>,
+    /// The transactions that were under way at the last look, and where the outbox stood when each was first seen.
+    running: HashMap<i64, Option<P>>,
+    /// Where a look has to begin that finds what was written by those that are over.
+    ended: Option<Option<P>>,
+    further_back: Option<Answered>,
+    from_start: Option<Answered>,
+}
+
+/// A look that is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Look<P> {
+    /// Behind this place; none is the start.
+    pub after: Option<P>,
+    /// It goes over places where the last one was.
+    pub goes_back: bool,
+}
+
+impl<P> Default for Looks<P> {
+    fn default() -> Self {
+        Self {
+            place: None,
+            goes_on: None,
+            past: [const { None }; QUICK + 1],
+            step_at: None,
+            running: HashMap::new(),
+            ended: None,
+            further_back: None,
+            from_start: None,
+        }
+    }
+}
+
+impl<P: Copy + Ord> Looks<P> {
+    /// `first` of a sweep: nothing that was found is still being worked on.
+    pub fn next(&mut self, now: Instant, first: bool) -> Look<P> {
+        if self.step_at.is_none_or(|at| now.duration_since(at) >= STEP) {
+            self.step(now);
+        }
+        let goes_on = self.goes_on.or(self.place);
+        let mut after = goes_on;
+        if first {
+            after = after.min(self.back_then(QUICK));
+        }
+        if let Some(ended) = self.ended.filter(|_| self.is_due_again(now)) {
+            after = after.min(ended);
+        }
+        if FROM_START.is_over(self.from_start, now) {
+            after = None;
+        }
+        Look {
+            after,
+            goes_back: after < goes_on,
+        }
+    }
+
+    /// A transaction is over that was under way for longer than quick looks go back, so that another look is due at once.
+    pub fn is_due_again(&self, now: Instant) -> bool {
+        self.ended.is_some_and(|place| place < self.back_then(QUICK))
+            && FURTHER_BACK.is_over(self.further_back, now)
+    }
+
+    /// The database answered, after having worked on it for so long, while these transactions were under way.
+    pub fn answered(&mut self, look: Look<P>, running: &[i64], took: Duration, now: Instant) {
+        let answered = Some(Answered { at: now, took });
+        if look.after.is_none() {
+            self.from_start = answered;
+        }
+        if self.ended.is_some_and(|place| look.after <= place) {
+            self.ended = None;
+            self.further_back = answered;
+        }
+        let first_seen = self.back_then(BEFORE_SEEN);
+        let mut before = std::mem::take(&mut self.running);
+        for transaction in running {
+            let place = before.remove(transaction).unwrap_or(first_seen);
+            self.running.insert(*transaction, place);
+        }
+        // What the others wrote is there for this look, if it began early enough.
+        let missed = before.into_values().filter(|place| *place < look.after).min();
+        self.ended = self.ended.into_iter().chain(missed).min();
+    }
+
+    /// What an answer held is being worked on: the newest of what was new, the last of all, and whether there is more.
+    pub fn found(&mut self, newest: Option<P>, last: Option<P>, more: bool) {
+        self.place = self.place.max(newest);
+        self.goes_on = last.filter(|last| more && Some(*last) < self.place);
+    }
+
+    /// The next look begins at the start: nobody knows what became of what was found.
+    pub fn start_over(&mut self) {
+        self.from_start = None;
+    }
+
+    /// As if seconds had passed.
+    #[cfg(test)]
+    pub fn pass_seconds(&mut self) {
+        for _ in 0..=QUICK {
+            self.step(Instant::now());
+        }
+    }
+
+    /// No look begins at the start because it is time for one.
+    #[cfg(test)]
+    pub fn rest_from_start(&mut self) {
+        let at = Instant::now() + Duration::from_secs(3600);
+        let took = Duration::ZERO;
+        self.from_start = Some(Answered { at, took });
+    }
+
+    /// As it was so many steps ago. What was not known then is not looked for twice.
+    fn back_then(&self, steps: usize) -> Option<P> {
+        self.past[steps].or(self.place)
+    }
+
+    fn step(&mut self, now: Instant) {
+        self.past.rotate_right(1);
+        self.past[0] = self.place;
+        self.step_at = Some(now);
+    }
+}
+
+#[cfg(test)]
+#[path = "looks_tests.rs"]
+mod tests;

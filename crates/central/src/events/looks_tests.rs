@@ -1,0 +1,199 @@
+//! Where looks begin, by a clock that is moved.
+
+use super::*;
+
+/// An outbox as the loops look at it.
+struct World {
+    looks: Looks<i64>,
+    now: Instant,
+    /// How long the database works on a look from the start, and on one that goes further back.
+    took: Duration,
+}
+
+impl World {
+    /// Everything up to this place was seen, long ago.
+    fn at(place: i64) -> Self {
+        let mut world = Self {
+            looks: Looks::default(),
+            now: Instant::now(),
+            took: Duration::from_millis(1),
+        };
+        for _ in 0..6 {
+            world.look(true, &[]);
+            world.looks.found(Some(place), Some(place), false);
+            world.pass(1_000);
+        }
+        world.look(true, &[]);
+        world
+    }
+
+    fn pass(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+    }
+
+    fn look(&mut self, first: bool, running: &[i64]) -> Option<i64> {
+        let look = self.looks.next(self.now, first);
+        self.looks.answered(look, running, self.took, self.now);
+        look.after
+    }
+
+    /// A poll: the places that it began at.
+    fn poll(&mut self, running: &[i64]) -> Vec<Option<i64>> {
+        let mut began = vec![self.look(true, running)];
+        while self.looks.is_due_again(self.now) {
+            began.push(self.look(false, running));
+        }
+        began
+    }
+
+    /// So many were found, the last of them at this place, and no more are there.
+    fn found(&mut self, place: i64) {
+        self.looks.found(Some(place), Some(place), false);
+    }
+}
+
+#[test]
+fn a_look_from_the_start_comes_within_a_second_and_takes_no_more_than_its_share() {
+    let due = |took: u64, passed: u64| {
+        let mut world = World::at(5);
+        world.looks.start_over();
+        world.took = Duration::from_millis(took);
+        assert_eq!(world.look(false, &[]), None);
+        world.pass(passed);
+        world.look(false, &[]).is_none()
+    };
+    assert!(
+        !due(1, 749) && due(1, 750),
+        "with the longest pause a second is not over"
+    );
+    assert!(
+        !due(200, 3_999) && due(200, 4_000),
+        "it costs more, so it comes less often"
+    );
+    assert!(!due(60_000, 29_999) && due(60_000, 30_000), "but it comes");
+}
+
+#[test]
+fn a_look_that_finds_more_than_it_takes_goes_on_behind_its_own_last_row() {
+    let mut world = World::at(1_000);
+    world.looks.start_over();
+    assert_eq!(world.look(true, &[]), None);
+    for last in [50, 450, 850] {
+        world.looks.found(Some(last), Some(last), true);
+        let goes_on = Look {
+            after: Some(last),
+            goes_back: false,
+        };
+        assert_eq!(world.looks.next(world.now, false), goes_on);
+    }
+    world.looks.found(Some(1_250), Some(1_250), true);
+    assert_eq!(world.look(false, &[]), Some(1_250), "it has come to what is new");
+    world.looks.start_over();
+    world.look(false, &[]);
+    world.looks.found(Some(70), Some(70), false);
+    assert_eq!(world.look(false, &[]), Some(1_250), "it found all there was");
+}
+
+#[test]
+fn what_is_tried_again_keeps_nothing_new_waiting() {
+    let mut world = World::at(1_000);
+    world.looks.start_over();
+    world.look(true, &[]);
+    // In the order of an outbox it stands behind all that is new, and its place says nothing about that.
+    world.looks.found(None, Some(2_000), true);
+    assert_eq!(world.look(false, &[]), Some(1_000));
+}
+
+#[test]
+fn a_commit_a_little_after_its_neighbours_is_found_by_the_next_quick_look() {
+    let mut world = World::at(99);
+    world.looks.rest_from_start();
+    // 100 is taken and not committed.
+    world.poll(&[]);
+    world.found(101);
+    world.pass(30);
+    let began = world.look(true, &[]);
+    assert!(began.is_some_and(|after| after < 100), "{began:?}");
+    assert_eq!(
+        world.look(false, &[]),
+        Some(101),
+        "in a sweep it goes on behind what is being written"
+    );
+    for _ in 0..5 {
+        world.pass(1_000);
+        world.poll(&[]);
+    }
+    assert_eq!(
+        world.poll(&[]),
+        [Some(101)],
+        "where nothing comes nothing is looked at twice"
+    );
+}
+
+#[test]
+fn what_a_transaction_wrote_that_was_open_for_ten_minutes_is_looked_for_at_the_poll_after_its_commit() {
+    let mut world = World::at(100);
+    let (open, stays) = (7, 3);
+    // Each look from the start walks over what was published since: such looks have become rare.
+    world.took = Duration::from_secs(2);
+    let mut place = 100;
+    for _ in 0..3_000 {
+        let began = world.poll(&[stays, open]);
+        assert_eq!(began.len(), 1, "while it is open nothing is to be found");
+        place += 200;
+        world.found(place);
+        world.pass(200);
+    }
+    world.looks.rest_from_start();
+    let began = world.poll(&[stays]);
+    assert_eq!(began.len(), 2, "noticed, and looked for at once");
+    assert_eq!(began[1], Some(100), "from where the outbox stood as it began");
+    world.found(place);
+    assert_eq!(world.poll(&[stays]).len(), 1, "once");
+}
+
+#[test]
+fn a_transaction_that_was_open_before_the_first_look_may_have_written_anywhere() {
+    let mut world = World::at(100);
+    world.looks = Looks::default();
+    world.poll(&[7]);
+    world.found(100);
+    world.looks.rest_from_start();
+    for _ in 0..3 {
+        world.pass(1_000);
+        world.poll(&[7]);
+    }
+    assert_eq!(world.poll(&[]), [Some(100), None]);
+}
+
+#[test]
+fn a_short_transaction_costs_no_look_of_its_own() {
+    let mut world = World::at(100);
+    world.looks.rest_from_start();
+    for n in 0..100 {
+        // One more of them each time, each of them for two polls.
+        let began = world.poll(&[n, n + 1]);
+        assert_eq!(began.len(), 1, "{began:?}");
+        world.found(100 + n);
+        world.pass(200);
+    }
+}
+
+#[test]
+fn transactions_that_end_all_the_time_get_no_more_than_a_share_of_it() {
+    let mut world = World::at(100);
+    world.looks.rest_from_start();
+    world.took = Duration::from_millis(100);
+    let (mut place, mut further_back) = (100, 0);
+    for n in 0..1_000 {
+        // Two and a half seconds each, and one ends with every poll.
+        let running: Vec<i64> = (n..n + 125).collect();
+        let began = world.poll(&running);
+        // Fifty come in a second; a quick look begins at most two seconds ago.
+        further_back += began.iter().filter(|after| **after < Some(place - 110)).count();
+        place += 1;
+        world.found(place);
+        world.pass(20);
+    }
+    assert!((20..=50).contains(&further_back), "in 20 s: {further_back}");
+}

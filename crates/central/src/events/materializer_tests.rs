@@ -1,0 +1,121 @@
+//! What one sweep of the outbox takes.
+
+use super::*;
+use crate::{Central, Settings, secrets::Sealer};
+use delivery::Registry;
+use domain::{Actor, Clock, EventId};
+use std::sync::Arc;
+use store::{
+    Store,
+    events::{EventFilter, NewEvent},
+    query::Page,
+};
+use testkit::TempStore;
+
+pub(in crate::events) fn node(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Central {
+    let registry = Registry::new(vec![]).unwrap();
+    Central::new(
+        store,
+        registry,
+        Sealer::ephemeral(),
+        clock,
+        Settings::named("node-1"),
+    )
+}
+
+/// Of a type that nobody defined: it ends as Deferred.
+fn event(n: u32) -> NewEvent {
+    NewEvent {
+        id: EventId::mint(),
+        tenant: "default".into(),
+        topic: None,
+        event_type: "booking.confirmed".into(),
+        entity_type: None,
+        entity_id: n.to_string(),
+        payload: "{}".into(),
+        schema_version: 1,
+        correlation_id: None,
+        due_at: None,
+        source: String::new(),
+    }
+}
+
+#[tokio::test]
+async fn many_events_from_before_the_place_are_all_taken_by_the_sweep_that_finds_them() {
+    let temp = TempStore::open();
+    let central = node(temp.store.clone(), temp.clock.clone());
+    let mut materializer = Materializer::new(central.events.clone());
+    temp.store.emit((0..300).map(event).collect()).await.unwrap();
+    assert_eq!(materializer.run().await.unwrap().settled, 300);
+    let page = Page {
+        limit: 300,
+        after: None,
+    };
+    let deferred = temp.store.events(None, &EventFilter::default(), page).await;
+    for event in deferred.unwrap().rows {
+        let replayed = temp.store.replay_event(event.seq, &Actor::system()).await;
+        assert!(replayed.unwrap().is_some());
+    }
+    materializer.looks.start_over();
+    assert_eq!(materializer.run().await.unwrap().settled, 300);
+}
+
+#[cfg(feature = "postgres-tests")]
+pub(in crate::events) mod on_postgres {
+    use super::*;
+    use domain::SystemClock;
+    use store::postgres::{PgStore, StoreTime};
+    use testkit::until;
+    use tokio_postgres::{Client, NoTls};
+
+    /// A database of one's own.
+    pub async fn database() -> String {
+        let server = std::env::var("WAYPOST_TEST_POSTGRES").expect("WAYPOST_TEST_POSTGRES names a server");
+        let name = format!("looks_{}", uuid::Uuid::new_v4().simple());
+        let make = format!("create database {name}");
+        session(&server).await.batch_execute(&make).await.unwrap();
+        let base = server.rsplit_once('/').expect("a database in the URL").0;
+        format!("{base}/{name}")
+    }
+
+    pub async fn session(url: &str) -> Client {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+
+    pub async fn emit(client: &Client) {
+        let event = emit::Event::new("booking.confirmed", "1", "{}");
+        event.emit(client).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_event_of_a_transaction_that_was_open_for_long_goes_out_without_a_look_from_the_start() {
+        let url = database().await;
+        let store = PgStore::open(&url, StoreTime::Database, "one".into())
+            .await
+            .unwrap();
+        let central = node(Arc::new(store), Arc::new(SystemClock));
+        let mut materializer = Materializer::new(central.events.clone());
+        let (slow, quick) = (session(&url).await, session(&url).await);
+        emit(&quick).await;
+        assert_eq!(materializer.run().await.unwrap().settled, 1);
+        slow.batch_execute("begin").await.unwrap();
+        emit(&slow).await;
+        for _ in 0..4 {
+            emit(&quick).await;
+            until("the later ones", async || {
+                materializer.run().await.unwrap().settled == 1
+            })
+            .await;
+            materializer.looks.pass_seconds();
+        }
+        materializer.looks.rest_from_start();
+        assert_eq!(materializer.run().await.unwrap().settled, 0);
+        slow.batch_execute("commit").await.unwrap();
+        until("the late one", async || {
+            materializer.run().await.unwrap().settled == 1
+        })
+        .await;
+    }
+}

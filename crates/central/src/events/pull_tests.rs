@@ -1,0 +1,218 @@
+//! What a node brings from a source, and where it stands with one in trouble.
+
+use super::*;
+use crate::{Central, events::materializer::tests::node};
+use rusqlite::Connection;
+use store::{
+    events::EventFilter,
+    query::Page,
+    sources::{SourceSettings, SourceTenants},
+};
+use testkit::TempStore;
+
+/// An application's file, and a node that reads it.
+struct World {
+    application: Connection,
+    pulled: Pulled,
+    central: Central,
+    temp: TempStore,
+}
+
+fn source(url: String) -> Arc<EventSource> {
+    let settings = SourceSettings {
+        name: "shop".into(),
+        url,
+        lookup_url: None,
+        tenants: SourceTenants::One("default".into()),
+        has_outbox: true,
+        keep: Duration::from_secs(3600),
+        lookups: Default::default(),
+    };
+    Arc::new(EventSource::new(settings).unwrap())
+}
+
+impl World {
+    async fn new() -> Self {
+        let temp = TempStore::open();
+        let file = temp.folder.path().join("shop.db");
+        let application = Connection::open(&file).unwrap();
+        let source = source(format!("sqlite://{}", file.display()));
+        source.install().await.unwrap();
+        Self {
+            application,
+            pulled: Pulled::new(&source),
+            central: node(temp.store.clone(), temp.clock.clone()),
+            temp,
+        }
+    }
+
+    fn emit(&self, events: u32) {
+        self.application.execute_batch("begin").unwrap();
+        for n in 0..events {
+            let event = n.to_string();
+            let event = emit::Event::new("booking.confirmed", &event, "{}");
+            event.emit_in(&self.application).unwrap();
+        }
+        self.application.execute_batch("commit").unwrap();
+    }
+
+    async fn pull(&mut self) -> usize {
+        self.pulled.pull(&self.central.events).await.unwrap()
+    }
+
+    async fn batch(&mut self, first: bool, now: Instant) -> (usize, bool) {
+        let batch = self.pulled.batch(&self.central.events, first, now);
+        batch.await.unwrap()
+    }
+
+    /// Whether another node may read the source.
+    async fn another_may_read(&self) -> bool {
+        let lease = Duration::from_secs(10);
+        let asked = self.temp.store.own_reader("source:shop", "node-2", lease);
+        asked.await.unwrap()
+    }
+
+    async fn at_central(&self) -> usize {
+        let page = Page {
+            limit: 1_000,
+            after: None,
+        };
+        let all = EventFilter::default();
+        let events = self.temp.store.events(None, &all, page);
+        events.await.unwrap().rows.len()
+    }
+}
+
+#[test]
+fn while_there_is_more_to_delete_than_a_chunk_it_goes_on() {
+    assert_eq!(forget_again_after(0), FORGET_INTERVAL);
+    assert_eq!(forget_again_after(999), FORGET_INTERVAL);
+    assert_eq!(forget_again_after(1_000), FORGET_PAUSE);
+}
+
+#[tokio::test]
+async fn many_events_from_before_the_place_are_brought_by_the_pull_that_finds_them() {
+    let mut world = World::new().await;
+    // As after a backup was put in the place: numbers are given out once more.
+    world.pulled.looks.found(Some(10_000), Some(10_000), false);
+    world.emit(700);
+    assert_eq!(world.pull().await, 700);
+}
+
+#[tokio::test]
+async fn a_pull_that_goes_on_keeps_the_source_and_deletes_what_it_may() {
+    let mut world = World::new().await;
+    world.emit(700);
+    let start = Instant::now();
+    for n in 0..3 {
+        let passed = Duration::from_secs(4 * n);
+        assert_eq!(world.batch(n == 0, start + passed).await, (200, true));
+        world.temp.clock.advance(Duration::from_secs(4));
+    }
+    assert!(!world.another_may_read().await, "it was said again on the way");
+    let later = start + FORGET_INTERVAL;
+    world.batch(false, later).await;
+    assert!(world.pulled.forget_at.is_some_and(|at| at > later));
+}
+
+#[tokio::test]
+async fn a_look_from_the_start_comes_in_the_middle_of_a_pull() {
+    let mut world = World::new().await;
+    world.emit(700);
+    let start = Instant::now();
+    for first in [true, false] {
+        assert_eq!(world.batch(first, start).await, (200, true));
+    }
+    world.pulled.looks.found(Some(10_000), Some(10_000), false);
+    assert_eq!(
+        world.batch(false, start).await,
+        (0, false),
+        "all of it is before the place"
+    );
+    let later = start + Duration::from_secs(1);
+    assert_eq!(world.batch(false, later).await, (200, true));
+}
+
+#[tokio::test]
+async fn a_mark_that_the_applications_write_is_in_the_way_of_is_alone_tried_again() {
+    let mut world = World::new().await;
+    world.emit(1);
+    world.application.execute_batch("begin immediate").unwrap();
+    assert_eq!(world.pull().await, 1);
+    assert_eq!(world.pulled.trouble(), None, "the source answers");
+    world.pulled.looks.start_over();
+    assert_eq!(world.pull().await, 0, "it was brought");
+    world.application.execute_batch("rollback").unwrap();
+    world.emit(1);
+    let soon = Instant::now() + Duration::from_secs(2);
+    assert_eq!(world.batch(true, soon).await, (1, false));
+    let left = world.pulled.source.pending(None, 10).await.unwrap();
+    assert_eq!((left.events.len(), world.pulled.unmarked.len()), (0, 0));
+    assert_eq!(world.at_central().await, 2);
+}
+
+#[tokio::test]
+async fn marks_that_keep_failing_are_told_and_bring_no_more_than_so_many() {
+    let mut world = World::new().await;
+    world.emit(1);
+    world.application.execute_batch("begin immediate").unwrap();
+    let mut now = Instant::now();
+    for _ in 0..MARK_FAILURES_TOLD {
+        assert_eq!(world.pulled.trouble(), None);
+        now += Duration::from_secs(60);
+        world.batch(true, now).await;
+    }
+    let told = world.pulled.trouble().unwrap_or_default();
+    assert!(told.starts_with("what was taken cannot be marked"), "{told}");
+    world.application.execute_batch("rollback").unwrap();
+    world.emit(1);
+    world.application.execute_batch("begin immediate").unwrap();
+    let mark = world.pulled.unmarked[0].clone();
+    world.pulled.unmarked.resize(UNMARKED_LIMIT, mark);
+    now += Duration::from_secs(60);
+    assert_eq!(world.batch(true, now).await, (0, false));
+    assert_eq!(world.at_central().await, 1);
+    world.application.execute_batch("rollback").unwrap();
+    now += Duration::from_secs(60);
+    assert_eq!(world.batch(true, now).await, (0, true));
+    assert_eq!(world.batch(true, now).await, (1, false));
+    assert_eq!(world.pulled.trouble(), None);
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_the_reader_sees_that_a_source_answers_again() {
+    let mut world = World::new().await;
+    world.emit(1);
+    assert!(world.another_may_read().await);
+    let gone = SourceError::Unreachable("gone".into());
+    world.pulled.hold(&gone);
+    assert_eq!(world.pulled.trouble(), Some("gone"));
+    let later = Instant::now() + Duration::from_secs(60);
+    assert_eq!(world.batch(true, later).await, (0, false), "another brings them");
+    assert_eq!(world.pulled.trouble(), None);
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn what_was_written_by_a_transaction_that_was_open_for_long_comes_without_a_look_from_the_start() {
+    use crate::events::materializer::tests::on_postgres::{database, emit, session};
+    let mut world = World::new().await;
+    let url = database().await;
+    let source = source(url.clone());
+    source.install().await.unwrap();
+    world.pulled = Pulled::new(&source);
+    let (slow, quick) = (session(&url).await, session(&url).await);
+    emit(&quick).await;
+    assert_eq!(world.pull().await, 1);
+    slow.batch_execute("begin").await.unwrap();
+    emit(&slow).await;
+    for _ in 0..4 {
+        emit(&quick).await;
+        testkit::until("the later ones", async || world.pull().await == 1).await;
+        world.pulled.looks.pass_seconds();
+    }
+    world.pulled.looks.rest_from_start();
+    assert_eq!(world.pull().await, 0);
+    slow.batch_execute("commit").await.unwrap();
+    testkit::until("the late one", async || world.pull().await == 1).await;
+}
