@@ -4,8 +4,8 @@ use crate::{Accepted, Channel, Client, Job, Matching, Page, Result, http::NONE};
 pub use domain::EventId;
 use domain::{EventStatus, NotificationId, ScheduleStatus, Status, Timestamp};
 use reqwest::{Method, RequestBuilder};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize, Serializer, ser};
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,8 +15,9 @@ pub struct NewEvent {
     pub entity_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity_type: Option<String>,
-    /// What fills the templates.
-    pub payload: Map<String, Value>,
+    /// What fills the templates: a JSON object, sent as it is written. A parser would make `10.5` of `10.50`, and the guest reads it.
+    #[serde(serialize_with = "as_written")]
+    pub payload: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// The same id again is the same event.
@@ -25,10 +26,18 @@ pub struct NewEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
 }
 
+fn as_written<S: Serializer>(payload: &str, to: S) -> std::result::Result<S::Ok, S::Error> {
+    let raw: &RawValue = serde_json::from_str(payload).map_err(ser::Error::custom)?;
+    raw.serialize(to)
+}
+
 impl NewEvent {
+    /// Of values that are at hand; of a text, fill in [`NewEvent::payload`].
     pub fn new(
         event_type: impl Into<String>,
         entity_id: impl Into<String>,
@@ -38,10 +47,11 @@ impl NewEvent {
             event_type: event_type.into(),
             entity_id: entity_id.into(),
             entity_type: None,
-            payload,
+            payload: Value::Object(payload).to_string(),
             topic: None,
             event_id: None,
             correlation_id: None,
+            schema_version: None,
             due_at: None,
         }
     }

@@ -43,11 +43,13 @@ impl MessageOf<'_> {
         (hashed(b"waypost event message\0", self.tenant, &parts), cut(text))
     }
 
-    /// The id and the key of a message that a person asks for once more.
+    /// The id and the key of a message that a person asks for once more. Templates of two event types may have one name, so the
+    /// id is made of the event type too; the text leaves it out.
     pub fn manual_key(&self, request: &str) -> (NotificationId, String) {
         let parts = [
             self.entity_type,
             self.entity_id,
+            self.event_type,
             self.channel.as_str(),
             self.template,
             request,
@@ -131,6 +133,13 @@ mod tests {
         assert_eq!(message.manual_key("r1").0, id);
         assert_ne!(message.manual_key("r2").0, id);
         assert_ne!(message.key(Dedupe::Entity).0, id);
+    }
+
+    #[test]
+    fn templates_of_one_name_of_two_event_types_are_two_messages_of_one_request() {
+        let confirmed = message("12345", "booking.confirmed").manual_key("r1");
+        let cancelled = message("12345", "booking.cancelled").manual_key("r1");
+        assert_ne!(confirmed.0, cancelled.0);
     }
 
     #[test]

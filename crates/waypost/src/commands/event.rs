@@ -13,7 +13,9 @@ use client::{
     events::{EventFilter, EventRow, NewEvent, ScheduleRow},
 };
 use comfy_table::Cell;
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
+use serde_json::Map;
+use std::collections::BTreeMap;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -44,9 +46,15 @@ pub struct Emit {
     event_type: String,
     /// What it happened to: the booking's number
     entity_id: String,
-    /// Its values as a JSON object; - reads it from standard input
+    /// What sort of thing that is, where the event type does not say
+    #[arg(long)]
+    entity_type: Option<String>,
+    /// Its values as a JSON object, which arrives as it is written; - reads it from standard input
     #[arg(long, default_value = "{}")]
     payload: String,
+    /// The version of what the payload looks like; 1 if left out
+    #[arg(long, value_name = "N")]
+    schema_version: Option<i32>,
     /// What it is about, like reminders; people may ask not to be written to about a topic
     #[arg(long)]
     topic: Option<String>,
@@ -158,14 +166,17 @@ async fn emit(args: Emit) -> anyhow::Result<()> {
         "-" => read(std::path::Path::new("-"))?,
         text => text.to_owned(),
     };
-    let payload: Map<String, Value> =
+    let _: BTreeMap<String, IgnoredAny> =
         serde_json::from_str(&payload).context("--payload takes a JSON object")?;
     let event = NewEvent {
+        entity_type: args.entity_type,
+        payload,
+        schema_version: args.schema_version,
         topic: args.topic,
         event_id: args.event_id.map(client::events::EventId),
         correlation_id: args.correlation_id,
         due_at: args.due_at,
-        ..NewEvent::new(args.event_type, args.entity_id, payload)
+        ..NewEvent::new(args.event_type, args.entity_id, Map::new())
     };
     let emitted = args.central.client()?.emit(&event).await?;
     if args.format.json {

@@ -7,6 +7,7 @@ mod cli;
 mod codes;
 mod config;
 mod docs;
+mod event_values;
 mod events;
 mod following;
 mod harness;

@@ -60,17 +60,24 @@ pub async fn resend(State(state): State<Shared>, signed: Signed, form: Form) -> 
 }
 
 fn resent_in_words(resent: &Resent) -> Flash {
-    let mut sent = 0u64;
+    let (mut sent, mut before) = (0u64, 0u64);
     let mut why_not: Vec<String> = vec![];
     for one in &resent.submitted {
         match one {
             Submitted::Refused(bad) => why_not.push(in_words(bad)),
-            Submitted::Accepted { .. } | Submitted::Duplicate { .. } => sent += 1,
+            Submitted::Accepted { .. } => sent += 1,
+            Submitted::Duplicate { .. } => before += 1,
         }
+    }
+    // The form was sent a second time: what it asked for is there, and nothing more goes out.
+    if before > 0 {
+        let what = counted(before, "message was", "messages were");
+        why_not.push(format!("{what} sent for this request before"));
     }
     why_not.extend(resent.skipped.iter().filter_map(|one| one.reason.clone()));
     let why_not = why_not.join("; ");
     match (sent, why_not.is_empty()) {
+        (0, _) if before > 0 => Flash::good(format!("Nothing more was sent: {why_not}.")),
         (0, _) => Flash::bad(format!("Nothing was sent: {why_not}.")),
         (sent, true) => Flash::good(format!(
             "{} sent once more.",

@@ -13,5 +13,6 @@ mod openid;
 mod pages;
 mod sign_in;
 mod sites;
+mod templates;
 mod totals;
 pub mod visitor;
