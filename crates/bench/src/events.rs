@@ -3,7 +3,7 @@
 use super::{
     context::Bench,
     database::Location,
-    drain, latency,
+    drain, event_commits, latency,
     load::{BULK, Load, submit},
     noop::Seen,
     reading::{Reading, Target},
@@ -24,10 +24,10 @@ use std::{
 use store::{events::NewEvent, templates::NewTemplate};
 use tokio::time::MissedTickBehavior;
 
-const EVENT_TYPE: &str = "order.confirmed";
+pub(crate) const EVENT_TYPE: &str = "order.confirmed";
 /// What an event becomes where many are measured.
 const TEMPLATES: [&str; 3] = ["default", "second", "third"];
-const PAYLOAD: &str = r#"{"orderId": 12345, "customer": {"name": "Ada Lovelace", "email": "ada@example.org"}, "total": "10.50",
+pub(crate) const PAYLOAD: &str = r#"{"orderId": 12345, "customer": {"name": "Ada Lovelace", "email": "ada@example.org"}, "total": "10.50",
     "orderedAt": "2026-03-15T10:00:00Z", "items": ["a lamp", "a table"]}"#;
 const BODY: &str = "Dear {{customerName}}, thank you for your order {{orderId}} of {{orderedAt}}: {{items}}. It comes to {{total}} and \
     will be with you within three days. Should anything be wrong with it, answer this message within two weeks.";
@@ -41,6 +41,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(900);
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let mut readings = waiting(bench).await?;
+    readings.extend(event_commits::price_of_notify(bench).await?);
     let (made, drained) = dispatcher_stopped(bench).await?;
     readings.push(
         Reading::of("events, dispatcher stopped", made)
@@ -199,7 +200,7 @@ async fn warm(bench: &Bench) -> anyhow::Result<(Location, Rig)> {
     Ok((location, rig))
 }
 
-async fn set_up(rig: &Rig, templates: &[&str]) -> anyhow::Result<()> {
+pub(crate) async fn set_up(rig: &Rig, templates: &[&str]) -> anyhow::Result<()> {
     let (tenant, by) = (TenantId::DEFAULT, Actor::system());
     rig.noop().await?;
     let mut definition = EventType::new(Dedupe::Event);

@@ -11,6 +11,7 @@ mod context;
 mod database;
 mod drain;
 mod enqueue;
+mod event_commits;
 mod event_outbox;
 mod events;
 mod far_end;
