@@ -17,6 +17,7 @@ mod events;
 mod far_end;
 mod forward;
 mod growth;
+mod halves;
 mod http;
 mod lanes;
 mod latency;

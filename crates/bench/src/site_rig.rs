@@ -2,6 +2,7 @@
 
 use super::{
     context::Bench,
+    halves::Share,
     rig::Rig,
     wiring::{RunningSite, SitePlace},
 };
@@ -29,8 +30,8 @@ pub struct SiteRig {
     pair: Option<[SocketAddr; 2]>,
 }
 
-/// The other machine of a site, in this process as well, on threads that get what the others leave: what it does by itself is done by
-/// another processor in earnest. What it asks of the active one is done on the active's own threads.
+/// The other machine of a site, in this process as well, on processors of its own or on threads that get what the others leave: what it
+/// does by itself is done by another processor in earnest. What it asks of the active one is done on the active's own threads.
 pub struct Standby {
     runs: thread::JoinHandle<anyhow::Result<()>>,
     stop: CancellationToken,
@@ -89,14 +90,17 @@ impl SiteRig {
     }
 
     /// Starts the other machine, with an empty file.
-    pub fn start_standby(&self, bench: &Bench) -> anyhow::Result<Standby> {
+    pub fn start_standby(&self, bench: &Bench, share: Share) -> anyhow::Result<Standby> {
         let stop = CancellationToken::new();
         let there = self.pair.map(|[listen, peer]| [peer, listen]);
         let place = self.place(self.folder.path().join("standby.db"), there);
         let (wiring, until) = (bench.wiring, stop.clone());
         let runs = thread::Builder::new().name("standby".into()).spawn(move || {
             // Threads that are started from here on have it as well.
-            take_what_is_left();
+            match share {
+                Share::All => take_what_is_left(),
+                half => half.bind()?,
+            }
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
             runtime.block_on(async { wiring.standby(&place, until).await? })
         })?;

@@ -1,8 +1,9 @@
 //! How fast a site takes messages in while its link is down: what one sender waits for is one commit, and a hundred
-//! senders share theirs.
+//! senders share theirs. And what a standby takes of that.
 
 use super::{
     context::Bench,
+    halves::Share,
     reading::{Reading, Target},
     site_load::{self, Until},
     site_rig::{Running, SiteRig},
@@ -26,47 +27,69 @@ pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let run_for = bench.scale.run_for;
     let one_row = sqlite::one_by_one(bench.folder()?.path(), 1, run_for).await?;
     let group = sqlite::group(bench.folder()?.path(), run_for).await?;
-    let (one, many) = (alone(bench, 1).await?, alone(bench, MANY).await?);
-    let with_standby = |reading: Reading, without: &Reading| {
-        reading
-            .beside("without a standby", without.value)
-            .aiming(Target::Share(WITH_STANDBY))
+    let mut readings = vec![
+        alone(bench, 1, Share::All)
+            .await?
+            .beside("one-row transactions, nothing else", one_row),
+        alone(bench, MANY, Share::All)
+            .await?
+            .beside("group commit prototype, 32 senders", group),
+    ];
+    for senders in [1, MANY] {
+        readings.push(with_and_without(bench, senders, Share::All).await?);
+    }
+    if Share::can_be_halved() {
+        for senders in [1, MANY] {
+            let halved = with_and_without(bench, senders, Share::FirstHalf).await?;
+            readings.push(halved.aiming(Target::Share(WITH_STANDBY)));
+        }
+    }
+    Ok(readings)
+}
+
+/// With a standby, beside the same without one.
+async fn with_and_without(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+    let without = alone(bench, senders, share).await?;
+    let with = replicated(bench, senders, share).await?;
+    Ok(with.beside("without a standby", without.value))
+}
+
+async fn alone(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+    let measured = async || {
+        let place = SiteRig::alone(bench.folder()?)?;
+        let running = place.start(bench).await?;
+        let reading = measure(bench, &running, senders, "").await?;
+        running.stop().await?;
+        // Its folder must outlast it: an agent whose file is gone refuses to go on.
+        drop(place);
+        Ok(reading)
     };
-    let one_with = with_standby(replicated(bench, 1).await?, &one);
-    let many_with = with_standby(replicated(bench, MANY).await?, &many);
-    Ok(vec![
-        one.beside("one-row transactions, nothing else", one_row),
-        many.beside("group commit prototype, 32 senders", group),
-        one_with,
-        many_with,
-    ])
+    share.run(measured).await
 }
 
-async fn alone(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
-    let place = SiteRig::alone(bench.folder()?)?;
-    let running = place.start(bench).await?;
-    let reading = measure(bench, &running, senders, "").await?;
-    running.stop().await?;
-    // Its folder must outlast it: an agent whose file is gone refuses to go on.
-    drop(place);
-    Ok(reading)
-}
-
-/// The same while another machine of the site keeps a copy, on the same disk, with what is left of the processors.
-async fn replicated(bench: &Bench, senders: u64) -> anyhow::Result<Reading> {
-    let place = SiteRig::alone(bench.folder()?)?;
-    let running = place.start(bench).await?;
-    site_load::fill(running.site(), 1, |_| {}).await?;
-    running.stop().await?;
-    let place = place.with_two_machines()?;
-    let running = place.start(bench).await?;
-    let standby = place.start_standby(bench)?;
-    follows(running.site()).await?;
-    let reading = measure(bench, &running, senders, ", with a standby").await?;
-    standby.stop().await?;
-    running.stop().await?;
-    drop(place);
-    Ok(reading)
+/// The same while another machine of the site keeps a copy on the same disk: on the other half of the processors, as a machine of its
+/// own has them, or with what is left of all of them.
+async fn replicated(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+    let name = match share {
+        Share::All => ", with a standby on the same processors",
+        _ => ", with a standby, half of the processors each",
+    };
+    let measured = async || {
+        let place = SiteRig::alone(bench.folder()?)?;
+        let running = place.start(bench).await?;
+        site_load::fill(running.site(), 1, |_| {}).await?;
+        running.stop().await?;
+        let place = place.with_two_machines()?;
+        let running = place.start(bench).await?;
+        let standby = place.start_standby(bench, share.other())?;
+        follows(running.site()).await?;
+        let reading = measure(bench, &running, senders, name).await?;
+        standby.stop().await?;
+        running.stop().await?;
+        drop(place);
+        Ok(reading)
+    };
+    share.run(measured).await
 }
 
 /// Waits until the other machine has everything.
