@@ -329,7 +329,7 @@ fn tell(
             took: Some(attempted.took),
             ..News::of(message, event, status)
         };
-        telemetry::write(s, shared, op, news);
+        telemetry::write(s, shared, op, news)?;
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ fn enqueue(
         let message =
             by_id(s.conn, new.id)?.ok_or_else(|| crate::Error::corrupt("sf_messages", "a row vanished"))?;
         let news = telemetry::News::of(&message, OperationEvent::Queued, OperationStatus::Submitted);
-        telemetry::write(s, shared, op, news);
+        telemetry::write(s, shared, op, news)?;
     }
     let (shared, category, bytes) = (shared.clone(), new.category, new.payload.len() as i64);
     s.after_commit(move || {

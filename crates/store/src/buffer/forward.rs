@@ -186,7 +186,7 @@ fn clear(s: &mut WriteSession<'_>, shared: &Arc<Shared>, acked: &[i64], kept: Ke
         for message in super::attempt::those(s, sql::told_of, [&places])?.0 {
             let op = shared.op();
             let news = News::of(&message, OperationEvent::Delivered, OperationStatus::Delivered);
-            telemetry::write(s, shared, op, news);
+            telemetry::write(s, shared, op, news)?;
         }
     }
     let before = shared.ops(acked.len());
@@ -258,7 +258,7 @@ fn park(s: &mut WriteSession<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> 
                 OperationStatus::Parked,
             )
         };
-        telemetry::write(s, shared, op, news);
+        telemetry::write(s, shared, op, news)?;
         let shared = shared.clone();
         s.after_commit(move || {
             shared.gauge.moved(

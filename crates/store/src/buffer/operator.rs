@@ -122,7 +122,7 @@ pub(super) fn tell(
         error: message.last_error.as_deref(),
         ..News::of(message, event, status)
     };
-    telemetry::write(s, shared, op, news);
+    telemetry::write(s, shared, op, news)?;
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! News for central about cached calls and writes, and about notifications that did not leave: written with what it
 //! tells of, kept until central has it, and then as long as what central acknowledged.
 //!
-//! Always true: a failure here never undoes what it was to tell of.
+//! Always true: a failure here never undoes what it was to tell of; where SQLite has undone that itself, the caller is
+//! told.
 
 use super::{
     Buffer, Shared,
@@ -157,8 +158,9 @@ impl<'a> News<'a> {
     }
 }
 
-/// Writes the news down, or says that it could not and goes on.
-pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, news: News<'_>) {
+/// Writes the news down, or says that it could not and goes on. An error only where there is nothing to go on with: on
+/// a full disk SQLite undoes the whole transaction, and whatever followed would be committed by itself.
+pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, news: News<'_>) -> Result<()> {
     let MessageId(id) = news.message.id;
     let message = news.message;
     let telemetry = Telemetry {
@@ -194,9 +196,11 @@ pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, new
             let shared = shared.clone();
             s.after_commit(move || shared.wake.ring_telemetry());
         }
+        Err(error) if s.conn.is_autocommit() => return Err(error.into()),
         Err(error) => {
             metrics::counter!("waypost_site_telemetry_failed_total").increment(1);
             warn!(operation.id = %id, error = %error, "news for central could not be written; the message goes on without it");
         }
     }
+    Ok(())
 }

@@ -238,3 +238,31 @@ async fn a_limit_that_refused_a_large_message_is_told_although_a_small_one_would
     assert_eq!(buffer.refusing(), None);
     put(&buffer, of(30_000)).await;
 }
+
+#[tokio::test]
+async fn a_disk_that_is_full_where_the_news_is_written_refuses_the_message_and_its_neighbours() {
+    let place = Place::new();
+    let buffer = place.open();
+    let mut taken = 0;
+    // One page more each time: whichever write of a message is the first to find no room has its turn.
+    for pages in 60..140 {
+        buffer.limit_pages(Some(pages)).await.unwrap();
+        loop {
+            let message = a_message(Category::ExternalSystem, "erp");
+            match buffer.enqueue(message, Start::Queued).await {
+                Ok(Enqueued::New(_)) => taken += 1,
+                Ok(Enqueued::NoRoom(_)) => break,
+                other => panic!("with {pages} pages: {other:?}"),
+            }
+        }
+        assert_eq!(buffer.depth().waiting(), taken);
+        assert_eq!(
+            buffer.depth(),
+            buffer.recount().await.unwrap(),
+            "with {pages} pages"
+        );
+        buffer.limit_pages(None).await.unwrap();
+        buffer.look_for_room().await.unwrap();
+    }
+    assert!(taken > 100);
+}
