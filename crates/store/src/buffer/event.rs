@@ -134,7 +134,8 @@ impl Buffer {
                 let accepted_at: i64 = row.get("created_at")?;
                 let accepted = params![id.to_string(), accepted_at];
                 events.extend(found(conn, sql::accepted_event, accepted)?.0);
-                let target: String = row.get("target")?;
+                // A text that is damaged hides nothing of what happened.
+                let target = rows::shown(row, "target")?.unwrap_or_default();
                 for (column, what) in [("again_at", What::Queued), ("handed_at", What::Delivered)] {
                     let at = columns::optional_time(row, column)?;
                     events.extend(at.map(|at| of_notification(id, what, at, &target)));

@@ -74,9 +74,11 @@ impl Gauge {
     /// Takes over what was counted.
     pub(super) fn set(&self, counted: &Gauge) {
         let copy = |to: &AtomicI64, from: &AtomicI64| to.store(from.load(Ordering::SeqCst), Ordering::SeqCst);
-        for i in 0..3 {
-            copy(&self.pending[i], &counted.pending[i]);
-            copy(&self.parked[i], &counted.parked[i]);
+        for (to, from) in self.pending.iter().zip(&counted.pending) {
+            copy(to, from);
+        }
+        for (to, from) in self.parked.iter().zip(&counted.parked) {
+            copy(to, from);
         }
         copy(&self.bytes, &counted.bytes);
         copy(&self.remembered, &counted.remembered);

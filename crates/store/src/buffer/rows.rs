@@ -44,7 +44,7 @@ impl Texts {
 }
 
 /// A text that is only for people.
-fn shown(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<String>> {
+pub(super) fn shown(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<String>> {
     Texts::default().optional(row, column)
 }
 
