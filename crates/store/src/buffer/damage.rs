@@ -147,6 +147,12 @@ pub(super) fn move_aside(conn: &Connection, now: Timestamp, rows: &[(i64, String
     if moved == 0 {
         return Ok(false);
     }
+    rows_set_aside(conn, now, moved)?;
+    Ok(true)
+}
+
+/// Says that so many rows were moved out of the way, and keeps it until somebody has acknowledged it.
+pub(super) fn rows_set_aside(conn: &Connection, now: Timestamp, moved: usize) -> Result<()> {
     let more = params![moved as i64, now.as_millis()];
     if conn.prepare_cached(sql::damage_more_rows)?.execute(more)? == 0 {
         let found = Found {
@@ -157,11 +163,10 @@ pub(super) fn move_aside(conn: &Connection, now: Timestamp, rows: &[(i64, String
         insert(conn, now, &found)?;
     }
     let about = About::many(moved).because("rows of the buffer cannot be read and were set aside");
-    event::of_file(conn, now, What::Damaged, about)?;
-    Ok(true)
+    event::of_file(conn, now, What::Damaged, about)
 }
 
-fn counted(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<()> {
+pub(super) fn counted(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<()> {
     let open = count(s.conn)?;
     let shared = shared.clone();
     s.after_commit(move || shared.damaged.store(open, Ordering::SeqCst));

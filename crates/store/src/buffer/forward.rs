@@ -1,5 +1,4 @@
-//! Notifications on their way to central: which are next, which central has, and what is sent again when central's
-//! database turns out to be another one.
+//! Notifications on their way to central: which are next, and which central has.
 
 use super::{
     Buffer, Shared,
@@ -19,9 +18,7 @@ use rusqlite::{OptionalExtension, params};
 use std::sync::Arc;
 
 /// Where an acknowledgement came from is kept here.
-const CENTRAL: &str = "central";
-/// Rows changed by one command of tidying up.
-const CHUNK: u32 = 2_000;
+pub(super) const CENTRAL: &str = "central";
 
 /// About what is handed over at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -152,22 +149,6 @@ impl Buffer {
         let why = why.to_owned();
         self.write(1, move |s, shared| park(s, shared, seq, &why)).await
     }
-
-    /// Central is this database now. When it was another one before, everything that one acknowledged and that is
-    /// still remembered waits again; how many that are.
-    pub async fn met_central(&self, database: &DatabaseIdentity) -> Result<u64> {
-        let database = columns::json(database);
-        let mut again = 0;
-        loop {
-            let now = database.clone();
-            let chunk = CHUNK as usize;
-            let (restored, all) = self.write(chunk, move |s, shared| meet(s, shared, &now)).await?;
-            again += restored;
-            if all {
-                return Ok(again);
-            }
-        }
-    }
 }
 
 /// The database that was met last, as it is kept.
@@ -269,68 +250,4 @@ fn park(s: &mut WriteSession<'_>, shared: &Arc<Shared>, seq: i64, why: &str) -> 
         });
     }
     Ok(())
-}
-
-/// One step of meeting a database, so that senders get in between: how many wait again, and whether that was all.
-/// Which database it is is written down with the last step; until then a crash only means beginning again.
-fn meet(s: &mut WriteSession<'_>, shared: &Arc<Shared>, database: &str) -> Result<(u64, bool)> {
-    let before = central(s)?;
-    if before.as_deref() == Some(database) {
-        return Ok((0, true));
-    }
-    let (restored, all) = match before {
-        Some(_) => {
-            let told = telemetry::tell_again(s, shared, CHUNK)?;
-            let (restored, all) = restore(s, shared)?;
-            (restored, all && told)
-        }
-        None => (0, true),
-    };
-    if all {
-        s.conn
-            .prepare_cached(sql::meta_set)?
-            .execute([CENTRAL, database])?;
-    }
-    Ok((restored, all))
-}
-
-/// Takes up to so many back into the buffer; how many were taken, and whether none are left.
-fn restore(s: &mut WriteSession<'_>, shared: &Arc<Shared>) -> Result<(u64, bool)> {
-    let mut restore = s.conn.prepare_cached(sql::restore_acked)?;
-    let mut found = restore.query(params![s.now.as_millis(), shared.op(), CHUNK])?;
-    let (mut n, mut bytes) = (0i64, 0i64);
-    while let Some(row) = found.next()? {
-        n += 1;
-        bytes += row.get::<_, i64>(0)?;
-    }
-    drop(found);
-    drop(restore);
-    let unburied = unbury(s)?;
-    if n > 0 {
-        let why = "central was restarted, restored or moved to another database; what it acknowledged last is sent \
-                   again, and central knows what it has";
-        let about = About::many(n.unsigned_abs() as usize).because(why);
-        event::write(s, What::Queued, Category::Notification, CENTRAL, about)?;
-    }
-    let shared = shared.clone();
-    s.after_commit(move || {
-        shared
-            .gauge
-            .add(Category::Notification, MessageStatus::Pending, n, bytes);
-        shared.gauge.remember(-unburied.0, -unburied.1);
-        shared.wake.ring_rewind();
-    });
-    Ok((n.unsigned_abs(), unburied.0 < i64::from(CHUNK)))
-}
-
-/// How many, and their bytes.
-fn unbury(s: &WriteSession<'_>) -> Result<(i64, i64)> {
-    let mut unbury = s.conn.prepare_cached(sql::unbury_restored)?;
-    let mut gone = unbury.query([CHUNK])?;
-    let (mut n, mut bytes) = (0, 0);
-    while let Some(row) = gone.next()? {
-        n += 1;
-        bytes += row.get::<_, i64>(0)?;
-    }
-    Ok((n, bytes))
 }

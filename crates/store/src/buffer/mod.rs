@@ -26,6 +26,7 @@ mod purge;
 mod recover;
 pub mod replication;
 mod reserve;
+mod restore;
 mod room;
 mod rows;
 mod salvage;

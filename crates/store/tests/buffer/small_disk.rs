@@ -79,7 +79,11 @@ async fn fill(buffer: &Buffer) -> u64 {
 
 /// Hands everything over that waits, as the forwarder does.
 async fn drain(buffer: &Buffer) {
-    let central = identity("a");
+    drain_to(buffer, "a").await;
+}
+
+async fn drain_to(buffer: &Buffer, central: &str) {
+    let central = identity(central);
     buffer.met_central(&central).await.unwrap();
     loop {
         let waiting = buffer.forwardable(0, 500, 1 << 20).await.unwrap();
@@ -91,6 +95,16 @@ async fn drain(buffer: &Buffer) {
             refused: vec![],
         };
         assert!(buffer.handed_over(&central, handed).await.unwrap());
+    }
+}
+
+/// Sends and hands over, more than the disk holds.
+async fn keep_sending(buffer: &Buffer, central: &str) {
+    for n in 0..2_000 {
+        assert!(is_taken(buffer).await, "message {n} of 2000 was refused");
+        if n % 100 == 99 {
+            drain_to(buffer, central).await;
+        }
     }
 }
 
@@ -128,12 +142,7 @@ async fn a_disk_that_was_full_takes_messages_again_once_they_have_gone_and_goes_
     buffer.look_for_room().await.unwrap();
     assert_eq!(buffer.refusing(), None);
     assert!(disk.join("sf.db.reserve").exists(), "the reserve is kept again");
-    for n in 0..2_000 {
-        assert!(is_taken(&buffer).await, "message {n} of 2000 was refused");
-        if n % 100 == 99 {
-            drain(&buffer).await;
-        }
-    }
+    keep_sending(&buffer, "a").await;
     let depth = buffer.depth();
     assert!(
         depth.remembered_bytes > 0 && depth.bytes >= depth.remembered_bytes,
@@ -169,6 +178,57 @@ async fn handing_over_takes_no_room_when_somebody_else_has_taken_all_of_it() {
     fs::remove_file(others).unwrap();
     assert!(fill(&buffer).await > 500);
     buffer.check().unwrap();
+}
+
+/// A buffer whose small disk is full of what the database "a" acknowledged.
+async fn full_of_memory(disk: &Path) -> Buffer {
+    let buffer = Buffer::open(&options(disk), Arc::new(ManualClock::default())).unwrap();
+    fill(&buffer).await;
+    drain(&buffer).await;
+    buffer.look_for_room().await.unwrap();
+    keep_sending(&buffer, "a").await;
+    assert!(buffer.depth().remembered_bytes > 10 << 20, "{:?}", buffer.depth());
+    buffer
+}
+
+#[tokio::test]
+async fn a_restarted_central_stops_no_site_whose_disk_is_full() {
+    let name = "small_disk::a_restarted_central_stops_no_site_whose_disk_is_full";
+    let Some(disk) = small_disk(name, 48) else {
+        return;
+    };
+    let buffer = full_of_memory(&disk).await;
+    let again = buffer.met_central(&identity("b")).await.unwrap();
+    assert!(again > 500, "{again} wait again");
+    assert_eq!(buffer.depth().waiting(), again);
+    assert_eq!(buffer.depth(), buffer.recount().await.unwrap());
+    drain_to(&buffer, "b").await;
+    assert_eq!(buffer.depth().waiting(), 0);
+    buffer.look_for_room().await.unwrap();
+    keep_sending(&buffer, "b").await;
+    assert_eq!(buffer.depth(), buffer.recount().await.unwrap());
+    buffer.check().unwrap();
+}
+
+#[tokio::test]
+async fn what_waits_again_takes_no_room_when_somebody_else_has_taken_all_of_it() {
+    let name = "small_disk::what_waits_again_takes_no_room_when_somebody_else_has_taken_all_of_it";
+    let Some(disk) = small_disk(name, 48) else {
+        return;
+    };
+    let buffer = full_of_memory(&disk).await;
+    fs::remove_file(disk.join("sf.db.reserve")).unwrap();
+    take_the_rest(&disk);
+    assert_eq!(free(&disk), 0, "not a byte is left");
+    let remembered = buffer.depth().remembered_bytes;
+    buffer.met_central(&identity("b")).await.unwrap();
+    let waits = buffer.depth().bytes;
+    assert!(waits > remembered / 2, "{waits} of {remembered} bytes wait again");
+    drain_to(&buffer, "b").await;
+    assert_eq!(buffer.depth().waiting(), 0);
+    buffer.look_for_room().await.unwrap();
+    assert!(is_taken(&buffer).await);
+    assert_eq!(buffer.depth(), buffer.recount().await.unwrap());
 }
 
 #[tokio::test]

@@ -23,8 +23,6 @@ const WALKS: &[(&str, &str)] = &[
     ("categories_differ", "once, when the file is opened"),
     ("unknown_categories", "once, when the file is opened"),
     ("highest_op", "once, when the file is opened"),
-    ("restore_acked", "all that is remembered, through its own index"),
-    ("unbury_restored", "all that is remembered, through its own index"),
     ("counts_remembered", "once, when the file is opened"),
     (
         "damage_open",
@@ -118,7 +116,6 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("events_of_message", "idx_site_events_message"),
         ("accepted_event", "idx_site_events_at"),
         ("notification_times", "idx_tombstones_id"),
-        ("restore_acked", "idx_tombstones_remembered"),
         ("purge_tracking", "ix_operation_tracking_terminal"),
     ] {
         let sql = &all.iter().find(|(n, _)| n == name).unwrap().1;
