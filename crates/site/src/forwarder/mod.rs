@@ -14,7 +14,7 @@ pub(crate) use batch::forwarded;
 pub use session::Forwarding;
 
 use batch::Settled;
-use domain::{Clock, retry, site::DatabaseIdentity};
+use domain::{Clock, chain, retry, site::DatabaseIdentity};
 use link::{LinkState, Uplink};
 use std::{panic::resume_unwind, sync::Arc, time::Duration};
 use store::Buffer;
@@ -23,6 +23,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::warn;
 use under_way::{Done, UnderWay};
 
 /// How long what central acknowledged is remembered.
@@ -118,8 +119,9 @@ impl Forwarder {
                 _ = tidy.tick() => {
                     // What the other machine was told is remembered for as long on a link of one's own.
                     let may_forget = !self.of_pair || begun.elapsed() >= ACK_MEMORY;
+                    // What is forgotten later than it might be stops nobody.
                     if may_forget && let Err(e) = self.buffer.forget_acked(self.clock.now() - ACK_MEMORY).await {
-                        return Halt::Buffer(e);
+                        warn!(error = chain(&e), "what central acknowledged could not be forgotten, will try again");
                     }
                 }
             }

@@ -90,3 +90,40 @@ async fn a_payload_that_is_no_text_any_more_is_parked_with_its_bytes_in_every_ca
     let kept = bytes.windows(turned.len()).filter(|w| *w == turned).count();
     assert!(kept >= 3, "their bytes stay in the file");
 }
+
+#[tokio::test]
+async fn a_flipped_bit_in_what_central_acknowledged_stops_no_forwarding() {
+    let world = World::new();
+    let agent = world.start().await;
+    let mut large = a_notification(&"x".repeat(500));
+    large.payload.push_str(&" ".repeat(2_000));
+    large.origin.instance = Some(BAD.to_owned());
+    world.site.send(large).await.unwrap();
+    until("an empty buffer", || world.waiting() == 0).await;
+    agent.stop().await;
+    world.site.buffer.close().await;
+    let mut turned = BAD.as_bytes().to_vec();
+    turned[4] |= 0x80;
+    let file = world.folder.path().join("sf.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let places: Vec<_> = (0..bytes.len() - BAD.len())
+        .filter(|at| bytes[*at..].starts_with(BAD.as_bytes()))
+        .collect();
+    assert!(!places.is_empty(), "it is remembered");
+    for at in places {
+        bytes[at..at + BAD.len()].copy_from_slice(&turned);
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let world = world.crash().await;
+    // From now on it is to be forgotten, whenever the forwarder begins.
+    world.clock.advance(site::forwarder::ACK_MEMORY * 2);
+    let agent = world.start().await;
+    world.notify("another").await;
+    until("an empty buffer", || world.waiting() == 0).await;
+    until("nothing to be remembered but the last", || {
+        world.site.buffer.depth().remembered_bytes < 2_000
+    })
+    .await;
+    world.assert_counted().await;
+    agent.stop().await;
+}

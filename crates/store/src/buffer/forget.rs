@@ -10,7 +10,8 @@ use crate::{
     sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
+use serde_json::Value;
 use std::{
     sync::{
         Arc,
@@ -27,6 +28,15 @@ const LARGE: u64 = 1_000;
 const NEWS_BYTES: u64 = 500;
 /// Under pressure it is told once in this time, not for every message.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// Columns of what is remembered that may be empty, and what one of the others may say.
+const OPTIONAL: [&str; 5] = [
+    "ended_by",
+    "origin_instance",
+    "execution_id",
+    "source_script",
+    "parent_execution_id",
+];
+const ENDS: [&str; 2] = ["Delivered", "Discarded"];
 /// Up to when what was acknowledged has been forgotten before its time.
 const FORGOTTEN: &str = "forgotten_until";
 
@@ -110,18 +120,18 @@ pub(super) fn shorter(s: &mut WriteSession<'_>, shared: &Arc<Shared>, until: i64
     let set = params![FORGOTTEN, until.to_string()];
     s.conn.prepare_cached(sql::meta_set)?.execute(set)?;
     let told = shared.forgotten.told_at.load(Ordering::SeqCst);
-    if s.now.since(Timestamp::from_millis(told)) >= TOLD_EVERY {
+    let tells = s.now.since(Timestamp::from_millis(told)) >= TOLD_EVERY;
+    if tells {
         let why = "room was needed; what central acknowledged up to then is not sent again should its database be lost";
         event::of_file(s.conn, s.now, What::Forgot, About::many(n).because(why))?;
         tracing::warn!(n, until = %Timestamp::from_millis(until), why, "acknowledged notifications give way to new messages");
-        shared
-            .forgotten
-            .told_at
-            .store(s.now.as_millis(), Ordering::SeqCst);
     }
-    let shared = shared.clone();
+    let (shared, now) = (shared.clone(), s.now.as_millis());
     s.after_commit(move || {
         shared.forgotten.until.fetch_max(until, Ordering::SeqCst);
+        if tells {
+            shared.forgotten.told_at.store(now, Ordering::SeqCst);
+        }
     });
     Ok(())
 }
@@ -173,11 +183,88 @@ fn forget(s: &mut WriteSession<'_>, shared: &Arc<Shared>, oldest: Oldest) -> Res
     Ok(())
 }
 
+/// Takes the content off large rows by writing them anew. One that is damaged so that it would not be taken as a row
+/// again loses its content where it is.
 fn write_anew(conn: &Connection, places: &str) -> Result<()> {
-    let kept: String = conn
-        .prepare_cached(sql::forgotten_read)?
-        .query_row([places], |row| row.get(0))?;
-    conn.prepare_cached(sql::forgotten_remove)?.execute([places])?;
-    conn.prepare_cached(sql::forgotten_write)?.execute([kept])?;
+    let (mut sound, mut kept, mut damaged) = (vec![], vec![], vec![]);
+    {
+        let mut read = conn.prepare_cached(sql::forgotten_read)?;
+        let mut found = read.query([places])?;
+        while let Some(row) = found.next()? {
+            let seq: i64 = row.get(0)?;
+            match kept_of(row)? {
+                Some(values) => {
+                    sound.push(seq);
+                    kept.push(values);
+                }
+                None => damaged.push(seq),
+            }
+        }
+    }
+    if !damaged.is_empty() {
+        tracing::warn!(
+            n = damaged.len(),
+            "remembered notifications are damaged; their content is forgotten like that of the others"
+        );
+        conn.prepare_cached(sql::forget_payloads)?
+            .execute([columns::json(&damaged)])?;
+    }
+    conn.prepare_cached(sql::forgotten_remove)?
+        .execute([columns::json(&sound)])?;
+    conn.prepare_cached(sql::forgotten_write)?
+        .execute([columns::json(&kept)])?;
     Ok(())
+}
+
+/// What is kept of a row, in the order of `forgotten_write`; none where it would not be taken as a row again.
+fn kept_of(row: &Row<'_>) -> Result<Option<Vec<Value>>> {
+    let columns = row.as_ref();
+    let mut values = Vec::with_capacity(columns.column_count());
+    for column in 0..columns.column_count() {
+        let name = columns.column_name(column)?;
+        let value = match row.get_ref(column)? {
+            ValueRef::Null => OPTIONAL.contains(&name).then_some(Value::Null),
+            ValueRef::Integer(n) => Some(n.into()),
+            ValueRef::Text(bytes) => str::from_utf8(bytes)
+                .ok()
+                .filter(|text| name != "ended_as" || ENDS.contains(text))
+                .map(Value::from),
+            ValueRef::Real(_) | ValueRef::Blob(_) => None,
+        };
+        let Some(value) = value else {
+            return Ok(None);
+        };
+        values.push(value);
+    }
+    Ok(Some(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, buffer::Options};
+    use domain::ManualClock;
+
+    #[tokio::test]
+    async fn that_the_memory_is_shorter_is_told_once_it_is_and_not_by_what_was_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let buffer = Buffer::open(
+            &Options::at(folder.path().join("sf.db")),
+            Arc::new(ManualClock::default()),
+        )
+        .unwrap();
+        for fails in [true, false] {
+            let done = buffer.write(1, move |s, shared| {
+                shorter(s, shared, 5, 1)?;
+                match fails {
+                    true => Err(Error::Refused("undone".to_owned())),
+                    false => Ok(()),
+                }
+            });
+            assert_eq!(done.await.is_err(), fails);
+        }
+        let events = buffer.events(None, 10).await.unwrap();
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!(events[0].what, What::Forgot);
+    }
 }

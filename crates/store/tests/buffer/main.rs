@@ -4,6 +4,7 @@
 
 mod commit;
 mod damage;
+mod damaged_memory;
 mod external;
 mod file;
 mod handing_in;
