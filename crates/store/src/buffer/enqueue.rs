@@ -12,7 +12,7 @@ use crate::{
     sqlite::{bind::execute, error, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, OperationEvent, OperationStatus};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use std::sync::Arc;
 
 impl Buffer {
@@ -147,49 +147,72 @@ fn enqueue(
     Ok(Enqueued::New(Ticket { seq, attempt }))
 }
 
-/// What is known of this id already.
+/// What is known of this id already, whatever it was used for.
 fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
-    let buffered: Option<i64> = conn
-        .prepare_cached(sql::hash_by_id)?
-        .query_row([new.id.to_string()], |row| row.get(0))
-        .optional()?;
-    let tracked = match new.category {
-        Category::Notification if buffered.is_none() => return remembered(conn, new),
-        Category::Notification => None,
-        _ => tracking::known(conn, new.id)?,
-    };
-    Ok(match (buffered, tracked) {
-        (None, None) => None,
-        (buffered, tracked) => Some(Known {
-            same_content: buffered.or(tracked.map(|(hash, _)| hash)) == Some(new.content_hash),
-            status: tracked.map(|(_, status)| status),
-            buffered: buffered.is_some(),
+    let found = of_id(conn, new.id)?;
+    let is_notification = new.category == Category::Notification;
+    let same = |hash: i64| hash == new.content_hash;
+    Ok(match found {
+        OfId {
+            buffered: Some(hash),
+            tracked,
+            ..
+        } => Some(Known {
+            same_content: same(hash),
+            status: tracked.filter(|_| !is_notification).map(|(_, status)| status),
+            buffered: true,
         }),
+        OfId {
+            tracked: Some((hash, status)),
+            ..
+        } => Some(Known {
+            same_content: same(hash) && !is_notification,
+            status: Some(status),
+            buffered: false,
+        }),
+        OfId {
+            left: Some((hash, status, kept)),
+            ..
+        } => {
+            let same_content = same(hash) && is_notification;
+            // One whose content is no longer kept is taken in again, because nobody else could send it again should
+            // central have lost it; central recognises it if not.
+            let again = same_content && status == OperationStatus::Delivered && !kept;
+            (!again).then_some(Known {
+                same_content,
+                status: Some(status),
+                buffered: false,
+            })
+        }
+        OfId { .. } => None,
     })
 }
 
-/// What is known of a notification that has left. One whose content is no longer kept is taken in again, because
-/// nobody else could send it again should central have lost it; central recognises it if not.
-fn remembered(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
-    let found: Option<(i64, String, bool)> = conn
-        .prepare_cached(sql::remembered_by_id)?
-        .query_row([new.id.to_string()], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()?;
-    let Some((hash, ended_as, kept)) = found else {
-        return Ok(None);
-    };
-    let same_content = hash == new.content_hash;
-    let status: OperationStatus = columns::parse("tombstones", &ended_as)?;
-    if same_content && status == OperationStatus::Delivered && !kept {
-        return Ok(None);
+/// The content of what has an id, and where that stands.
+#[derive(Default)]
+struct OfId {
+    /// In the buffer.
+    buffered: Option<i64>,
+    /// A call or a write that is tracked.
+    tracked: Option<(i64, OperationStatus)>,
+    /// A notification that has left; whether its content is still there.
+    left: Option<(i64, OperationStatus, bool)>,
+}
+
+fn of_id(conn: &Connection, id: MessageId) -> Result<OfId> {
+    let mut statement = conn.prepare_cached(sql::known_by_id)?;
+    let mut rows = statement.query([id.to_string()])?;
+    let mut found = OfId::default();
+    while let Some(row) = rows.next()? {
+        let hash = row.get(1)?;
+        let status = |table| columns::parse(table, row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?);
+        match row.get::<_, i64>(0)? {
+            0 => found.buffered = Some(hash),
+            1 => found.tracked = Some((hash, status("operation_tracking")?)),
+            _ => found.left = Some((hash, status("tombstones")?, row.get(3)?)),
+        }
     }
-    Ok(Some(Known {
-        same_content,
-        status: Some(status),
-        buffered: false,
-    }))
+    Ok(found)
 }
 
 pub(super) fn by_id(conn: &Connection, id: MessageId) -> Result<Option<Message>> {

@@ -3,7 +3,7 @@
 use super::{
     Buffer, Shared,
     event::cut,
-    message::{Message, MessageId, NewMessage},
+    message::{Message, NewMessage},
     sql,
 };
 use crate::{
@@ -15,7 +15,7 @@ use domain::{
     site::{Category, OperationStatus},
     submission::limit,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::params;
 
 /// Where an operation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,17 +121,4 @@ pub(super) fn update(s: &WriteSession<'_>, message: &Message, change: Change<'_>
         change.actor,
     ])?;
     Ok(())
-}
-
-/// The content and the status of an operation that is tracked.
-pub(super) fn known(conn: &Connection, id: MessageId) -> Result<Option<(i64, OperationStatus)>> {
-    let found: Option<(i64, String)> = conn
-        .prepare_cached(sql::tracking_by_id)?
-        .query_row([id.to_string()], |row| {
-            Ok((row.get("content_hash")?, row.get("status")?))
-        })
-        .optional()?;
-    found
-        .map(|(hash, status)| Ok((hash, columns::parse("operation_tracking", &status)?)))
-        .transpose()
 }

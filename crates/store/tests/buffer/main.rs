@@ -9,6 +9,7 @@ mod external;
 mod file;
 mod handing_in;
 mod harness;
+mod ids;
 mod mend;
 mod model;
 mod proof;

@@ -103,7 +103,7 @@ fn the_hot_statements_use_the_index_made_for_them() {
         ("pull_due_in", "idx_sf_messages_due"),
         ("forwardable", "idx_sf_messages_category"),
         ("waiting_page", "idx_sf_messages_status"),
-        ("remembered_by_id", "idx_tombstones_id"),
+        ("known_by_id", "idx_tombstones_id"),
         ("selected", "idx_sf_messages_status"),
         ("selected_count", "idx_sf_messages_status"),
         ("told_of", "idx_sf_messages_told"),

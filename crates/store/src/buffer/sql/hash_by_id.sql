@@ -1,1 +1,0 @@
-select content_hash from sf_messages where id = ?1
