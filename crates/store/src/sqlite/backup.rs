@@ -1,13 +1,14 @@
 //! A consistent copy of the file while everything goes on: one snapshot, copied in one step, so that commits
 //! meanwhile neither wait nor make it start over.
 
+use super::publish::publish;
 use crate::{Error, Result, private};
 use rusqlite::{
     Connection,
     backup::{Backup, StepResult},
 };
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -17,7 +18,8 @@ pub(super) fn backup(from: &Connection, to: &Path) -> Result<()> {
         return Err(Error::Conflict(format!("{} exists already", to.display())));
     }
     let partial = partial_path(to);
-    let copied = copy(from, &partial).and_then(|()| publish(&partial, to));
+    let unpublished = |e| Error::unavailable(format!("{}: {e}", to.display()));
+    let copied = copy(from, &partial).and_then(|()| publish(&partial, to).map_err(unpublished));
     if copied.is_err() {
         let _ = fs::remove_file(&partial);
     }
@@ -42,18 +44,4 @@ fn copy(from: &Connection, partial: &Path) -> Result<()> {
         }
     }
     copy.close().map_err(|(_, error)| error.into())
-}
-
-/// The name appears only when the whole copy is on disk.
-fn publish(partial: &Path, to: &Path) -> Result<()> {
-    let synced = || -> std::io::Result<()> {
-        File::open(partial)?.sync_all()?;
-        fs::rename(partial, to)?;
-        let folder = to
-            .parent()
-            .filter(|p| !p.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        File::open(folder)?.sync_all()
-    };
-    synced().map_err(|e| Error::unavailable(format!("{}: {e}", to.display())))
 }

@@ -25,6 +25,7 @@ mod maintenance;
 pub(crate) mod open;
 mod operator;
 mod outbox;
+pub(crate) mod publish;
 mod query;
 pub(crate) mod readers;
 mod receipts;

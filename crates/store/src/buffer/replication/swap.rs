@@ -5,6 +5,7 @@ use crate::{
     Error, Result,
     sqlite::{
         file_id::with_suffix,
+        publish::publish,
         safeguard::{stamp, unused_name},
     },
 };
@@ -61,7 +62,8 @@ pub fn put_in_place(buffer: &Path, keep: bool, clock: &dyn Clock) -> Result<Opti
     for part in ["-wal", "-shm"] {
         remove(&with_suffix(buffer, part))?;
     }
-    fs::rename(&side, buffer)
+    // For good: a power cut that took the name back would leave the old file beside the log of the new one.
+    publish(&side, buffer)
         .map_err(|e| Error::unavailable(format!("{} cannot be renamed: {e}", side.display())))?;
     for part in ["-wal", "-shm", ".reserve", ".lock"] {
         remove(&with_suffix(&side, part))?;
