@@ -124,6 +124,12 @@ async fn open(options: &PeerOptions, about: About, node: Node) -> Result<PeerSes
     }
     let nonces = [nonce.as_slice(), met.nonce.as_slice()];
     if !proof::holds(&options.key, Side::Asked, site, nonces, other, &met.proof) {
+        // So that the other machine has a line in its log as well. It is a stranger, and is told nothing.
+        let farewell = v1::Entry {
+            nonce: met.nonce,
+            ..v1::Entry::default()
+        };
+        let _ = client.enter(farewell).await;
         return Err("it does not have the key of this site".into());
     }
     let entry = v1::Entry {

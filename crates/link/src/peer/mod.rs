@@ -9,6 +9,7 @@ mod proof;
 mod send;
 mod send_wire;
 mod server;
+mod strangers;
 mod wire;
 
 pub use client::{PeerOptions, PeerSession, connect};

@@ -4,6 +4,7 @@ use super::{
     About, HandIn, MESSAGE_BYTES, NotSent, PROTOCOL, PeerHost,
     proof::{self, Side},
     send_wire,
+    strangers::{Stranger, TurnedAway},
     wire::{self, v1, v1::peer_server},
 };
 use crate::transport::{Peer, Wire};
@@ -64,6 +65,7 @@ where
         host,
         nonces: Mutex::default(),
         sessions: Mutex::default(),
+        turned_away: TurnedAway::default(),
     };
     let service = peer_server::PeerServer::new(service)
         .max_decoding_message_size(MESSAGE_BYTES)
@@ -85,6 +87,7 @@ struct Service {
     /// What the asker said and what was answered.
     nonces: Mutex<VecDeque<(Vec<u8>, Vec<u8>)>>,
     sessions: Mutex<VecDeque<(Vec<u8>, Uuid)>>,
+    turned_away: TurnedAway,
 }
 
 impl Service {
@@ -110,20 +113,18 @@ impl Service {
         nonces.remove(place)
     }
 
-    #[allow(clippy::result_large_err, reason = "a gRPC status is what the caller returns")]
-    fn proven(&self, entry: &v1::Entry, id: Uuid) -> Result<(), Status> {
-        let denied = || Status::permission_denied("the key is not the one of this site");
-        let (asker, asked) = self.take_nonce(&entry.nonce).ok_or_else(denied)?;
-        let nonces = [asker.as_slice(), asked.as_slice()];
-        let good = proof::holds(
+    fn has_key(&self, entry: &v1::Entry, id: Uuid) -> bool {
+        let Some((asker, asked)) = self.take_nonce(&entry.nonce) else {
+            return false;
+        };
+        proof::holds(
             &self.key,
             Side::Asker,
             self.site.as_str(),
-            nonces,
+            [&asker, &asked],
             id,
             &entry.proof,
-        );
-        good.then_some(()).ok_or_else(denied)
+        )
     }
 }
 
@@ -134,15 +135,10 @@ fn refused(why: String) -> Status {
 #[async_trait]
 impl peer_server::Peer for Service {
     async fn meet(&self, request: Request<v1::Meeting>) -> Result<Response<v1::Met>, Status> {
+        let peer = request.extensions().get::<Peer>().cloned();
         let meeting = request.into_inner();
-        if meeting.protocol != PROTOCOL {
-            return Err(refused(format!(
-                "the other machine speaks version {}, this one speaks {PROTOCOL}; the older one has to be updated",
-                meeting.protocol
-            )));
-        }
-        if meeting.site != self.site.as_str() {
-            return Err(Status::permission_denied(format!("this is site {}", self.site)));
+        if let Some(stranger) = Stranger::of(&meeting, &self.site) {
+            return Err(self.turned_away.turn_away(&stranger, peer.as_ref()));
         }
         let nonce = proof::random().map_err(Status::internal)?;
         let id = self.host.node().await.map_err(Status::unavailable)?.id;
@@ -162,12 +158,16 @@ impl peer_server::Peer for Service {
     async fn enter(&self, request: Request<v1::Entry>) -> Result<Response<v1::Entered>, Status> {
         let peer = request.extensions().get::<Peer>().cloned();
         let mut entry = request.into_inner();
+        let wrong_key = || self.turned_away.turn_away(&Stranger::WrongKey, peer.as_ref());
+        if entry.proof.is_empty() {
+            // It has noticed that the keys differ, and says nothing of itself.
+            self.take_nonce(&entry.nonce);
+            return Err(wrong_key());
+        }
         let node = entry.node.take().unwrap_or_default();
         let other = Node::try_from(node).map_err(Status::invalid_argument)?;
-        if let Err(denied) = self.proven(&entry, other.id) {
-            let from = peer.as_ref().map_or("unknown", |peer| &*peer.name);
-            tracing::warn!(peer = from, "a machine without this site's key was turned away");
-            return Err(denied);
+        if !self.has_key(&entry, other.id) {
+            return Err(wrong_key());
         }
         let about = About::from(entry.about.unwrap_or_default());
         self.host

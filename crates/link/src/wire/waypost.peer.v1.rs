@@ -25,6 +25,7 @@ pub struct Entry {
     /// Of the answer to `Meet`.
     #[prost(bytes = "vec", tag = "1")]
     pub nonce: ::prost::alloc::vec::Vec<u8>,
+    /// None where the asker was not convinced by the answer to `Meet`: it says goodbye, and nothing else.
     #[prost(bytes = "vec", tag = "2")]
     pub proof: ::prost::alloc::vec::Vec<u8>,
     #[prost(message, optional, tag = "3")]
