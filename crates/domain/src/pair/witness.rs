@@ -24,7 +24,7 @@ pub enum Wanted {
     Renewal,
     /// A turn of its own: it takes over, or goes on without its standby, which is left behind by that.
     NewTurn,
-    /// No lease: it holds one from its standby, and its turn is to be known here.
+    /// No lease: it holds one from its standby, or needs none because a person said so, and its turn is to be known here.
     Known,
     /// Nothing: whether there is an answer.
     Look,
@@ -40,7 +40,7 @@ pub struct LeaseAsk {
     /// The turns its file has lived through. A counter alone proves nothing: two that are cut off from each other raise it both.
     pub seen: Vec<Rank>,
     pub lease: Duration,
-    /// It holds a lease as it asks.
+    /// It holds a lease as it asks, or needs none because nobody else has anything of it or a person said so.
     pub holds: bool,
     /// It is active, or nothing was missing in its copy.
     pub caught_up: bool,
@@ -149,8 +149,9 @@ pub fn answer(
             Some(_) => NotGiven::Taken,
             None => NotGiven::Quiet,
         };
-        // Who holds a lease is in the last turn there is, also while none is given.
-        let certain = row.holder.is_none() && ask.holds && (row.doubt || row.rank < ask.rank);
+        // Who holds a lease, or has a person's word instead, is in the last turn there is, also while none is given: the holder of
+        // the one that still runs here has to have seen that turn when it comes back.
+        let certain = ask.holds && (row.doubt || row.rank < ask.rank);
         let known = certain.then(|| WitnessRow {
             rank: row.rank.max(ask.rank),
             doubt: false,

@@ -413,3 +413,35 @@ fn a_lease_that_was_written_down_while_the_clock_was_a_day_ahead_keeps_nobody_ou
     let renewed = asked(&ahead, &ask(1, 4, Wanted::Renewal)).0;
     assert_eq!(renewed.unwrap().left, longest);
 }
+
+#[test]
+fn a_turn_that_a_person_forced_is_known_at_once_and_whoever_was_given_the_last_lease_is_stale_by_it() {
+    let before = row(4, Some(1), KEPT);
+    let forced = LeaseAsk {
+        holds: true,
+        ..ask(2, 5, Wanted::Known)
+    };
+    let (written, said) = asked(&before, &forced);
+    let why = NotGiven::Taken;
+    assert_eq!(said, LeaseAnswer::Refused { why, left: KEPT });
+    let heard = written.unwrap();
+    assert_eq!((heard.rank, heard.holder), (forced.rank, Some(id(1))));
+    for wanted in [Wanted::Renewal, Wanted::NewTurn] {
+        let (_, said) = asked(&heard, &ask(1, 4, wanted));
+        assert!(matches!(said, LeaseAnswer::Granted { stale: true, .. }), "{said:?}");
+    }
+}
+
+#[test]
+fn a_forced_turn_below_one_that_is_known_here_is_lifted_above_it() {
+    let forced = LeaseAsk {
+        holds: true,
+        ..ask(2, 5, Wanted::Known)
+    };
+    let (written, said) = asked(&row(9, Some(1), Duration::ZERO), &forced);
+    let (rank, stale) = ((10, id(99)), false);
+    let lease = LEASE;
+    assert_eq!(said, LeaseAnswer::Granted { rank, lease, stale });
+    let (_, said) = asked(&written.unwrap(), &ask(1, 9, Wanted::Renewal));
+    assert!(matches!(said, LeaseAnswer::Refused { .. }), "{said:?}");
+}

@@ -134,7 +134,7 @@ pub struct AskLease {
     pub turn: ::core::option::Option<Turn>,
     #[prost(uint64, tag = "5")]
     pub lease_ms: u64,
-    /// It holds a lease as it asks.
+    /// It holds a lease as it asks, or needs none: nobody else has anything of it, or a person said so.
     #[prost(bool, tag = "6")]
     pub holds: bool,
     /// Nothing was missing in its copy.

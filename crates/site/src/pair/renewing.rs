@@ -36,6 +36,8 @@ pub(crate) struct Renewing {
     renewals: u32,
     /// The question that no answer has come to, and in which turn it was asked.
     unanswered: Option<(Uuid, Rank)>,
+    /// The turn of a machine that needs no lease, once central knows of it.
+    told: Option<Rank>,
     /// What earlier runs of this machine gave was seen to be over.
     outlived: bool,
 }
@@ -86,6 +88,7 @@ impl Renewing {
             session: None,
             renewals: 0,
             unanswered: None,
+            told: None,
             outlived: false,
         })
     }
@@ -102,9 +105,26 @@ impl Renewing {
         }
         let standing = self.pair.standing();
         match standing.role {
-            Role::Active if standing.sole => Ok("no other machine has anything of this one".into()),
+            Role::Active if standing.sole => Ok(self.tell_turn(&standing).await),
             Role::Active => self.renew_active(&standing).await,
             Role::Standby => self.watch_active(&standing).await,
+        }
+    }
+
+    /// A machine that needs no lease, because a person said so or nobody else has anything of it, has central know its turn: whoever
+    /// asks there later has not seen it, and leaves alone what was attempted in it.
+    async fn tell_turn(&mut self, standing: &Standing) -> String {
+        const NEEDS_NONE: &str = "no other machine has anything of this one, or a person said that it does not run";
+        if self.told == Some(standing.history.rank()) {
+            return NEEDS_NONE.into();
+        }
+        match self.ask_witness(standing, Wanted::Known).await {
+            Ok(()) => {
+                // Central may have given it a turn above one that it had not heard of.
+                self.told = Some(self.pair.standing().history.rank());
+                NEEDS_NONE.into()
+            }
+            Err(why) => format!("{NEEDS_NONE}; central does not know of its turn yet ({why})"),
         }
     }
 
@@ -178,7 +198,8 @@ impl Renewing {
 
     async fn ask_witness(&mut self, standing: &Standing, wanted: Wanted) -> Result<(), String> {
         let not_yet = || "it has promised not to ask".to_owned();
-        let holds = self.leases.held().is_some();
+        // A person's word is as good: nobody else attempts anything.
+        let holds = self.leases.held().is_some() || standing.sole;
         let number = self.leases.ask(Giver::Witness).ok_or_else(not_yet)?;
         let rank = standing.history.rank();
         let same = self.unanswered.filter(|(_, asked_in)| *asked_in == rank);

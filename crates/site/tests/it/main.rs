@@ -18,6 +18,7 @@ mod pair_catch_up;
 mod pair_central;
 mod pair_days;
 mod pair_disk;
+mod pair_forced;
 mod pair_handover;
 mod pair_lag;
 mod pair_meeting;

@@ -173,6 +173,22 @@ async fn a_stale_machine_that_a_person_has_go_on_begins_a_turn() {
 }
 
 #[tokio::test]
+async fn an_active_machine_that_a_person_has_go_on_without_a_lease_begins_a_turn() {
+    let (_place, active) = an_active().await;
+    let (_copy, standby) = an_attached(&active).await;
+    active.other_is_there(None).await.unwrap();
+    follow_to_the_end(&active, &standby).await;
+    let seen = standby.standing().unwrap().history.rank();
+    let forced = active.promote(0, true).await.unwrap();
+    assert!(forced.sole && forced.history.rank() > seen);
+    let again = active.promote(0, true).await.unwrap();
+    assert_eq!(again.history, forced.history, "once is enough");
+    active.other_is_there(None).await.unwrap();
+    let led = active.promote(0, false).await.unwrap();
+    assert_eq!(led.history, forced.history, "nobody said anything");
+}
+
+#[tokio::test]
 async fn the_longest_lease_of_a_machine_stands_in_its_file() {
     let place = Place::new();
     let buffer = place.open();

@@ -81,12 +81,13 @@ impl Buffer {
     }
 
     /// Becomes the active one, with a turn above every counter that is `known`. With `sole` a person has said that no other
-    /// machine runs; one that is active and stale begins a turn by that as well. When this returns, it is so after a crash as well.
+    /// machine runs; one that is active and had to hold something until then begins a turn by that as well. When this returns, it is so after a crash as well.
     pub async fn promote(&self, known: u64, sole: bool) -> Result<Standing> {
         self.write_as_either(1, move |s, shared| {
             let before = standing(s.conn)?;
             let sole = sole || (before.sole && before.role == Role::Active);
-            let (was_stale, stale) = (before.stale, before.stale && !sole);
+            let stale = before.stale && !sole;
+            let goes_on = (before.stale && !stale) || (sole && !before.sole);
             let before = Standing {
                 stale,
                 sole,
@@ -94,8 +95,9 @@ impl Buffer {
                 ..before
             };
             match before.role {
-                // From here on it attempts what the other may have attempted: whoever meets it later must see that as a turn.
-                Role::Active if was_stale && !stale => {
+                // From here on it attempts without a lease what the other machine knows, and may have attempted: whoever meets it
+                // later, and central, must see that as a turn. In the old one the other would be given the lease as if it had everything.
+                Role::Active if goes_on => {
                     let position = log::head(s.conn)?;
                     begin_turn(s, shared, Standing { position, ..before }, Given::Above(known))
                 }
