@@ -5,13 +5,13 @@ use domain::{
     lock::lock,
     pair::{Table, Value},
 };
-use link::peer::{FOLLOWED_WITHIN, HandIn, PeerSession};
+use link::peer::{FOLLOWED_WITHIN, HandIn, PeerSession, TakenIn};
 use std::sync::Arc;
 use store::{
     Buffer,
     buffer::{
         Options,
-        replication::{self, has_ended, is_unheard},
+        replication::{self, as_waiting, has_ended, is_unheard},
     },
 };
 use tokio::time::Instant;
@@ -198,26 +198,18 @@ impl Pair {
         Ok(told)
     }
 
-    /// Hands in what was accepted here from this place on; how many messages the other did not know.
+    /// Hands in what was accepted here from this place on: what waits or is parked, and before it what central has acknowledged and
+    /// this machine still remembers, because central may be put back to before that. How many messages that were.
     pub(super) async fn hand_in(&self, session: &mut PeerSession, first: i64) -> Result<u64, String> {
-        let (mut after, mut taken, mut known) = (Some(Value::Integer(first.saturating_sub(1))), 0, 0);
-        while let Some(place) = after {
-            let part = self
-                .buffer
-                .copy_part(Table::Messages, Some(place), PART_BYTES)
-                .await
-                .map_err(|e| domain::chain(&e))?;
-            after = part.next;
-            if !part.rows.is_empty() {
-                let handed = HandIn {
-                    messages: part.rows,
-                    ..HandIn::default()
-                };
-                let done = session.hand_in(handed).await?;
-                taken += done.taken;
-                known += done.known + done.unreadable;
-            }
+        let remembered = self.hand_in_rows(session, Table::Tombstones, first).await?;
+        if remembered.taken > 0 {
+            tracing::info!(
+                n = remembered.taken,
+                "notifications that central acknowledged to this machine were handed in; the active one forwards them once more"
+            );
         }
+        let waiting = self.hand_in_rows(session, Table::Messages, first).await?;
+        let (taken, known) = (waiting.taken, waiting.known + waiting.unreadable);
         if taken + known > 0 {
             tracing::warn!(
                 n = taken,
@@ -225,7 +217,37 @@ impl Pair {
                 "messages that only this machine had were handed in to the active one"
             );
         }
-        Ok(taken + known)
+        Ok(remembered.taken + taken + known)
+    }
+
+    async fn hand_in_rows(
+        &self,
+        session: &mut PeerSession,
+        table: Table,
+        first: i64,
+    ) -> Result<TakenIn, String> {
+        let mut after = Some(Value::Integer(first.saturating_sub(1)));
+        let mut all = TakenIn::default();
+        while let Some(place) = after {
+            let part = self.buffer.copy_part(table, Some(place), PART_BYTES).await;
+            let part = part.map_err(|e| domain::chain(&e))?;
+            after = part.next;
+            let messages = match table {
+                Table::Tombstones => part.rows.iter().filter_map(as_waiting).collect(),
+                _ => part.rows,
+            };
+            if !messages.is_empty() {
+                let handed = HandIn {
+                    messages,
+                    ..HandIn::default()
+                };
+                let done = session.hand_in(handed).await?;
+                all.taken += done.taken;
+                all.known += done.known;
+                all.unreadable += done.unreadable;
+            }
+        }
+        Ok(all)
     }
 }
 

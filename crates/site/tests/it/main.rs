@@ -14,6 +14,7 @@ mod lifecycle;
 mod logged;
 mod news;
 mod pair;
+mod pair_acked;
 mod pair_catch_up;
 mod pair_central;
 mod pair_days;

@@ -7,14 +7,14 @@ use crate::{
 use domain::{
     Actor, TrackedOperationId,
     pair::{Table, Value, change::Row},
-    site::{Category, OperationStatus},
+    site::{Category, DatabaseIdentity, OperationStatus},
 };
 use std::time::Duration;
 use store::{
     Buffer,
     buffer::{
-        Attempted, Count, Enqueued, MessageId, Start, Step,
-        replication::{has_ended, is_unheard},
+        Attempted, Count, Enqueued, Handed, MessageId, Start, Step,
+        replication::{as_waiting, has_ended, is_unheard},
     },
 };
 use uuid::Uuid;
@@ -117,6 +117,41 @@ async fn news_that_central_has_not_heard_is_told_by_the_machine_it_is_handed_in_
     assert_eq!(new.take_news(news).await.unwrap(), told);
     assert_eq!(new.telemetry_waiting().await.unwrap(), before + told);
     assert_eq!(new.telemetry(100).await.unwrap().len() as u64, before + told);
+}
+
+#[tokio::test]
+async fn what_central_acknowledged_to_one_machine_alone_is_forwarded_once_more_by_the_other() {
+    let (_place, old) = an_active().await;
+    let (_other, new) = an_attached(&old).await;
+    follow_to_the_end(&old, &new).await;
+    let first = old.last_message().await.unwrap();
+    new.promote(0, false).await.unwrap();
+    let central = DatabaseIdentity {
+        id: Uuid::nil(),
+        epoch: "1".into(),
+    };
+    let sent = a_message(Category::Notification, "ops");
+    let Enqueued::New(ticket) = old.enqueue(sent.clone(), Start::Queued).await.unwrap() else {
+        panic!("it is new");
+    };
+    old.met_central(&central).await.unwrap();
+    let handed = Handed {
+        acked: vec![ticket.seq],
+        refused: vec![],
+    };
+    assert!(old.handed_over(&central, handed).await.unwrap());
+    let after = Some(Value::Integer(first));
+    let part = old.copy_part(Table::Tombstones, after, ALL).await.unwrap();
+    let rows: Vec<Row> = part.rows.iter().filter_map(as_waiting).collect();
+    let taken = new.take_handed_in(rows.clone()).await.unwrap();
+    assert_eq!((taken.taken, taken.known, taken.lost), (1, 0, 0));
+    assert_eq!(new.take_handed_in(rows).await.unwrap().known, 1, "once is enough");
+    let waits = new.message(sent.id).await.unwrap().unwrap();
+    assert_eq!((waits.payload, waits.target), (sent.payload, sent.target));
+    assert_eq!(new.depth(), new.recount().await.unwrap());
+    let mut emptied = part.rows[0].clone();
+    emptied[7] = Value::Null;
+    assert_eq!(as_waiting(&emptied), None, "it is known by its id alone");
 }
 
 #[tokio::test]

@@ -9,12 +9,14 @@ mod apply;
 mod ended;
 mod image;
 mod log;
+mod remembered;
 mod swap;
 mod turn;
 
 pub use ended::{has_ended, is_unheard};
 pub use image::SCHEMA;
 pub use log::LOG_LIMIT;
+pub use remembered::as_waiting;
 pub use swap::{own_file, put_in_place, remove_own_file, side_file};
 
 use super::{Buffer, Shared, sql};
