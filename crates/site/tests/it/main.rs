@@ -15,6 +15,7 @@ mod logged;
 mod news;
 mod pair;
 mod pair_acked;
+mod pair_alone;
 mod pair_catch_up;
 mod pair_central;
 mod pair_days;
