@@ -96,8 +96,16 @@ impl Buffer {
 /// is tried again at the next start: the file can be used as it is.
 fn make_shrinkable(path: &Path, conn: &Connection) {
     let size = std::fs::metadata(path).map_or(u64::MAX, |found| found.len());
-    let done = connection::is_shrinkable(conn).and_then(|can| match can || size > LARGEST_REWRITTEN {
+    let done = connection::is_shrinkable(conn).and_then(|can| match can {
         true => Ok(()),
+        false if size > LARGEST_REWRITTEN => {
+            tracing::warn!(
+                file = %path.display(), size,
+                "the buffer cannot give room back to the disk, and is too large to be written anew at a start; \
+                 docs/sites.md says how to do that (\"No room\")"
+            );
+            Ok(())
+        }
         false => connection::make_shrinkable(conn),
     });
     if let Err(error) = done {

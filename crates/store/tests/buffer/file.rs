@@ -206,3 +206,22 @@ async fn a_category_more_needs_no_other_file() {
     assert!(declared.contains("category integer not null,"), "{declared}");
     assert_eq!(ask("pragma integrity_check"), "ok");
 }
+
+#[tokio::test]
+async fn a_file_that_a_person_has_written_anew_is_gone_on_with_as_it_is() {
+    let place = Place::new();
+    let buffer = place.open();
+    for _ in 0..100 {
+        put(&buffer, a_message(Category::Notification, "ops")).await;
+    }
+    buffer.close().await;
+    drop(buffer);
+    // The command of docs/sites.md.
+    rusqlite::Connection::open(place.file())
+        .unwrap()
+        .execute_batch("pragma auto_vacuum = incremental; vacuum")
+        .unwrap();
+    let buffer = place.open();
+    assert_eq!(buffer.set_aside(), None);
+    assert_eq!((buffer.depth().waiting(), buffer.damaged()), (100, 0));
+}
