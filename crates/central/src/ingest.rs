@@ -84,6 +84,7 @@ impl Ingest {
 
     /// The same for what was accepted elsewhere and whose sender no longer listens. What only its provider's kind objects to
     /// is taken and parked as `VALIDATION` with the reason, where people look; a provider that is switched off is waited for.
+    /// An id that is known with other content is refused: told as a duplicate, the second message would be gone.
     pub async fn submit_accepted(&self, batch: Vec<Submission>) -> store::Result<Vec<Submitted>> {
         self.take(batch, Listener::Nobody).await
     }
@@ -101,7 +102,7 @@ impl Ingest {
                 Err(problems) => answers.push(Some(Submitted::Refused(problems))),
             }
         }
-        let mut stored = self.store_all(accepted, start).await?.into_iter();
+        let mut stored = self.store_all(accepted, listener, start).await?.into_iter();
         let filled = answers.into_iter().map(|answer| answer.or_else(|| stored.next()));
         Ok(filled.flatten().collect())
     }
@@ -224,6 +225,7 @@ impl Ingest {
     async fn store_all(
         &self,
         mut batch: Vec<NewNotification>,
+        listener: Listener,
         start: Instant,
     ) -> store::Result<Vec<Submitted>> {
         if batch.is_empty() {
@@ -254,15 +256,11 @@ impl Ingest {
                     self.tell_superseded(tenant, others);
                     Submitted::Accepted { id }
                 }
-                Ingested::Duplicate { same_content, status } => {
-                    if !same_content {
-                        tracing::warn!(
-                            notification.id = %id,
-                            "an id was sent again with different content; the first content is kept"
-                        );
-                    }
-                    Submitted::Duplicate { id, status }
-                }
+                Ingested::Duplicate {
+                    same_content: true,
+                    status,
+                } => Submitted::Duplicate { id, status },
+                Ingested::Duplicate { status, .. } => reused(id, status, listener),
                 Ingested::Refused(reason) => Submitted::Refused(vec![FieldError::new("body", reason)]),
             })
             .collect::<Vec<_>>();
@@ -311,6 +309,21 @@ impl Ingest {
                 failed,
             });
         }
+    }
+}
+
+/// The answer to an id that is known with other content.
+fn reused(id: NotificationId, status: Option<Status>, listener: Listener) -> Submitted {
+    tracing::warn!(
+        notification.id = %id,
+        "an id was sent again with different content; the first content is kept"
+    );
+    match listener {
+        Listener::Sender => Submitted::Duplicate { id, status },
+        Listener::Nobody => Submitted::Refused(vec![FieldError::new(
+            "notificationId",
+            "central has another notification under this id, with other content; send this one under an id of its own",
+        )]),
     }
 }
 

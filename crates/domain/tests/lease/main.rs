@@ -10,9 +10,11 @@ use std::time::Instant;
 use world::{Event, World};
 
 const OVERLAP: &str = "no two machines hold a lease at once";
+const UNDER_WAY: &str = "while an attempt is under way the other machine holds no lease";
 const UNSEEN: &str = "nobody attempts what was attempted in a turn it has not seen";
 const TAKES_OVER: &str = "the standby takes over and attempts what both know";
 const GOES_ON: &str = "an active one that lost its standby goes on by the witness";
+const COMES_BACK: &str = "who was off comes back while the other is forced and is given a turn";
 const GIVES_AGAIN: &str = "a machine with a new disk gives the lease again";
 
 #[derive(Debug, Clone)]
@@ -41,10 +43,12 @@ impl Model for Pair {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always(OVERLAP, |_, world: &World| !world.leases_overlap()),
+            Property::always(UNDER_WAY, |_, world: &World| !world.attempts_overlap()),
             Property::always(UNSEEN, |_, world: &World| !world.attempted_unseen),
             Property::sometimes(TAKES_OVER, |_, world: &World| world.attempted_by(1)),
             Property::sometimes(GOES_ON, |_, world: &World| world.attempted_alone(0)),
             Property::sometimes(GIVES_AGAIN, |_, world: &World| world.new_disk_gives()),
+            Property::sometimes(COMES_BACK, |_, world: &World| world.both_act()),
         ]
     }
 }
@@ -85,7 +89,7 @@ fn worlds() -> Vec<Limits> {
             ..calm
         },
     ];
-    if std::env::var("WAYPOST_TEST_SIZE").is_ok_and(|size| size == "soak") {
+    if is_soak() {
         worlds.extend([
             of(3, [2, 0, 0, 0]),
             of(3, [1, 0, 1, 0]),
@@ -100,6 +104,10 @@ fn worlds() -> Vec<Limits> {
         ]);
     }
     worlds
+}
+
+fn is_soak() -> bool {
+    std::env::var("WAYPOST_TEST_SIZE").is_ok_and(|size| size == "soak")
 }
 
 #[test]
@@ -123,6 +131,43 @@ fn leases_never_overlap_and_nobody_repeats_what_it_has_not_seen() {
         println!("{limits:?}: {states} states, {} s", took.as_secs());
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Those in which a person has a machine go on while the other is switched off.
+fn forced_worlds() -> Vec<Limits> {
+    let of = |questions, [handovers, crashes, restores]: [u8; 3]| Limits {
+        steps: 0,
+        questions,
+        handovers,
+        crashes,
+        restores,
+        forces: 1,
+        ..Limits::default()
+    };
+    let mut worlds = vec![of(3, [0, 0, 0]), of(2, [1, 0, 0]), of(2, [0, 0, 1])];
+    if is_soak() {
+        worlds.extend([
+            of(4, [0, 0, 0]),
+            of(3, [1, 0, 0]),
+            of(3, [0, 1, 0]),
+            of(3, [0, 0, 1]),
+        ]);
+    }
+    worlds
+}
+
+#[test]
+fn who_was_off_while_the_other_was_forced_repeats_nothing_once_central_has_heard_of_it() {
+    for limits in forced_worlds() {
+        let checker = check(Rules::ALL, limits);
+        for property in [OVERLAP, UNSEEN] {
+            let path = checker.discovery(property).map(|path| path.into_actions());
+            assert!(path.is_none(), "{limits:?}, {property}: {path:?}");
+        }
+        let comes_back = checker.discovery(COMES_BACK);
+        assert!(comes_back.is_some(), "{limits:?}, never: {COMES_BACK}");
+        println!("{limits:?}: {} states", checker.unique_state_count());
+    }
 }
 
 fn breaks(rules: Rules, limits: Limits, property: &'static str) {
@@ -212,6 +257,55 @@ fn an_answer_that_is_taken_by_a_file_that_has_handed_over_since_is_not_enough() 
     let limits = Limits {
         steps: 0,
         handovers: 1,
+        ..Limits::default()
+    };
+    breaks(rules, limits, UNSEEN);
+}
+
+/// With an attempt that lasts.
+const LASTING: Limits = Limits {
+    steps: 0,
+    leaps: 2,
+    questions: 2,
+    handovers: 0,
+    crashes: 0,
+    lost_disks: 0,
+    restores: 0,
+    lags: 0,
+    forces: 0,
+    attempts: 1,
+};
+
+#[test]
+fn an_attempt_that_lasts_is_never_under_way_while_the_other_machine_may_begin_one() {
+    for handovers in [0, 1] {
+        let checker = check(Rules::ALL, Limits { handovers, ..LASTING });
+        for property in [OVERLAP, UNDER_WAY] {
+            let path = checker.discovery(property).map(|path| path.into_actions());
+            assert!(path.is_none(), "{property}: {path:?}");
+        }
+        assert!(checker.discovery(TAKES_OVER).is_some(), "never: {TAKES_OVER}");
+    }
+}
+
+#[test]
+fn an_attempt_that_goes_on_when_its_lease_has_ended_is_not_enough() {
+    let rules = Rules {
+        cuts: false,
+        ..Rules::ALL
+    };
+    breaks(rules, LASTING, UNDER_WAY);
+}
+
+#[test]
+fn a_machine_that_is_forced_to_go_on_in_the_turn_that_the_other_has_seen_is_not_enough() {
+    let rules = Rules {
+        forced_turn: false,
+        ..Rules::ALL
+    };
+    let limits = Limits {
+        steps: 0,
+        forces: 1,
         ..Limits::default()
     };
     breaks(rules, limits, UNSEEN);

@@ -21,6 +21,10 @@ pub struct Rules {
     pub same_as_asked: bool,
     /// What was given for a question whose answer was lost is given for it again.
     pub same_question: bool,
+    /// A machine that a person has go on begins a turn, and attempts nothing in one that the other may have seen.
+    pub forced_turn: bool,
+    /// An attempt that is under way when the lease ends is cut off.
+    pub cuts: bool,
     /// A standby that gives no lease because it lags writes down that it has not caught up.
     pub marks_lag: bool,
 }
@@ -36,6 +40,8 @@ impl Rules {
         same_as_asked: true,
         same_question: true,
         marks_lag: true,
+        forced_turn: true,
+        cuts: true,
     };
 
     /// A tenth of a lease is a step of time, nearly: a clock that runs faster is a whole step ahead at its end.
@@ -69,6 +75,10 @@ pub struct Limits {
     pub restores: u8,
     /// A standby has lacked something for longer than it may.
     pub lags: u8,
+    /// The other machine is switched off, and a person says so: `promote --force`.
+    pub forces: u8,
+    /// An attempt begins and is under way until something ends it.
+    pub attempts: u8,
 }
 
 impl Default for Limits {
@@ -82,6 +92,8 @@ impl Default for Limits {
             lost_disks: 0,
             restores: 0,
             lags: 0,
+            forces: 0,
+            attempts: 0,
         }
     }
 }

@@ -20,7 +20,10 @@ pub enum Event {
     Comes(usize),
     /// It never does: whoever asked gives up.
     Lost(usize),
+    /// At once begun and ended.
     Attempt(usize),
+    /// Begun, and under way from here on.
+    Begin(usize),
     /// The machines talk: the lower one steps down, or the standby gets a whole copy.
     Meet,
     Handover,
@@ -30,6 +33,10 @@ pub enum Event {
     Restore,
     /// This machine, which is the standby, is answered and fetches nothing any more, for longer than it may.
     Lag(usize),
+    /// The other machine is switched off, and a person has this one go on without any lease.
+    Force(usize),
+    /// It is switched on again, at the earliest when central has heard of that.
+    Start(usize),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,6 +63,13 @@ struct Machine {
     joined: bool,
     /// Central has confirmed its turn since the other's file was this one.
     vouches: Option<u128>,
+    off: bool,
+    /// A person has said that the other does not run.
+    sole: bool,
+    /// Central has heard of its turn since.
+    told: bool,
+    /// An attempt is under way.
+    attempting: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -103,6 +117,10 @@ impl World {
             lacks: false,
             joined: false,
             vouches: None,
+            off: false,
+            sole: false,
+            told: false,
+            attempting: false,
         };
         let rates = (1..7).map(|n| [n & 1, n >> 1 & 1, n >> 2 & 1].map(|fast| 10 + fast));
         rates
@@ -125,12 +143,25 @@ impl World {
             .all(|machine| machine.leases.held().is_some())
     }
 
+    /// While an attempt of one machine is under way the other may begin one.
+    pub fn attempts_overlap(&self) -> bool {
+        let [a, b] = &self.machines;
+        let both = |one: &Machine, other: &Machine| one.attempting && other.leases.held().is_some();
+        both(a, b) || both(b, a)
+    }
+
     /// Its quiet time is longer than a lease: nothing that it promised before it lost its disk lasts.
     pub fn new_disk_gives(&self) -> bool {
         let [a, b] = &self.machines;
         b.id > 2
             && !b.leases.promised().is_zero()
             && a.leases.held().is_some_and(|held| held.by == Giver::Standby)
+    }
+
+    /// The one by a person's word, the other by a turn that central gave it since.
+    pub fn both_act(&self) -> bool {
+        let [a, b] = &self.machines;
+        a.active && b.active && (a.sole ^ b.sole) && a.leases.held().or(b.leases.held()).is_some()
     }
 
     pub fn attempted_by(&self, machine: usize) -> bool {
@@ -154,14 +185,21 @@ impl World {
         events.extend((left.handovers > 0).then_some(Event::Handover));
         events.extend((left.restores > 0).then_some(Event::Restore));
         for (n, machine) in self.machines.iter().enumerate() {
+            if machine.off {
+                events.push(Event::Start(n));
+                continue;
+            }
             let asks = left.questions > 0 && !machine.seen.is_empty();
-            events.extend((asks && machine.active).then_some(Event::AskStandby(n)));
+            events.extend((asks && machine.active && !machine.sole).then_some(Event::AskStandby(n)));
             events.extend(
                 self.wants(n)
                     .filter(|_| asks)
                     .map(|wants| Event::AskWitness(n, wants)),
             );
-            events.extend((machine.active && machine.leases.held().is_some()).then_some(Event::Attempt(n)));
+            let may = machine.active && machine.is_covered();
+            events.extend(may.then_some(Event::Attempt(n)));
+            events.extend((may && left.attempts > 0).then_some(Event::Begin(n)));
+            events.extend((left.forces > 0).then_some(Event::Force(n)));
             events.extend((left.crashes > 0).then_some(Event::Crash(n)));
             events.extend((left.lost_disks > 0).then_some(Event::LoseDisk(n)));
             events.extend((left.lags > 0 && !machine.active).then_some(Event::Lag(n)));
@@ -170,6 +208,14 @@ impl World {
 
     /// False where it changes nothing.
     pub fn happens(&mut self, rules: Rules, event: Event) -> bool {
+        let changes = self.comes_about(rules, event);
+        for machine in &mut self.machines {
+            machine.attempting &= machine.is_covered() || !rules.cuts;
+        }
+        changes
+    }
+
+    fn comes_about(&mut self, rules: Rules, event: Event) -> bool {
         match event {
             Event::Pass(steps) => self.pass(steps),
             Event::AskStandby(n) => self.ask_standby(n),
@@ -183,6 +229,11 @@ impl World {
                 self.lost(&message)
             }
             Event::Attempt(n) => self.attempt(rules, n),
+            Event::Begin(n) => {
+                self.left.attempts -= 1;
+                self.attempt(rules, n);
+                !std::mem::replace(&mut self.machines[n].attempting, true)
+            }
             Event::Meet => self.meet(rules),
             Event::Handover => self.handover(rules),
             Event::Crash(n) => {
@@ -206,6 +257,8 @@ impl World {
                 self.left.lags -= 1;
                 !std::mem::replace(&mut self.machines[n].lags, true)
             }
+            Event::Force(n) => self.force(rules, n),
+            Event::Start(n) => self.start(rules, n),
         }
     }
 
@@ -228,10 +281,11 @@ impl World {
             return false;
         }
         let unseen = |(_, rank): (usize, Rank)| !machine.seen.contains(&rank);
-        self.attempted_unseen |= self.attempted.is_some_and(unseen) || machine.lacks;
+        // What a forced machine may repeat, a person has decided.
+        self.attempted_unseen |= !machine.sole && (self.attempted.is_some_and(unseen) || machine.lacks);
         let now = Some((n, machine.rank()));
         let other = &mut self.machines[1 - n];
-        let lacks = other.refused && !std::mem::replace(&mut other.lacks, true);
+        let lacks = (other.refused || other.off) && !std::mem::replace(&mut other.lacks, true);
         std::mem::replace(&mut self.attempted, now) != now || lacks
     }
 }
@@ -245,6 +299,11 @@ impl Machine {
     fn steps_down(&mut self) {
         self.leases.renounce();
         (self.active, self.vouches) = (false, None);
+    }
+
+    /// By a lease, or a person's word.
+    fn is_covered(&self) -> bool {
+        self.sole || self.leases.held().is_some()
     }
 
     fn rank(&self) -> Rank {

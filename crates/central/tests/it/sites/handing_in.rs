@@ -75,6 +75,30 @@ async fn a_resend_after_a_lost_ack_creates_no_second_row() {
 }
 
 #[tokio::test]
+async fn an_id_that_is_known_with_other_content_is_refused_so_that_the_site_parks_it() {
+    let linked = Linked::new().await;
+    let first = a_forward();
+    assert_eq!(
+        linked.link.submit(vec![first.clone()]).await.unwrap(),
+        [Ack::Accepted]
+    );
+    let mut other = first.clone();
+    other.content.body = "something else altogether".into();
+    let acks = linked
+        .link
+        .submit(vec![other, a_forward(), first.clone()])
+        .await
+        .unwrap();
+    let Ack::Refused(why) = &acks[0] else {
+        panic!("{acks:?}");
+    };
+    assert!(why.contains("another notification under this id"), "{why}");
+    assert_eq!(acks[1..], [Ack::Accepted, Ack::Duplicate]);
+    let stored = linked.world.get(first.id).await.submission.content;
+    assert_eq!(stored.body, first.content.body, "the first stays as it is");
+}
+
+#[tokio::test]
 async fn one_bad_item_is_refused_alone_and_in_words() {
     let linked = Linked::new().await;
     let mut blank = a_forward();

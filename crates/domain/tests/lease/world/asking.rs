@@ -54,16 +54,14 @@ pub enum Wants {
 
 impl World {
     /// A standby takes over; an active one leaves the other behind, or goes on in its turn where the other does not have it or follows; one
-    /// whose standby gave the lease tells of its turn.
+    /// whose standby gave the lease, or that needs none, tells of its turn.
     pub(super) fn wants(&self, n: usize) -> impl Iterator<Item = Wants> {
         let (machine, other) = (&self.machines[n], &self.machines[1 - n]);
-        let is_fetched_from = !other.active && other.rank() == machine.rank();
-        let renews = machine.active && (!machine.followed || is_fetched_from);
-        let tells = machine
-            .leases
-            .held()
-            .is_some_and(|held| held.by == Giver::Standby);
-        let turn = (!machine.active || machine.followed).then_some(Wants::Turn);
+        let is_fetched_from = !other.active && !other.off && other.rank() == machine.rank();
+        let renews = machine.active && !machine.sole && (!machine.followed || is_fetched_from);
+        let held = machine.leases.held();
+        let tells = machine.sole || held.is_some_and(|held| held.by == Giver::Standby);
+        let turn = (!machine.active || (machine.followed && !machine.sole)).then_some(Wants::Turn);
         let known = (machine.active && tells).then_some(Wants::Known);
         [renews.then_some(Wants::Renewal), turn, known]
             .into_iter()
@@ -100,7 +98,7 @@ impl World {
             active: machine.active,
             rank: machine.rank(),
             seen: machine.seen.clone(),
-            holds: machine.leases.held().is_some(),
+            holds: machine.sole || machine.leases.held().is_some(),
             wants,
             caught_up: machine.active || machine.caught_up,
             stale: machine.stale,
@@ -111,6 +109,9 @@ impl World {
 
     pub(super) fn comes(&mut self, rules: Rules, message: Message) -> bool {
         match message {
+            Message::ToStandby { from, number, .. } if self.machines[1 - from].off => {
+                self.gives_up(from, number)
+            }
             Message::ToStandby { from, number, rank } => {
                 let standby = &mut self.machines[1 - from];
                 let own = Follower {
@@ -164,7 +165,7 @@ impl World {
         if machine.rank() != rank {
             machine.seen.push(rank);
             (machine.active, machine.followed) = (true, false);
-            machine.stale |= stale;
+            machine.stale |= stale && !machine.sole;
             machine.joined &= machine.stale;
             (machine.caught_up, machine.lags, machine.refused) = (true, false, false);
         }
@@ -200,6 +201,9 @@ impl World {
         if let Some(row) = row {
             self.witness = row;
         }
+        let heard = self.witness.rank == ask.rank || matches!(said, LeaseAnswer::Granted { .. });
+        let machine = &mut self.machines[from];
+        machine.told |= machine.sole && machine.rank() == ask.rank && heard;
         match said {
             LeaseAnswer::Granted { rank, stale, .. } => self.says(Message::Granted {
                 to: from,

@@ -8,6 +8,9 @@ use std::time::Duration;
 impl World {
     pub(super) fn meet(&mut self, rules: Rules) -> bool {
         let [a, b] = &self.machines;
+        if a.off || b.off {
+            return false;
+        }
         let winner = match (a.active, b.active) {
             (true, true) => usize::from(b.rank() > a.rank()),
             (true, false) => 0,
@@ -15,6 +18,7 @@ impl World {
             (false, false) => return false,
         };
         let before = self.machines.clone();
+        self.machines.iter_mut().for_each(|machine| machine.sole = false);
         let other = before[1 - winner].clone();
         (self.machines[0].met, self.machines[1].met) = (before[1].id, before[0].id);
         if other.rank() > before[winner].rank() {
@@ -46,6 +50,9 @@ impl World {
     /// has the one take over that has more.
     pub(super) fn handover(&mut self, rules: Rules) -> bool {
         let [a, b] = &self.machines;
+        if a.off || b.off {
+            return false;
+        }
         let to = match (a.active, b.active) {
             (true, true) => return false,
             (true, false) => 1,
@@ -70,6 +77,37 @@ impl World {
         true
     }
 
+    /// The other machine is switched off, and a person says so: this one attempts everything, without a lease.
+    pub(super) fn force(&mut self, rules: Rules, n: usize) -> bool {
+        let [machine, other] = [&self.machines[n], &self.machines[1 - n]];
+        if other.off || machine.sole || machine.seen.is_empty() {
+            return false;
+        }
+        self.left.forces -= 1;
+        self.crash(rules, 1 - n);
+        self.machines[1 - n].off = true;
+        let machine = &mut self.machines[n];
+        if rules.forced_turn || !machine.active || machine.stale {
+            machine.seen.push(turn(machine.rank().0 + 1, 200 + machine.id));
+        }
+        machine.leases.released();
+        (machine.active, machine.sole, machine.stale) = (true, true, false);
+        machine.told = false;
+        machine.joined = false;
+        machine.catches_up();
+        true
+    }
+
+    /// Where central has not heard of the turn of the other by then, nobody can tell this machine of it.
+    pub(super) fn start(&mut self, rules: Rules, n: usize) -> bool {
+        let other = &self.machines[1 - n];
+        if other.sole && !other.told {
+            return false;
+        }
+        self.machines[n].off = false;
+        self.crash(rules, n)
+    }
+
     pub(super) fn crash(&mut self, rules: Rules, n: usize) -> bool {
         let quiet = match rules.quiet {
             true => Leases::started(rules.terms()),
@@ -77,6 +115,7 @@ impl World {
         };
         let machine = &mut self.machines[n];
         (machine.leases, machine.followed) = (quiet, true);
+        machine.attempting = false;
         self.messages.retain(|message| match message {
             Message::ToStandby { from, .. } | Message::ToWitness { from, .. } => *from != n,
             Message::Promised { to, .. } | Message::Granted { to, .. } => *to != n,
