@@ -6,7 +6,7 @@ use domain::{
     lane_report::{LaneFacts, LaneReport, LastAttempts},
 };
 use std::{collections::HashMap, time::Duration};
-use store::{Store, outbox::Lane};
+use store::{Queries, outbox::Lane};
 
 /// How a lane did longer ago than this says nothing about how it does.
 const LATELY: Duration = Duration::from_secs(3600);
@@ -23,19 +23,20 @@ pub struct LaneNow {
 
 /// All lanes of a tenant. Costs the same whatever the history.
 pub async fn now(
-    store: &dyn Store,
+    queries: &dyn Queries,
+    providers: &dyn store::Directory,
     directory: &Directory,
     tenant: TenantId,
     now: Timestamp,
 ) -> store::Result<Vec<LaneNow>> {
-    let rates: HashMap<_, _> = store
+    let rates: HashMap<_, _> = providers
         .providers(tenant)
         .await?
         .into_iter()
         .map(|provider| (provider.lane, provider.provider.limits.per_second))
         .collect();
-    let lanes = store.lanes(tenant).await?;
-    let mut last = last_attempts(store, tenant, &lanes, now).await?;
+    let lanes = queries.lanes(tenant).await?;
+    let mut last = last_attempts(queries, tenant, &lanes, now).await?;
     let mut all = Vec::with_capacity(lanes.len());
     for lane in lanes {
         let sealed = directory.sealed(lane.lane).await?;
@@ -62,14 +63,14 @@ pub async fn now(
 
 /// By provider.
 async fn last_attempts(
-    store: &dyn Store,
+    queries: &dyn Queries,
     tenant: TenantId,
     lanes: &[Lane],
     now: Timestamp,
 ) -> store::Result<HashMap<String, LastAttempts>> {
     let providers: Vec<String> = lanes.iter().map(|lane| lane.provider.clone()).collect();
     let mut by_provider: HashMap<String, LastAttempts> = HashMap::new();
-    for made in store.last_attempts(tenant, &providers, now - LATELY).await? {
+    for made in queries.last_attempts(tenant, &providers, now - LATELY).await? {
         by_provider
             .entry(made.provider)
             .or_default()

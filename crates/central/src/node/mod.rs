@@ -194,7 +194,8 @@ impl Central {
 
     /// What the lanes of a tenant are doing.
     pub async fn lanes(&self, tenant: TenantId) -> store::Result<Vec<LaneNow>> {
-        lanes::now(&*self.store, &self.directory, tenant, self.clock.now()).await
+        let store = &*self.store;
+        lanes::now(store, store, &self.directory, tenant, self.clock.now()).await
     }
 
     /// A dispatcher over this node's parts. One per node: two would only take rows from each other.
