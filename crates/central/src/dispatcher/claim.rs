@@ -5,7 +5,7 @@
 use super::{
     Dispatcher,
     attempt::{Finished, Start},
-    lanes::Behaviour,
+    lanes::{self, Behaviour},
     pauses::LanePauses,
 };
 use crate::directory::{LaneAdapter, LaneEntry};
@@ -56,7 +56,7 @@ impl Dispatcher {
         // Bounds memory, and what a crash can make come twice, when the store is slower than the far ends.
         let most = UNRECORDED_PER_PERMIT
             .saturating_mul(self.settings.permits)
-            .saturating_sub(usize::try_from(self.unrecorded).unwrap_or(usize::MAX));
+            .saturating_sub(self.unrecorded);
         let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
         let mut started = 0;
         if !plan.wants.is_empty() {
@@ -152,7 +152,7 @@ impl Dispatcher {
         let claimed = rows.len();
         // Renewals keep a running send ours; one that has not begun by now must not begin.
         let start_by = since + self.settings.lease / 2;
-        self.unrecorded += claimed as u64;
+        self.unrecorded += claimed;
         self.leases.held(rows.iter().map(|row| row.lease), since);
         let suppressed = match self
             .context
@@ -266,7 +266,7 @@ impl Dispatcher {
     }
 
     async fn give_back(&mut self, lease: Lease, lane: LaneId) {
-        self.unrecorded = self.unrecorded.saturating_sub(1);
+        lanes::take(&mut self.unrecorded, 1);
         self.leases.over(&[lease]);
         self.lanes.finished(lane, Behaviour::NotAsked);
         if let Err(error) = self.store.release(&[lease]).await {

@@ -74,7 +74,7 @@ pub struct Dispatcher {
     feedback: mpsc::UnboundedReceiver<Feedback>,
     blocked: watch::Receiver<bool>,
     /// Claimed and not yet on record.
-    unrecorded: u64,
+    unrecorded: usize,
     total: Tally,
     /// Do not ask the store before this: the last claim failed.
     claim_not_before: Option<Instant>,
@@ -327,7 +327,7 @@ impl Dispatcher {
             Feedback::Paused { lane, until } => self.lanes.paused(lane, until),
             Feedback::Requests { lane, more } => self.lanes.asks_more(lane, more),
             Feedback::Recorded { tally, again } => {
-                self.unrecorded = self.unrecorded.saturating_sub(tally.rows());
+                lanes::take(&mut self.unrecorded, tally.rows() as usize);
                 self.total.add(&tally);
                 if tally.waiting + tally.released > 0 {
                     // Back in lanes that are held, most likely.
