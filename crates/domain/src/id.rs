@@ -19,14 +19,23 @@ impl NotificationId {
     /// The id that an idempotency key stands for. The same tenant and key always give the same id, and two
     /// tenants using the same key never meet.
     pub fn from_key(tenant: TenantId, key: &str) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(b"waypost idempotency key\0");
-        hash.update(tenant.0.to_be_bytes());
-        hash.update(key.as_bytes());
-        let mut bytes = [0u8; 16];
-        bytes.copy_from_slice(&hash.finalize()[..16]);
-        Self(Uuid::new_v8(bytes))
+        Self(of_key(b"waypost idempotency key\0", tenant, key))
     }
+}
+
+/// The id of the bulk action that a request stands for: the same request of a tenant is the same action.
+pub fn job_of_request(tenant: TenantId, request: &str) -> Uuid {
+    of_key(b"waypost bulk action\0", tenant, request)
+}
+
+fn of_key(kind: &[u8], tenant: TenantId, key: &str) -> Uuid {
+    let mut hash = Sha256::new();
+    hash.update(kind);
+    hash.update(tenant.0.to_be_bytes());
+    hash.update(key.as_bytes());
+    let mut bytes = [0u8; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    Uuid::new_v8(bytes)
 }
 
 impl fmt::Display for NotificationId {

@@ -1,6 +1,6 @@
 //! Bulk actions over a filter, as rows that any node can work on and everybody can ask about.
 
-use crate::{Result, audit::Entry};
+use crate::{Error, Result, audit::Entry};
 use async_trait::async_trait;
 use domain::{Actor, AuditKind, TenantId, Timestamp};
 use std::{fmt::Debug, time::Duration};
@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 #[async_trait]
 pub trait Jobs: Debug + Send + Sync {
+    /// Where the tenant has a job of that id already, that one is the answer and nothing is made.
     async fn create_job(&self, job: NewJob) -> Result<Job>;
     async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>>;
     /// The tenant's newest jobs, newest first.
@@ -24,6 +25,7 @@ pub trait Jobs: Debug + Send + Sync {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
+    pub id: Uuid,
     pub tenant: TenantId,
     /// `retry`, `discard`, `cancel`, `resend` or `replay`.
     pub action: String,
@@ -60,6 +62,11 @@ impl Job {
             ..Entry::new(self.tenant, AuditKind::JobStopped, actor)
         }
     }
+}
+
+/// The id belongs to somebody else.
+pub(crate) fn taken(id: Uuid) -> Error {
+    Error::Conflict(format!("there is another bulk action {id}"))
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -57,6 +57,8 @@ impl Action {
 /// A bulk action that somebody asks for.
 #[derive(Debug, Clone)]
 pub struct BulkAsk {
+    /// The same id again is the same job; none: one of its own.
+    pub id: Option<Uuid>,
     pub action: Action,
     pub filter: BulkFilter,
     /// What they were told before they said yes.
@@ -170,14 +172,20 @@ impl JobService {
 
     /// Starts a job; the answer is the job as everybody can ask for it. It is about what stood there when it was
     /// counted, or now if nobody did: what comes in or is parked later is not touched. `Conflict` if there are more of
-    /// them than were counted.
+    /// them than were counted. The same id once more starts nothing.
     pub async fn start(&self, tenant: TenantId, ask: BulkAsk, actor: &Actor) -> store::Result<Job> {
         let BulkAsk {
+            id,
             action,
             filter,
             counted,
             reason,
         } = ask;
+        if let Some(id) = id
+            && let Some(started) = self.store.job(tenant, id).await?
+        {
+            return Ok(started);
+        }
         let now = self.queries.now().await?;
         let as_of = counted.map_or(now, |counted| counted.as_of.min(now));
         let mut filter = self.resolved(tenant, filter, as_of).await?;
@@ -198,6 +206,7 @@ impl JobService {
         let job = self
             .store
             .create_job(NewJob {
+                id: id.unwrap_or_else(Uuid::new_v4),
                 tenant,
                 action,
                 filter,
@@ -220,6 +229,7 @@ impl JobService {
         actor: &Actor,
     ) -> store::Result<Job> {
         let job = NewJob {
+            id: Uuid::new_v4(),
             tenant,
             action: action.as_str().to_owned(),
             filter: serde_json::to_string(bulk).map_err(|e| store::Error::Refused(e.to_string()))?,

@@ -5,6 +5,7 @@ use crate::events::bulk::ReplayBulk;
 use domain::{Actor, TenantId, Timestamp, chain};
 use std::time::Instant;
 use store::jobs::{Job, NewJob};
+use uuid::Uuid;
 
 /// As it stands in a job's row.
 pub const REPLAY: &str = "replay";
@@ -85,6 +86,7 @@ impl JobService {
             ..ask.bulk
         };
         let job = NewJob {
+            id: Uuid::new_v4(),
             tenant,
             action: REPLAY.to_owned(),
             filter: serde_json::to_string(&bulk).map_err(|e| store::Error::Refused(e.to_string()))?,

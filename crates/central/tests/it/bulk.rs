@@ -7,6 +7,7 @@ use testkit::a_notification;
 
 fn ask(action: Action, counted: Option<Counted>) -> BulkAsk {
     BulkAsk {
+        id: None,
         action,
         filter: BulkFilter::default(),
         counted,

@@ -75,6 +75,7 @@ async fn start(state: &Shared, caller: &Caller, action: Action, fields: Fields) 
         Action::Retry | Action::Resend => reason::optional(reason.as_deref()),
     };
     let ask = BulkAsk {
+        id: None,
         action,
         filter,
         counted,

@@ -1,4 +1,5 @@
-//! One action on several notifications: what was chosen, a page that asks, then the deed.
+//! One action on several notifications: what was chosen, a page that asks, then the deed. The question has an address, so that
+//! reloading it and coming back to it ask again and do nothing.
 
 use super::{
     failure::Result,
@@ -7,6 +8,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    request::RequestId,
     show::{counted, number, status_badge},
 };
 use crate::{
@@ -21,8 +23,8 @@ use central::{
 use domain::{NotificationId, Status, Timestamp};
 use store::operator::Acted;
 
-/// Rows that can be chosen one by one.
-const MAX_CHOSEN_ROWS: usize = 500;
+/// Rows that can be chosen one by one: the address of the question names them, and many a proxy takes 8 KiB.
+const MAX_CHOSEN_ROWS: usize = 150;
 /// Rows the page that asks shows.
 const SUBJECTS_SHOWN: usize = 20;
 
@@ -48,6 +50,7 @@ struct Confirm {
     /// They never go out: the page asks why.
     gives_up: bool,
     needs_reason: bool,
+    request: RequestId,
 }
 framed!(Confirm);
 
@@ -57,6 +60,16 @@ struct Chosen {
     all: bool,
     asked: Asked,
     back: String,
+    request: RequestId,
+}
+
+/// What an address or a form says.
+struct Said<'a> {
+    action: Option<&'a str>,
+    query: &'a str,
+    ids: Vec<NotificationId>,
+    all: bool,
+    request: Option<&'a str>,
 }
 
 /// How an action is called on a button.
@@ -86,8 +99,8 @@ fn allows(action: Action, status: Status) -> bool {
     }
 }
 
-fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
-    let action = form.get("action").and_then(Action::named);
+fn chosen(said: Said<'_>, signed: &Signed) -> Result<Chosen, Problem> {
+    let action = said.action.and_then(Action::named);
     let action =
         action.ok_or_else(|| Problem::field("action", "must be retry, discard, cancel or resend"))?;
     if action != Action::Retry && !Access::Operate.allows(signed.caller.role) {
@@ -97,30 +110,44 @@ fn chosen(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
             signed.caller.role
         )));
     }
-    let query = form.get("query").unwrap_or_default();
-    let uri = format!("/notifications?{query}");
+    let uri = format!("/notifications?{}", said.query);
     let uri = uri
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
     let mut params = Params::read(&uri)?;
     let asked = Asked::read(&mut params, &signed.zone);
     params.finish()?;
-    let mut ids: Vec<NotificationId> = form.all("id").filter_map(|id| id.parse().ok()).collect();
+    let mut ids = said.ids;
     ids.sort_unstable();
     ids.dedup();
     if ids.len() > MAX_CHOSEN_ROWS {
         return Err(Problem::field(
             "id",
-            format!("at most {MAX_CHOSEN_ROWS} rows can be chosen one by one"),
+            format!(
+                "at most {MAX_CHOSEN_ROWS} rows can be chosen one by one; for more there is All that match"
+            ),
         ));
     }
     Ok(Chosen {
         action,
         ids,
-        all: form.get("scope") == Some("all"),
+        all: said.all,
         back: format!("/notifications?{}", asked.query()),
         asked,
+        request: RequestId::read(said.request),
     })
+}
+
+/// What was chosen on the page that asked.
+fn confirmed(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
+    let said = Said {
+        action: form.get("action"),
+        query: form.get("query").unwrap_or_default(),
+        ids: form.all("id").filter_map(|id| id.parse().ok()).collect(),
+        all: form.get("scope") == Some("all"),
+        request: form.get("request"),
+    };
+    chosen(said, signed)
 }
 
 /// What the page that asked said.
@@ -134,14 +161,25 @@ fn counted_when_asked(form: &Form) -> Result<Counted, Problem> {
 }
 
 /// Asks.
-pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
+pub async fn confirm(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
+    let (action, query) = (params.text("action"), params.text("query"));
+    let (scope, request) = (params.text("scope"), params.text("request"));
+    let said = Said {
+        action: action.as_deref(),
+        query: query.as_deref().unwrap_or_default(),
+        ids: params.several("id"),
+        all: scope.as_deref() == Some("all"),
+        request: request.as_deref(),
+    };
+    params.finish()?;
     let Chosen {
         action,
         ids,
         all,
         asked,
         back,
-    } = chosen(&form, &signed)?;
+        request,
+    } = chosen(said, &signed)?;
     let tenant = signed.caller.tenant;
     let verb = doing(&action);
     let frame = Frame::new(&state, &signed, format!("{verb}?"), Nav::Notifications).await?;
@@ -161,6 +199,7 @@ pub async fn confirm(State(state): State<Shared>, signed: Signed, form: Form) ->
         frame,
         back,
         gives_up,
+        request,
         needs_reason: gives_up && state.central.settings.discard_needs_reason,
     };
     if all {
@@ -210,7 +249,7 @@ impl Confirm {
 
 /// Does it.
 pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Result {
-    let chosen = chosen(&form, &signed)?;
+    let chosen = confirmed(&form, &signed)?;
     let said = form.get("reason");
     let reason = match chosen.action {
         Action::Discard | Action::Cancel => reason::checked(&state, said),
@@ -226,7 +265,11 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
     if chosen.all {
         return start(&state, &signed, chosen, counted_when_asked(&form)?, reason).await;
     }
-    let (done, missed) = act(&state, &signed, &chosen, reason.as_deref()).await?;
+    let Tally {
+        done,
+        already,
+        missed,
+    } = act(&state, &signed, &chosen, reason.as_deref()).await?;
     let rows = counted(done, "notification", "notifications");
     let mut text = match chosen.action {
         Action::Retry => format!("{rows} sent round again."),
@@ -234,6 +277,10 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
         Action::Cancel => format!("{rows} called off."),
         Action::Resend => format!("{rows} sent once more, as new ones."),
     };
+    if already > 0 {
+        let had = counted(already, "had", "had");
+        text.push_str(&format!(" {had} been sent once more by this button already."));
+    }
     if missed > 0 {
         let were = counted(missed, "was", "were");
         text.push_str(&format!(
@@ -241,7 +288,7 @@ pub async fn go(State(state): State<Shared>, signed: Signed, form: Form) -> Resu
             wanted(chosen.action)
         ));
     }
-    let flash = if done > 0 {
+    let flash = if done + already > 0 {
         Flash::good(text)
     } else {
         Flash::bad(text)
@@ -262,7 +309,12 @@ async fn start(
         Ok(filter) => filter,
         Err(why) => return Ok(Flash::bad(why).at(&chosen.back, &state.console)),
     };
+    let query = chosen.asked.query();
+    let id = chosen
+        .request
+        .job(signed.caller.tenant, chosen.action.as_str(), &query);
     let ask = BulkAsk {
+        id: Some(id),
         action: chosen.action,
         filter,
         counted: Some(counted),
@@ -279,28 +331,51 @@ async fn start(
     }
 }
 
-/// The chosen ones. Answers how many it was done to, and how many not.
-async fn act(
-    state: &Shared,
-    signed: &Signed,
-    chosen: &Chosen,
-    reason: Option<&str>,
-) -> store::Result<(u64, u64)> {
+/// To how many of the chosen ones it was done.
+struct Tally {
+    done: u64,
+    /// By the same form, sent before.
+    already: u64,
+    missed: u64,
+}
+
+/// The chosen ones.
+async fn act(state: &Shared, signed: &Signed, chosen: &Chosen, reason: Option<&str>) -> store::Result<Tally> {
     let (tenant, actor, ids) = (signed.caller.tenant, &signed.caller.actor, &chosen.ids);
     let operator = &state.central.operator;
     let acted = match chosen.action {
         Action::Retry => operator.requeue(tenant, ids, actor).await?,
         Action::Discard => operator.discard_noted(tenant, ids, actor, reason).await?,
         Action::Cancel => operator.cancel_noted(tenant, ids, actor, reason).await?,
-        Action::Resend => {
-            let mut done = 0;
-            for id in ids {
-                let resent = operator.resend(tenant, *id, Repeat::default(), actor).await?;
-                done += u64::from(matches!(resent, Resent::As(_)));
-            }
-            return Ok((done, ids.len() as u64 - done));
-        }
+        Action::Resend => return resend(state, signed, chosen).await,
     };
     let done = acted.iter().filter(|acted| **acted == Acted::Done).count() as u64;
-    Ok((done, acted.len() as u64 - done))
+    Ok(Tally {
+        done,
+        already: 0,
+        missed: acted.len() as u64 - done,
+    })
+}
+
+/// Each under a key of the request and the row: the same form sent again sends nothing again.
+async fn resend(state: &Shared, signed: &Signed, chosen: &Chosen) -> store::Result<Tally> {
+    let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
+    let (mut done, mut already, mut missed) = (0, 0, 0);
+    for id in &chosen.ids {
+        let repeat = Repeat {
+            key: Some(chosen.request.repeat_of(*id)),
+            expires_at: None,
+        };
+        match state.central.operator.resend(tenant, *id, repeat, actor).await {
+            Ok(Resent::As(_)) => done += 1,
+            Ok(_) => missed += 1,
+            Err(store::Error::Conflict(_)) => already += 1,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Tally {
+        done,
+        already,
+        missed,
+    })
 }

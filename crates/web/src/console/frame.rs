@@ -5,6 +5,7 @@ use super::{
     flash::Flash,
     guard::Signed,
     once::Once,
+    request::RequestId,
     show::{Lasting, When},
     theme::Theme,
 };
@@ -167,6 +168,11 @@ impl Frame {
             refresh: None,
             live: false,
         })
+    }
+
+    /// For a form that must not be obeyed twice.
+    pub fn request(&self) -> RequestId {
+        RequestId::mint()
     }
 
     /// Hears of changes as they happen.

@@ -44,6 +44,7 @@ mod provider_setting;
 mod provider_test;
 mod providers;
 mod recipients;
+mod request;
 mod routes;
 mod saved;
 mod send;

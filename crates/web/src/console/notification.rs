@@ -8,6 +8,7 @@ use super::{
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
+    request::RequestId,
     show::{Badge, status_badge},
     timeline::{TimelineStep, steps},
 };
@@ -238,15 +239,21 @@ pub async fn resend(
         let why = "Nothing was sent: the time by which it is to be delivered must be in the future.";
         return Ok(Flash::bad(why).at(&place(id, &back), &state.console));
     }
+    let key = RequestId::read(form.get("request")).repeat_of(id);
     let repeat = Repeat {
-        key: None,
+        key: Some(key.clone()),
         expires_at,
     };
-    let resent = state
-        .central
-        .operator
-        .resend(signed.caller.tenant, id, repeat, &signed.caller.actor)
-        .await?;
+    let tenant = signed.caller.tenant;
+    let operator = &state.central.operator;
+    let resent = match operator.resend(tenant, id, repeat, &signed.caller.actor).await {
+        Err(store::Error::Conflict(_)) => {
+            let known = place(NotificationId::from_key(tenant, &key), &back);
+            let said = Flash::good("It was sent once more already, as this new notification.");
+            return Ok(said.at(&known, &state.console));
+        }
+        resent => resent?,
+    };
     let old = place(id, &back);
     Ok(match resent {
         Resent::As(new) => Flash::good("It is sent once more, as this new notification.")

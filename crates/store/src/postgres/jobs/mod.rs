@@ -4,7 +4,7 @@ mod sql;
 
 use crate::{
     Jobs, Result,
-    jobs::{Job, NewJob, Progress},
+    jobs::{self, Job, NewJob, Progress},
     postgres::{
         PgStore, audit,
         failed::Failed,
@@ -24,11 +24,11 @@ impl Jobs for PgStore {
     async fn create_job(&self, new: NewJob) -> Result<Job> {
         let session = self.db.general().await?;
         let made = session
-            .one(
+            .opt(
                 sql::job_create,
                 &[
                     &self.db.now(),
-                    &Uuid::new_v4(),
+                    &new.id,
                     &new.tenant.0,
                     &new.action,
                     &new.filter,
@@ -39,7 +39,11 @@ impl Jobs for PgStore {
             )
             .await
             .map_err(Failed::while_committing)?;
-        Ok(job(&made))
+        if let Some(made) = made {
+            return Ok(job(&made));
+        }
+        let known = session.opt(sql::job, &[&new.tenant.0, &new.id]).await?;
+        known.as_ref().map(job).ok_or_else(|| jobs::taken(new.id))
     }
 
     async fn job(&self, tenant: TenantId, id: Uuid) -> Result<Option<Job>> {

@@ -3,8 +3,8 @@
 mod sql;
 
 use crate::{
-    Error, Jobs, Result,
-    jobs::{Job, NewJob, Progress},
+    Jobs, Result,
+    jobs::{self, Job, NewJob, Progress},
     sqlite::{
         SqliteStore, audit,
         rows::{self, all},
@@ -20,9 +20,8 @@ use uuid::Uuid;
 impl Jobs for SqliteStore {
     async fn create_job(&self, new: NewJob) -> Result<Job> {
         self.write(1, move |s| {
-            let id = Uuid::new_v4();
             let params = params![
-                id.as_bytes(),
+                new.id.as_bytes(),
                 new.tenant.0,
                 new.action,
                 new.filter,
@@ -31,8 +30,11 @@ impl Jobs for SqliteStore {
                 s.now.as_millis(),
                 new.reason,
             ];
-            let made = all(s.conn, sql::job_create, params, job)?.pop();
-            made.ok_or_else(|| Error::corrupt("jobs", "a row just written is gone"))
+            if let Some(made) = all(s.conn, sql::job_create, params, job)?.pop() {
+                return Ok(made);
+            }
+            let known = all(s.conn, sql::job, params![new.tenant.0, new.id.as_bytes()], job)?.pop();
+            known.ok_or_else(|| jobs::taken(new.id))
         })
         .await
     }

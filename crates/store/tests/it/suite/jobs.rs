@@ -3,9 +3,11 @@
 use crate::harness::*;
 use domain::Clock;
 use store::jobs::{NewJob, Progress};
+use uuid::Uuid;
 
 fn job() -> NewJob {
     NewJob {
+        id: Uuid::new_v4(),
         tenant: TENANT,
         action: "retry".into(),
         filter: r#"{"status":["Parked"]}"#.into(),
@@ -29,6 +31,24 @@ pub async fn a_job_is_kept_as_asked(t: &TestStore) {
         (new.actor, new.total, t.clock.now())
     );
     assert_eq!(read.progress, Progress::default());
+}
+
+pub async fn a_job_asked_for_twice_under_one_id_is_one_job(t: &TestStore) {
+    let new = job();
+    let made = t.store.create_job(new.clone()).await.unwrap();
+    t.clock.advance(SECOND);
+    let again = NewJob {
+        total: 99,
+        ..new.clone()
+    };
+    assert_eq!(t.store.create_job(again).await.unwrap(), made);
+    assert_eq!(t.store.jobs(TENANT, 10).await.unwrap(), [made]);
+    // Nobody is shown what belongs to another tenant.
+    let other = NewJob {
+        tenant: t.tenant("other").await,
+        ..new
+    };
+    assert!(t.store.create_job(other).await.is_err());
 }
 
 pub async fn a_job_is_worked_on_by_one_node(t: &TestStore) {

@@ -8,6 +8,7 @@ use store::{
     outbox::Ingested,
     query::{AuditFilter, Filter, KpiAsk, Page},
 };
+use uuid::Uuid;
 
 const KEEP: Retention = Retention {
     events: DAY,
@@ -204,6 +205,7 @@ pub async fn a_purged_notification_is_gone_from_every_page(t: &TestStore) {
 
 pub async fn bulk_actions_that_ended_go_after_their_time_and_no_others(t: &TestStore) {
     let new = || NewJob {
+        id: Uuid::new_v4(),
         tenant: TENANT,
         action: "retry".into(),
         filter: "{}".into(),

@@ -1,4 +1,4 @@
-//! Replaying all events, or schedules, that a list shows: a page that asks, then a job. What is done is done to those that
+//! Replaying all events, or schedules, that a list shows: a page that asks, with an address of its own, then a job. What is done is done to those that
 //! were counted; what fails while somebody makes up their mind is left alone.
 
 use super::{outbox, schedules};
@@ -32,7 +32,6 @@ struct Confirm {
     events: bool,
     found: ReplayCount,
     query: String,
-    new_templates: bool,
     back: String,
 }
 framed!(Confirm);
@@ -45,23 +44,21 @@ struct Chosen {
 }
 
 /// The list as its address had it. `as_of`: what "the last hour" was counted from.
-fn chosen(signed: &Signed, form: &Form, replays: Replays, as_of: Timestamp) -> Result<Chosen, Problem> {
+fn chosen(signed: &Signed, query: &str, replays: Replays, as_of: Timestamp) -> Result<Chosen, Problem> {
     let place = match replays {
         Replays::Events => "/events",
         Replays::Schedules => "/schedules",
     };
-    let query = form.get("query").unwrap_or_default();
     let uri = format!("{place}?{query}");
     let uri = uri
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
     let mut params = Params::read(&uri)?;
-    let mut bulk = match replays {
+    let bulk = match replays {
         Replays::Events => outbox::replay_of(&mut params, signed, as_of)?,
         Replays::Schedules => schedules::replay_of(&mut params)?,
     };
     params.finish()?;
-    bulk.new_templates = form.get("newTemplates").is_some();
     Ok(Chosen {
         bulk,
         place,
@@ -70,18 +67,25 @@ fn chosen(signed: &Signed, form: &Form, replays: Replays, as_of: Timestamp) -> R
     })
 }
 
-pub async fn confirm_events(state: State<Shared>, signed: Signed, form: Form) -> Result {
-    confirm(state, signed, form, Replays::Events).await
+pub async fn confirm_events(state: State<Shared>, signed: Signed, params: Params) -> Result {
+    confirm(state, signed, params, Replays::Events).await
 }
 
-pub async fn confirm_schedules(state: State<Shared>, signed: Signed, form: Form) -> Result {
-    confirm(state, signed, form, Replays::Schedules).await
+pub async fn confirm_schedules(state: State<Shared>, signed: Signed, params: Params) -> Result {
+    confirm(state, signed, params, Replays::Schedules).await
 }
 
 /// Asks.
-async fn confirm(State(state): State<Shared>, signed: Signed, form: Form, replays: Replays) -> Result {
+async fn confirm(
+    State(state): State<Shared>,
+    signed: Signed,
+    mut params: Params,
+    replays: Replays,
+) -> Result {
+    let query = params.text("query").unwrap_or_default();
+    params.finish()?;
     let frame = Frame::new(&state, &signed, "Replay?", Nav::Events).await?;
-    let chosen = chosen(&signed, &form, replays, frame.now)?;
+    let chosen = chosen(&signed, &query, replays, frame.now)?;
     let jobs = &state.central.jobs;
     let found = jobs.count_replay(signed.caller.tenant, &chosen.bulk).await?;
     if found.total == 0 && !found.at_least {
@@ -96,7 +100,6 @@ async fn confirm(State(state): State<Shared>, signed: Signed, form: Form, replay
         place: chosen.place,
         events: replays == Replays::Events,
         found,
-        new_templates: chosen.bulk.new_templates,
         query: chosen.query,
         back: chosen.back,
     };
@@ -118,7 +121,9 @@ async fn go(State(state): State<Shared>, signed: Signed, form: Form, replays: Re
     let (Some(as_of), Some(total)) = (as_of, total) else {
         return Err(Problem::field("asOf", "is missing; go back and choose again").into());
     };
-    let chosen = chosen(&signed, &form, replays, as_of)?;
+    let query = form.get("query").unwrap_or_default();
+    let mut chosen = chosen(&signed, query, replays, as_of)?;
+    chosen.bulk.new_templates = form.get("newTemplates").is_some();
     let ask = ReplayAsk {
         bulk: chosen.bulk,
         counted: Some(Counted { total, as_of }),

@@ -14,6 +14,7 @@ use crate::{
         show::{counted, number},
     },
     problem::Problem,
+    query::Params,
     state::Shared,
 };
 use askama::Template;
@@ -45,14 +46,25 @@ struct Chosen {
     back: String,
 }
 
-fn chosen(id: &str, form: &Form) -> Result<Chosen, Problem> {
-    let action = match form.get("action") {
+/// What an address or a form says.
+struct Said {
+    action: Option<String>,
+    target: Option<String>,
+    error_code: Option<String>,
+    until: Option<String>,
+}
+
+fn chosen(id: &str, said: Said) -> Result<Chosen, Problem> {
+    let action = match said.action.as_deref() {
         Some("retry") => Action::Retry,
         Some("discard") => Action::Discard,
         _ => return Err(Problem::field("action", "must be retry or discard")),
     };
-    let text = |name| form.text(name).filter(|text| !text.is_empty());
-    let until = match form.get("until") {
+    let text = |said: Option<String>| {
+        said.map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+    };
+    let until = match said.until {
         Some(until) => Some(
             until
                 .parse()
@@ -64,8 +76,8 @@ fn chosen(id: &str, form: &Form) -> Result<Chosen, Problem> {
         site: SiteId::parse(id).map_err(|_| Problem::not_found("site"))?,
         action,
         filter: ParkedFilter {
-            target: text("target"),
-            error_code: text("errorCode"),
+            target: text(said.target),
+            error_code: text(said.error_code),
             until,
             ..ParkedFilter::default()
         },
@@ -78,9 +90,16 @@ pub async fn confirm(
     State(state): State<Shared>,
     signed: Signed,
     PathText(id): PathText,
-    form: Form,
+    mut params: Params,
 ) -> Result {
-    let chosen = chosen(&id, &form)?;
+    let said = Said {
+        action: params.text("action"),
+        target: params.text("target"),
+        error_code: params.text("errorCode"),
+        until: None,
+    };
+    params.finish()?;
+    let chosen = chosen(&id, said)?;
     let (tenant, site) = (signed.caller.tenant, &chosen.site);
     let counted = match state
         .central
@@ -111,7 +130,13 @@ pub async fn confirm(
 
 /// Does it.
 pub async fn go(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
-    let chosen = chosen(&id, &form)?;
+    let said = Said {
+        action: form.text("action"),
+        target: form.text("target"),
+        error_code: form.text("errorCode"),
+        until: form.text("until"),
+    };
+    let chosen = chosen(&id, said)?;
     let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
     let central = &state.central;
     let filter = chosen.filter.clone();

@@ -411,7 +411,7 @@ async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
         let page = operator.get(&format!("{path}?{query}")).await.text;
         assert!(page.contains("replay-all"), "{page}");
         let asked = operator
-            .post(&format!("{path}/replay"), &[("query", query)])
+            .get_form(&format!("{path}/replay"), &[("query", query)])
             .await
             .text;
         assert!(asked.contains(question), "{asked}");
@@ -467,11 +467,11 @@ async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
         "due again as a whole"
     );
     let nothing = operator
-        .post("/events/replay", &[("query", "entityId=nobody")])
+        .get_form("/events/replay", &[("query", "entityId=nobody")])
         .await;
     assert_eq!(location(&nothing), "/events?entityId=nobody");
     let wrong = operator
-        .post("/events/replay", &[("query", "status=Published")])
+        .get_form("/events/replay", &[("query", "status=Published")])
         .await;
     assert_eq!(wrong.status, 422);
 }

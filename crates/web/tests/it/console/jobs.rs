@@ -53,7 +53,7 @@ async fn all_that_match_a_search_by_id_is_what_the_list_shows() {
         "{list}"
     );
     let all = [("action", "retry"), ("scope", "all"), ("query", query.as_str())];
-    let asks = operator.post("/notifications/bulk", &all).await;
+    let asks = operator.get_form("/notifications/bulk", &all).await;
     assert_eq!(asks.status, 200, "{}", asks.text);
     assert!(asks.text.contains("name=\"count\" value=\"1\""), "{}", asks.text);
 }

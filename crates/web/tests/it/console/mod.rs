@@ -11,6 +11,7 @@ mod links;
 mod lists;
 mod openid;
 mod pages;
+mod repeats;
 mod sign_in;
 mod sites;
 mod templates;

@@ -124,11 +124,11 @@ async fn a_filter_that_cannot_be_read_or_is_unknown_shows_no_list_and_offers_not
         if query.starts_with("cursor") {
             continue;
         }
-        for step in ["/notifications/bulk", "/notifications/bulk/go"] {
-            let fields = [("action", "discard"), ("scope", "all"), ("query", query)];
-            let answer = visitor.post(step, &fields).await;
-            assert_eq!(answer.status, 422, "{step} {query}");
-        }
+        let fields = [("action", "discard"), ("scope", "all"), ("query", query)];
+        let asked = visitor.get_form("/notifications/bulk", &fields).await;
+        assert_eq!(asked.status, 422, "{query}");
+        let done = visitor.post("/notifications/bulk/go", &fields).await;
+        assert_eq!(done.status, 422, "{query}");
     }
     assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
     let page = visitor.get("/audit?kind=Nonsense").await;
@@ -147,7 +147,7 @@ async fn the_page_that_asks_fixes_what_is_acted_on() {
             ("scope", "all"),
             ("query", "status=Parked&range=1h"),
         ];
-        let page = visitor.post("/notifications/bulk", &fields).await.text;
+        let page = visitor.get_form("/notifications/bulk", &fields).await.text;
         let hidden = |name: &str| {
             let after = page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
             after.split('"').next().unwrap().to_owned()
@@ -172,7 +172,7 @@ async fn the_page_that_asks_fixes_what_is_acted_on() {
 async fn an_address_that_leads_nowhere_is_a_page_for_a_browser_and_a_problem_for_a_program() {
     let world = World::new().await;
     let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
-    for (path, status) in [("/notifications/abc", 404), ("/notifications/bulk", 405)] {
+    for (path, status) in [("/notifications/abc", 404), ("/notifications/bulk/go", 405)] {
         let page = visitor.get(path).await;
         assert_eq!(page.status.as_u16(), status, "{path}");
         let kind = page.headers["content-type"].to_str().unwrap();
@@ -191,7 +191,7 @@ async fn a_person_who_may_not_is_told_about_their_role_and_not_about_a_key() {
     let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
     for page in [
         visitor.get("/keys").await,
-        visitor.post("/notifications/bulk", &[("action", "retry")]).await,
+        visitor.get("/notifications/bulk?action=retry").await,
     ] {
         assert_eq!(page.status, 403);
         assert!(

@@ -25,7 +25,7 @@ async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job(
         page.text
     );
     let chosen = [("action", "discard"), ("target", "erp"), ("errorCode", "")];
-    let asked = visitor.post("/sites/north/parked/all", &chosen).await;
+    let asked = visitor.get_form("/sites/north/parked/all", &chosen).await;
     assert_eq!(asked.status, StatusCode::OK, "{}", asked.text);
     assert!(
         asked.text.contains("Discard 3 messages at north?"),
@@ -49,7 +49,7 @@ async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job(
         "{}",
         page.text
     );
-    let nothing = visitor.post("/sites/north/parked/all", &chosen).await;
+    let nothing = visitor.get_form("/sites/north/parked/all", &chosen).await;
     assert_eq!(location(&nothing), "/sites/north");
 }
 

@@ -53,6 +53,11 @@ impl Visitor {
         self.send(Request::get(path), String::new()).await
     }
 
+    /// A form whose answer has an address.
+    pub async fn get_form(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        self.get(&format!("{path}?{}", urlencoded(fields))).await
+    }
+
     /// With further headers.
     pub async fn get_with(&mut self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let request = headers.iter().fold(Request::get(path), |request, (name, value)| {
@@ -87,11 +92,7 @@ impl Visitor {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let pairs: Vec<_> = fields
-            .iter()
-            .map(|(name, value)| format!("{name}={}", encode(value)))
-            .collect();
-        self.send(request, pairs.join("&")).await
+        self.send(request, urlencoded(fields)).await
     }
 
     async fn send(&mut self, request: axum::http::request::Builder, body: String) -> Answer {
@@ -128,6 +129,14 @@ impl Visitor {
             self.cookies.insert(name.into(), value.into());
         }
     }
+}
+
+fn urlencoded(fields: &[(&str, &str)]) -> String {
+    let pairs: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encode(value)))
+        .collect();
+    pairs.join("&")
 }
 
 pub fn encode(text: &str) -> String {
