@@ -12,13 +12,13 @@ const MAX_VALUE: usize = 120;
 
 /// Pieces that are told one after the other until there is no more room.
 #[derive(Default)]
-struct Told {
+pub(super) struct Told {
     text: String,
     left_out: usize,
 }
 
 impl Told {
-    fn add(&mut self, piece: impl AsRef<str>) {
+    pub(super) fn add(&mut self, piece: impl AsRef<str>) {
         let piece = piece.as_ref();
         if self.text.chars().count() + piece.chars().count() > MAX_TOLD {
             self.left_out += 1;
@@ -30,7 +30,7 @@ impl Told {
         self.text.push_str(piece);
     }
 
-    fn after(self, word: &str) -> String {
+    pub(super) fn after(self, word: &str) -> String {
         let mut all = match self.text.is_empty() {
             true => word.to_owned(),
             false => format!("{word}: {}", self.text),
@@ -153,7 +153,7 @@ pub(crate) fn of_provider(before: Option<&NewProvider>, after: &NewProvider) -> 
     told.after("changed")
 }
 
-fn shown(value: Option<&Value>) -> String {
+pub(super) fn shown(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "nothing".into(),
         Some(Value::String(text)) => text.clone(),
@@ -161,7 +161,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.chars().count() <= MAX_VALUE {
         return text.to_owned();
     }

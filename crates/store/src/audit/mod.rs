@@ -2,6 +2,7 @@
 
 pub(crate) mod difference;
 pub(crate) mod entry;
+pub(crate) mod fields;
 pub(crate) mod order;
 
 pub(crate) use entry::Entry;

@@ -373,6 +373,11 @@ store_suite! {
         what_two_replays_made_of_a_schedule_is_named_by_it,
         long_payloads_are_read_a_few_at_a_time,
     }
+    audit_changes::{
+        a_change_of_an_event_type_is_told_before_and_after,
+        a_change_of_the_settings_of_templates_is_told_before_and_after,
+        a_change_of_who_must_not_be_written_to_tells_over_what_and_about_what,
+    }
     jobs::{
         a_job_is_kept_as_asked,
         a_job_is_worked_on_by_one_node,

@@ -3,6 +3,7 @@
 use super::sql;
 use crate::{
     Result,
+    audit::fields::of_event_type,
     events::EventTypeRow,
     postgres::{
         directory::{bump, log},
@@ -31,23 +32,17 @@ pub(super) async fn put(
     definition: &EventType,
     actor: &Actor,
 ) -> Result<EventTypeRow, Failed> {
-    let definition = to_json(definition)?;
+    let text = to_json(definition)?;
     let mut session = db.general().await?;
     let tx = session.begin().await?;
     bump(&tx).await?;
+    let before = tx.opt(sql::event_type, &[&tenant.0, &name]).await?;
+    let before = before.as_ref().map(from_row).transpose()?;
     let row = tx
-        .one(sql::event_type_put, &[&db.now(), &tenant.0, &name, &definition])
+        .one(sql::event_type_put, &[&db.now(), &tenant.0, &name, &text])
         .await?;
-    log(
-        db,
-        &tx,
-        tenant,
-        AuditKind::EventTypeChanged,
-        actor,
-        name,
-        "changed",
-    )
-    .await?;
+    let detail = of_event_type(before.as_ref().map(|row| &row.definition), definition);
+    log(db, &tx, tenant, AuditKind::EventTypeChanged, actor, name, &detail).await?;
     let put = from_row(&row)?;
     tx.commit().await?;
     Ok(put)

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audit::Entry,
+    audit::{Entry, fields::of_suppression},
     query::Page,
     suppressions::{SuppressionFilter, SuppressionPage, Suppressions, columns},
 };
@@ -163,12 +163,13 @@ async fn suppress_in(
         )
         .await?;
     if made > 0 {
+        let detail = of_suppression("put on", new.channel, new.topic.as_deref());
         let put_on = Entry::of_change(
             tenant,
             AuditKind::SuppressionChanged,
             actor,
             &new.address,
-            "put on",
+            &detail,
         );
         audit::insert(db, tx, [put_on]).await?;
     }
@@ -189,12 +190,15 @@ async fn unsuppress(db: &Db, tenant: TenantId, id: i64, actor: &Actor) -> Result
     let key: &str = row.get("address_key");
     tx.exec(sql::suppression_lifted, &[&db.now(), &tenant.0, &key])
         .await?;
+    let (channel, topic): (&str, &str) = (row.get("channel"), row.get("topic"));
+    let topic = Some(topic).filter(|topic| !topic.is_empty());
+    let detail = of_suppression("taken off", channel.parse().ok(), topic);
     let taken_off = Entry::of_change(
         tenant,
         AuditKind::SuppressionChanged,
         actor,
         row.get("address"),
-        "taken off",
+        &detail,
     );
     audit::insert(db, &tx, [taken_off]).await?;
     tx.commit().await?;

@@ -3,6 +3,7 @@
 use super::{sql, whole};
 use crate::{
     Error,
+    audit::fields::{of_fields, template_named},
     postgres::{
         directory::{bump, log, must_be_live},
         failed::Failed,
@@ -11,7 +12,10 @@ use crate::{
     },
     templates::{IdentityColumns, NewTemplate, Template, TemplateSettings, changed_meanwhile},
 };
-use domain::{Actor, AuditKind, TemplateId, TenantId, template::TemplateContent};
+use domain::{
+    Actor, AuditKind, TemplateId, TenantId,
+    template::{TemplateContent, TemplateIdentity},
+};
 
 pub(super) async fn create(db: &Db, new: &NewTemplate, actor: &Actor) -> Result<Template, Failed> {
     let mut session = db.general().await?;
@@ -38,10 +42,8 @@ pub(super) async fn create(db: &Db, new: &NewTemplate, actor: &Actor) -> Result<
         .await?;
     let id = TemplateId(made.ok_or_else(|| new.taken())?.get(0));
     add_version(db, &tx, id, 1, &new.content, actor).await?;
-    written(db, &tx, new.tenant, actor, id, "created").await?;
-    let made = find(&tx, new.tenant, id)
-        .await?
-        .ok_or_else(|| Error::corrupt("message_templates", "a row just written is gone"))?;
+    written(db, &tx, new.tenant, actor, (id, identity), "created").await?;
+    let made = find(&tx, new.tenant, id, None).await?.ok_or_else(vanished)?;
     tx.commit().await?;
     Ok(made)
 }
@@ -64,15 +66,20 @@ pub(super) async fn save(
         )
         .await?;
     let Some(saved) = saved else {
-        return match find(&tx, tenant, id).await? {
+        return match find(&tx, tenant, id, None).await? {
             Some(found) if found.deleted_at.is_none() => Err(changed_meanwhile(id, found.version).into()),
             _ => Ok(None),
         };
     };
     let version: i64 = saved.get(0);
+    let before = find(&tx, tenant, id, Some(based_on))
+        .await?
+        .ok_or_else(vanished)?;
     add_version(db, &tx, id, version, content, actor).await?;
-    written(db, &tx, tenant, actor, id, &format!("saved as version {version}")).await?;
-    let saved = find(&tx, tenant, id).await?;
+    let word = format!("saved as version {version}");
+    let detail = of_fields(&word, &before.content, content);
+    written(db, &tx, tenant, actor, (id, &before.identity), &detail).await?;
+    let saved = find(&tx, tenant, id, None).await?;
     tx.commit().await?;
     Ok(saved)
 }
@@ -88,7 +95,8 @@ pub(super) async fn delete(db: &Db, tenant: TenantId, id: TemplateId, actor: &Ac
     {
         return Ok(false);
     }
-    written(db, &tx, tenant, actor, id, "deleted").await?;
+    let gone = find(&tx, tenant, id, None).await?.ok_or_else(vanished)?;
+    written(db, &tx, tenant, actor, (id, &gone.identity), "deleted").await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -103,9 +111,12 @@ pub(super) async fn settings(
     let tx = session.begin().await?;
     bump(&tx).await?;
     must_be_live(&tx, tenant).await?;
-    let settings = rows::to_json(settings)?;
-    tx.exec(sql::template_settings_put, &[&tenant.0, &settings])
-        .await?;
+    let before = tx.opt(sql::template_settings, &[&tenant.0]).await?;
+    let before = before.map(|row| rows::json_text(&row, "template_settings", "settings", 0));
+    let before: TemplateSettings = before.transpose()?.flatten().unwrap_or_default();
+    let detail = of_fields("changed", &before, settings);
+    let text = rows::to_json(settings)?;
+    tx.exec(sql::template_settings_put, &[&tenant.0, &text]).await?;
     log(
         db,
         &tx,
@@ -113,14 +124,23 @@ pub(super) async fn settings(
         AuditKind::TemplateChanged,
         actor,
         "settings",
-        "changed",
+        &detail,
     )
     .await?;
     tx.commit().await
 }
 
-async fn find(tx: &Tx<'_>, tenant: TenantId, id: TemplateId) -> Result<Option<Template>, Failed> {
-    let found = tx.opt(sql::template, &[&tenant.0, &id.0, &None::<i64>]).await?;
+fn vanished() -> Error {
+    Error::corrupt("message_templates", "a row just written is gone")
+}
+
+async fn find(
+    tx: &Tx<'_>,
+    tenant: TenantId,
+    id: TemplateId,
+    version: Option<i64>,
+) -> Result<Option<Template>, Failed> {
+    let found = tx.opt(sql::template, &[&tenant.0, &id.0, &version]).await?;
     Ok(found.as_ref().map(whole).transpose()?)
 }
 
@@ -146,9 +166,9 @@ async fn written(
     tx: &Tx<'_>,
     tenant: TenantId,
     actor: &Actor,
-    id: TemplateId,
+    (id, identity): (TemplateId, &TemplateIdentity),
     detail: &str,
 ) -> Result<(), Failed> {
-    let target = id.to_string();
+    let target = template_named(identity, id);
     log(db, tx, tenant, AuditKind::TemplateChanged, actor, &target, detail).await
 }

@@ -3,6 +3,7 @@
 use super::sql;
 use crate::{
     Error, Result,
+    audit::fields::of_event_type,
     events::EventTypeRow,
     sqlite::{
         directory,
@@ -25,7 +26,7 @@ pub(super) fn from_row(row: &Row<'_>) -> Result<EventTypeRow> {
 pub(super) struct Put {
     tenant: TenantId,
     name: String,
-    definition: String,
+    definition: EventType,
     actor: Actor,
 }
 
@@ -34,16 +35,20 @@ impl Put {
         Self {
             tenant,
             name: name.to_owned(),
-            definition: json(definition),
+            definition: definition.clone(),
             actor: actor.clone(),
         }
     }
 
     pub fn write(&self, s: &WriteSession<'_>) -> Result<EventTypeRow> {
-        let params = params![self.tenant.0, self.name, self.definition, s.now.as_millis()];
+        let before = params![self.tenant.0, self.name];
+        let before = all(s.conn, sql::event_type, before, from_row)?.pop();
+        let definition = json(&self.definition);
+        let params = params![self.tenant.0, self.name, definition, s.now.as_millis()];
         let row = all(s.conn, sql::event_type_put, params, from_row)?.pop();
         let kind = AuditKind::EventTypeChanged;
-        directory::changed(s, self.tenant, kind, &self.actor, &self.name, "changed")?;
+        let detail = of_event_type(before.as_ref().map(|row| &row.definition), &self.definition);
+        directory::changed(s, self.tenant, kind, &self.actor, &self.name, &detail)?;
         row.ok_or_else(|| Error::corrupt("event_types", "a row just written is gone"))
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    audit::Entry,
+    audit::{Entry, fields::of_suppression},
     query::Page,
     suppressions::{SuppressionFilter, SuppressionPage, Suppressions, columns},
 };
@@ -135,7 +135,8 @@ fn suppress(
         actor.as_str(),
     ])?;
     if made > 0 {
-        log(s, tenant, actor, &new.address, "put on")?;
+        let detail = of_suppression("put on", new.channel, new.topic.as_deref());
+        log(s, tenant, actor, &new.address, &detail)?;
     }
     let found = all(
         s.conn,
@@ -156,16 +157,23 @@ fn unsuppress(s: &WriteSession<'_>, tenant: TenantId, id: i64, actor: &Actor) ->
             Ok((
                 row.get::<_, String>("address")?,
                 row.get::<_, String>("address_key")?,
+                row.get::<_, String>("channel")?,
+                row.get::<_, String>("topic")?,
             ))
         })
         .optional()?;
-    let Some((address, key)) = gone else {
+    let Some((address, key, channel, topic)) = gone else {
         return Ok(false);
     };
     s.conn
         .prepare_cached(sql::suppression_lifted)?
         .execute(params![tenant.0, key, s.now.as_millis()])?;
-    log(s, tenant, actor, &address, "taken off")?;
+    let (channel, topic) = (
+        channel.parse().ok(),
+        Some(topic).filter(|topic| !topic.is_empty()),
+    );
+    let detail = of_suppression("taken off", channel, topic.as_deref());
+    log(s, tenant, actor, &address, &detail)?;
     Ok(true)
 }
 

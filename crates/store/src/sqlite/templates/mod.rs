@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    audit::fields::{of_fields, template_named},
     templates::{
         IdentityColumns, LISTED_VERSIONS, NewTemplate, Template, TemplateFilter, TemplateRow,
         TemplateSettings, TemplateVersion, Templates, changed_meanwhile,
@@ -98,7 +99,8 @@ impl Templates for SqliteStore {
             let params = params![tenant.0, id.0, s.now.as_millis()];
             let gone = s.conn.prepare_cached(sql::template_delete)?.execute(params)?;
             if gone > 0 {
-                log(s, tenant, &actor, id, "deleted")?;
+                let gone = find(s.conn, tenant, id, None)?.ok_or_else(vanished)?;
+                log(s, tenant, &actor, (id, &gone.identity), "deleted")?;
             }
             Ok(gone > 0)
         })
@@ -106,13 +108,7 @@ impl Templates for SqliteStore {
     }
 
     async fn template_settings(&self, tenant: TenantId) -> Result<TemplateSettings> {
-        self.read(move |conn| {
-            let found = all(conn, sql::template_settings, [tenant.0], |row| {
-                rows::from_json("template_settings", &row.get::<_, String>(0)?)
-            })?;
-            Ok(found.into_iter().next().unwrap_or_default())
-        })
-        .await
+        self.read(move |conn| settings_of(conn, tenant)).await
     }
 
     async fn put_template_settings(
@@ -121,22 +117,23 @@ impl Templates for SqliteStore {
         settings: &TemplateSettings,
         actor: &Actor,
     ) -> Result<()> {
-        let (settings, actor) = (rows::json(settings), actor.clone());
+        let (settings, actor) = (settings.clone(), actor.clone());
         self.write(1, move |s| {
             must_be_live(s.conn, tenant)?;
+            let detail = of_fields("changed", &settings_of(s.conn, tenant)?, &settings);
             let mut put = s.conn.prepare_cached(sql::template_settings_put)?;
-            put.execute(params![tenant.0, settings])?;
-            changed(
-                s,
-                tenant,
-                AuditKind::TemplateChanged,
-                &actor,
-                "settings",
-                "changed",
-            )
+            put.execute(params![tenant.0, rows::json(&settings)])?;
+            changed(s, tenant, AuditKind::TemplateChanged, &actor, "settings", &detail)
         })
         .await
     }
+}
+
+fn settings_of(conn: &Connection, tenant: TenantId) -> Result<TemplateSettings> {
+    let found = all(conn, sql::template_settings, [tenant.0], |row| {
+        rows::from_json("template_settings", &row.get::<_, String>(0)?)
+    })?;
+    Ok(found.into_iter().next().unwrap_or_default())
 }
 
 fn find(
@@ -175,7 +172,7 @@ fn create(s: &mut WriteSession<'_>, new: &NewTemplate, actor: &Actor) -> Result<
         other => other,
     })?;
     add_version(s, id, 1, &new.content, actor)?;
-    log(s, new.tenant, actor, id, "created")?;
+    log(s, new.tenant, actor, (id, &new.identity), "created")?;
     find(s.conn, new.tenant, id, None)?.ok_or_else(vanished)
 }
 
@@ -200,8 +197,11 @@ fn save(
             _ => Ok(None),
         };
     };
+    let before = find(s.conn, tenant, id, Some(based_on))?.ok_or_else(vanished)?;
     add_version(s, id, version, content, actor)?;
-    log(s, tenant, actor, id, &format!("saved as version {version}"))?;
+    let word = format!("saved as version {version}");
+    let detail = of_fields(&word, &before.content, content);
+    log(s, tenant, actor, (id, &before.identity), &detail)?;
     find(s.conn, tenant, id, None)
 }
 
@@ -224,15 +224,15 @@ fn add_version(
     Ok(())
 }
 
-fn log(s: &WriteSession<'_>, tenant: TenantId, actor: &Actor, id: TemplateId, detail: &str) -> Result<()> {
-    changed(
-        s,
-        tenant,
-        AuditKind::TemplateChanged,
-        actor,
-        &id.to_string(),
-        detail,
-    )
+fn log(
+    s: &WriteSession<'_>,
+    tenant: TenantId,
+    actor: &Actor,
+    (id, identity): (TemplateId, &TemplateIdentity),
+    detail: &str,
+) -> Result<()> {
+    let target = template_named(identity, id);
+    changed(s, tenant, AuditKind::TemplateChanged, actor, &target, detail)
 }
 
 fn vanished() -> Error {

@@ -1,6 +1,7 @@
 //! The cases, by subject. A new one is also named in the list in `main.rs`.
 
 pub mod audit;
+pub mod audit_changes;
 pub mod claim;
 pub mod concurrency;
 pub mod counts;

@@ -170,7 +170,13 @@ pub async fn who_is_put_on_and_taken_off_is_in_the_audit_log(t: &TestStore) {
         .rev()
         .filter_map(|row| row.detail.as_deref())
         .collect();
-    assert_eq!(details, ["put on", "taken off"]);
+    assert_eq!(
+        details,
+        [
+            "put on: every channel, about everything",
+            "taken off: every channel, about everything"
+        ]
+    );
     assert!(rows.iter().all(|row| row.target.as_deref() == Some("a@x")));
 }
 

@@ -265,8 +265,15 @@ pub async fn a_change_of_templates_is_audited_and_raises_the_directory_version(t
         .rev()
         .filter_map(|row| row.detail.as_deref())
         .collect();
-    assert_eq!(details, ["created", "saved as version 2", "deleted"]);
-    assert!(rows.iter().all(|row| row.target == Some(made.id.to_string())));
+    assert_eq!(
+        details,
+        ["created", "saved as version 2: body: one → two", "deleted"]
+    );
+    let target = format!("{}, Email (template {})", made.identity.event_type, made.id);
+    assert!(
+        rows.iter().all(|row| row.target.as_deref() == Some(&target)),
+        "{rows:?}"
+    );
 }
 
 pub async fn a_tenants_settings_for_templates_are_its_own(t: &TestStore) {
