@@ -59,6 +59,7 @@ pub(crate) mod theme;
 mod timeline;
 mod total;
 mod transcript;
+mod undo;
 mod users;
 mod zone;
 

@@ -2,12 +2,12 @@
 
 use super::{
     failure::{Result, Trouble},
-    filter::Query,
     flash::Flash,
     form::Form,
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     show::{Badge, number},
+    undo::Taker,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -74,13 +74,11 @@ pub async fn page(
     PathText(name): PathText,
     mut params: Params,
 ) -> Result {
-    let removed = params.text("removed").map(|address| Recipient {
-        address,
-        name: params.text("name"),
-        channel: params.parsed("type"),
-        enabled: !params.boolean("off").unwrap_or(false),
-    });
+    let removed = params.text("removed");
     params.finish()?;
+    let (now, sealer) = (state.central.clock.now(), state.central.directory.sealer());
+    let removed =
+        removed.and_then(|sealed| Taker::new(&signed, &place(&name)).open::<Recipient>(sealer, &sealed, now));
     let list = find(&state, &signed, &name).await?;
     // Gone again, or never there: nothing to put back.
     let still_there = |gone: &Recipient| {
@@ -201,7 +199,8 @@ pub async fn change(
     .await?;
     let (flash, undo) = match changed {
         Ok(()) => {
-            let undo = lock(&removed).take().map(|entry| way_back(&entry));
+            let undo = lock(&removed).take();
+            let undo = undo.and_then(|entry| way_back(&state, &signed, &name, &entry));
             (Flash::good(said), undo.unwrap_or_default())
         }
         Err(bad) => (Flash::bad(super::notification::in_words(&bad)), String::new()),
@@ -210,13 +209,10 @@ pub async fn change(
 }
 
 /// The end of an address whose page offers to put somebody back as they were.
-fn way_back(gone: &Recipient) -> String {
-    let mut undo = Query::default();
-    undo.add("removed", Some(&gone.address));
-    undo.add("name", gone.name.as_deref());
-    undo.add("type", Some(channel(gone).as_str()));
-    undo.add("off", (!gone.enabled).then_some("true"));
-    format!("?{}", undo.0)
+fn way_back(state: &Shared, signed: &Signed, list: &str, gone: &Recipient) -> Option<String> {
+    let (now, sealer) = (state.central.clock.now(), state.central.directory.sealer());
+    let sealed = Taker::new(signed, &place(list)).seal(sealer, gone, now)?;
+    Some(format!("?removed={}", encode(&sealed)))
 }
 
 pub async fn delete(State(state): State<Shared>, signed: Signed, PathText(name): PathText) -> Result {

@@ -51,6 +51,12 @@ async fn somebody_is_put_on_the_list_of_who_is_not_written_to_and_taken_off(scri
     browser.shows("#suppressions", "ann@plant.example").await;
     let entries = world.node.client.suppressions(None).await.unwrap();
     assert_eq!(entries[0].address, "ann@plant.example");
+    browser.click("[data-address='ann@plant.example'] summary").await;
+    assert_eq!(
+        world.node.client.suppressions(None).await.unwrap().len(),
+        1,
+        "it asks"
+    );
     browser.click("[data-address='ann@plant.example'] button").await;
     browser.shows("#flash", "is written to again").await;
     assert!(world.node.client.suppressions(None).await.unwrap().is_empty());
