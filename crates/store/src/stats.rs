@@ -31,6 +31,8 @@ pub(crate) const DEPTH: &str = "=Depth";
 pub(crate) const STUCK: &str = "=Stuck";
 pub(crate) const PARKED: &str = "=Parked";
 pub(crate) const OLDEST: &str = "=Oldest";
+/// That somebody looked; without a figure beside it there was nothing.
+pub(crate) const SAMPLED: &str = "=Sampled";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolledUp {
@@ -89,6 +91,8 @@ pub struct Point {
     pub retried: u64,
     pub parked: u64,
     pub discarded: u64,
+    /// Whether anything was sampled. If not, the figures below are not known: no node ran.
+    pub sampled: bool,
     pub depth: u64,
     pub stuck: u64,
     /// Parked and not yet dealt with, in all.
@@ -114,6 +118,8 @@ impl Series {
         let Some(point) = usize::try_from(place).ok().and_then(|at| self.points.get_mut(at)) else {
             return;
         };
+        // Also for figures from before there was a sign of its own.
+        point.sampled |= matches!(what, SAMPLED | DEPTH | STUCK | PARKED | OLDEST);
         match what {
             "Accepted" => point.accepted += n,
             "Delivered" => point.delivered += n,

@@ -8,6 +8,8 @@ const STAYED_AFTER = 10000;
 const UNREACHED_AFTER = 3000, ASK_AGAIN = 5000;
 // The figures come every five seconds: a stream that says nothing for as long as this is dead, whatever it looks like.
 const SILENT_AFTER = 20000;
+// Pages of new rows that come in above the ones that are there; where there are more, the list is loaded anew.
+const NEW_PAGES = 6;
 
 function age(seconds) {
   if (seconds < 2 * MIN) return `${Math.floor(seconds)} s`;
@@ -83,7 +85,9 @@ async function refresh() {
       const node = document.importNode(fresh, true);
       times(node);
       copying(node);
+      const shown = old.querySelector(".chart a.shown");
       old.replaceWith(node);
+      if (shown) showAgain(node, shown.getAttribute("href"));
     }
     arrived(page);
     if (page.body.dataset.refresh === undefined) delete document.body.dataset.refresh;
@@ -161,12 +165,21 @@ async function showNew(event) {
   event.preventDefault();
   const { signal } = stay;
   try {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual", signal });
-    if (signal.aborted) return;
-    if (!answer.ok) { location.reload(); return; }
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (signal.aborted) return;
-    const fresh = [...page.querySelectorAll("#notifications tbody tr[data-id]")].filter((row) => !document.getElementById(row.id));
+    // Page by page until one has a row that is here: what lies between the newest and the rows shown must not be left out.
+    const fresh = [];
+    let place = location.href, met = false;
+    for (let pages = 0; place && !met; pages++) {
+      if (pages === NEW_PAGES) { location.reload(); return; }
+      const answer = await fetch(place, { headers: { accept: "text/html" }, redirect: "manual", signal });
+      if (signal.aborted) return;
+      if (!answer.ok) { location.reload(); return; }
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (signal.aborted) return;
+      const listed = [...page.querySelectorAll("#notifications tbody tr[data-id]")];
+      met = listed.some((row) => document.getElementById(row.id));
+      fresh.push(...listed.filter((row) => !document.getElementById(row.id)));
+      place = page.getElementById("older")?.getAttribute("href");
+    }
     for (const row of fresh.reverse()) {
       const node = document.importNode(row, true);
       node.classList.add("changed");
@@ -241,13 +254,23 @@ function live(place) {
   signal.addEventListener("abort", () => events.close());
 }
 
-// The figure of a step under pointer and finger. The first touch only shows it.
+// The figure of a step under pointer and finger. The first touch only shows it; the figure leads where the step does, for fingers
+// that do not hit the same few pixels twice. A step is known by where it leads: the chart is drawn anew every few seconds.
 let touched = null;
 function showStep(step) {
   for (const other of document.querySelectorAll(".chart a.shown")) other.classList.remove("shown");
+  for (const other of document.querySelectorAll(".chart-value")) other.replaceChildren();
   const said = step.closest("figure")?.querySelector(".chart-value");
-  if (said) said.textContent = step.dataset.value;
+  if (said) {
+    const way = document.createElement("a");
+    way.href = step.getAttribute("href");
+    way.textContent = step.dataset.value;
+    said.replaceChildren(way);
+  }
   step.classList.add("shown");
+}
+function showAgain(root, place) {
+  for (const step of root.querySelectorAll(".chart a")) if (step.getAttribute("href") === place) return showStep(step);
 }
 addEventListener("pointerover", (event) => {
   const step = event.target.closest?.(".chart a");
@@ -255,9 +278,9 @@ addEventListener("pointerover", (event) => {
 });
 addEventListener("click", (event) => {
   const step = event.target.closest?.(".chart a");
-  if (!step || event.pointerType === "mouse" || touched === step) return;
+  if (!step || event.pointerType === "mouse" || touched === step.getAttribute("href")) return;
   event.preventDefault();
-  touched = step;
+  touched = step.getAttribute("href");
   showStep(step);
 });
 

@@ -423,6 +423,7 @@ store_suite! {
         a_chart_moves_on_and_lets_the_old_go,
         a_long_pause_is_caught_up,
         the_figures_are_sampled_once_a_minute,
+        a_minute_in_which_nobody_looked_is_told_from_one_in_which_nothing_waited,
         charts_stay_within_the_tenant,
         failures_are_grouped_by_what_went_wrong,
     }

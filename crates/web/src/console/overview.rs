@@ -166,14 +166,19 @@ fn failure_badge(group: &FailureGroup) -> Badge {
 }
 
 fn spark(hour: &Series, figure: impl Fn(&Point) -> u64) -> Spark {
-    Spark(hour.points.iter().map(figure).collect())
+    Spark(hour.points.iter().map(figure).map(Some).collect())
 }
 
-/// Of what is sampled once a minute: the minute that has begun ends where things are now.
+/// Of what is sampled once a minute: the minute that has begun ends where things are now. A minute in which nobody looked is no
+/// minute in which there was nothing.
 fn sampled(hour: &Series, now: u64, figure: impl Fn(&Point) -> u64) -> Spark {
-    let mut line = spark(hour, figure);
+    let known = hour
+        .points
+        .iter()
+        .map(|point| point.sampled.then(|| figure(point)));
+    let mut line = Spark(known.collect());
     if let Some(last) = line.0.last_mut() {
-        *last = now;
+        *last = Some(now);
     }
     line
 }
@@ -257,16 +262,19 @@ fn charts(series: &Series, zone: &Zone) -> Vec<Chart> {
         list,
     };
     vec![
-        chart("Delivered", "good", "/notifications?status=Delivered&amp;", |p| {
-            p.delivered
-        }),
+        // What happened then has any status by now, and came in at any time: what was done at that time is told in the log.
+        chart(
+            "Delivered",
+            "good",
+            "/audit?kind=NotifyDeliver&amp;status=Delivered&amp;",
+            |p| p.delivered,
+        ),
         chart(
             "Failed and parked",
             "bad",
-            "/notifications?status=Parked&amp;",
+            "/audit?kind=NotifyDeliver&amp;status=Parked&amp;",
             |p| p.parked,
         ),
-        // What was retried has any status by now, and came in at any time: the attempts of that time are told in the log.
         chart(
             "Retried",
             "busy",

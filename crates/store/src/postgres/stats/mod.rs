@@ -13,7 +13,7 @@ use crate::{
     },
     query::KpiAsk,
     roll_up::{self, MINUTE, RollUp, sampled, uncondensed},
-    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, Series, Span, latest_first},
+    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, SAMPLED, Series, Span, latest_first},
 };
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
@@ -110,6 +110,7 @@ async fn sample(db: &Db, tx: &Tx<'_>, ask: KpiAsk, now: Timestamp) -> Result<(),
         tx.exec(sql::rollup_sample, &[&tenant, &bucket, &PARKED, &n])
             .await?;
     }
+    tx.exec(sql::rollup_sampled, &[&bucket, &SAMPLED]).await?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ statements!(
     rollup_parked,
     rollup_purge,
     rollup_sample,
+    rollup_sampled,
     rollup_waiting,
     series,
     series_rest,

@@ -12,7 +12,7 @@ use crate::{
         rows::{self, all},
         writer::WriteSession,
     },
-    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, Series, Span, latest_first},
+    stats::{FAILURES_LOOKED_AT, FailureGroup, PARKED, RolledUp, SAMPLED, Series, Span, latest_first},
 };
 use async_trait::async_trait;
 use domain::{TenantId, Timestamp};
@@ -114,6 +114,9 @@ fn sample(s: &WriteSession<'_>, ask: KpiAsk) -> Result<()> {
     for (tenant, n) in parked {
         keep.execute(params![tenant, bucket, PARKED, n])?;
     }
+    s.conn
+        .prepare_cached(sql::rollup_sampled)?
+        .execute(params![bucket, SAMPLED])?;
     Ok(())
 }
 

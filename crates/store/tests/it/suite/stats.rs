@@ -110,6 +110,16 @@ pub async fn the_figures_are_sampled_once_a_minute(t: &TestStore) {
     assert_eq!(series(t, Span::Day).await.points[95].depth, 5);
 }
 
+pub async fn a_minute_in_which_nobody_looked_is_told_from_one_in_which_nothing_waited(t: &TestStore) {
+    roll_up(t).await;
+    t.clock.advance(3 * MINUTE);
+    roll_up(t).await;
+    let points = series(t, Span::Hour).await.points;
+    let sampled: Vec<_> = points[56..].iter().map(|point| point.sampled).collect();
+    assert_eq!(sampled, [true, false, false, true]);
+    assert_eq!(points[59].depth, 0);
+}
+
 pub async fn charts_stay_within_the_tenant(t: &TestStore) {
     let lane = t.lane("mail").await;
     t.delivered(lane).await;

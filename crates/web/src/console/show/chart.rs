@@ -167,9 +167,9 @@ fn scale(value: u64, most: u64, height: usize) -> usize {
     usize::try_from(scaled).unwrap_or(0)
 }
 
-/// A line without axes: which way it goes.
+/// A line without axes: which way it goes. It is broken where nothing is known.
 #[derive(Debug, Clone, Default)]
-pub struct Spark(pub Vec<u64>);
+pub struct Spark(pub Vec<Option<u64>>);
 
 impl HtmlSafe for Spark {}
 
@@ -177,18 +177,29 @@ impl fmt::Display for Spark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const W: usize = 120;
         const H: usize = 28;
-        let most = self.0.iter().copied().max().unwrap_or(0);
+        let most = self.0.iter().flatten().copied().max().unwrap_or(0);
         let last = self.0.len().saturating_sub(1).max(1);
-        let mut line = String::new();
-        for (i, value) in self.0.iter().enumerate() {
-            let y = H - 2 - scale(*value, most, H - 4);
-            let _ = write!(line, "{}{},{y}", if i == 0 { "" } else { " " }, i * W / last);
-        }
         write!(
             f,
-            "<svg class=\"spark\" viewBox=\"0 0 {W} {H}\" preserveAspectRatio=\"none\" aria-hidden=\"true\" \
-             focusable=\"false\"><polygon points=\"0,{H} {line} {W},{H}\"/><polyline points=\"{line}\"/></svg>"
-        )
+            "<svg class=\"spark\" viewBox=\"0 0 {W} {H}\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">"
+        )?;
+        let points: Vec<_> = self.0.iter().enumerate().collect();
+        for known in points.split(|(_, value)| value.is_none()) {
+            let (Some((first, _)), Some((end, _))) = (known.first(), known.last()) else {
+                continue;
+            };
+            let mut line = String::new();
+            for (i, value) in known {
+                let y = H - 2 - scale(value.unwrap_or(0), most, H - 4);
+                let _ = write!(line, "{}{},{y}", if i == first { "" } else { " " }, i * W / last);
+            }
+            let (left, right) = (first * W / last, end * W / last);
+            write!(
+                f,
+                "<polygon points=\"{left},{H} {line} {right},{H}\"/><polyline points=\"{line}\"/>"
+            )?;
+        }
+        f.write_str("</svg>")
     }
 }
 
@@ -231,6 +242,19 @@ mod tests {
 
     #[test]
     fn a_flat_line_lies_at_the_bottom() {
-        assert!(Spark(vec![0, 0]).to_string().contains("points=\"0,26 120,26\""));
+        let line = Spark(vec![Some(0), Some(0)]).to_string();
+        assert!(line.contains("points=\"0,26 120,26\""), "{line}");
+    }
+
+    #[test]
+    fn a_line_is_broken_where_nobody_looked() {
+        let line = Spark(vec![Some(4), None, None, Some(4)]).to_string();
+        assert_eq!(line.matches("<polyline").count(), 2, "{line}");
+        // Never down to nothing in between.
+        assert!(
+            line.contains("<polyline points=\"0,2\"/>") && line.contains("<polyline points=\"120,2\"/>"),
+            "{line}"
+        );
+        assert_eq!(Spark(vec![None]).to_string().matches("<poly").count(), 0);
     }
 }

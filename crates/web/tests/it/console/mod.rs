@@ -1,6 +1,7 @@
 //! The console's promises that need no browser: who gets in, who may what, what forms must carry, what pages may
 //! hold.
 
+mod charts;
 mod doors;
 mod download;
 mod events;
