@@ -209,7 +209,10 @@ impl Summary {
             generation: row.generation,
             stuck: waiting.is_some() && is_stuck(row.waiting_since, measure.now, measure.stuck_after),
             waiting: waiting.map(WaitingView::from),
-            held: row.held.take().map(HoldView::from),
+            held: row
+                .held
+                .take()
+                .map(|hold| HoldView::of_message(hold, row.created_at)),
             created_at: row.created_at,
             enqueued_at: s.site_enqueued_at.unwrap_or(row.created_at),
             site_enqueued_at: s.site_enqueued_at,
@@ -255,7 +258,7 @@ impl StatusAnswer {
         Self {
             notification_id: row.submission.id,
             error_code: row.last_code,
-            hold: row.held.map(HoldView::from),
+            hold: row.held.map(|hold| HoldView::of_message(hold, row.created_at)),
             status: row.status,
             delivery_state: state(row.status, waiting.as_ref()),
             retry_count: row.retry_count,

@@ -53,6 +53,16 @@ pub struct HoldView {
     pub code: Option<String>,
 }
 
+impl HoldView {
+    /// As it explains why one message waits, which it has not done for longer than the message is there.
+    pub fn of_message(hold: Hold, created_at: Timestamp) -> Self {
+        Self::from(Hold {
+            since: hold.since.max(created_at),
+            ..hold
+        })
+    }
+}
+
 impl From<Hold> for HoldView {
     fn from(hold: Hold) -> Self {
         let Hold {

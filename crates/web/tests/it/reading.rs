@@ -345,6 +345,12 @@ async fn a_hold_is_not_told_as_older_than_the_message_that_waits_for_it() {
     let held_at = domain::Clock::now(&*world.temp.clock);
     world.temp.clock.advance(Duration::from_secs(86_400));
     let id = world.submitted("Pump").await;
+    let sent_at = domain::Clock::now(&*world.temp.clock).to_string();
+    let place = format!("/api/notifications/{id}");
+    let status = world.get(&format!("{place}/status")).await.expect(200);
+    assert_eq!(status["hold"]["since"], json!(sent_at), "{status}");
+    let whole = world.get(&place).await.expect(200);
+    assert_eq!(whole["held"]["since"], json!(sent_at), "{whole}");
     let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
     let page = visitor.get(&format!("/notifications/{id}")).await.text;
     assert!(page.contains("Waits: stopped by key:"), "{page}");
