@@ -3,7 +3,7 @@
 use crate::{connect::Connect, filters::FilterFlags, output};
 use client::{Again, Client, Error, Event, NotificationRow};
 use domain::{Clock, IdRange, SystemClock};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 
 /// Watch changes as they happen
 ///
@@ -27,7 +27,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let client = args.central.client()?;
     let again = Again::tries(0);
     // Somebody who has never been there is an error; somebody who was will be back.
-    let mut lost = follow(&client, &args).await?;
+    let events = client.stream().await?;
+    let mut lost = follow(&client, events, &args).await?;
     let mut tries = 1;
     loop {
         let Some(wait) = again.wait(tries, &lost) else {
@@ -35,26 +36,27 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         };
         output::note(format_args!("{lost}; waiting for it"));
         tokio::time::sleep(wait).await;
-        match follow(&client, &args).await {
-            Ok(error) => (lost, tries) = (error, 1),
-            Err(error) => match error.downcast::<Error>() {
-                Ok(error) => (lost, tries) = (error, tries.saturating_add(1)),
-                Err(other) => return Err(other),
-            },
+        match client.stream().await {
+            Ok(events) => (lost, tries) = (follow(&client, events, &args).await?, 1),
+            Err(error) => (lost, tries) = (error, tries.saturating_add(1)),
         }
     }
 }
 
-/// Follows until the connection is lost, and answers how.
-async fn follow(client: &Client, args: &Args) -> anyhow::Result<Error> {
-    let mut events = client.stream().await?;
+/// Follows until central is lost, be it on the stream or when it is asked about a row, and answers how.
+async fn follow(
+    client: &Client,
+    mut events: impl Stream<Item = Result<Event, Error>> + Unpin,
+    args: &Args,
+) -> anyhow::Result<Error> {
     while let Some(event) = events.next().await {
-        match event {
-            Ok(event) => {
-                if let Some(row) = wanted(client, &event, args).await? {
-                    say(&event, row.as_deref(), args)?;
-                }
-            }
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => return Ok(error),
+        };
+        match wanted(client, &event, args).await {
+            Ok(Some(row)) => say(&event, row.as_deref(), args)?,
+            Ok(None) => {}
             Err(error) => return Ok(error),
         }
     }
@@ -69,7 +71,7 @@ async fn wanted(
     client: &Client,
     event: &Event,
     args: &Args,
-) -> anyhow::Result<Option<Option<Box<NotificationRow>>>> {
+) -> Result<Option<Option<Box<NotificationRow>>>, Error> {
     let Event::Change {
         notification_id,
         status,
@@ -156,6 +158,33 @@ fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+    use domain::{NotificationId, Status};
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[tokio::test]
+    async fn central_gone_between_a_change_and_the_look_at_its_row_is_waited_for() {
+        let Typed { args } = Typed::parse_from(["tail"]);
+        // Nobody listens there any more.
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", gone.local_addr().unwrap());
+        drop(gone);
+        let client = Client::builder(&url).retrying(Again::tries(1)).build().unwrap();
+        let change = Event::Change {
+            notification_id: NotificationId::mint(),
+            status: Status::Parked,
+            error_code: None,
+        };
+        let events = futures_util::stream::iter([Ok(change)]);
+        let lost = follow(&client, events, &args).await.unwrap();
+        assert!(Again::tries(0).wait(1, &lost).is_some(), "{lost}");
+        assert!(lost.to_string().contains(&url), "{lost}");
+    }
 
     #[test]
     fn a_row_has_the_words_by_which_the_list_would_find_it() {

@@ -168,8 +168,7 @@ pub async fn replace(
     let stored = find(&state, &signed, &id).await?;
     let info = kind(&state, &stored.provider.kind)?;
     if form.get("version").and_then(|text| text.parse().ok()) != Some(stored.version) {
-        let why = "Somebody else changed this provider meanwhile, so nothing was saved. Here it is as it stands now.";
-        return Ok(Flash::bad(why).at(&format!("{}/edit", place(&id)), &state.console));
+        return Ok(overtaken(&state, &id));
     }
     let draft = draft::read(
         to_fields(&form, &info, Some(&stored.provider)),
@@ -191,6 +190,8 @@ pub async fn replace(
         Ok(changed) => return Ok(saved(&state, "The changes are in force.", &changed)),
         Err(PutError::Fields(problems)) => problems,
         Err(PutError::Store(error)) => return Err(error.into()),
+        // In the moment between the look above and the change.
+        Err(PutError::Store(store::Error::Conflict(_))) => return Ok(overtaken(&state, &id)),
     };
     let title = format!("Change {}", stored.provider.name);
     let frame = Frame::new(&state, &signed, title, Nav::Providers).await?;
@@ -206,6 +207,13 @@ pub async fn replace(
 }
 
 /// To the provider's page, with what to look at.
+/// To the form with what somebody else made of it.
+fn overtaken(state: &Shared, id: &str) -> Response {
+    let why =
+        "Somebody else changed this provider meanwhile, so nothing was saved. Here it is as it stands now.";
+    Flash::bad(why).at(&format!("{}/edit", place(id)), &state.console)
+}
+
 fn saved(state: &Shared, said: &str, stored: &Provider) -> Response {
     let flash = match state.central.providers.warnings(&stored.provider).as_slice() {
         [] => Flash::good(said),

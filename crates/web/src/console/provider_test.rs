@@ -76,17 +76,14 @@ struct Page {
 framed!(Page);
 
 pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
-    let to = form
-        .text("to")
-        .filter(|to| to.chars().count() <= limit::ADDRESS && !to.contains('\0'));
+    let (to, data) = (form.text("to"), form.text("data"));
+    if let Some(why) = why_not(to.as_deref(), data.as_deref()) {
+        let why = format!("Nothing was sent: {why}.");
+        return Ok(Flash::bad(why).at(&place(&id), &state.console));
+    }
     let provider = ProviderId::new(id.as_str());
     let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
     let at = state.central.clock.now();
-    let data = form.text("data").filter(|data| data.len() <= limit::TYPE_DATA);
-    if data.as_deref().is_some_and(|data| !is_object(data)) {
-        let why = "Nothing was sent: the data must be a JSON object, like {\"priority\": 1}.";
-        return Ok(Flash::bad(why).at(&place(&id), &state.console));
-    }
     let draft = TestDraft { to: to.clone(), data };
     let report = state
         .central
@@ -111,6 +108,21 @@ pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): Pat
     let address = format!("{}/tests/{}", place(&id), tested.id);
     state.tests.keep(tested);
     Ok(redirect(&address))
+}
+
+/// What keeps a test from being the one that was asked for.
+fn why_not(to: Option<&str>, data: Option<&str>) -> Option<String> {
+    if to.is_some_and(|to| to.chars().count() > limit::ADDRESS || to.contains('\0')) {
+        return Some(format!(
+            "an address has at most {} characters, and no NUL",
+            limit::ADDRESS
+        ));
+    }
+    let data = data?;
+    if data.len() > limit::TYPE_DATA {
+        return Some(format!("the data has more than {} bytes", limit::TYPE_DATA));
+    }
+    (!is_object(data)).then(|| "the data must be a JSON object, like {\"priority\": 1}".to_owned())
 }
 
 fn is_object(text: &str) -> bool {

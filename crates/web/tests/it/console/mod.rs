@@ -12,6 +12,7 @@ mod links;
 mod lists;
 mod openid;
 mod pages;
+mod provider_forms;
 mod repeats;
 mod sign_in;
 mod sites;
