@@ -17,7 +17,7 @@ pub async fn sweep(store: &dyn Stats, ask: KpiAsk) -> store::Result<Work> {
             } else {
                 String::new()
             };
-            return Ok(Work::done(format!("condensed up to {}{more}", done.up_to)));
+            return Ok(Work::done(format!("condensed what had come in{more}")));
         }
         calls += 1;
         // Others who wait for the writer get their turn before the next step.

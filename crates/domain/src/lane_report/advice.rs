@@ -36,8 +36,8 @@ impl HoldReason {
 pub(super) fn hold_advice(id: &str, hold: &Hold) -> String {
     match hold.reason {
         HoldReason::Auth => format!(
-            "Its credentials were refused. Set the right ones (`waypost provider set {id} password=-`, or the setting \
-             its kind has); what waits goes out then."
+            "Its credentials were refused. Set the right ones in the console under Change settings, or with \
+             `waypost provider set {id} NAME=-`, which asks for it; what waits goes out then."
         ),
         HoldReason::Quota => "Its quota is used up: raise it, or wait.".into(),
         HoldReason::Billing => {

@@ -187,8 +187,11 @@ fn filter_of(job: &Job, zone: &Zone) -> Vec<(String, String)> {
         fields.remove("atLeast");
     }
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut fields: Vec<_> = fields.iter().collect();
+    // What it was about comes first, when that was counted last.
+    fields.sort_by_key(|(name, _)| name.as_str() == "asOf");
     fields
-        .iter()
+        .into_iter()
         .map(|(name, value)| (label(name).to_owned(), readable(name, text(value), zone)))
         .collect()
 }
@@ -221,7 +224,8 @@ fn label(name: &str) -> &str {
 /// Moments as everywhere else, the rest as it is.
 fn readable(name: &str, text: String, zone: &Zone) -> String {
     match text.parse() {
-        Ok(at) if matches!(name, "from" | "to" | "asOf") => zone.exact(at),
+        Ok(at) if name == "asOf" => zone.minute(at),
+        Ok(at) if matches!(name, "from" | "to") => zone.exact(at),
         _ => text,
     }
 }

@@ -121,12 +121,16 @@ pub async fn page(
     Ok(page.show(&state))
 }
 
-/// Lanes that somebody has to know of. One outlives its provider, and some have none.
-fn shown_lanes(lanes: Vec<LaneNow>, providers: &[Provider]) -> Vec<(Lane, LaneShown)> {
+/// Lanes that somebody has to know of, what is wrong first. One outlives its provider, and some have none.
+fn shown_lanes(mut lanes: Vec<LaneNow>, providers: &[Provider]) -> Vec<(Lane, LaneShown)> {
     let has_provider = |lane: &Lane| {
         let mut providers = providers.iter();
         providers.any(|one| one.provider.id.as_str() == lane.provider)
     };
+    lanes.sort_by_key(|now| {
+        let waiting = now.lane.waiting;
+        (!now.report.is_wrong(waiting), waiting == 0)
+    });
     lanes
         .into_iter()
         .filter(|now| now.lane.waiting > 0 || has_provider(&now.lane))

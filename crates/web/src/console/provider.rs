@@ -7,7 +7,7 @@ use super::{
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     once::Once,
-    show::{LaneShown, counted, cut, number},
+    show::{LaneShown, counted, cut, marked, number},
 };
 use crate::{
     api::{PathText, lists::encode},

@@ -9,6 +9,7 @@ use super::{
     provider::{find, kind, place},
     provider_draft::to_fields,
     provider_fields::{Drawn, Fieldsets},
+    show::marked,
 };
 use crate::{
     api::{PathText, lists::encode},
@@ -189,9 +190,9 @@ pub async fn replace(
     let problems = match changed {
         Ok(changed) => return Ok(saved(&state, "The changes are in force.", &changed)),
         Err(PutError::Fields(problems)) => problems,
-        Err(PutError::Store(error)) => return Err(error.into()),
         // In the moment between the look above and the change.
         Err(PutError::Store(store::Error::Conflict(_))) => return Ok(overtaken(&state, &id)),
+        Err(PutError::Store(error)) => return Err(error.into()),
     };
     let title = format!("Change {}", stored.provider.name);
     let frame = Frame::new(&state, &signed, title, Nav::Providers).await?;
@@ -206,7 +207,6 @@ pub async fn replace(
     ))
 }
 
-/// To the provider's page, with what to look at.
 /// To the form with what somebody else made of it.
 fn overtaken(state: &Shared, id: &str) -> Response {
     let why =
@@ -214,6 +214,7 @@ fn overtaken(state: &Shared, id: &str) -> Response {
     Flash::bad(why).at(&format!("{}/edit", place(id)), &state.console)
 }
 
+/// To the provider's page, with what to look at.
 fn saved(state: &Shared, said: &str, stored: &Provider) -> Response {
     let flash = match state.central.providers.warnings(&stored.provider).as_slice() {
         [] => Flash::good(said),

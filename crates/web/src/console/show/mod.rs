@@ -4,6 +4,7 @@
 mod badge;
 mod chart;
 mod icon;
+mod marked;
 mod when;
 
 use std::{borrow::Borrow, time::Duration};
@@ -13,6 +14,7 @@ pub use badge::{
 };
 pub use chart::{Chart, Spark};
 pub use icon::Icon;
+pub use marked::marked;
 pub use when::{Lasting, When, exact, human_age, took};
 
 /// 12345 as 12,345.

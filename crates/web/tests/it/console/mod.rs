@@ -11,6 +11,7 @@ mod jobs;
 mod links;
 mod lists;
 mod openid;
+mod overview;
 mod pages;
 mod provider_forms;
 mod repeats;
