@@ -7,6 +7,7 @@ use crate::{
     examples,
     problem::Code,
 };
+use domain::{AuditKind, AuditStatus};
 use std::collections::BTreeMap;
 use store::directory::Role;
 use utoipa::openapi::{
@@ -18,6 +19,7 @@ use utoipa::openapi::{
     security::SecurityRequirement,
 };
 
+const AUDIT: &str = "/api/audit";
 /// The name of the security scheme in the OpenAPI document.
 pub const KEY_SCHEME: &str = "apiKey";
 
@@ -31,11 +33,11 @@ impl Endpoint {
             .operation_id(Some(operation_id(self.method_name(), self.path)));
         for name in path_params(self.path) {
             let example = examples::in_path(self.path, name);
-            operation =
-                operation.parameter(parameter(name, ParameterIn::Path, "").example(Some(example.into())));
+            operation = operation
+                .parameter(parameter((self.path, name), ParameterIn::Path, "").example(Some(example.into())));
         }
         for (name, what) in &self.params {
-            operation = operation.parameter(parameter(name, ParameterIn::Query, what));
+            operation = operation.parameter(parameter((self.path, name), ParameterIn::Query, what));
         }
         if let Some(Body { schema, required }) = &self.body {
             let in_path = path_params(self.path).next().is_some();
@@ -65,7 +67,7 @@ impl Endpoint {
                     .description(Some(format!("For keys of role {}.", access.in_words())))
                     .security(SecurityRequirement::new(KEY_SCHEME, roles))
                     .parameter(parameter(
-                        "tenant",
+                        (self.path, "tenant"),
                         ParameterIn::Query,
                         "ops keys only: the tenant's name",
                     ))
@@ -153,7 +155,7 @@ fn shape_name(schema: &RefOr<Schema>) -> Option<&str> {
     }
 }
 
-fn parameter(name: &str, place: ParameterIn, what: &str) -> ParameterBuilder {
+fn parameter((path, name): (&str, &str), place: ParameterIn, what: &str) -> ParameterBuilder {
     let required = if place == ParameterIn::Path {
         Required::True
     } else {
@@ -164,20 +166,26 @@ fn parameter(name: &str, place: ParameterIn, what: &str) -> ParameterBuilder {
         .parameter_in(place.clone())
         .required(required)
         .description(Some(what).filter(|text| !text.is_empty()))
-        .schema(Some(kind(name, place)))
+        .schema(Some(kind((path, name), place)))
 }
 
-/// What is read from a parameter. A name is read alike wherever it stands.
-fn kind(name: &str, place: ParameterIn) -> ObjectBuilder {
+/// What is read from a parameter. A name is read alike wherever it stands, but for the audit log, which has kinds and outcomes
+/// of its own.
+fn kind((path, name): (&str, &str), place: ParameterIn) -> ObjectBuilder {
     let schema = ObjectBuilder::new();
+    let text = ObjectBuilder::new().schema_type(Type::String);
     match name {
-        _ if place == ParameterIn::Path => schema.schema_type(Type::String),
+        _ if place == ParameterIn::Path => text,
+        "kind" if path == AUDIT => text.enum_values(Some(AuditKind::ALL.iter().map(|kind| kind.as_str()))),
+        "status" if path == AUDIT => {
+            text.enum_values(Some(AuditStatus::ALL.iter().map(|status| status.as_str())))
+        }
         "limit" => schema.schema_type(Type::Integer).minimum(Some(1)),
         "stuck" | "active" | "deleted" | "removed" => schema.schema_type(Type::Boolean),
         "from" | "to" => schema
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))),
-        _ => schema.schema_type(Type::String),
+        _ => text,
     }
 }
 

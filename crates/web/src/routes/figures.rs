@@ -28,8 +28,8 @@ pub(super) fn routes() -> Vec<Endpoint> {
             .params(&[
                 ("from", "at or after this time"),
                 ("to", "before this time"),
-                ("kind", "NotifySend, NotifyDeliver, …"),
-                ("status", "Submitted, Attempted, Delivered, …"),
+                ("kind", "what happened"),
+                ("status", "how it came out"),
                 ("actor", "system, key:NAME, user:NAME, site:ID"),
                 ("correlation", "a notification id"),
             ])

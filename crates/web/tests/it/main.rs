@@ -14,6 +14,7 @@ mod export;
 mod keys;
 mod lists;
 mod openapi;
+mod openapi_values;
 mod openapi_walk;
 mod paging;
 mod problems;
