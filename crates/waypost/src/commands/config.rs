@@ -1,5 +1,6 @@
 //! `waypost config`: write, check and show the configuration.
 
+use super::check_ports;
 use crate::{
     cli::Global,
     config::{DEFAULT_FILE, Loaded, Problems, template},
@@ -9,11 +10,7 @@ use crate::{
 };
 use anyhow::Context;
 use comfy_table::Cell;
-use std::{
-    io::{ErrorKind, Write},
-    net::TcpListener,
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -84,22 +81,7 @@ async fn check(global: &Global) -> anyhow::Result<()> {
     }
     links::tls(&loaded.config.server)?;
     store::reach(&place).await?;
-    let server = &loaded.config.server;
-    for (address, key) in [
-        (server.listen, "server.listen"),
-        (server.link_listen, "server.link_listen"),
-    ] {
-        match TcpListener::bind(address) {
-            Ok(_) => {}
-            // Most often by the very central whose configuration this is.
-            Err(e) if e.kind() == ErrorKind::AddrInUse => {
-                output::note(format_args!(
-                    "{address} ({key}) is in use: by central, or by something else"
-                ));
-            }
-            Err(e) => return Err(e).with_context(|| format!("cannot listen on {address} ({key})")),
-        }
-    }
+    check_ports::check(&loaded.config.server).await?;
     let file = loaded
         .file
         .as_ref()

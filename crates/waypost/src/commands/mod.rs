@@ -5,6 +5,7 @@ pub mod backup;
 pub mod bench;
 mod bulk;
 pub mod cancel;
+mod check_ports;
 pub mod completions;
 pub mod config;
 pub mod demo;
