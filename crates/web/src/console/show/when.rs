@@ -21,7 +21,7 @@ impl fmt::Display for When<'_> {
             "<time datetime=\"{}\" title=\"{}\">{}</time>",
             self.at,
             self.zone.exact(self.at),
-            relative(self.at, self.now)
+            relative(self.at, self.now, self.zone)
         )
     }
 }
@@ -35,7 +35,7 @@ impl fmt::Display for Lasting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let When { at, now, zone } = self.0;
         let words = match now.since(at) {
-            age if age >= LONG_AGO => format!("since {}", relative(at, now)),
+            age if age >= LONG_AGO => format!("since {}", relative(at, now, zone)),
             age => format!("for {}", human_age(age)),
         };
         let exact = zone.exact(at);
@@ -54,14 +54,14 @@ pub fn exact(at: Timestamp) -> String {
     Zone::default().exact(at)
 }
 
-fn relative(at: Timestamp, now: Timestamp) -> String {
+fn relative(at: Timestamp, now: Timestamp, zone: &Zone) -> String {
     if now >= at {
         let age = now.since(at);
         if age < Duration::from_secs(2) {
             return "just now".into();
         }
         if age >= LONG_AGO {
-            return at.to_string().chars().take(10).collect();
+            return zone.exact(at).chars().take(10).collect();
         }
         return format!("{} ago", human_age(age));
     }
@@ -96,6 +96,7 @@ mod tests {
         relative(
             Timestamp::from_millis(at * 1000),
             Timestamp::from_millis(now * 1000),
+            &Zone::default(),
         )
     }
 
@@ -109,6 +110,18 @@ mod tests {
         assert_eq!(shown(0, 90 * 86_400), "1970-01-01");
         assert_eq!(shown(160, 100), "in 60 s");
         assert_eq!((took(85), took(1250)), ("85 ms".into(), "1.2 s".into()));
+    }
+
+    #[test]
+    fn a_date_is_the_viewers_like_the_moment_beside_it() {
+        let zone = Zone::named("Asia/Tokyo").unwrap();
+        let at = Timestamp::from_millis(1_767_225_600_000 - 3_600_000);
+        let now = at + LONG_AGO;
+        let html = When { at, now, zone: &zone }.to_string();
+        assert!(
+            html.contains("title=\"2026-01-01 08:00:00.000") && html.ends_with(">2026-01-01</time>"),
+            "{html}"
+        );
     }
 
     #[test]
