@@ -112,6 +112,8 @@ fn watching() -> Vec<Route> {
         post("/sites", Administer, sites::list::register),
         get("/sites.csv", Read, download::csv::<sites::list::Sites>),
         get("/sites/{id}", Read, sites::one::page),
+        get("/sites/{id}/calls/csv", Read, sites::csv::calls),
+        get("/sites/{id}/parked/csv", Read, sites::csv::parked),
         post("/sites/{id}/parked/retry", Operate, sites::one::retry),
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),
         get("/sites/{id}/parked/all", Operate, sites::all::confirm),

@@ -16,6 +16,7 @@ mod pages;
 mod provider_forms;
 mod repeats;
 mod sign_in;
+mod site_files;
 mod sites;
 mod templates;
 mod totals;
