@@ -48,7 +48,10 @@ impl ListService {
 
     /// Creates the list. Answers whether there was none of that name.
     pub async fn create(&self, tenant: TenantId, list: &List, actor: &Actor) -> Result<bool, ListError> {
-        let problems = problems(list, &[]);
+        let mut problems = problems(list, &[]);
+        if problems.is_empty() && list.name.contains(char::is_control) {
+            problems.push(FieldError::new("name", "must have printable characters only"));
+        }
         if !problems.is_empty() {
             return Err(ListError::Fields(problems));
         }

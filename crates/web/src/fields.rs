@@ -1,6 +1,7 @@
 //! Reads JSON objects field by field and collects every problem, instead of stopping at the first.
 //!
-//! Always true: `null` means "not given"; a field nobody asked for is a problem of its own, by name.
+//! Always true: `null` means "not given"; a field nobody asked for is a problem of its own, by name; a text has no NUL, which
+//! PostgreSQL cannot store.
 
 use domain::{FieldError, Timestamp, content::ContentSource, retry::parse_human};
 use serde_json::{Map, Value};
@@ -59,9 +60,18 @@ impl Fields {
 
     pub fn text(&mut self, name: &str) -> Option<String> {
         match self.take(name)? {
-            Value::String(text) => Some(text),
+            Value::String(text) => Some(self.storable(name, text)),
             other => self.wrong(name, "text", &other),
         }
+    }
+
+    /// Refuses a NUL. What is left of the text is read on, so that the field is not called missing besides.
+    fn storable(&mut self, name: &str, text: String) -> String {
+        if !text.contains('\0') {
+            return text;
+        }
+        self.problem(name, NUL);
+        text.replace('\0', "")
     }
 
     /// A field with two names. Both at once is a problem.
@@ -164,7 +174,7 @@ impl Fields {
         let mut texts = Vec::with_capacity(items.len());
         for (i, item) in items.into_iter().enumerate() {
             match item {
-                Value::String(text) => texts.push(text),
+                Value::String(text) => texts.push(self.storable(&format!("{name}[{i}]"), text)),
                 other => {
                     self.wrong::<()>(&format!("{name}[{i}]"), "text", &other);
                     texts.push(String::new());
@@ -225,6 +235,9 @@ impl ContentSource for Fields {
     }
 }
 
+/// What is said of a text with a NUL.
+pub const NUL: &str = "must not contain a NUL character";
+
 pub const TIMESTAMP: &str = Timestamp::EXPECTED;
 
 /// A moment in RFC 3339, inside the years a calendar can show.
@@ -266,6 +279,21 @@ mod tests {
         assert_eq!(f.boolean("e"), None);
         let named: Vec<_> = f.finish().into_iter().map(|p| p.field).collect();
         assert_eq!(named, ["a", "c", "d[1]", "z"]);
+    }
+
+    #[test]
+    fn a_nul_in_a_text_is_a_problem_of_that_field_alone() {
+        let mut f = fields(json!({"a": "x\0", "b": ["fine", "\0"], "c": {"free": "\0"}}));
+        let a = f.text("a");
+        f.require("a", a);
+        f.texts("b");
+        assert_eq!(
+            f.any("c"),
+            Some(json!({"free": "\0"})),
+            "kept as JSON, which escapes it"
+        );
+        let named: Vec<_> = f.finish().into_iter().map(|p| (p.field, p.problem)).collect();
+        assert_eq!(named, [("a".into(), NUL.into()), ("b[1]".into(), NUL.into())]);
     }
 
     #[test]

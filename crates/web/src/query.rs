@@ -2,7 +2,7 @@
 //! parameters refused by name, so that a misspelt filter never silently matches everything.
 
 use crate::{
-    fields::{TIMESTAMP, parse_timestamp},
+    fields::{NUL, TIMESTAMP, parse_timestamp},
     problem::{Problem, Result},
 };
 use axum::{
@@ -68,7 +68,7 @@ impl Params {
             self.problem(name, "is given more than once");
         }
         if values.iter().any(|value| value.contains('\0')) {
-            self.problem(name, "must not contain a NUL character");
+            self.problem(name, NUL);
             return None;
         }
         values.pop()

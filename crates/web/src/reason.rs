@@ -1,6 +1,9 @@
 //! Why somebody gives something up: optional, unless the configuration wants it; the audit log keeps it.
 
-use crate::{fields::Fields, state::Shared};
+use crate::{
+    fields::{Fields, NUL},
+    state::Shared,
+};
 use domain::FieldError;
 
 /// In characters.
@@ -23,7 +26,7 @@ pub fn optional(said: Option<&str>) -> Result<Option<String>, FieldError> {
         return Err(FieldError::new("reason", most));
     }
     if said.is_some_and(|text| text.contains('\0')) {
-        return Err(FieldError::new("reason", "must not contain a NUL character"));
+        return Err(FieldError::new("reason", NUL));
     }
     Ok(said.map(str::to_owned))
 }

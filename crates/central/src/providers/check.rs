@@ -1,6 +1,6 @@
 //! What somebody wants a provider to be, and whether it can be that.
 
-use super::{ProviderService, secrets::Owner};
+use super::{ProviderService, secrets::Owner, texts::nul_problems};
 use domain::{FieldError, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use serde_json::{Map, Value};
 use store::directory::{NewProvider, Provider};
@@ -68,6 +68,7 @@ impl ProviderService {
             tenant,
             provider: &id,
         };
+        problems.extend(nul_problems(&draft.settings));
         let sealed = owner.seal(draft.settings, current.map(|c| &c.provider));
         problems.extend(sealed.problems);
         problems.extend(kind.check(&sealed.opened));

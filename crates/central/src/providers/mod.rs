@@ -8,6 +8,7 @@ mod check;
 mod reseal;
 mod secrets;
 mod test;
+mod texts;
 
 pub(crate) use callback::CALLBACK_SECRET;
 pub use callback::{CallbackProblem, NewCallback};

@@ -244,9 +244,6 @@ fn short_text(fields: &mut Fields, name: &str, longest: usize) -> Option<String>
     if text.chars().count() > longest {
         fields.problem(name, format!("must be at most {longest} characters"));
     }
-    if text.contains('\0') {
-        fields.problem(name, "must not contain a NUL character");
-    }
     Some(text)
 }
 

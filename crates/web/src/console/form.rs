@@ -27,6 +27,13 @@ impl Form {
         DefaultBodyLimit::max(largest).apply(&mut request);
         let reading = Urlencoded::<Vec<(String, String)>>::from_request(request, &());
         match tokio::time::timeout(FORM_TIMEOUT, reading).await {
+            // No keyboard makes one, and PostgreSQL could not store it.
+            Ok(Ok(Urlencoded(fields))) if fields.iter().any(|(_, value)| value.contains('\0')) => {
+                Err(Problem::new(
+                    Code::ValidationFailed,
+                    "a field of the form has a NUL character in it; nothing was changed",
+                ))
+            }
             Ok(Ok(Urlencoded(fields))) => Ok(Self(Arc::new(fields))),
             Ok(Err(rejection)) if rejection.status().as_u16() == 413 => Err(Problem::new(
                 Code::TooLarge,

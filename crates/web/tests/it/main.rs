@@ -13,6 +13,7 @@ mod console;
 mod export;
 mod keys;
 mod lists;
+mod nul_texts;
 mod openapi;
 mod openapi_values;
 mod openapi_walk;

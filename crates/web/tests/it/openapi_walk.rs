@@ -21,7 +21,7 @@ use proptest::{
 use serde_json::{Value, json};
 use std::{fmt::Write, sync::Arc};
 use store::directory::Role;
-use testkit::site::ASite;
+use testkit::{Database, site::ASite};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -35,15 +35,15 @@ fn requests_each() -> u32 {
 
 /// What is asked, as far as it differs.
 #[derive(Debug, Clone)]
-struct Asked {
+pub struct Asked {
     target: String,
     key: String,
     accept: &'static str,
-    body: Option<(String, &'static str)>,
+    pub body: Option<(String, &'static str)>,
 }
 
 /// What is there to be asked about.
-struct Furnished {
+pub struct Furnished {
     world: World,
     notifications: Vec<String>,
     job: String,
@@ -65,7 +65,7 @@ fn every_answer_to_generated_requests_is_in_the_document_and_fits_its_schema() {
     let mut wrong = String::new();
     for (method, path, operation) in operations(&document) {
         let route = format!("{method} {path}");
-        let furnished = runtime.block_on(Furnished::new());
+        let furnished = runtime.block_on(Furnished::on(Database::Sqlite));
         let check = |asked: &Asked| -> Result<u16, String> {
             let answer = runtime.block_on(furnished.ask(&method, asked));
             answer.misfit(&document, operation).map_or(Ok(answer.status), Err)
@@ -101,10 +101,10 @@ fn every_answer_to_generated_requests_is_in_the_document_and_fits_its_schema() {
 }
 
 impl Furnished {
-    async fn new() -> Self {
+    pub async fn on(database: Database) -> Self {
         let outside = Arc::new(Outside::new(Arc::new(SystemClock)));
         let real = Registry::standard(outside, Captured::default());
-        let mut world = World::with_kinds(real.iter().cloned().collect()).await;
+        let mut world = World::on(database, real.iter().cloned().collect()).await;
         let made = async |path: &str, body: Value| world.post(path, body).await.json();
         let hook = json!({"id": "hook", "kind": "test-hook"});
         made("/api/providers", hook).await;
@@ -167,7 +167,7 @@ impl Furnished {
         }
     }
 
-    async fn ask(&self, method: &str, asked: &Asked) -> Answer {
+    pub async fn ask(&self, method: &str, asked: &Asked) -> Answer {
         let mut request = Request::builder().method(method).uri(&asked.target);
         if !asked.key.is_empty() {
             request = request.header("authorization", format!("Bearer {}", asked.key));
@@ -268,7 +268,7 @@ impl Furnished {
     }
 
     /// Requests of which at least one must be accepted.
-    fn acceptable(&self, document: &Value, path: &str, operation: &Value) -> Vec<Asked> {
+    pub fn acceptable(&self, document: &Value, path: &str, operation: &Value) -> Vec<Asked> {
         let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
         let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
         let body = name.map(|name| {
@@ -400,7 +400,7 @@ fn bodies(schema: &Schema) -> BoxedStrategy<Option<(String, &'static str)>> {
 }
 
 /// A body of this shape that is accepted where it is sent.
-fn good_body(name: &str, path: &str) -> Value {
+pub fn good_body(name: &str, path: &str) -> Value {
     match name {
         "SubmitRequest" => json!({"to": ["a@example.com"], "body": "x"}),
         "BatchRequest" => json!({"notifications": [{"to": ["a@example.com"], "body": "x"}, {}]}),
@@ -462,15 +462,15 @@ fn encoded(text: &str) -> String {
 }
 
 /// One answer as far as the document speaks of it.
-struct Answer {
-    status: u16,
+pub struct Answer {
+    pub status: u16,
     media: String,
-    text: String,
+    pub text: String,
 }
 
 impl Answer {
     /// What about it is not in the document.
-    fn misfit(&self, document: &Value, operation: &Value) -> Option<String> {
+    pub fn misfit(&self, document: &Value, operation: &Value) -> Option<String> {
         let told = format!("{} {}: {:.600}", self.status, self.media, self.text);
         if self.status == 500 {
             return Some(told);

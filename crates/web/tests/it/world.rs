@@ -11,7 +11,7 @@ use domain::{Actor, Channel, Clock, Failure, Outcome, Scope, TenantId};
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 use store::{directory::Role, sources::EventSource};
-use testkit::{FarEnd, TempStore};
+use testkit::{Database, FarEnd, TempStore};
 use tower::ServiceExt;
 use web::{Readiness, WebState};
 
@@ -85,16 +85,20 @@ impl World {
 
     /// The same, with other kinds of provider besides the scripted ones.
     pub async fn with_kinds(others: Vec<Arc<dyn Kind>>) -> Self {
-        Self::made(others, vec![]).await
+        Self::on(Database::Sqlite, others).await
+    }
+
+    /// The same on either database.
+    pub async fn on(database: Database, others: Vec<Arc<dyn Kind>>) -> Self {
+        Self::made(TempStore::open_on(database).await, others, vec![]).await
     }
 
     /// The same, with applications' own databases.
     pub async fn with_sources(sources: Vec<Arc<EventSource>>) -> Self {
-        Self::made(vec![], sources).await
+        Self::made(TempStore::open(), vec![], sources).await
     }
 
-    async fn made(others: Vec<Arc<dyn Kind>>, sources: Vec<Arc<EventSource>>) -> Self {
-        let temp = TempStore::open();
+    async fn made(temp: TempStore, others: Vec<Arc<dyn Kind>>, sources: Vec<Arc<EventSource>>) -> Self {
         let mail = FarEnd::new("test-mail", Channel::Email);
         let hook = FarEnd::new("test-hook", Channel::Webhook);
         let kinds = [vec![mail.kind(), hook.kind()], others].concat();
