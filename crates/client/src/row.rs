@@ -93,7 +93,7 @@ pub struct StatusReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
-    /// `scheduled`, `retry`, `held`, `throttled`, `hours`, `secrets`, `sending`, `queued`.
+    /// `scheduled`, `retry`, `held`, `throttled`, `hours`, `template`, `secrets`, `sending`, `queued`.
     pub reason: String,
     pub detail: Option<String>,
     /// When it is tried next; none when that is up to a person, or to what stands before it.

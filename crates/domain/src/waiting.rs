@@ -27,6 +27,8 @@ pub enum WaitReason {
     Throttled,
     /// Such messages go out at certain hours only.
     Hours,
+    /// The service does not send its template for the time being.
+    Template,
     /// This node cannot open its provider's secrets.
     Secrets,
     /// It is being sent.
@@ -36,12 +38,13 @@ pub enum WaitReason {
 }
 
 impl WaitReason {
-    pub const ALL: [WaitReason; 8] = [
+    pub const ALL: [WaitReason; 9] = [
         WaitReason::Scheduled,
         WaitReason::Retry,
         WaitReason::Held,
         WaitReason::Throttled,
         WaitReason::Hours,
+        WaitReason::Template,
         WaitReason::Secrets,
         WaitReason::Sending,
         WaitReason::Queued,
@@ -54,6 +57,7 @@ impl WaitReason {
             WaitReason::Held => "held",
             WaitReason::Throttled => "throttled",
             WaitReason::Hours => "hours",
+            WaitReason::Template => "template",
             WaitReason::Secrets => "secrets",
             WaitReason::Sending => "sending",
             WaitReason::Queued => "queued",
@@ -68,6 +72,7 @@ impl WaitReason {
             WaitReason::Held => "its provider is held",
             WaitReason::Throttled => "the far end asked for a pause",
             WaitReason::Hours => "such messages go out at certain hours only",
+            WaitReason::Template => "the service has paused its template",
             WaitReason::Secrets => "the provider's secrets cannot be opened",
             WaitReason::Sending => "it is being sent",
             WaitReason::Queued => "it goes out when its turn comes",
@@ -147,7 +152,9 @@ pub fn why(facts: WaitFacts<'_>) -> Waiting {
         let reason = match (facts.last_code, facts.attempts) {
             (Some(code::RATE_LIMITED), _) => WaitReason::Throttled,
             (Some(code::OUTSIDE_HOURS), _) => WaitReason::Hours,
-            (_, 0) => WaitReason::Scheduled,
+            (Some(code::TEMPLATE), _) => WaitReason::Template,
+            // A failure that is not counted leaves its code all the same: with one, it is not the sender who asked for later.
+            (None, 0) => WaitReason::Scheduled,
             _ => WaitReason::Retry,
         };
         return Waiting {
@@ -272,6 +279,30 @@ mod tests {
         for (facts, reason, until) in cases {
             let waiting = why(facts);
             assert_eq!((waiting.reason, waiting.until), (reason, until), "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_nothing_has_happened_to_waits_for_the_time_its_sender_asked_for() {
+        let reason = |last_code, attempts| {
+            let facts = WaitFacts {
+                due_at: NOW + MINUTE,
+                attempts,
+                last_code,
+                ..due()
+            };
+            why(facts).reason
+        };
+        assert_eq!(reason(None, 0), WaitReason::Scheduled);
+        for (code, expected) in [
+            (code::TEMPLATE, WaitReason::Template),
+            (code::RATE_LIMITED, WaitReason::Throttled),
+            (code::OUTSIDE_HOURS, WaitReason::Hours),
+            (code::AUTH_FAILED, WaitReason::Retry),
+            (code::PROVIDER_ERROR, WaitReason::Retry),
+        ] {
+            assert_eq!(reason(Some(code), 0), expected, "{code}, which counted nothing");
+            assert_eq!(reason(Some(code), 1), expected, "{code}");
         }
     }
 

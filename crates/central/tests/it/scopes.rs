@@ -201,10 +201,13 @@ async fn a_paused_template_keeps_only_its_own_messages() {
     world.send(of("offer")).await;
     world.sweep().await;
     world.hook.accepts();
-    world.send(of("offer")).await;
+    let waits = world.send(of("offer")).await;
     world.send(of("bill")).await;
     let tally = world.sweep().await;
     assert_eq!((tally.delivered, tally.postponed), (1, 1));
+    let waits = world.get(waits).await;
+    let why = central::waiting::of(&world.central.directory, &waits, world.temp.clock.now());
+    assert_eq!(why.await.unwrap().unwrap().reason, WaitReason::Template);
     world.advance(secs(3960));
     assert_eq!(world.sweep().await.delivered, 2);
 }
