@@ -26,6 +26,7 @@ pub mod lock;
 pub mod opt_out;
 pub mod outcome;
 pub mod pair;
+pub mod places;
 pub mod provider;
 pub mod receipt;
 pub mod recipient;

@@ -4,11 +4,11 @@
 //! stopped soon; guesses under a name, from however many addresses, only make sign-ins under it slower, because nobody
 //! may keep somebody else out; what is remembered has a size, whatever is sent.
 
-use domain::{Timestamp, lock::lock};
+use domain::{Timestamp, lock::lock, places::network};
 use std::{
     collections::{HashMap, VecDeque, hash_map::RandomState},
     hash::BuildHasher,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Mutex, MutexGuard},
     time::Duration,
 };
@@ -135,14 +135,6 @@ fn everyone(name: u64, address: Option<IpAddr>) -> impl Iterator<Item = Who> {
     [Who::Pair(name, address), Who::Name(name)]
         .into_iter()
         .chain(address.map(Who::Address))
-}
-
-/// Whom an address stands for. In IPv6 whoever has one address has 2^64 of them.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(four) => IpAddr::V4(four),
-        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() & (u128::MAX << 64))),
-    }
 }
 
 /// Forgets whoever tried least, and of those whoever did so first: a flood of new names does not wash out the one that

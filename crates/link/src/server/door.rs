@@ -3,7 +3,7 @@
 //! Always true: a stranger, or one address with many connections, takes no place from a site that has been let in, and
 //! no more than its share from those that come.
 
-use domain::lock::lock;
+use domain::{lock::lock, places::network};
 use std::{
     collections::HashMap,
     net::IpAddr,
@@ -15,7 +15,7 @@ use std::{
 
 /// Connections in all.
 const CONNECTIONS: usize = 4096;
-/// Of those, by strangers; from one address (a hundred sites behind one gateway come back together).
+/// Of those, by strangers; from one address, or network of IPv6 (a hundred sites behind one gateway come back together).
 const STRANGERS: usize = 512;
 const STRANGERS_PER_ADDRESS: usize = 128;
 
@@ -41,6 +41,7 @@ pub(crate) struct Place {
 impl Door {
     /// A place for a stranger; none when there are too many.
     pub fn enter(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
+        let from = network(from);
         let mut counts = self.lock();
         let here = counts.by_address.get(&from).copied().unwrap_or(0);
         if counts.all >= CONNECTIONS || counts.strangers >= STRANGERS || here >= STRANGERS_PER_ADDRESS {
@@ -95,7 +96,7 @@ impl Drop for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::net::{Ipv4Addr, Ipv6Addr};
 
     fn from(n: usize) -> IpAddr {
         IpAddr::V4(Ipv4Addr::from_bits(n as u32))
@@ -118,6 +119,23 @@ mod tests {
         places.clear();
         let counts = door.lock();
         assert_eq!((counts.all, counts.strangers, counts.by_address.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn all_addresses_of_one_ipv6_network_have_one_share() {
+        let door = Arc::new(Door::default());
+        let of = |network: u128, n: usize| {
+            IpAddr::V6(Ipv6Addr::from_bits(
+                (0x2001_0db8 << 96) | (network << 64) | n as u128,
+            ))
+        };
+        let places: Vec<_> = (0..STRANGERS_PER_ADDRESS)
+            .map(|n| door.enter(of(1, n)).unwrap())
+            .collect();
+        assert!(door.enter(of(1, STRANGERS_PER_ADDRESS)).is_none());
+        assert!(door.enter(of(2, 0)).is_some());
+        drop(places);
+        assert!(door.lock().by_address.is_empty());
     }
 
     #[test]
