@@ -9,6 +9,7 @@ mod access;
 mod body;
 mod bulk;
 mod calls;
+mod connections;
 mod damage;
 mod health;
 mod lists;
@@ -25,7 +26,7 @@ mod writes;
 
 pub use access::Access;
 pub use problem::{CODES, Problem};
-pub use serve::{Listening, ServeError, serve};
+pub use serve::{Listening, ServeError, serve, serve_within};
 
 use crate::{
     Agent,

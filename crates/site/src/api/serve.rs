@@ -1,6 +1,10 @@
 //! Listening.
 
-use super::{Api, router};
+use super::{
+    Api,
+    connections::{CONNECTIONS, Limited},
+    router,
+};
 use std::{net::SocketAddr, time::Duration};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +34,16 @@ pub struct Listening {
 
 /// Answers requests until stopped. An address that others can reach needs a token.
 pub async fn serve(api: Api, listen: SocketAddr, stop: CancellationToken) -> Result<Listening, ServeError> {
+    serve_within(api, listen, CONNECTIONS, stop).await
+}
+
+/// The same with so many connections at once.
+pub async fn serve_within(
+    api: Api,
+    listen: SocketAddr,
+    connections: usize,
+    stop: CancellationToken,
+) -> Result<Listening, ServeError> {
     if !listen.ip().is_loopback() && !api.access.needs_token() {
         return Err(ServeError::TokenNeeded(listen));
     }
@@ -46,7 +60,7 @@ pub async fn serve(api: Api, listen: SocketAddr, stop: CancellationToken) -> Res
         ))
         .layer(CatchPanicLayer::custom(super::problem::panicked));
     let server = tokio::spawn(async move {
-        axum::serve(listener, app)
+        axum::serve(Limited::new(listener, connections), app)
             .with_graceful_shutdown(stop.cancelled_owned())
             .await
     });

@@ -36,7 +36,7 @@ struct Local {
     folder: tempfile::TempDir,
 }
 
-async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {
+pub async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let outside = Outside::new(clock.clone());
     let settings = SystemSettings {

@@ -320,6 +320,12 @@ pub const SITE: &[Family] = &[
         Unit::Count,
         "News of calls and writes for central that could not be kept.",
     ),
+    plain(
+        "waypost_site_http_refused_total",
+        Kind::Counter,
+        Unit::Count,
+        "Connections to the site's API closed at once, because there were too many.",
+    ),
     labelled(
         "waypost_loop_runs_total",
         Kind::Counter,
