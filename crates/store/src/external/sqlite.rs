@@ -1,17 +1,24 @@
 //! A SQLite file that belongs to somebody else. It has to be there: a mistyped path makes no empty database.
 //!
-//! Always true: a write counts as done only if the file it went to is the one at the path.
+//! Always true: a write counts as done only if the file it went to is the one at the path; a statement without an end is
+//! stopped at its deadline, also when all the time was gone before it began.
 
 use super::Written;
 use crate::sqlite::file_id::FileId;
 use domain::{Failure, Scope};
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi, types::Value as Sql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, types::Value as Sql};
 use serde_json::Value;
-use std::{path::PathBuf, sync::Arc, time::Duration};
-use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// How long an interrupted statement may take to undo what it did.
 const UNDO_TIMEOUT: Duration = Duration::from_secs(5);
+/// Steps of SQLite's machine between two looks at the clock: less than a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Sqlite {
@@ -58,17 +65,13 @@ impl Sqlite {
         };
         let (this, statement, params) = (self.clone(), statement.to_owned(), params.to_vec());
         let unique = unique.map(str::to_owned);
-        let (began, mut running) = oneshot::channel();
-        let mut run = tokio::task::spawn_blocking(move || {
-            this.run(open, &statement, &params, unique.as_deref(), began)
+        let deadline = Instant::now() + timeout;
+        let run = tokio::task::spawn_blocking(move || {
+            this.run(open, &statement, &params, unique.as_deref(), deadline)
         });
-        if let Ok(done) = tokio::time::timeout(timeout, &mut run).await {
-            return done.unwrap_or_else(|_| Err(broke_off()));
-        }
-        // Waiting for somebody else's lock ends by itself; a statement that never ends does not.
-        let interrupted = running.try_recv().map(|handle| handle.interrupt());
-        match tokio::time::timeout(timeout + UNDO_TIMEOUT, run).await {
-            Ok(Ok(Err(failure))) if failure.code == INTERRUPTED && interrupted.is_ok() => {
+        // Waiting for somebody else's lock ends by itself, and the statement at its deadline; what it did is then undone.
+        match tokio::time::timeout(2 * timeout + UNDO_TIMEOUT, run).await {
+            Ok(Ok(Err(failure))) if failure.code == INTERRUPTED => {
                 // Undone as a whole, so nothing is ambiguous. It is this statement that takes too long.
                 let words = format!("it ran for {timeout:?} without an end and was interrupted");
                 Err(Failure::transient(Scope::Message, "TIMEOUT", words))
@@ -88,7 +91,7 @@ impl Sqlite {
         statement: &str,
         params: &[Value],
         unique: Option<&str>,
-        began: oneshot::Sender<InterruptHandle>,
+        deadline: Instant,
     ) -> Result<Written, Failure> {
         // Somebody may have deleted or replaced the file since; it can be written to all the same, and nobody would see it.
         let still_there = open.take().filter(|open| open.file.still_at(&self.path).is_ok());
@@ -97,7 +100,9 @@ impl Sqlite {
             None => self.connect()?,
         };
         let conn = &connection.conn;
-        let _ = began.send(conn.get_interrupt_handle());
+        let late = move || Instant::now() >= deadline;
+        conn.progress_handler(STEPS_BETWEEN_LOOKS, Some(late))
+            .map_err(|e| classify(&e))?;
         let written = match write(conn, statement, params) {
             Err(e) if unique.is_some_and(|named| violates(conn, &e, named)) => Ok(Written::ALREADY_THERE),
             written => written.map_err(|e| classify(&e)),

@@ -177,6 +177,21 @@ async fn a_statement_without_an_end_is_interrupted_at_its_time_limit_and_leaves_
 }
 
 #[tokio::test]
+async fn a_statement_without_an_end_is_interrupted_also_when_its_time_was_over_before_it_began() {
+    let (_, conn, folder) = sqlite();
+    let url = format!("sqlite://{}", folder.path().join("theirs.db").display());
+    // Opening the file takes longer.
+    let db = External::new(&url, Duration::from_nanos(1)).unwrap();
+    let failure = db.execute(ENDLESS, &[]).await.unwrap_err();
+    assert_eq!(failure.code, "TIMEOUT", "{failure:?}");
+    assert_eq!(failure.scope, domain::Scope::Message, "{failure:?}");
+    let rows: i64 = conn
+        .query_row("select count(*) from readings", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(rows, 0);
+}
+
+#[tokio::test]
 async fn a_write_made_before_is_done_when_the_named_constraint_says_so_and_no_other() {
     let (db, conn, _folder) = sqlite();
     conn.execute_batch("create unique index one_per_tag on readings (tag, value)")
