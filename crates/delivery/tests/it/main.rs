@@ -20,6 +20,7 @@ mod smtp_faults;
 mod smtp_login;
 mod smtp_mail;
 mod templates;
+mod timeouts;
 mod transcripts;
 mod webhook;
 mod world;
