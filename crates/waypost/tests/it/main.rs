@@ -13,6 +13,7 @@ mod following;
 mod harness;
 mod http;
 mod metrics;
+mod scripts;
 mod superseding;
 mod templates;
 mod tidy;
