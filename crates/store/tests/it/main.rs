@@ -380,12 +380,12 @@ store_suite! {
     }
     jobs::{
         a_job_is_kept_as_asked,
+        a_job_asked_for_twice_under_one_id_is_one_job,
         a_job_is_worked_on_by_one_node,
         a_dead_nodes_job_is_taken_over,
         a_look_at_the_lanes_tells_of_a_job_that_nobody_works_on,
         progress_is_written_down_and_a_finished_job_is_not_taken_again,
         a_job_is_its_tenants,
-        a_job_asked_for_twice_under_one_id_is_one_job,
         a_stopped_job_ends_and_keeps_the_counts_of_what_was_under_way,
         jobs_are_listed_newest_first_and_only_the_tenants,
     }

@@ -14,10 +14,10 @@ const TOUCH: &str = "const step = [...document.querySelectorAll('.chart a')].fin
     step.dispatchEvent(new PointerEvent('click', { bubbles: true, cancelable: true, pointerType: 'touch' }));\
     return goes;";
 
-/// Draws the charts anew, as every few seconds.
+/// Waits for the charts to be drawn anew, as they are every few seconds.
 async fn drawn_anew(browser: &Browser) {
     browser
-        .run("document.getElementById('charts').dataset.old = 'yes'; refresh(); return true")
+        .run("document.getElementById('charts').dataset.old = 'yes'; return true")
         .await;
     until("the charts to be drawn anew", async || {
         let fresh = "return document.getElementById('charts').dataset.old === undefined";
