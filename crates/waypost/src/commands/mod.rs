@@ -40,6 +40,7 @@ pub mod site;
 mod site_messages;
 mod site_pair;
 pub mod sites;
+mod sites_pair;
 pub mod status;
 pub mod suppression;
 pub mod tail;

@@ -1,18 +1,13 @@
 //! `waypost sites`: which sites there are, and whether they are there.
 
+use super::sites_pair;
 use crate::{
     connect::Connect,
-    output::{
-        self, Cells,
-        rows::cut,
-        table,
-        time::{roughly, short},
-    },
+    output::{self, Cells, rows::cut, table, time::short},
 };
 use client::{CallFilter, Client, SitePair, SiteReport, SiteRow};
 use comfy_table::Cell;
 use domain::site::{Category, OperationStatus};
-use std::time::Duration;
 
 /// List the sites, make new ones known, and see what they called and wrote
 #[derive(Debug, clap::Args)]
@@ -81,10 +76,11 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         output::note("no site yet; `waypost sites add ID` makes one known and prints its key");
         return Ok(());
     }
-    let headers = [
-        "site", "presence", "since", "waiting", "parked", "version", "remark",
-    ];
-    output::line(table(&headers, sites.iter().map(row)).trim_fmt())
+    let pairs = sites.iter().any(|site| pair_of(site).is_some());
+    let mut headers = vec!["site", "presence", "since", "waiting", "parked", "version"];
+    headers.extend(pairs.then_some("machines"));
+    headers.push("remark");
+    output::line(table(&headers, sites.iter().map(|site| row(site, pairs))).trim_fmt())
 }
 
 fn damaged(report: &SiteReport) -> Option<String> {
@@ -92,35 +88,6 @@ fn damaged(report: &SiteReport) -> Option<String> {
         .damage
         .first()
         .map(|damage| format!("damaged: {}", damage.what))
-}
-
-/// What is not well with the site's two machines, or which is the standby.
-fn of_pair(pair: &SitePair) -> Option<String> {
-    let held = pair.held.as_ref().map(|why| format!("calls are held: {why}"));
-    let heard = pair.last_contact_at.map(|at| format!(", heard {}", short(at)));
-    let heard = heard.unwrap_or_default();
-    let trouble = pair
-        .trouble
-        .as_ref()
-        .map(|why| format!("no standby{heard}: {why}"));
-    let standby = pair.other.as_ref().map(|name| {
-        let lease = pair.lease_by.as_ref().map(|by| format!(", lease by {by}"));
-        let left = pair.lease_seconds.map(|left| format!(" for {left}s"));
-        let lease = lease.map(|by| by + &left.unwrap_or_default()).unwrap_or_default();
-        format!("standby {name}{}{heard}{lease}", lag(pair))
-    });
-    let own = pair.own_rows.filter(|n| *n > 0).map(|n| format!("{n} only here"));
-    let parts = [held.or(trouble).or(standby), own].into_iter().flatten();
-    Some(parts.collect::<Vec<_>>().join("; ")).filter(|words| !words.is_empty())
-}
-
-/// How much the standby lacks, and since when.
-fn lag(pair: &SitePair) -> String {
-    match (pair.behind, pair.behind_seconds) {
-        (None | Some(0), _) => String::new(),
-        (Some(n), None) => format!(", {n} behind"),
-        (Some(n), Some(seconds)) => format!(", {n} behind for {}", roughly(Duration::from_secs(seconds))),
-    }
 }
 
 async fn show_calls(client: &Client, args: Calls, format: output::Format) -> anyhow::Result<()> {
@@ -172,7 +139,12 @@ async fn show_calls(client: &Client, args: Calls, format: output::Format) -> any
     Ok(())
 }
 
-fn row(site: &SiteRow) -> Cells {
+fn pair_of(site: &SiteRow) -> Option<&SitePair> {
+    site.report.as_ref()?.pair.as_ref()
+}
+
+/// With `pairs` there is a column for the machines of those that have two.
+fn row(site: &SiteRow, pairs: bool) -> Cells {
     let report = site.report.as_ref();
     let waiting: Option<u64> = report.map(|r| r.backlog.iter().map(|b| b.waiting).sum());
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
@@ -182,76 +154,22 @@ fn row(site: &SiteRow) -> Cells {
         .map(|c| format!("two agents use this id: also {} at {}", c.node, c.peer));
     let remark = conflict
         .or_else(|| report.and_then(|r| r.refusing.clone().or_else(|| damaged(r))))
-        .or_else(|| report.and_then(|r| of_pair(r.pair.as_ref()?)))
+        .or_else(|| pair_of(site).and_then(sites_pair::trouble))
         .or_else(|| site.reason.clone())
         .unwrap_or_default();
-    vec![
+    let mut cells = vec![
         Cell::new(&site.id),
         Cell::new(&site.presence),
         Cell::new(site.since.map(short).unwrap_or_default()),
         Cell::new(number(waiting)),
         Cell::new(number(report.map(|r| r.parked))),
         Cell::new(site.version.as_deref().unwrap_or("")),
-        Cell::new(cut(&remark, LONGEST_REMARK)),
-    ]
+    ];
+    let machines = pair_of(site).map(|pair| sites_pair::stands(pair, site.node.as_deref()));
+    cells.extend(pairs.then(|| Cell::new(machines.unwrap_or_default())));
+    cells.push(Cell::new(cut(&remark, LONGEST_REMARK)));
+    cells
 }
 
-/// A standby with its lag, its lease and when it was heard of.
+/// Of what is wrong; `--json` has all of it.
 const LONGEST_REMARK: usize = 100;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use domain::{Clock, SystemClock};
-
-    fn a_pair() -> SitePair {
-        SitePair {
-            role: "Active".into(),
-            turn: 4,
-            lease_by: Some("Standby".into()),
-            lease_seconds: Some(12),
-            held: None,
-            own_rows: Some(3),
-            behind: Some(70),
-            behind_seconds: Some(9),
-            other: Some("north-b".into()),
-            other_role: Some("Standby".into()),
-            last_contact_at: Some(SystemClock.now() - Duration::from_secs(300)),
-            trouble: None,
-            differences: vec![],
-        }
-    }
-
-    #[test]
-    fn a_pair_is_told_with_its_lag_its_lease_and_when_the_standby_was_heard_of() {
-        assert_eq!(
-            of_pair(&a_pair()).unwrap(),
-            "standby north-b, 70 behind for 9s, heard 5m ago, lease by Standby for 12s; 3 only here"
-        );
-        let whole = SitePair {
-            behind: Some(0),
-            own_rows: Some(0),
-            lease_by: Some("Nobody".into()),
-            lease_seconds: None,
-            ..a_pair()
-        };
-        assert_eq!(
-            of_pair(&whole).unwrap(),
-            "standby north-b, heard 5m ago, lease by Nobody"
-        );
-    }
-
-    #[test]
-    fn a_pair_without_its_standby_tells_since_when_and_why() {
-        let alone = SitePair {
-            trouble: Some("connection refused".into()),
-            differences: vec![],
-            own_rows: None,
-            ..a_pair()
-        };
-        assert_eq!(
-            of_pair(&alone).unwrap(),
-            "no standby, heard 5m ago: connection refused"
-        );
-    }
-}

@@ -106,7 +106,7 @@ async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
     .await;
     has_all_of(
         &listed(central),
-        &["standby north-b", "heard ", "lease by Standby"],
+        &["active north-a; standby north-b", "heard ", "lease by Standby"],
     );
 }
 
@@ -156,5 +156,8 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
         pair.role == "Active" && pair.lease_by.as_deref() == Some("Central") && pair.trouble.is_some()
     })
     .await;
-    has_all_of(&listed(&central), &["no standby"]);
+    has_all_of(
+        &listed(&central),
+        &["active north-b; ", "lease by Central", "no standby: "],
+    );
 }
