@@ -346,10 +346,9 @@ fn statement() -> String {
     ["insert", "into readings (id, tag)", "values (?1, ?2)"].join(" ")
 }
 
-#[tokio::test]
-async fn every_bad_field_of_a_notification_is_named() {
-    let local = Local::new().await;
-    for (body, fields) in [
+/// Notifications, and the fields that are wrong in each.
+fn bad_notifications() -> Vec<(Value, Vec<&'static str>)> {
+    vec![
         (json!({}), vec!["body", "to"]),
         (json!({"to": " ", "body": "b"}), vec!["to"]),
         (json!({"to": 7, "body": "b"}), vec!["to"]),
@@ -385,6 +384,12 @@ async fn every_bad_field_of_a_notification_is_named() {
             json!({"to": "ops", "body": "b", "messageId": Uuid::now_v7(), "notificationId": Uuid::now_v7()}),
             vec!["messageId"],
         ),
+    ]
+}
+
+/// The same of what is said besides the content.
+fn bad_options() -> Vec<(Value, Vec<&'static str>)> {
+    vec![
         (
             json!({"to": "ops", "body": "b", "maxRetries": -1}),
             vec!["maxRetries"],
@@ -427,99 +432,94 @@ async fn every_bad_field_of_a_notification_is_named() {
             json!({"to": "ops", "body": "b", "messageId": Uuid::nil().simple().to_string()}),
             vec!["messageId"],
         ),
-    ] {
+    ]
+}
+
+#[tokio::test]
+async fn every_bad_field_of_a_notification_is_named() {
+    let local = Local::new().await;
+    for (body, fields) in bad_notifications().into_iter().chain(bad_options()) {
         assert_eq!(local.refused("/notify", body.clone()).await, fields, "{body}");
     }
     assert_eq!(local.agent.site.buffer.depth().waiting(), 0);
 }
 
-#[tokio::test]
-async fn every_bad_field_of_a_call_or_write_is_named() {
-    let local = Local::new().await;
-    let two = [statement(), statement()].join("; ");
-    for (path, body, fields) in [
-        ("/calls", json!({}), vec!["system"]),
-        ("/calls", json!({"system": "erpp", "path": "/"}), vec!["system"]),
-        ("/calls", json!({"system": "erp", "body": null}), vec!["body"]),
+/// Calls, and the fields that are wrong in each.
+fn bad_calls() -> Vec<(Value, Vec<&'static str>)> {
+    vec![
+        (json!({}), vec!["system"]),
+        (json!({"system": "erpp", "path": "/"}), vec!["system"]),
+        (json!({"system": "erp", "body": null}), vec!["body"]),
+        (json!({"system": "erp", "method": "TRACE"}), vec!["method"]),
+        (json!({"system": "erp", "path": "../../admin"}), vec!["path"]),
+        (json!({"system": "erp", "path": "x#y"}), vec!["path"]),
         (
-            "/calls",
-            json!({"system": "erp", "method": "TRACE"}),
-            vec!["method"],
-        ),
-        (
-            "/calls",
-            json!({"system": "erp", "path": "../../admin"}),
-            vec!["path"],
-        ),
-        ("/calls", json!({"system": "erp", "path": "x#y"}), vec!["path"]),
-        (
-            "/calls",
             json!({"system": "erp", "headers": {"Authorization": "x"}}),
             vec!["headers.Authorization"],
         ),
         (
-            "/calls",
             json!({"system": "erp", "headers": {"Host": "x", "fine": "x", "no name": "x"}}),
             vec!["headers.Host", "headers.no name"],
         ),
         (
-            "/calls",
             json!({"system": "erp", "headers": {"a b": "x"}}),
             vec!["headers.a b"],
         ),
+        (json!({"system": "erp", "headers": {"a": 1}}), vec!["headers"]),
         (
-            "/calls",
-            json!({"system": "erp", "headers": {"a": 1}}),
-            vec!["headers"],
-        ),
-        (
-            "/calls",
             json!({"system": "erp", "maxRetries": -3, "body": "x".repeat(2 << 20)}),
             vec!["maxRetries", "body"],
         ),
         (
-            "/calls",
             json!({"system": null, "messageId": Uuid::nil(), "executionId": "7"}),
             vec!["system", "executionId", "messageId"],
         ),
+    ]
+}
+
+/// The same of database writes.
+fn bad_writes() -> Vec<(Value, Vec<&'static str>)> {
+    let two = [statement(), statement()].join("; ");
+    vec![
         (
-            "/db-writes",
             json!({"connection": "history", "statement": null}),
             vec!["statement"],
         ),
         (
-            "/db-writes",
             json!({"connection": "history", "statement": statement(), "idempotent": true}),
             vec!["constraint"],
         ),
         (
-            "/db-writes",
             json!({"connection": "history", "statement": statement(), "constraint": "readings.id"}),
             vec!["constraint"],
         ),
-        ("/db-writes", json!({}), vec!["connection", "statement"]),
+        (json!({}), vec!["connection", "statement"]),
         (
-            "/db-writes",
             json!({"connection": "x", "statement": statement()}),
             vec!["connection"],
         ),
         (
-            "/db-writes",
             json!({"connection": "history", "statement": two}),
             vec!["statement"],
         ),
         (
-            "/db-writes",
             json!({"connection": "history", "statement": "pragma x"}),
             vec!["statement"],
         ),
         (
-            "/db-writes",
             json!({"connection": "history", "statement": statement(), "params": "1"}),
             vec!["params"],
         ),
-    ] {
-        assert_eq!(local.refused(path, body.clone()).await, fields, "{path} {body}");
+    ]
+}
+
+#[tokio::test]
+async fn every_bad_field_of_a_call_or_write_is_named() {
+    let local = Local::new().await;
+    for (path, bad) in [("/calls", bad_calls()), ("/db-writes", bad_writes())] {
+        for (body, fields) in bad {
+            assert_eq!(local.refused(path, body.clone()).await, fields, "{path} {body}");
+        }
     }
     let (_, said) = local.post("/calls", json!({"system": "erpp"})).await;
     assert!(

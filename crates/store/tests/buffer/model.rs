@@ -464,90 +464,10 @@ impl Real {
     /// `played`: what the model says, for a step that it leaves out.
     fn step(&mut self, step: &Step, played: &Answer) -> Answer {
         match step {
-            Step::Send(category, start) => {
-                let new = a_message(
-                    *category,
-                    if *category == Category::Notification {
-                        "ops"
-                    } else {
-                        "erp"
-                    },
-                );
-                let Enqueued::New(ticket) = now(self.buffer().enqueue(new.clone(), *start)) else {
-                    panic!("a new id is new")
-                };
-                self.sent.push((new, ticket.seq));
-                if *start == Start::Attempted {
-                    self.attempts.push((ticket, true));
-                }
-                Answer::Nothing
-            }
-            Step::SendAgain(row) => {
-                let Some(i) = row.checked_rem(self.sent.len()) else {
-                    return Answer::Nothing;
-                };
-                let new = self.sent[i].0.clone();
-                let mut other = new.clone();
-                other.content_hash += 1;
-                if *played == Answer::Nothing {
-                    return Answer::Nothing;
-                }
-                match now(self.buffer().enqueue(other, Start::Queued)) {
-                    Enqueued::Known(known) => assert!(!known.same_content),
-                    other => panic!("{other:?}"),
-                }
-                match now(self.buffer().enqueue(new, Start::Queued)) {
-                    Enqueued::Known(known) => {
-                        assert!(known.same_content);
-                        Answer::Known {
-                            buffered: known.buffered,
-                            status: known.status,
-                        }
-                    }
-                    other => panic!("{other:?}"),
-                }
-            }
-            Step::Claim(n) => {
-                let claimed = now(self
-                    .buffer()
-                    .claim_due(Category::ExternalSystem, "erp", u32::from(*n)));
-                let mut rows = vec![];
-                let mut tickets = vec![];
-                for message in &claimed {
-                    rows.push(self.row_of(message.id));
-                    tickets.push((message.due_at, message.seq, message.ticket()));
-                }
-                tickets.sort_by_key(|(due, seq, _)| (*due, *seq));
-                self.attempts
-                    .extend(tickets.into_iter().map(|(_, _, ticket)| (ticket, false)));
-                rows.sort_unstable();
-                Answer::Claimed(rows)
-            }
-            Step::Record(attempt, end) => {
-                let Some(n) = attempt.checked_rem(self.attempts.len()) else {
-                    return Answer::Nothing;
-                };
-                let (ticket, immediate) = self.attempts[n];
-                let count = if immediate { Count::Immediate } else { Count::Try };
-                let error = "HTTP_503: busy".to_owned();
-                let step = match end {
-                    End::Delivered => Outcome::Delivered,
-                    End::Retry(after) => Outcome::Retry {
-                        after: Duration::from_secs(u64::from(*after)),
-                        error,
-                        count,
-                    },
-                    End::Refused if immediate => Outcome::Failed { error },
-                    End::Refused => Outcome::Park {
-                        error,
-                        count,
-                        exhausted: false,
-                    },
-                    End::Released => Outcome::Released,
-                };
-                let attempted = self.attempted(ticket, step);
-                Answer::Recorded(now(self.buffer().record(vec![attempted]))[0])
-            }
+            Step::Send(category, start) => self.send(*category, *start),
+            Step::SendAgain(row) => self.send_again(*row, played),
+            Step::Claim(n) => self.claim(*n),
+            Step::Record(attempt, end) => self.record(*attempt, end),
             Step::Forward(n, link) => self.forward(u32::from(*n), *link),
             Step::StaleAck => {
                 let all = now(self.buffer().forwardable(0, 100, usize::MAX));
@@ -584,6 +504,94 @@ impl Real {
                 Answer::Nothing
             }
         }
+    }
+
+    fn send(&mut self, category: Category, start: Start) -> Answer {
+        let new = a_message(
+            category,
+            if category == Category::Notification {
+                "ops"
+            } else {
+                "erp"
+            },
+        );
+        let Enqueued::New(ticket) = now(self.buffer().enqueue(new.clone(), start)) else {
+            panic!("a new id is new")
+        };
+        self.sent.push((new, ticket.seq));
+        if start == Start::Attempted {
+            self.attempts.push((ticket, true));
+        }
+        Answer::Nothing
+    }
+
+    fn send_again(&mut self, row: usize, played: &Answer) -> Answer {
+        let Some(i) = row.checked_rem(self.sent.len()) else {
+            return Answer::Nothing;
+        };
+        let new = self.sent[i].0.clone();
+        let mut other = new.clone();
+        other.content_hash += 1;
+        if *played == Answer::Nothing {
+            return Answer::Nothing;
+        }
+        match now(self.buffer().enqueue(other, Start::Queued)) {
+            Enqueued::Known(known) => assert!(!known.same_content),
+            other => panic!("{other:?}"),
+        }
+        match now(self.buffer().enqueue(new, Start::Queued)) {
+            Enqueued::Known(known) => {
+                assert!(known.same_content);
+                Answer::Known {
+                    buffered: known.buffered,
+                    status: known.status,
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn claim(&mut self, n: u8) -> Answer {
+        let claimed = now(self
+            .buffer()
+            .claim_due(Category::ExternalSystem, "erp", u32::from(n)));
+        let mut rows = vec![];
+        let mut tickets = vec![];
+        for message in &claimed {
+            rows.push(self.row_of(message.id));
+            tickets.push((message.due_at, message.seq, message.ticket()));
+        }
+        tickets.sort_by_key(|(due, seq, _)| (*due, *seq));
+        self.attempts
+            .extend(tickets.into_iter().map(|(_, _, ticket)| (ticket, false)));
+        rows.sort_unstable();
+        Answer::Claimed(rows)
+    }
+
+    fn record(&mut self, attempt: usize, end: &End) -> Answer {
+        let Some(n) = attempt.checked_rem(self.attempts.len()) else {
+            return Answer::Nothing;
+        };
+        let (ticket, immediate) = self.attempts[n];
+        let count = if immediate { Count::Immediate } else { Count::Try };
+        let error = "HTTP_503: busy".to_owned();
+        let step = match end {
+            End::Delivered => Outcome::Delivered,
+            End::Retry(after) => Outcome::Retry {
+                after: Duration::from_secs(u64::from(*after)),
+                error,
+                count,
+            },
+            End::Refused if immediate => Outcome::Failed { error },
+            End::Refused => Outcome::Park {
+                error,
+                count,
+                exhausted: false,
+            },
+            End::Released => Outcome::Released,
+        };
+        let attempted = self.attempted(ticket, step);
+        Answer::Recorded(now(self.buffer().record(vec![attempted]))[0])
     }
 
     fn forward(&mut self, n: u32, link: Link) -> Answer {

@@ -99,11 +99,9 @@ async fn the_idempotency_key_header_counts_as_the_field() {
     );
 }
 
-#[tokio::test]
-async fn each_bad_input_names_its_field_and_stores_nothing() {
-    let world = World::new().await;
-    let long = |n: usize| "x".repeat(n);
-    let cases: Vec<(Value, &[&str])> = vec![
+/// Bodies, and the fields that are wrong in each.
+fn bad_inputs() -> Vec<(Value, &'static [&'static str])> {
+    vec![
         (json!({}), &["body", "listName"]),
         (json!({"body": "x"}), &["listName"]),
         (
@@ -134,6 +132,13 @@ async fn each_bad_input_names_its_field_and_stores_nothing() {
             json!({"body": "x", "listName": "ops", "type": "Pigeon"}),
             &["type"],
         ),
+    ]
+}
+
+/// The same of what is said besides the content.
+fn bad_options() -> Vec<(Value, &'static [&'static str])> {
+    let long = |n: usize| "x".repeat(n);
+    vec![
         (
             json!({"body": "x", "listName": "ops", "notificationId": "7"}),
             &["notificationId"],
@@ -184,8 +189,13 @@ async fn each_bad_input_names_its_field_and_stores_nothing() {
             json!({"body": "x", "type": "Pigeon", "notificationId": 1, "sendAt": "?", "subject": long(1001), "to": []}),
             &["notificationId", "type", "sendAt", "subject", "to"],
         ),
-    ];
-    for (body, wanted) in cases {
+    ]
+}
+
+#[tokio::test]
+async fn each_bad_input_names_its_field_and_stores_nothing() {
+    let world = World::new().await;
+    for (body, wanted) in bad_inputs().into_iter().chain(bad_options()) {
         let answer = world.post("/api/notifications", body.clone()).await;
         assert_eq!(answer.bad_fields(), *wanted, "{body}");
     }

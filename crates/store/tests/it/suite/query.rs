@@ -113,6 +113,13 @@ pub async fn newest_first(t: &TestStore) {
     assert!(page.rows[0].recipients.is_empty());
 }
 
+/// What asks for these texts alone.
+fn by(set: impl FnOnce(&mut TextFilters)) -> Filter {
+    let mut filter = Filter::default();
+    set(&mut filter.by);
+    filter
+}
+
 pub async fn each_filter_finds_its_own(t: &TestStore) {
     let (lane, other) = (t.lane("mail").await, t.lane("other").await);
     let parked = t.parked(lane).await;
@@ -146,66 +153,26 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
             channel: Some(Channel::Sms),
             ..Filter::default()
         },
-        Filter {
-            by: TextFilters {
-                site: Some("plant-2".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
-        Filter {
-            by: TextFilters {
-                list: Some("night shift".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
-        Filter {
-            by: TextFilters {
-                provider: Some("other".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
+        by(|by| by.site = Some("plant-2".into())),
+        by(|by| by.list = Some("night shift".into())),
+        by(|by| by.provider = Some("other".into())),
         Filter {
             keyword: Some("pump".into()),
             ..Filter::default()
         },
-        Filter {
-            by: TextFilters {
-                entity_type: Some("order".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
-        Filter {
-            by: TextFilters {
-                entity_id: Some("7".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
-        Filter {
-            by: TextFilters {
-                entity_type: Some("order".into()),
-                entity_id: Some("7".into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        },
+        by(|by| by.entity_type = Some("order".into())),
+        by(|by| by.entity_id = Some("7".into())),
+        by(|by| {
+            by.entity_type = Some("order".into());
+            by.entity_id = Some("7".into());
+        }),
     ];
     for filter in one_of {
         assert_eq!(ids(t, filter.clone()).await, [odd], "{filter:?}");
     }
     // Ours or the far end's own.
     for code in ["SMTP_451", "4.7.1"] {
-        let code = Filter {
-            by: TextFilters {
-                error_code: Some(code.into()),
-                ..TextFilters::default()
-            },
-            ..Filter::default()
-        };
+        let code = by(|by| by.error_code = Some(code.into()));
         assert_eq!(ids(t, code).await, [retrying]);
     }
     let since = Filter {
@@ -218,13 +185,7 @@ pub async fn each_filter_finds_its_own(t: &TestStore) {
         ..Filter::default()
     };
     assert_eq!(ids(t, before).await, [retrying, delivered, parked]);
-    let receipt = Filter {
-        by: TextFilters {
-            receipt: Some("read".into()),
-            ..TextFilters::default()
-        },
-        ..Filter::default()
-    };
+    let receipt = by(|by| by.receipt = Some("read".into()));
     assert_eq!(ids(t, receipt).await, []);
     let some = Filter {
         status: vec![Status::Delivered, Status::Parked],

@@ -466,6 +466,12 @@ async fn all_that_failed_is_replayed_by_a_job_that_is_about_what_was_counted() {
         "Pending",
         "due again as a whole"
     );
+}
+
+#[tokio::test]
+async fn what_cannot_be_replayed_begins_no_job() {
+    let world = bookings().await;
+    let mut operator = visitor(&world, Role::Operator).await;
     let nothing = operator
         .get_form("/events/replay", &[("query", "entityId=nobody")])
         .await;
