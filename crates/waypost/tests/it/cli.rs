@@ -282,7 +282,7 @@ fn parked_ones_are_explained_and_sent_round_again_or_given_up_in_bulk() {
 }
 
 #[test]
-fn lists_keys_providers_and_tenants_are_managed() {
+fn lists_are_managed() {
     let server = server();
     server
         .run(&["lists", "put", "ops", "a@example.com", "b@example.com"])
@@ -297,7 +297,11 @@ fn lists_keys_providers_and_tenants_are_managed() {
     let asked = server.run(&["lists", "rm", "ops"]).ended(2);
     assert!(asked.err().contains("Nothing hangs on it."), "{}", asked.err());
     server.run(&["lists", "rm", "ops", "--yes"]).done();
+}
 
+#[test]
+fn providers_are_managed() {
+    let server = server();
     assert!(
         server
             .run(&["provider", "hold", "cap", "--reason", "a pause"])
@@ -345,7 +349,11 @@ fn lists_keys_providers_and_tenants_are_managed() {
     );
     server.run(&["provider", "reseal"]).done();
     server.run(&["provider", "rm", "cap", "--yes"]).done();
+}
 
+#[test]
+fn keys_and_tenants_are_managed() {
+    let server = server();
     let ops = server.run(&["key", "create", "--role", "ops"]).done().out();
     let mut create = server
         .place
@@ -379,33 +387,11 @@ fn lists_keys_providers_and_tenants_are_managed() {
 #[test]
 fn all_that_a_provider_is_set_up_with_can_be_set_and_the_rest_stays() {
     let server = Server::start();
+    let add = "provider add --kind capture --id cap --name Trap --order 7 --disabled --retry shape=fixed \
+               --retry interval=30s --retry maxAge=2d --limit concurrency=3 --limit perSecond=2.5 \
+               --on-ambiguous park --json";
     let made = server
-        .run(&[
-            "provider",
-            "add",
-            "--kind",
-            "capture",
-            "--id",
-            "cap",
-            "--name",
-            "Trap",
-            "--order",
-            "7",
-            "--disabled",
-            "--retry",
-            "shape=fixed",
-            "--retry",
-            "interval=30s",
-            "--retry",
-            "maxAge=2d",
-            "--limit",
-            "concurrency=3",
-            "--limit",
-            "perSecond=2.5",
-            "--on-ambiguous",
-            "park",
-            "--json",
-        ])
+        .run(&add.split_whitespace().collect::<Vec<_>>())
         .done()
         .json();
     assert_eq!(

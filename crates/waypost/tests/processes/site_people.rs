@@ -5,7 +5,7 @@ use crate::{
     site_agent::{AgentProcess, SiteSetup},
 };
 use client::site::Notify;
-use domain::site::OperationStatus;
+use domain::{TrackedOperationId, site::OperationStatus};
 use serde_json::Value;
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
 use std::{
@@ -30,155 +30,178 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Central, a site, and a system that it calls.
+struct Place {
+    node: Node,
+    erp: HttpReceiver,
+    agent: AgentProcess,
+    /// Goes when all of them have ended.
+    _folder: tempfile::TempDir,
+}
+
+impl Place {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let node = Node::start(&Setup::sqlite(folder.path())).await;
+        let key = node.client.register_site("north").await.unwrap().key;
+        let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
+        let history = folder.path().join("history.db");
+        std::fs::write(&history, b"").unwrap();
+        let setup = SiteSetup {
+            id: "north".into(),
+            folder: folder.path().into(),
+            central: format!("http://{}", node.link),
+            key,
+            more: format!(
+                "[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n[[site.connection]]\nname = \"history\"\nurl = {:?}\n",
+                erp.url("/"),
+                format!("sqlite://{}", history.display())
+            ),
+        };
+        let agent = AgentProcess::start(&setup).await;
+        Self {
+            node,
+            erp,
+            agent,
+            _folder: folder,
+        }
+    }
+
+    fn waypost(&self, args: &[&str]) -> Output {
+        waypost(&self.node, &self.agent, args)
+    }
+
+    /// So many calls that the system refuses for good.
+    async fn parked(&self, n: u64) -> Vec<TrackedOperationId> {
+        self.erp.on(HttpRule::status(400));
+        let mut ids = vec![];
+        for _ in 0..n {
+            let call = self.agent.site.call("erp").post("/orders").already_tried();
+            ids.push(call.send().await.unwrap().tracked_operation_id);
+        }
+        until("all to be parked", async || {
+            self.agent.site.health().await.unwrap().parked == n
+        })
+        .await;
+        ids
+    }
+
+    async fn online(&self) {
+        until("the site to be online", async || {
+            self.node.client.site("north").await.unwrap().presence == "Online"
+        })
+        .await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parked_messages_are_seen_and_acted_on_at_the_site_and_through_central() {
-    let folder = tempfile::tempdir().unwrap();
-    let node = Node::start(&Setup::sqlite(folder.path())).await;
-    let key = node.client.register_site("north").await.unwrap().key;
-    let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
-    erp.on(HttpRule::status(400));
-    let history = folder.path().join("history.db");
-    std::fs::write(&history, b"").unwrap();
-    let setup = SiteSetup {
-        id: "north".into(),
-        folder: folder.path().into(),
-        central: format!("http://{}", node.link),
-        key,
-        more: format!(
-            "[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n[[site.connection]]\nname = \"history\"\nurl = {:?}\n",
-            erp.url("/"),
-            format!("sqlite://{}", history.display())
-        ),
-    };
-    let agent = AgentProcess::start(&setup).await;
-    let mut ids = vec![];
-    for _ in 0..2 {
-        let sent = agent
-            .site
-            .call("erp")
-            .post("/orders")
-            .already_tried()
-            .send()
-            .await
-            .unwrap();
-        ids.push(sent.tracked_operation_id);
-    }
-    until("both to be parked", async || {
-        agent.site.health().await.unwrap().parked == 2
-    })
-    .await;
-    let listed = json(&waypost(&node, &agent, &["parked", "list", "--json"]));
+    let place = Place::start().await;
+    let site = &place.agent.site;
+    let ids = place.parked(2).await;
+    let listed = json(&place.waypost(&["parked", "list", "--json"]));
     assert_eq!(listed["total"], 2);
     // Central is asked by its own list, and asks the site.
-    until("the site to be online", async || {
-        node.client.site("north").await.unwrap().presence == "Online"
-    })
-    .await;
-    let listed = json(&waypost(
-        &node,
-        &agent,
-        &["parked", "--site", "north", "list", "--json"],
-    ));
+    place.online().await;
+    let listed = json(&place.waypost(&["parked", "--site", "north", "list", "--json"]));
     assert_eq!(listed["items"][0]["messageId"], ids[0].to_string());
-    erp.behave();
+    place.erp.behave();
     let plain = ids[0].0.simple().to_string();
-    let retried = waypost(&node, &agent, &["parked", "--site", "north", "retry", &plain]);
+    let retried = place.waypost(&["parked", "--site", "north", "retry", &plain]);
     assert!(
         retried.status.success(),
         "{}",
         String::from_utf8_lossy(&retried.stderr)
     );
-    let discarded = waypost(&node, &agent, &["parked", "discard", &ids[1].to_string()]);
+    let discarded = place.waypost(&["parked", "discard", &ids[1].to_string()]);
     assert!(discarded.status.success());
-    let again = waypost(&node, &agent, &["parked", "discard", &ids[1].to_string()]);
+    let again = place.waypost(&["parked", "discard", &ids[1].to_string()]);
     assert_eq!(again.status.code(), Some(3), "it is gone");
     until("the call to be made", async || {
-        agent.site.tracking(ids[0]).await.unwrap().status == OperationStatus::Delivered
+        site.tracking(ids[0]).await.unwrap().status == OperationStatus::Delivered
     })
     .await;
     assert_eq!(
-        agent.site.tracking(ids[1]).await.unwrap().status,
+        site.tracking(ids[1]).await.unwrap().status,
         OperationStatus::Discarded
     );
-    let sites = json(&waypost(&node, &agent, &["sites", "--json"]));
+    let sites = json(&place.waypost(&["sites", "--json"]));
     assert_eq!(
         (sites[0]["id"].as_str(), sites[0]["presence"].as_str()),
         (Some("north"), Some("Online"))
     );
     until("central to have heard how both ended", async || {
-        let calls = json(&waypost(&node, &agent, &["sites", "calls", "north", "--json"]));
+        let calls = json(&place.waypost(&["sites", "calls", "north", "--json"]));
         let statuses = calls.as_array().unwrap().iter().map(|call| &call["status"]);
         let mut statuses: Vec<_> = statuses.filter_map(Value::as_str).collect();
         statuses.sort_unstable();
         statuses == ["Delivered", "Discarded"]
     })
     .await;
-    let listed = waypost(
-        &node,
-        &agent,
-        &["sites", "calls", "--status", "Delivered", "--target", "erp"],
-    );
+    let listed = place.waypost(&["sites", "calls", "--status", "Delivered", "--target", "erp"]);
     let said = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(
         said.contains("north") && said.contains("erp") && said.contains("Delivered"),
         "{said}"
     );
     assert!(!said.contains("Discarded"), "{said}");
-    // Several ids: one that will not do is named, the others are done.
-    erp.on(HttpRule::status(400));
-    let mut more = vec![];
-    for _ in 0..4 {
-        let call = agent.site.call("erp").post("/orders").already_tried();
-        more.push(call.send().await.unwrap().tracked_operation_id.to_string());
-    }
-    until("four to be parked", async || {
-        agent.site.health().await.unwrap().parked == 4
-    })
-    .await;
-    let table = waypost(&node, &agent, &["parked", "list"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_parked_messages_some_are_named_and_the_rest_goes_by_a_filter_through_central() {
+    let place = Place::start().await;
+    let site = &place.agent.site;
+    let ids: Vec<String> = place.parked(4).await.iter().map(ToString::to_string).collect();
+    let table = place.waypost(&["parked", "list"]);
     assert!(
         String::from_utf8_lossy(&table.stdout).contains("POST /orders"),
         "{table:?}"
     );
-    let some = waypost(
-        &node,
-        &agent,
-        &["parked", "discard", &more[0], "no-guid", &more[1]],
-    );
+    // One that will not do is named, the others are done.
+    let some = place.waypost(&["parked", "discard", &ids[0], "no-guid", &ids[1]]);
     let said = String::from_utf8_lossy(&some.stderr);
     assert!(!some.status.success() && said.contains("no-guid: "), "{said}");
-    assert_eq!(agent.site.health().await.unwrap().parked, 2);
+    assert_eq!(site.health().await.unwrap().parked, 2);
     // What is left by a filter through central: a job there, steps at the site.
+    place.online().await;
     let filter = ["parked", "--site", "north", "discard", "--filter", "target=erp"];
-    let asked = waypost(&node, &agent, &filter);
+    let asked = place.waypost(&filter);
     assert_eq!(asked.status.code(), Some(2), "there is nobody to ask");
     until(
         "central to have heard of them, and the doctor to say so",
         async || {
-            let doctor = waypost(&node, &agent, &["doctor"]);
+            let doctor = place.waypost(&["doctor"]);
             let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
             doctor.status.code() == Some(1) && said.contains("2 messages are parked at site north")
         },
     )
     .await;
-    let given_up = waypost(&node, &agent, &[&filter[..], &["--yes"]].concat());
+    let given_up = place.waypost(&[&filter[..], &["--yes"]].concat());
     let said = String::from_utf8_lossy(&given_up.stdout);
     assert!(
         given_up.status.success() && said.contains("2 of 2 done"),
         "{given_up:?}"
     );
-    assert_eq!(agent.site.health().await.unwrap().parked, 0);
-    let none = waypost(&node, &agent, &["parked", "retry", "--all", "--yes"]);
+    assert_eq!(site.health().await.unwrap().parked, 0);
+    let none = place.waypost(&["parked", "retry", "--all", "--yes"]);
     assert!(none.status.success(), "{none:?}");
-    erp.behave();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_site_writes_and_sends_and_central_says_when_it_is_gone() {
+    let place = Place::start().await;
+    let site = &place.agent.site;
     let statement = ["create", "table readings (tag text)"].join(" ");
-    let write = agent.site.write("history", statement).send().await.unwrap();
+    let write = site.write("history", statement).send().await.unwrap();
     assert!(write.accepted && !write.was_buffered, "{write:?}");
-    let id = Notify::to("ops").send(&agent.site, "full", "98 %").await.unwrap();
+    let id = Notify::to("ops").send(site, "full", "98 %").await.unwrap();
     until("central to have it", async || {
-        agent.site.status(id).await.unwrap().place.as_deref() == Some("central")
+        site.status(id).await.unwrap().place.as_deref() == Some("central")
     })
     .await;
+    let Place {
+        node, agent, _folder, ..
+    } = place;
     drop(agent);
     until("the site to be missed", async || {
         node.client.site("north").await.unwrap().presence == "Offline"

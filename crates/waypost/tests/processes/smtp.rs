@@ -139,33 +139,19 @@ fn table() -> [(Phase, [Then; 8]); 7] {
     use HoldReason::{Auth, Down};
     use Then::{Hold, HoldOne, Park, Partial, Retry, RetryOne};
     let later = Retry(60);
+    let unwelcome = [
+        later,
+        later,
+        later,
+        later,
+        Hold(Auth),
+        Hold(Down),
+        Hold(Down),
+        Hold(Down),
+    ];
     [
-        (
-            Phase::Connect,
-            [
-                later,
-                later,
-                later,
-                later,
-                Hold(Auth),
-                Hold(Down),
-                Hold(Down),
-                Hold(Down),
-            ],
-        ),
-        (
-            Phase::Ehlo,
-            [
-                later,
-                later,
-                later,
-                later,
-                Hold(Auth),
-                Hold(Down),
-                Hold(Down),
-                Hold(Down),
-            ],
-        ),
+        (Phase::Connect, unwelcome),
+        (Phase::Ehlo, unwelcome),
         (
             Phase::Auth,
             [
