@@ -130,6 +130,8 @@ impl Renewing {
 
     async fn renew_active(&mut self, standing: &Standing) -> Result<String, String> {
         let Err(standby) = self.ask_standby(standing).await else {
+            // In force at once, and not only when central has answered what follows.
+            self.pair.look_at_lease();
             if standing.stale && self.pair.learns.load(Ordering::SeqCst) {
                 let follows = self.pair.buffer.other_follows().await;
                 follows.map_err(|e| domain::chain(&e))?;
