@@ -41,8 +41,8 @@ mod webhook;
 
 pub use adapter::{Adapter, Attempt, Deadline, Message};
 pub use capture::{Capture, Captured};
-pub use kind::{Kind, KindInfo, Setting, SettingType, When};
 pub use domain::opt_out::{self, OptOut, OptOutOf};
+pub use kind::{Kind, KindInfo, Setting, SettingType, When};
 pub use outside::Outside;
 pub use registry::Registry;
 pub use transcript::{Recorder, Transcript};

@@ -428,7 +428,10 @@ fn a_turn_that_a_person_forced_is_known_at_once_and_whoever_was_given_the_last_l
     assert_eq!((heard.rank, heard.holder), (forced.rank, Some(id(1))));
     for wanted in [Wanted::Renewal, Wanted::NewTurn] {
         let (_, said) = asked(&heard, &ask(1, 4, wanted));
-        assert!(matches!(said, LeaseAnswer::Granted { stale: true, .. }), "{said:?}");
+        assert!(
+            matches!(said, LeaseAnswer::Granted { stale: true, .. }),
+            "{said:?}"
+        );
     }
 }
 

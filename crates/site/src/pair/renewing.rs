@@ -114,7 +114,8 @@ impl Renewing {
     /// A machine that needs no lease, because a person said so or nobody else has anything of it, has central know its turn: whoever
     /// asks there later has not seen it, and leaves alone what was attempted in it.
     async fn tell_turn(&mut self, standing: &Standing) -> String {
-        const NEEDS_NONE: &str = "no other machine has anything of this one, or a person said that it does not run";
+        const NEEDS_NONE: &str =
+            "no other machine has anything of this one, or a person said that it does not run";
         if self.told == Some(standing.history.rank()) {
             return NEEDS_NONE.into();
         }

@@ -36,7 +36,12 @@ struct Local {
     folder: tempfile::TempDir,
 }
 
-pub async fn api(folder: &tempfile::TempDir, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {
+pub async fn api(
+    folder: &tempfile::TempDir,
+    erp: &HttpReceiver,
+    central: Arc<Central>,
+    access: Access,
+) -> Api {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let outside = Outside::new(clock.clone());
     let settings = SystemSettings {
