@@ -1,5 +1,7 @@
 //! What is copied from the active to its standby: rows as they are now, of those that changed.
 
+use super::Rank;
+
 /// The tables of a site's file that are copied, in the order in which a whole copy takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Table {
@@ -77,6 +79,9 @@ pub struct Changes {
     pub rows: Vec<(Table, Row)>,
     /// The highest number that was ever given to a row of these tables.
     pub sequences: Vec<(Table, i64)>,
+    /// The turn of the file when this was read: in a copy that has not heard of it, it would seem to have forked. None where the other
+    /// machine does not say so yet.
+    pub turn: Option<Rank>,
 }
 
 impl Changes {

@@ -191,6 +191,10 @@ pub(super) fn changes_out(changes: Option<Changes>) -> v1::Changes {
         gone: changes.gone.into_iter().map(gone).collect(),
         rows: changes.rows.into_iter().map(|(t, row)| row_out(t, row)).collect(),
         sequences: changes.sequences.into_iter().map(sequence).collect(),
+        turn: changes.turn.map(|(counter, id)| v1::TurnRank {
+            counter,
+            id: id.as_bytes().to_vec(),
+        }),
     }
 }
 
@@ -201,6 +205,7 @@ pub(super) fn changes_in(changes: v1::Changes) -> Result<Option<Changes>, Garble
     let gone = |gone: v1::Gone| Ok((table(gone.table)?, gone.key.unwrap_or_default().into()));
     let row = |row: v1::Row| Ok((table(row.table)?, row_in(row)));
     let sequence = |of: v1::Sequence| Ok((table(of.table)?, of.last));
+    let turn = |turn: v1::TurnRank| Ok::<_, Garbled>((turn.counter, uuid(&turn.id)?));
     Ok(Some(Changes {
         from: changes.from,
         to: changes.to,
@@ -220,6 +225,7 @@ pub(super) fn changes_in(changes: v1::Changes) -> Result<Option<Changes>, Garble
             .into_iter()
             .map(sequence)
             .collect::<Result<_, Garbled>>()?,
+        turn: changes.turn.map(turn).transpose()?,
     }))
 }
 

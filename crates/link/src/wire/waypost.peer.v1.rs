@@ -184,6 +184,16 @@ pub struct Changes {
     pub rows: ::prost::alloc::vec::Vec<Row>,
     #[prost(message, repeated, tag = "7")]
     pub sequences: ::prost::alloc::vec::Vec<Sequence>,
+    /// The turn of the one who answers, when this was read. One from before this field says nothing: then it is to be asked.
+    #[prost(message, optional, tag = "8")]
+    pub turn: ::core::option::Option<TurnRank>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TurnRank {
+    #[prost(uint64, tag = "1")]
+    pub counter: u64,
+    #[prost(bytes = "vec", tag = "2")]
+    pub id: ::prost::alloc::vec::Vec<u8>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Gone {

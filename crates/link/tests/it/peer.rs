@@ -77,6 +77,7 @@ fn the_changes(after: i64) -> Changes {
         gone: vec![(Table::Tracking, Value::Text(b"x".to_vec()))],
         rows: vec![(Table::Messages, a_row())],
         sequences: vec![(Table::Messages, 77)],
+        turn: Some((4, Uuid::from_u128(5))),
     }
 }
 

@@ -3,9 +3,9 @@
 use super::{Pair, Turn};
 use domain::{
     lock::lock,
-    pair::{Table, Value},
+    pair::{Changes, Table, Value},
 };
-use link::peer::{FOLLOWED_WITHIN, HandIn, PeerSession, TakenIn};
+use link::peer::{HandIn, PeerSession, TakenIn};
 use std::sync::Arc;
 use store::{
     Buffer,
@@ -14,7 +14,6 @@ use store::{
         replication::{self, as_waiting, has_ended, is_unheard},
     },
 };
-use tokio::time::Instant;
 
 /// About what is read and sent at once.
 pub(super) const PART_BYTES: usize = 2 << 20;
@@ -22,21 +21,14 @@ pub(super) const PART_BYTES: usize = 2 << 20;
 impl Pair {
     /// Fetches what changed after this place and writes it down, in words what that was.
     pub(super) async fn fetch(&self, session: &mut PeerSession, after: i64) -> Result<String, String> {
-        let asked_before = lock(&self.asked_for_changes).replace(Instant::now());
         let Some(changes) = session.changes(after).await? else {
             // Look again: its log has been let go of, or it is active no more.
             session.node = session.look().await?;
             return Ok("what changed is not in the log of the other machine any more".into());
         };
         let (n, to, head) = (changes.rows.len() + changes.gone.len(), changes.to, changes.head);
-        let slow = asked_before.is_none_or(|at| at.elapsed() >= FOLLOWED_WITHIN);
-        if to > after && slow {
-            // The question may have come to the active one after it had gone on without this machine: then the answer is of a turn that
-            // this file has not heard of, and with it the file would seem to have forked.
-            session.node = session.look().await?;
-            if session.node.history != self.standing().history {
-                return Ok("the active machine is in another turn".into());
-            }
+        if !self.is_of_our_turn(session, &changes).await? {
+            return Ok("the active machine is in another turn".into());
         }
         if to > after || !self.standing().caught_up {
             let applied = self.buffer.apply(changes).await;
@@ -45,6 +37,17 @@ impl Pair {
         self.copied_to(to, head);
         session.node.position = head;
         Ok(format!("{n} rows were copied"))
+    }
+
+    /// Whether the answer is of the turn that this file knows. The question may have come to the active one after it had gone on without
+    /// this machine: with such rows the file would seem to have forked, and all of it would be copied again.
+    async fn is_of_our_turn(&self, session: &mut PeerSession, changes: &Changes) -> Result<bool, String> {
+        let ours = self.standing().history;
+        if changes.turn == Some(ours.rank()) || (changes.turn.is_none() && changes.to == changes.from) {
+            return Ok(true);
+        }
+        session.node = session.look().await?;
+        Ok(changes.turn.is_none() && session.node.history == ours)
     }
 
     /// Makes a whole copy in a file beside the buffer. When it is complete the agent starts anew with it.
@@ -120,6 +123,9 @@ impl Pair {
             }
             let gone = "what changed during the copy is not in its log any more";
             let changes = session.changes_beside(position).await?.ok_or(gone)?;
+            if changes.turn.is_some_and(|turn| turn != followed.history.rank()) {
+                continue;
+            }
             let all = changes.are_all();
             position = changes.to;
             side.apply(changes).await.map_err(broken)?;

@@ -146,8 +146,6 @@ pub struct Pair {
     fetched_at: Mutex<Option<Instant>>,
     /// How often it is given that.
     pacing: Pacing,
-    /// When this standby last asked for what changed.
-    asked_for_changes: Mutex<Option<Instant>>,
     /// The active one asked for a lease that this standby may give once it has looked at it again: its turn is new, or its word that
     /// central confirmed it is missing.
     looks_again: AtomicBool,
@@ -212,7 +210,6 @@ impl Pair {
             unshown: AtomicU64::new(0),
             learns: AtomicBool::new(false),
             fetched_at: Mutex::default(),
-            asked_for_changes: Mutex::default(),
             looks_again: AtomicBool::new(false),
         });
         pair.look_at_lease();

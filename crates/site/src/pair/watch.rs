@@ -3,7 +3,7 @@
 use super::Pair;
 use async_trait::async_trait;
 use domain::pair::{Meeting, Node, Plan, Role};
-use link::peer::{self, FOLLOWED_WITHIN, PeerSession};
+use link::peer::{self, PeerSession};
 use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -25,8 +25,6 @@ pub(crate) struct Watch {
     pair: Arc<Pair>,
     stop: CancellationToken,
     session: Option<PeerSession>,
-    /// When the other was last asked for what changed.
-    asked_at: Option<Instant>,
     /// When the active one last did not take what this standby accepted itself.
     not_taken_at: Option<Instant>,
 }
@@ -80,7 +78,6 @@ impl Watch {
             pair,
             stop,
             session: None,
-            asked_at: None,
             not_taken_at: None,
         }
     }
@@ -96,10 +93,8 @@ impl Watch {
         }
         let session = match &mut self.session {
             Some(session) => {
-                // A standby that follows hears of a change with what it fetches. After a longer pause the active one may have gone
-                // on without it, in another turn.
-                let paused = self.asked_at.is_none_or(|at| at.elapsed() >= FOLLOWED_WITHIN);
-                let again = pair.looks_again.swap(false, Ordering::SeqCst) || paused;
+                // A standby that follows hears of another turn with what it fetches.
+                let again = pair.looks_again.swap(false, Ordering::SeqCst);
                 if ours.role == Role::Active || session.node.role != Role::Active || again {
                     session.node = session.look().await?;
                 }
@@ -138,7 +133,6 @@ impl Watch {
                         session.about.version
                     ));
                 }
-                self.asked_at = Some(Instant::now());
                 hand_in_own(&pair, session, &mut self.not_taken_at).await;
                 follow(&pair, session, &ours, plan).await
             }

@@ -68,6 +68,27 @@ async fn a_standby_that_paused_while_the_active_one_went_on_alone_fetches_what_c
 }
 
 #[tokio::test]
+async fn a_turn_that_begins_while_the_standby_asks_is_heard_with_what_it_fetches() {
+    let world = world();
+    let (a, b) = a_pair(&world).await;
+    let mut ids = notify(&a, 2).await;
+    b.holds(2).await;
+    let agent = a.agent().unwrap();
+    let standing = agent.site.pair().unwrap().standing();
+    let next: Rank = (standing.history.rank().0 + 1, Uuid::new_v4());
+    let taken = agent.site.buffer.take_turn(&standing, next, false).await;
+    taken.unwrap();
+    drop(agent);
+    ids.extend(notify(&a, 2).await);
+    b.holds(4).await;
+    assert!(has_all(&b, &ids).await);
+    until("the standby knows of the turn", || turn_of(&b) == Some(next.0)).await;
+    assert!(!was_replaced(&world));
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
 async fn what_is_meant_for_the_holder_of_another_turn_is_turned_down_with_the_turn_there_is() {
     let world = world();
     let (a, b) = a_pair(&world).await;

@@ -3,6 +3,7 @@
 use super::{
     FLOOR,
     image::{self, Images, Seen},
+    standing_of,
 };
 use crate::{
     Result,
@@ -101,6 +102,7 @@ fn since(conn: &Connection, after: i64, head: i64, most: usize) -> Result<Change
         to: head,
         head,
         sequences: image::sequences(conn)?,
+        turn: standing_of(conn)?.map(|standing| standing.history.rank()),
         ..Changes::default()
     };
     let mut page = conn.prepare_cached(sql::log_page)?;
