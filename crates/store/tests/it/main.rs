@@ -336,6 +336,7 @@ store_suite! {
         in_a_replay_what_is_refused_is_listed_and_all_the_others_are_made,
         an_event_that_is_not_published_has_its_entitys_schedules_looked_at_all_the_same,
         an_entity_is_called_as_its_event_or_its_event_type_says_also_where_nothing_is_published,
+        spaces_belong_to_what_an_event_calls_its_entity,
     }
     events::{
         an_event_is_read_back_to_the_last_field,

@@ -97,12 +97,14 @@ pub(super) async fn settle(db: &Db, batch: &[SettleEvent]) -> Result<(), Failed>
     let longest = limit::ENTITY as i32;
     let params: crate::postgres::session::Params<'_> =
         &[&db.now(), &seqs, &statuses, &waits, &counted, &errors, &longest];
-    // It takes claims away from schedules, and so does publishing: the two may meet. Sent twice, the second finds nothing Pending.
+    // It takes claims away from schedules, and so does publishing: the two may meet. A commit whose answer was lost is not sent
+    // again: what is tried again later stays Pending, and would be counted twice.
     let mut retry = CommitRetry::new("settle events");
     loop {
         match settle_once(db, params).await {
             Ok(()) => return Ok(()),
-            Err(failed) => retry.after(failed).await?,
+            Err(failed @ Failed::Busy(_)) => retry.after(failed).await?,
+            Err(failed) => return Err(failed),
         }
     }
 }

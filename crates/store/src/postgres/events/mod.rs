@@ -53,7 +53,8 @@ impl Events for PgStore {
     }
 
     async fn settle_events(&self, batch: Vec<SettleEvent>) -> Result<()> {
-        Ok(emit::settle(&self.db, &batch).await?)
+        let settled = emit::settle(&self.db, &batch).await;
+        settled.map_err(Failed::while_committing)
     }
 
     async fn claim_schedules(&self, token: LeaseToken, lease: Duration, limit: u32) -> Result<SchedulesDue> {

@@ -1,9 +1,13 @@
 //! Producers on PostgreSQL, who write the outbox themselves, in their own transactions.
 
 use super::Schema;
-use domain::{Clock, EventStatus, ManualClock};
-use std::sync::Arc;
-use store::{Events, Signals, events::EventsDue, signals::Signal};
+use domain::{Clock, EventStatus, ManualClock, TenantId};
+use std::{sync::Arc, time::Duration};
+use store::{
+    Events, Signals,
+    events::{EventEnd, EventsDue, SettleEvent},
+    signals::Signal,
+};
 use tokio_postgres::Client;
 
 const EMIT: &str =
@@ -47,6 +51,29 @@ async fn an_event_is_there_when_its_transaction_commits_and_never_was_when_it_ro
     assert!(due.rows.iter().all(|e| e.status == EventStatus::Pending));
     assert_eq!(due.now, clock.now());
     assert_eq!(due.rows[2].tenant, None);
+}
+
+#[tokio::test]
+async fn what_an_application_left_out_keeps_no_event_from_being_settled() {
+    let (_, _, store, producer) = world().await;
+    producer.batch_execute(EMIT).await.unwrap();
+    let without = "insert into outbox_messages (event_type, entity_id, payload) values ('x', null, '{}'), (null, null, null)";
+    producer.batch_execute(without).await.unwrap();
+    let due = store.due_events(None, 10).await.unwrap().rows;
+    let settle = |to| {
+        let settle = due.iter().map(|event| SettleEvent {
+            seq: event.seq,
+            to,
+            error: "not published".into(),
+        });
+        store.settle_events(settle.collect())
+    };
+    settle(EventEnd::Retry(Duration::ZERO)).await.unwrap();
+    settle(EventEnd::Failed).await.unwrap();
+    for event in &due {
+        let found = store.event(TenantId::DEFAULT, event.id).await.unwrap().unwrap();
+        assert_eq!((found.status, found.attempts), (EventStatus::Failed, 2));
+    }
 }
 
 #[tokio::test]

@@ -1,11 +1,15 @@
 //! Connections that break at the worst moment, and a database that refuses one thing among many.
 
 use super::{Schema, link::Link, open};
-use crate::harness::{LEASE, TENANT, TestStore, delivered, mail, park, retry};
+use crate::{
+    harness::{LEASE, TENANT, TestStore, delivered, mail, park, retry},
+    suite::events::{due, emit, event},
+};
 use domain::{LaneId, LeaseToken, ManualClock, OnAmbiguous, Status};
 use std::{sync::Arc, time::Duration};
 use store::{
     Error,
+    events::{EventEnd, SettleEvent},
     outbox::{AttemptRecord, Claimed, Ingested, LaneWant, NewNotification, Recorded},
 };
 
@@ -135,6 +139,37 @@ async fn a_record_whose_answer_was_lost_is_written_once() {
         }
     }
     l.t.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_events_failure_whose_answer_was_lost_is_counted_once() {
+    let l = over_a_link().await;
+    emit(&l.t, vec![event("1")]).await;
+    let seq = due(&l.t).await.remove(0).seq;
+    let admin = l.schema.admin().await;
+    let attempts = async || -> i32 {
+        let counted = admin.query_one("select attempts from outbox_messages", &[]).await;
+        counted.unwrap().get(0)
+    };
+    // Begin, event, schedules, commit, and what a session does that is new: whichever answer is lost.
+    for passed in (0..12).cycle().take(120) {
+        let before = attempts().await;
+        l.link.lose_an_answer(passed);
+        let settle = SettleEvent {
+            seq,
+            to: EventEnd::Retry(Duration::ZERO),
+            error: "not published".into(),
+        };
+        let answer = l.t.store.settle_events(vec![settle]).await;
+        let counted = attempts().await - before;
+        match &answer {
+            Ok(()) => assert_eq!(counted, 1, "after {passed}"),
+            // The commit is done, and its answer is what was lost.
+            Err(_) if counted == 1 => return,
+            Err(_) => assert_eq!(counted, 0, "after {passed}: {answer:?}"),
+        }
+    }
+    panic!("no answer to a commit was lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,9 +6,9 @@ set status = given.status, next_attempt_at = coalesce($1::timestamptz, date_trun
 from unnest($2::bigint[], $3::text[], $4::float8[], $5::integer[], $6::text[]) as given (seq, status, wait, counted, error)
 -- By its number: an index of what is pending, which the bare status would allow, is walked as a whole for each of them.
 where o.seq = any (array[given.seq]) and coalesce(o.status, '') = 'Pending'
-returning nullif(o.tenant_id, 0) as tenant, o.entity_id, (given.counted > 0 or given.status <> 'Pending') as is_told,
+returning nullif(o.tenant_id, 0) as tenant, coalesce(o.entity_id, '') as entity_id, (given.counted > 0 or given.status <> 'Pending') as is_told,
   left(coalesce(
-    nullif(btrim(o.entity_type, E' \t\r\n'), ''),
+    case when btrim(o.entity_type, E' \t\r\n') <> '' then o.entity_type end,
     (select e.definition::jsonb ->> 'entityType' from event_types e where e.tenant = o.tenant_id and e.name = o.event_type),
-    split_part(o.event_type, '.', 1)
+    split_part(coalesce(o.event_type, ''), '.', 1)
   ), $7::integer) as entity_type
