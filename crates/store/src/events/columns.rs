@@ -152,6 +152,7 @@ pub(crate) fn extended(
         match messages.iter().position(is_missing) {
             Some(at) => messages[at] = new,
             None if new.notification.is_some() => messages.push(new),
+            None if new.came_to == CameTo::Refused && !messages.iter().any(same) => messages.push(new),
             None => {}
         }
     }
@@ -189,6 +190,16 @@ mod tests {
         assert_eq!(extended(vec![none.clone()], vec![one.clone()]), vec![one.clone()]);
         let both = extended(vec![one.clone()], vec![two.clone()]);
         assert_eq!(both, [one.clone(), two.clone()]);
-        assert_eq!(extended(both.clone(), vec![two, one.clone(), none]), both);
+        let refused = ScheduledMessage {
+            came_to: CameTo::Refused,
+            ..none.clone()
+        };
+        assert_eq!(
+            extended(both.clone(), vec![two, one, none, refused.clone()]),
+            both
+        );
+        let listed = extended(vec![], vec![refused.clone()]);
+        assert_eq!(listed, std::slice::from_ref(&refused));
+        assert_eq!(extended(listed.clone(), vec![refused]), listed);
     }
 }

@@ -1,13 +1,13 @@
 //! Replays that meet a refusal, and events that come to nothing and still tell of their entity.
 
-use super::events::{claim, due, emit, event, message, notification, publish_now, waiting};
+use super::events::{claim, due, emit, event, message, notification, publish_now, schedule, waiting};
 use crate::harness::*;
 use domain::{
-    EventType,
+    EventType, ScheduleStatus,
     event::{CameTo, Dedupe},
 };
 use store::{
-    events::{EventEnd, NewEvent, SettleEvent},
+    events::{EventEnd, NewEvent, NewSchedule, PublishEvent, SettleEvent},
     outbox::Ingested,
 };
 
@@ -31,7 +31,7 @@ pub async fn in_a_replay_what_is_refused_is_listed_and_all_the_others_are_made(t
     assert_eq!(answers[2], Ingested::Accepted);
     let schedule = t.store.schedule(TENANT, row.id).await.unwrap().unwrap();
     let came_to: Vec<_> = schedule.messages.iter().map(|m| m.came_to).collect();
-    assert_eq!(came_to, [CameTo::Created, CameTo::Created]);
+    assert_eq!(came_to, [CameTo::Created, CameTo::Refused, CameTo::Created]);
     assert_eq!(t.claim(lane, 10).await.len(), 2);
 }
 
@@ -101,4 +101,26 @@ pub async fn an_entity_is_called_as_its_event_or_its_event_type_says_also_where_
         settled(t, new.clone(), EventEnd::Failed).await;
         assert_eq!(looked_at(t).await.len(), usize::from(looked), "{new:?}");
     }
+}
+
+pub async fn spaces_belong_to_what_an_event_calls_its_entity(t: &TestStore) {
+    let called = |entity_type: &str| NewEvent {
+        entity_type: Some(entity_type.into()),
+        ..event("1")
+    };
+    emit(t, vec![called(" booking")]).await;
+    let row = due(t).await.remove(0);
+    let work = PublishEvent {
+        seq: row.seq,
+        schedule: NewSchedule {
+            entity_type: " booking".into(),
+            ..schedule(t, &row, ScheduleStatus::Pending, DAY)
+        },
+        notifications: vec![],
+    };
+    t.store.publish_events(vec![work]).await.unwrap();
+    settled(t, called("booking"), EventEnd::Failed).await;
+    assert!(looked_at(t).await.is_empty(), "another entity");
+    settled(t, called(" booking"), EventEnd::Failed).await;
+    assert_eq!(looked_at(t).await, ["1"]);
 }
