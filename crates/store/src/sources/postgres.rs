@@ -24,7 +24,9 @@ const LOOKUP_CONNECT: Duration = Duration::from_secs(1);
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A lookup that waits so long for a lock of the application's waits for the source; without one it is the statement that is slow.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+const LOOKUP_LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a mark waits for the application's own write; after that it is tried again later, and new events are brought meanwhile.
+const OUTBOX_LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How much longer than its statement may take an answer is waited for.
 const ON_THE_WAY: Duration = Duration::from_secs(1);
@@ -55,17 +57,16 @@ impl Postgres {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         // Events of others wait for a lookup, so it is given up sooner.
-        let (timeout, connect) = match read_only {
-            true => (LOOKUP_TIMEOUT, LOOKUP_CONNECT),
-            false => (OUTBOX_TIMEOUT, CONNECT),
+        let (timeout, lock_timeout, connect) = match read_only {
+            true => (LOOKUP_TIMEOUT, LOOKUP_LOCK_TIMEOUT, LOOKUP_CONNECT),
+            false => (OUTBOX_TIMEOUT, OUTBOX_LOCK_TIMEOUT, CONNECT),
         };
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(connect);
-        }
-        let mut options = format!("-c statement_timeout={}", timeout.as_millis());
+        let connect = config.get_connect_timeout().copied().unwrap_or(connect);
+        config.connect_timeout(connect);
+        let (timeout_ms, lock_ms) = (timeout.as_millis(), lock_timeout.as_millis());
+        let mut options = format!("-c statement_timeout={timeout_ms} -c lock_timeout={lock_ms}");
         if read_only {
             options.push_str(" -c default_transaction_read_only=on");
-            options.push_str(&format!(" -c lock_timeout={}", LOCK_TIMEOUT.as_millis()));
         }
         if let Some(given) = config.get_options() {
             options = format!("{options} {given}");
@@ -79,7 +80,7 @@ impl Postgres {
             .max_size(CONNECTIONS)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(timeout))
-            .create_timeout(Some(connect * 2))
+            .create_timeout(Some(connect.saturating_mul(2)))
             .build()
             .map_err(|e| e.to_string())?;
         Ok(Self {
@@ -90,7 +91,9 @@ impl Postgres {
     }
 
     pub(super) async fn install(&self) -> Result<(), SourceError> {
-        self.with(async |client| client.batch_execute(emit::postgres::INSTALL).await)
+        // Somebody waits for it once, and an index waits for every write that is under way.
+        let patiently = format!("set local lock_timeout = 0; {}", emit::postgres::INSTALL);
+        self.with(async |client| client.batch_execute(&patiently).await)
             .await
     }
 

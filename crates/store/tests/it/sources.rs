@@ -348,7 +348,8 @@ async fn postgres_application() -> (String, tokio_postgres::Client) {
 #[tokio::test]
 async fn a_lookup_too_slow_by_itself_is_that_rows_and_one_that_waits_for_a_lock_is_the_sources() {
     let (url, application) = postgres_application().await;
-    let hasty = format!("{url}?options=-c%20statement_timeout%3D2000%20-c%20lock_timeout%3D200");
+    let hasty =
+        format!("{url}?options=-c%20statement_timeout%3D2000%20-c%20lock_timeout%3D200&connect_timeout=60");
     let source = EventSource::new(settings(hasty)).unwrap();
     let Err(SourceError::Row(why)) = source.look_up("endless", "acme", "1").await else {
         panic!("it counts against the one");
@@ -371,7 +372,7 @@ async fn a_lookup_too_slow_by_itself_is_that_rows_and_one_that_waits_for_a_lock_
 #[tokio::test]
 async fn a_postgres_database_is_a_source() {
     let (url, application) = postgres_application().await;
-    let source = EventSource::new(settings(url)).unwrap();
+    let source = EventSource::new(settings(format!("{url}?connect_timeout=60"))).unwrap();
     source.install().await.unwrap();
     source.install().await.unwrap();
     let by_function = "select waypost.emit_event('42', null, 'booking.confirmed', '1', '{}', \
@@ -423,4 +424,23 @@ async fn a_postgres_database_is_a_source() {
         .await
         .unwrap();
     a_source_gives_its_events_once_and_looks_up(&source).await;
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn a_mark_waits_for_no_lock_of_the_applications() {
+    let (url, application) = postgres_application().await;
+    let source = EventSource::new(settings(format!("{url}?connect_timeout=60"))).unwrap();
+    source.install().await.unwrap();
+    let emit = "select waypost.emit_event('42', null, 'booking.confirmed', '1', '{}')";
+    application.batch_execute(emit).await.unwrap();
+    let marks = source.pending(None, 10).await.unwrap().marks;
+    let lock = "begin; select 1 from waypost.outbox_messages for update";
+    application.batch_execute(lock).await.unwrap();
+    let Err(SourceError::Unreachable(why)) = source.mark(&marks).await else {
+        panic!("the application has the row");
+    };
+    assert!(why.contains("55P03"), "{why}");
+    application.batch_execute("rollback").await.unwrap();
+    source.mark(&marks).await.unwrap();
 }

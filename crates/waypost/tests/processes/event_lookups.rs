@@ -219,7 +219,8 @@ mod on_postgres {
     #[tokio::test]
     async fn an_hour_without_the_applications_postgres_fails_no_event() {
         let url = postgres::fresh_url();
-        let source = source(&url, "waypost.postgres.toml");
+        let patient = format!("{url}?connect_timeout=60");
+        let source = source(&patient, "waypost.postgres.toml");
         let made = async || postgres::create(&url).await;
         Box::pin(an_hour_without_the_source_fails_no_event(
             Database::Sqlite,

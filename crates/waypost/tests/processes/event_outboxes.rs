@@ -387,7 +387,7 @@ async fn a_source_that_hangs_keeps_no_other_waiting() {
     let setup = Setup::sqlite(folder.path());
     let (mut application, url) = Application::in_file(&folder.path().join("shop.db")).await;
     let config = format!(
-        "[[event_source]]\nname = \"hangs\"\nurl = \"postgres://shop@{}/shop?sslmode=disable\"\n\
+        "[[event_source]]\nname = \"hangs\"\nurl = \"postgres://shop@{}/shop?sslmode=disable&connect_timeout=600\"\n\
          [[event_source]]\nname = \"shop\"\nurl = \"{url}\"\n",
         silent.local_addr().unwrap()
     );
