@@ -120,7 +120,9 @@ impl<P: Copy + Ord> Looks<P> {
         if let Some(ended) = self.ended.filter(|_| self.is_due_again(now)) {
             after = after.min(ended);
         }
-        if FROM_START.is_over(self.from_start, now) {
+        // One that is on its way to the place gets there first: where it takes longer than the rest, none would ever.
+        let may_begin = self.from_start.is_none() || self.goes_on.is_none();
+        if may_begin && FROM_START.is_over(self.from_start, now) {
             after = None;
         }
         Look {

@@ -95,6 +95,27 @@ fn a_look_that_finds_more_than_it_takes_goes_on_behind_its_own_last_row() {
 }
 
 #[test]
+fn a_walk_from_the_start_that_takes_longer_than_its_rest_comes_to_the_place() {
+    let mut world = World::at(1_000);
+    world.looks.start_over();
+    assert_eq!(world.look(true, &[]), None);
+    for last in [200, 400, 600, 800] {
+        world.looks.found(Some(last), Some(last), true);
+        world.pass(60_000);
+        assert_eq!(world.look(true, &[]), Some(last));
+    }
+    world.looks.found(Some(1_000), Some(1_000), true);
+    assert_eq!(
+        world.look(false, &[]),
+        None,
+        "it is there, and the next one is due"
+    );
+    world.looks.found(Some(200), Some(200), true);
+    world.looks.start_over();
+    assert_eq!(world.look(false, &[]), None, "nobody knows what became of it");
+}
+
+#[test]
 fn what_is_tried_again_keeps_nothing_new_waiting() {
     let mut world = World::at(1_000);
     world.looks.start_over();

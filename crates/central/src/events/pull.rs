@@ -206,7 +206,8 @@ impl Pulled {
         let (last, more) = (pending.last, pending.more);
         let mut brought = 0;
         if last.is_some() {
-            match self.reader.ask(events, now).await? {
+            let reads = self.reader.ask(events, now).await;
+            match reads.inspect_err(|_| self.looks.start_over())? {
                 Reads::Another => return Ok(nothing),
                 Reads::OursFromNow => self.looks.start_over(),
                 Reads::Ours => {}
