@@ -4,7 +4,10 @@
 //! Always true: a source is asked for the tenants it names and for no other. One that cannot be reached is asked again at its
 //! next probe, not once for every event; that it cannot be reached counts against no event.
 
-use super::asking::{Asker, Asking, Question};
+use super::{
+    EventSettings,
+    asking::{Asker, Asking, Question},
+};
 use domain::{Timestamp, retry, template::Payload};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use store::{
@@ -14,8 +17,11 @@ use store::{
 use tokio::time::{Instant, timeout};
 
 /// The lookups of all sources, by name. Sources of different tenants may have some of the same name.
-#[derive(Debug, Clone, Default)]
-pub struct Lookups(Arc<BTreeMap<String, Vec<Arc<Asked>>>>);
+#[derive(Debug, Clone)]
+pub struct Lookups {
+    named: Arc<BTreeMap<String, Vec<Arc<Asked>>>>,
+    glance: Duration,
+}
 
 /// A source that is asked, and how that goes.
 #[derive(Debug)]
@@ -52,13 +58,13 @@ pub(super) enum Waits {
 
 /// The column that says that the entity was called off.
 const CANCELLED: &str = "cancelled";
-/// So long a person waits for values that only a hint is made of.
+/// So long a person waits for values that only a hint is made of, and at least as long as a loop waits.
 const GLANCE: Duration = Duration::from_secs(2);
 
 impl Lookups {
-    pub fn of(sources: &[Arc<EventSource>]) -> Self {
+    pub fn of(settings: &EventSettings) -> Self {
         let mut lookups: BTreeMap<String, Vec<Arc<Asked>>> = BTreeMap::new();
-        for source in sources {
+        for source in &settings.sources {
             let asked = Arc::new(Asked {
                 source: source.clone(),
                 asking: Arc::new(Asking::new(source.name(), source.lookups_at_once())),
@@ -67,7 +73,10 @@ impl Lookups {
                 lookups.entry(name.to_owned()).or_default().push(asked.clone());
             }
         }
-        Self(Arc::new(lookups))
+        Self {
+            named: Arc::new(lookups),
+            glance: GLANCE.max(settings.lookup_wait),
+        }
     }
 
     /// Whether there is such a lookup for this tenant.
@@ -76,7 +85,7 @@ impl Lookups {
     }
 
     fn find(&self, name: &str, tenant: &str) -> Option<&Arc<Asked>> {
-        let named = self.0.get(name)?;
+        let named = self.named.get(name)?;
         named.iter().find(|asked| asked.source.has_tenant(tenant))
     }
 
@@ -99,7 +108,7 @@ impl Lookups {
     /// What an event's lookup adds to it now, for a person who does not wait long; none where nobody can say.
     pub(crate) async fn added(&self, event: &Event, lookup: &str, now: Timestamp) -> Option<Payload> {
         let question = Question::of(event, lookup, Asker::Event);
-        let looked_up = timeout(GLANCE, self.look_up(question, now, Waits::ToTheEnd)).await;
+        let looked_up = timeout(self.glance, self.look_up(question, now, Waits::ToTheEnd)).await;
         match looked_up {
             Ok(LookedUp::Row { values, .. }) => Some(values),
             _ => None,

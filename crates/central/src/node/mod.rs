@@ -138,7 +138,7 @@ impl Central {
         let wake = Arc::new(Wake::default());
         let directory = Directory::new(store.clone(), store.clone(), store.clone(), registry, sealer);
         let made = Made {
-            lookups: Lookups::of(&settings.events.sources),
+            lookups: Lookups::of(&settings.events),
             directory: Arc::new(directory.reached_at(settings.public_url.clone())),
             store,
             clock,

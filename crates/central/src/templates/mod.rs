@@ -189,7 +189,11 @@ impl TemplateService {
             None => None,
         };
         let Some(event) = newest else {
-            return unchecked("no event of this type has come yet");
+            return unchecked(match found.next {
+                // Nobody looked further back.
+                Some(_) => "no event of this type is among the newest ones",
+                None => "no event of this type has come yet",
+            });
         };
         let Ok(mut known) = Payload::read(&event.payload) else {
             return unchecked("the newest event of this type cannot be read");

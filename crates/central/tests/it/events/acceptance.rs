@@ -1,6 +1,6 @@
 //! The acceptance table of the event pipeline, row by row.
 
-use super::{CONFIRMED, EventWorld, secs, to_the_guest};
+use super::{CONFIRMED, EventWorld, new_event, secs, to_the_guest};
 use crate::world::{TENANT, somebody};
 use central::{
     Settings,
@@ -10,7 +10,7 @@ use domain::{
     Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status, event::CameTo,
     template::MissingPlaceholder,
 };
-use store::query::Page;
+use store::query::{Page, SCAN_BOUND};
 use testkit::{Database, TempStore};
 
 pub async fn a_booking_that_is_confirmed_twice_is_written_to_once_for_each_template(on: Database) {
@@ -412,4 +412,14 @@ pub async fn a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_ha
         .await;
     let expected = "{{guestNam}} is not known; is {{guest.name}} meant?";
     assert_eq!(saved.warnings, [expected]);
+}
+
+pub async fn a_save_says_of_events_from_long_ago_that_they_are_not_among_the_newest(on: Database) {
+    let world = EventWorld::new(on).await;
+    world.emit("default", "1", CONFIRMED).await;
+    let others = (0..SCAN_BOUND).map(|_| new_event("default", "booking.moved", "1", "{}"));
+    world.temp.store.emit(others.collect()).await.unwrap();
+    let saved = world.save(TENANT, Channel::Email, "Dear guest").await;
+    let unchecked = "no event of this type is among the newest ones, so nobody could check {{bookingId}}";
+    assert_eq!(saved.warnings, [unchecked]);
 }

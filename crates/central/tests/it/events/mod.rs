@@ -66,6 +66,7 @@ on_both_databases! {
         a_replay_sends_round_what_is_parked_also_where_the_rest_cannot_be_made_and_says_why,
         required_values_that_are_not_there_fail_the_event,
         a_save_warns_of_names_that_the_newest_event_of_the_type_does_not_have,
+        a_save_says_of_events_from_long_ago_that_they_are_not_among_the_newest,
     }
     again::{
         an_event_and_a_schedule_are_tried_six_times_and_then_failed,
