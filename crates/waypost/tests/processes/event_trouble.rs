@@ -53,6 +53,10 @@ async fn emit(central: &Central, entity: &str) -> EventId {
     emit_for(central, entity, None).await
 }
 
+fn in_an_hour() -> Timestamp {
+    SystemClock.now() + Duration::from_secs(3600)
+}
+
 async fn emit_for(central: &Central, entity: &str, due_at: Option<Timestamp>) -> EventId {
     let event = NewEvent {
         id: EventId::mint(),
@@ -90,6 +94,10 @@ const REFUSING_TO_PUBLISH: &str = "create function waypost.refuse() returns trig
      $$ begin raise exception 'not now'; end $$; \
      create trigger refuse before update on waypost.schedules for each row \
      when (new.entity_id = '3' and new.status = 'Published') execute function waypost.refuse()";
+
+/// What waited for its time waits no longer.
+const DUE_NOW: &str = "update waypost.outbox_messages set due_at = now(); \
+     update waypost.schedules set due_at = now(), next_look_at = now()";
 
 const AS_BEFORE: &str = "drop trigger refuse on waypost.schedules; drop function waypost.refuse()";
 
@@ -133,10 +141,9 @@ async fn a_schedule_that_cannot_be_written_is_tried_again_and_keeps_nobody() {
     let url = postgres::database().await;
     let central = node(&url).await;
     let admin = application::session(&url).await;
-    let soon = SystemClock.now() + Duration::from_secs(2);
     let mut ids = vec![];
     for n in 0..5 {
-        ids.push(emit_for(&central, &n.to_string(), Some(soon)).await);
+        ids.push(emit_for(&central, &n.to_string(), Some(in_an_hour())).await);
     }
     central.events.sweep().await.unwrap();
     let schedule = async |id| {
@@ -145,6 +152,7 @@ async fn a_schedule_that_cannot_be_written_is_tried_again_and_keeps_nobody() {
     };
     assert_eq!(schedule(ids[4]).await.status, ScheduleStatus::Pending);
     admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
+    admin.batch_execute(DUE_NOW).await.unwrap();
     until("all but one to be published", async || {
         central.events.sweep_schedules().await.unwrap();
         schedule(ids[4]).await.status == ScheduleStatus::Published
@@ -191,10 +199,10 @@ async fn schedules_that_the_stores_trouble_left_claimed_are_looked_at_again_when
     let url = postgres::database().await;
     let central = node(&url).await;
     let admin = application::session(&url).await;
-    let soon = SystemClock.now() + Duration::from_secs(1);
-    let id = emit_for(&central, "3", Some(soon)).await;
+    let id = emit_for(&central, "3", Some(in_an_hour())).await;
     central.events.sweep().await.unwrap();
     admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
+    admin.batch_execute(DUE_NOW).await.unwrap();
     until("it to be tried in vain", async || {
         central.events.sweep_schedules().await.is_err()
     })
