@@ -3,7 +3,7 @@
 use super::{
     context::Bench,
     database::Location,
-    events::{EVENT_TYPE, PAYLOAD, set_up},
+    events::{EVENT_TYPE, PAYLOAD, delivered, set_up},
     reading::Reading,
     rig::Rig,
     stopwatch::{Rate, Stopwatch},
@@ -41,8 +41,10 @@ async fn commits(bench: &Bench, notify: bool) -> anyhow::Result<Rate> {
     let producers = try_join_all((0..PRODUCERS).map(|_| Producer::connect(url))).await;
     let producers = producers.context("cannot connect the producers")?;
     rig.start();
-    rig.central.store.notify_emits(notify).await?;
     each(&producers, WARM_UP).await?;
+    delivered(&rig.seen, PRODUCERS * WARM_UP).await?;
+    // After the node has said at its start what its settings say.
+    rig.central.store.notify_emits(notify).await?;
     location.settle().await?;
     let watch = Stopwatch::start();
     each(&producers, TIMED).await?;

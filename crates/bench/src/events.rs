@@ -272,7 +272,7 @@ fn message_of(event: EventId, entity: &str, template: &str) -> NotificationId {
 }
 
 /// Waits until the far end has taken so many.
-async fn delivered(seen: &Seen, n: u64) -> anyhow::Result<()> {
+pub(crate) async fn delivered(seen: &Seen, n: u64) -> anyhow::Result<()> {
     let end = Instant::now() + DELIVERY_TIMEOUT;
     while seen.delivered() < n {
         ensure!(
