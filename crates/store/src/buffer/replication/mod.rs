@@ -5,6 +5,7 @@
 //! Always true: a change and its line in the log are one commit; a copy and the place it has reached are one commit; the log
 //! holds keys, never content; without another machine nothing of this costs anything.
 
+mod ahead;
 mod apply;
 mod ended;
 mod image;
