@@ -311,8 +311,9 @@ function selection() {
   target.append(all);
   head.append(target);
   const show = () => {
-    const picked = boxes().filter((box) => box.checked).length;
-    count.textContent = `${picked} selected`;
+    const picked = boxes().filter((box) => box.checked).length, most = Number(bulk.dataset.most);
+    count.textContent = picked > most ? `${picked} selected: ${most} at most, for more “All that match…”` : `${picked} selected`;
+    for (const button of document.querySelectorAll("#bulk-bar > .bar-part > button")) button.disabled = picked > most;
     count.hidden = picked === 0;
     all.checked = picked > 0 && picked === boxes().length;
     all.indeterminate = picked > 0 && !all.checked;

@@ -18,26 +18,32 @@ enum Holder {
     Nobody,
     /// Most often the very one whose configuration this is.
     Central,
-    /// It speaks TLS, and its name cannot be checked from here.
+    /// It speaks TLS, and its name cannot be checked from here; or it took too long to answer.
     Unknown,
     SomethingElse,
 }
 
-pub async fn check(server: &Server) -> anyhow::Result<()> {
+/// With `site`, the file is about a site: unless it names ports for central too, nobody need run one here, and a port in use is noted.
+pub async fn check(server: &Server, site: bool) -> anyhow::Result<()> {
+    let default = Server::default();
+    let unasked = site && (server.listen, server.link_listen) == (default.listen, default.link_listen);
+    let or_note = |holder| match holder {
+        Holder::SomethingElse if unasked => Holder::Unknown,
+        holder => holder,
+    };
     let api = match is_free(server.listen, "server.listen")? {
         true => Holder::Nobody,
         false if server.tls_cert_file.is_some() => Holder::Unknown,
-        false if is_central(server.listen).await => Holder::Central,
-        false => Holder::SomethingElse,
+        false => holder(server.listen).await,
     };
-    tell(server.listen, "server.listen", api)?;
+    tell(server.listen, "server.listen", or_note(api))?;
     let link = match (is_free(server.link_listen, "server.link_listen")?, api) {
         (true, _) => Holder::Nobody,
         // A central has both.
         (false, Holder::Nobody) => Holder::SomethingElse,
         (false, api) => api,
     };
-    tell(server.link_listen, "server.link_listen", link)
+    tell(server.link_listen, "server.link_listen", or_note(link))
 }
 
 fn is_free(address: SocketAddr, key: &str) -> anyhow::Result<bool> {
@@ -62,8 +68,8 @@ fn tell(address: SocketAddr, key: &str, holder: Holder) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether it answers as central does.
-async fn is_central(mut address: SocketAddr) -> bool {
+/// By how it answers.
+async fn holder(mut address: SocketAddr) -> Holder {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
@@ -72,7 +78,12 @@ async fn is_central(mut address: SocketAddr) -> bool {
     let client = Client::builder(&format!("http://{address}"))
         .retrying(Again::tries(1))
         .build();
-    let Ok(client) = client else { return false };
-    let asked = tokio::time::timeout(ANSWER_TIMEOUT, client.readyz()).await;
-    matches!(asked, Ok(Ok(_)))
+    let Ok(client) = client else {
+        return Holder::Unknown;
+    };
+    match tokio::time::timeout(ANSWER_TIMEOUT, client.readyz()).await {
+        Ok(Ok(_)) => Holder::Central,
+        Ok(Err(_)) => Holder::SomethingElse,
+        Err(_) => Holder::Unknown,
+    }
 }

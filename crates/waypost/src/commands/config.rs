@@ -81,7 +81,7 @@ async fn check(global: &Global) -> anyhow::Result<()> {
     }
     links::tls(&loaded.config.server)?;
     store::reach(&place).await?;
-    check_ports::check(&loaded.config.server).await?;
+    check_ports::check(&loaded.config.server, loaded.config.site.id.is_some()).await?;
     let file = loaded
         .file
         .as_ref()

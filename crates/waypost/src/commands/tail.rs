@@ -31,16 +31,26 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let mut lost = follow(&client, events, &args).await?;
     let mut tries = 1;
     loop {
-        let Some(wait) = again.wait(tries, &lost) else {
-            return Err(lost.into());
+        let Some(wait) = again.wait(tries, &lost.why) else {
+            return Err(lost.why.into());
         };
-        output::note(format_args!("{lost}; waiting for it"));
+        output::note(format_args!("{}; waiting for it", lost.why));
         tokio::time::sleep(wait).await;
         match client.stream().await {
-            Ok(events) => (lost, tries) = (follow(&client, events, &args).await?, 1),
-            Err(error) => (lost, tries) = (error, tries.saturating_add(1)),
+            Ok(events) => {
+                let first = futures_util::stream::iter(lost.in_hand.map(Ok));
+                (lost, tries) = (follow(&client, first.chain(events), &args).await?, 1);
+            }
+            Err(error) => (lost.why, tries) = (error, tries.saturating_add(1)),
         }
     }
+}
+
+/// Central is not there any more.
+struct Lost {
+    why: Error,
+    /// A change whose row could not be looked at.
+    in_hand: Option<Event>,
 }
 
 /// Follows until central is lost, be it on the stream or when it is asked about a row, and answers how.
@@ -48,22 +58,24 @@ async fn follow(
     client: &Client,
     mut events: impl Stream<Item = Result<Event, Error>> + Unpin,
     args: &Args,
-) -> anyhow::Result<Error> {
+) -> anyhow::Result<Lost> {
+    let lost = |why, in_hand| Ok(Lost { why, in_hand });
     while let Some(event) = events.next().await {
         let event = match event {
             Ok(event) => event,
-            Err(error) => return Ok(error),
+            Err(error) => return lost(error, None),
         };
         match wanted(client, &event, args).await {
             Ok(Some(row)) => say(&event, row.as_deref(), args)?,
             Ok(None) => {}
-            Err(error) => return Ok(error),
+            Err(error) => return lost(error, Some(event)),
         }
     }
-    Ok(Error::Unreachable {
+    let ended = Error::Unreachable {
         url: client.url().to_owned(),
         cause: "the stream ended".into(),
-    })
+    };
+    lost(ended, None)
 }
 
 /// The row that changed, as it is by now, if it is among those asked for; nothing for what is about no row.
@@ -181,9 +193,10 @@ mod tests {
             error_code: None,
         };
         let events = futures_util::stream::iter([Ok(change)]);
-        let lost = follow(&client, events, &args).await.unwrap();
-        assert!(Again::tries(0).wait(1, &lost).is_some(), "{lost}");
-        assert!(lost.to_string().contains(&url), "{lost}");
+        let Lost { why, in_hand } = follow(&client, events, &args).await.unwrap();
+        assert!(Again::tries(0).wait(1, &why).is_some(), "{why}");
+        assert!(why.to_string().contains(&url), "{why}");
+        assert!(in_hand.is_some(), "it is told once central is back");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use domain::{NotificationId, Status, Timestamp};
 use store::operator::Acted;
 
 /// Rows that can be chosen one by one: the address of the question names them, and many a proxy takes 8 KiB.
-const MAX_CHOSEN_ROWS: usize = 150;
+pub const MAX_CHOSEN_ROWS: usize = 150;
 /// Rows the page that asks shows.
 const SUBJECTS_SHOWN: usize = 20;
 
@@ -310,11 +310,15 @@ async fn start(
         Err(why) => return Ok(Flash::bad(why).at(&chosen.back, &state.console)),
     };
     let query = chosen.asked.query();
-    let id = chosen
-        .request
-        .job(signed.caller.tenant, chosen.action.as_str(), &query);
+    // The others find nothing to do the second time, unless there is something to do again.
+    let once = chosen.action == Action::Resend;
+    let id = once.then(|| {
+        chosen
+            .request
+            .job(signed.caller.tenant, chosen.action.as_str(), &query)
+    });
     let ask = BulkAsk {
-        id: Some(id),
+        id,
         action: chosen.action,
         filter,
         counted: Some(counted),
@@ -322,7 +326,14 @@ async fn start(
     };
     let (tenant, actor) = (signed.caller.tenant, &signed.caller.actor);
     match state.central.jobs.start(tenant, ask, actor).await {
-        Ok(job) => Ok(redirect(&format!("/jobs/{}", job.id))),
+        Ok(job) => {
+            let place = format!("/jobs/{}", job.id);
+            if job.created_at >= counted.as_of {
+                return Ok(redirect(&place));
+            }
+            let words = "This was asked for already, and nothing more was sent. To send them once more, begin from the list.";
+            Ok(Flash::bad(words).at(&place, &state.console))
+        }
         Err(store::Error::Conflict(why)) => {
             let why = format!("Nothing was done: {why}.");
             Ok(Flash::bad(why).at(&chosen.back, &state.console))

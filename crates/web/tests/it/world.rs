@@ -233,6 +233,15 @@ impl World {
         id
     }
 
+    /// It was sent round again, and is refused again.
+    pub async fn parks_again(&mut self, id: &str) {
+        let refusal = Failure::permanent(Scope::Message, "SMTP_550", "no such mailbox");
+        self.mail.answers(Outcome::Failed(refusal));
+        self.dispatcher.sweep().await.unwrap();
+        self.mail.accepts();
+        assert_eq!(self.status(id).await, "Parked");
+    }
+
     pub async fn delivered(&mut self, subject: &str) -> String {
         let id = self.submitted(subject).await;
         self.dispatcher.sweep().await.unwrap();

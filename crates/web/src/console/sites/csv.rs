@@ -1,6 +1,6 @@
 //! The two lists of a site as files: its calls as central knows them, and what is parked there, asked of the site itself.
 
-use super::one::in_words;
+use super::{known::known_sites, one::in_words};
 use crate::{
     api::{PathText, lists::encode},
     console::{failure::Result, flash::Flash, guard::Signed},
@@ -23,6 +23,10 @@ const PARKED_COLUMNS: &str = "messageId,category,target,summary,retryCount,maxRe
 /// All calls and writes that the site has told of.
 pub async fn calls(State(state): State<Shared>, signed: Signed, PathText(id): PathText) -> Result {
     let site = SiteId::parse(&id).map_err(|_| Problem::not_found("site"))?;
+    let known = known_sites(&state, signed.caller.tenant).await?;
+    if !known.iter().any(|known| known.id == id) {
+        return Err(Problem::not_found("site").into());
+    }
     let calls = Calls {
         tenant: signed.caller.tenant,
         filter: CallFilter {

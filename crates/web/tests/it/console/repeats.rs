@@ -90,6 +90,8 @@ async fn sending_all_that_match_again_twice_by_the_same_button_is_one_bulk_actio
     }
     assert_eq!(places[0], places[1]);
     assert_eq!(world.rows().await, 2);
+    let said = operator.get(&places[1]).await.text;
+    assert!(said.contains("This was asked for already"), "{said}");
     // Other rows are another wish, whatever the form says.
     let other = operator
         .get_form(
@@ -114,4 +116,33 @@ async fn sending_all_that_match_again_twice_by_the_same_button_is_one_bulk_actio
     ];
     let answer = operator.post("/notifications/bulk/go", &yes).await;
     assert_ne!(location(&answer), places[0]);
+}
+
+#[tokio::test]
+async fn sending_all_that_are_parked_round_again_by_the_same_question_is_done_again_when_they_parked_again() {
+    let mut world = World::new().await;
+    let id = world.parked("pump").await;
+    let mut operator = Visitor::new(&world, TenantId::DEFAULT, Role::Operator).await;
+    let list = operator.get("/notifications?status=Parked").await.text;
+    let request = hidden(&list, "request");
+    let all = [
+        ("request", request.as_str()),
+        ("action", "retry"),
+        ("scope", "all"),
+        ("query", "status=Parked"),
+    ];
+    let mut places = vec![];
+    for _ in 0..2 {
+        let question = operator.get_form("/notifications/bulk", &all).await.text;
+        let (as_of, count) = (hidden(&question, "asOf"), hidden(&question, "count"));
+        assert_eq!(count, "1");
+        let mut yes = all.to_vec();
+        yes.extend([("asOf", as_of.as_str()), ("count", count.as_str())]);
+        let answer = operator.post("/notifications/bulk/go", &yes).await;
+        places.push(location(&answer).to_owned());
+        world.central.jobs.sweep().await.unwrap();
+        world.parks_again(&id).await;
+        world.temp.clock.advance(std::time::Duration::from_secs(5));
+    }
+    assert_ne!(places[0], places[1]);
 }

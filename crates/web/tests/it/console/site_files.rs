@@ -27,7 +27,10 @@ async fn the_lists_of_a_site_are_taken_away_by_their_buttons() {
         "{}",
         calls.text
     );
-    assert_eq!(viewer.get("/sites/south/parked/csv").await.status, 404);
+    for list in ["parked", "calls"] {
+        let nobody = viewer.get(&format!("/sites/south/{list}/csv")).await;
+        assert_eq!(nobody.status, 404, "{list}");
+    }
 }
 
 #[tokio::test]
