@@ -1,6 +1,26 @@
 //! The configuration: what is refused and in which words, what wins, and where values are said to come from.
 
 use crate::harness::{Place, Server};
+use std::io::Write;
+
+/// A place whose central would listen on ports that nobody else has.
+fn checked() -> Place {
+    Place::new()
+        .with("WAYPOST_SERVER__LISTEN", "127.0.0.1:0")
+        .with("WAYPOST_SERVER__LINK_LISTEN", "127.0.0.1:0")
+}
+
+/// Where somebody answers who is not central.
+fn something_else() -> String {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in taken.incoming() {
+            let _ = stream.unwrap().write_all(b"220 mail.example.com\r\n");
+        }
+    });
+    address
+}
 
 #[test]
 fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes() {
@@ -27,7 +47,7 @@ fn everything_that_is_wrong_is_named_at_once_with_its_origin_and_what_it_takes()
 
 #[test]
 fn a_misspelt_variable_is_refused_too() {
-    let place = Place::new().with("WAYPOST_SERVER__LISEN", "127.0.0.1:1");
+    let place = checked().with("WAYPOST_SERVER__LISEN", "127.0.0.1:1");
     let said = place.run(&["config", "check"]).ended(1).err();
     assert!(
         said.contains("server.lisen (WAYPOST_SERVER__LISEN)") && said.contains("server.listen?"),
@@ -37,7 +57,7 @@ fn a_misspelt_variable_is_refused_too() {
 
 #[test]
 fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
-    let place = Place::new()
+    let place = checked()
         .with("WAYPOST_OUTBOX__LEASE", "90s")
         .with("WAYPOST_SERVER__INSECURE", "true");
     place.write("other.toml", "[outbox]\nlease = \"3m\"\ndispatch_interval = 5\n");
@@ -73,7 +93,7 @@ fn the_environment_wins_over_the_file_and_the_file_over_the_default() {
 
 #[test]
 fn secrets_are_never_shown() {
-    let place = Place::new()
+    let place = checked()
         .with("WAYPOST_SERVER__BOOTSTRAP_KEY", "a-very-secret-bootstrap-key")
         .with(
             "WAYPOST_SECRETS__KEY",
@@ -85,7 +105,7 @@ fn secrets_are_never_shown() {
         assert!(!shown.contains(secret), "{secret} is in:\n{shown}");
     }
     assert!(shown.contains("postgres://user:•••@db/waypost"), "{shown}");
-    let bad = Place::new()
+    let bad = checked()
         .with("WAYPOST_SECRETS__KEY", "hunter2")
         .run(&["config", "check"])
         .ended(1)
@@ -126,18 +146,18 @@ fn a_bootstrap_key_that_opens_nothing_is_told_of_at_the_start_with_what_to_do() 
 fn the_domain_of_message_ids_must_be_one() {
     let long = "a".repeat(64);
     for bad in ["mail example.com", "me@example.com", "a..b", long.as_str()] {
-        let place = Place::new().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", bad);
+        let place = checked().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", bad);
         let said = place.run(&["config", "check"]).ended(1).err();
         assert!(said.contains("delivery.message_id_domain"), "{bad}: {said}");
     }
-    let place = Place::new().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", "mail.example.com");
+    let place = checked().with("WAYPOST_DELIVERY__MESSAGE_ID_DOMAIN", "mail.example.com");
     place.run(&["config", "check"]).done();
 }
 
 #[test]
 fn a_list_of_tables_is_one_line_of_toml_in_the_environment_and_never_printed() {
     let source = r#"[{ name = "shop", url = "postgres://waypost:hunter2@db.example/shop", tenants = { "42" = "acme" } }]"#;
-    let place = Place::new().with("WAYPOST_EVENTS__SOURCE", source);
+    let place = checked().with("WAYPOST_EVENTS__SOURCE", source);
     place.run(&["config", "check"]).done();
     let said = place.run(&["config", "show"]).done().out();
     assert!(
@@ -150,7 +170,7 @@ fn a_list_of_tables_is_one_line_of_toml_in_the_environment_and_never_printed() {
         "[\"hunter2\"]",
         "[{ name = hunter2 }]",
     ] {
-        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", bad);
+        let place = checked().with("WAYPOST_EVENTS__SOURCE", bad);
         let said = place.run(&["config", "check"]).ended(1).err();
         assert!(said.contains("events.source (WAYPOST_EVENTS__SOURCE)"), "{said}");
         assert!(said.contains("it takes tables [[event_source]]"), "{said}");
@@ -167,7 +187,7 @@ fn a_tenant_has_one_lookup_of_a_name() {
         )
     };
     let check = |second: &str| {
-        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", &sources(second));
+        let place = checked().with("WAYPOST_EVENTS__SOURCE", &sources(second));
         place.run(&["config", "check"])
     };
     check("tenant = \"other\"").done();
@@ -182,7 +202,7 @@ fn a_tenant_has_one_lookup_of_a_name() {
 fn a_tenant_has_one_id_in_a_source() {
     let check = |tenants: &str| {
         let source = format!("[{{ name = \"shop\", url = \"sqlite://shop.db\", tenants = {tenants} }}]");
-        let place = Place::new().with("WAYPOST_EVENTS__SOURCE", &source);
+        let place = checked().with("WAYPOST_EVENTS__SOURCE", &source);
         place.run(&["config", "check"])
     };
     check("{ \"7\" = \"acme\", \"8\" = \"default\" }").done();
@@ -197,7 +217,7 @@ fn a_tenant_has_one_id_in_a_source() {
 fn no_event_source_is_in_the_file_that_everything_is_kept_in() {
     let check = |file: &str| {
         let source = format!("[{{ name = \"shop\", url = \"sqlite://{file}\" }}]");
-        let place = Place::new()
+        let place = checked()
             .with("WAYPOST_EVENTS__SOURCE", &source)
             .with("WAYPOST_DATABASE__URL", "sqlite://data/own.db");
         place.run(&["config", "check"])
@@ -211,7 +231,7 @@ fn no_event_source_is_in_the_file_that_everything_is_kept_in() {
 
 #[test]
 fn a_secret_may_be_in_a_file_but_not_in_two_places() {
-    let place = Place::new();
+    let place = checked();
     let file = place.write("url", "sqlite://elsewhere/w.db\n");
     let place = place.with("WAYPOST_DATABASE__URL_FILE", file.to_str().unwrap());
     assert!(
@@ -227,7 +247,7 @@ fn a_secret_may_be_in_a_file_but_not_in_two_places() {
         said.contains("database.url") && said.contains("as well as database.url_file"),
         "{said}"
     );
-    let missing = Place::new().with("WAYPOST_SERVER__BOOTSTRAP_KEY_FILE", "nowhere");
+    let missing = checked().with("WAYPOST_SERVER__BOOTSTRAP_KEY_FILE", "nowhere");
     assert!(
         missing
             .run(&["config", "check"])
@@ -239,7 +259,7 @@ fn a_secret_may_be_in_a_file_but_not_in_two_places() {
 
 #[test]
 fn other_machines_are_only_served_with_tls_or_on_purpose() {
-    let open = || Place::new().with("WAYPOST_SERVER__LISTEN", "0.0.0.0:0");
+    let open = || checked().with("WAYPOST_SERVER__LISTEN", "0.0.0.0:0");
     let said = open().run(&["serve"]).ended(1).err();
     assert!(
         said.contains("server.listen") && said.contains("server.insecure"),
@@ -249,7 +269,7 @@ fn other_machines_are_only_served_with_tls_or_on_purpose() {
         .with("WAYPOST_SERVER__INSECURE", "true")
         .run(&["config", "check"])
         .done();
-    let half = Place::new().with("WAYPOST_SERVER__TLS_CERT_FILE", "x.crt");
+    let half = checked().with("WAYPOST_SERVER__TLS_CERT_FILE", "x.crt");
     assert!(
         half.run(&["config", "check"])
             .ended(1)
@@ -260,7 +280,7 @@ fn other_machines_are_only_served_with_tls_or_on_purpose() {
 
 #[test]
 fn postgresql_needs_a_secrets_key_and_the_refusal_says_how_to_make_one() {
-    let place = Place::new().with("WAYPOST_DATABASE__URL", "postgres://u:hunter2@127.0.0.1:1/w");
+    let place = checked().with("WAYPOST_DATABASE__URL", "postgres://u:hunter2@127.0.0.1:1/w");
     let said = place.run(&["serve"]).ended(1).err();
     assert!(
         said.contains("secrets.key") && said.contains("openssl rand -base64 32"),
@@ -271,7 +291,7 @@ fn postgresql_needs_a_secrets_key_and_the_refusal_says_how_to_make_one() {
 
 #[test]
 fn contradictions_are_refused() {
-    let place = Place::new()
+    let place = checked()
         .with("WAYPOST_OUTBOX__STUCK_AGE_THRESHOLD", "5s")
         .with("WAYPOST_OUTBOX__DISPATCH_INTERVAL", "10s");
     assert!(
@@ -281,7 +301,7 @@ fn contradictions_are_refused() {
             .err()
             .contains("outbox.stuck_age_threshold")
     );
-    let place = Place::new().with("WAYPOST_OUTBOX__DELIVERED_KPI_WINDOW", "60d");
+    let place = checked().with("WAYPOST_OUTBOX__DELIVERED_KPI_WINDOW", "60d");
     assert!(
         place
             .run(&["config", "check"])
@@ -293,7 +313,7 @@ fn contradictions_are_refused() {
 
 #[test]
 fn init_writes_a_file_that_checks_and_does_not_overwrite_one() {
-    let place = Place::new();
+    let place = checked();
     place.run(&["config", "init"]).done();
     assert!(
         place
@@ -310,7 +330,7 @@ fn init_writes_a_file_that_checks_and_does_not_overwrite_one() {
 
 #[test]
 fn init_writes_the_file_that_was_named_with_config() {
-    let place = Place::new();
+    let place = checked();
     place.run(&["config", "init", "--config", "other.toml"]).done();
     assert!(place.path().join("other.toml").exists() && !place.path().join("waypost.toml").exists());
     let said = place
@@ -322,7 +342,7 @@ fn init_writes_the_file_that_was_named_with_config() {
 
 #[test]
 fn a_check_reads_the_files_of_the_links_tls_as_a_start_would() {
-    let place = Place::new()
+    let place = checked()
         .with("WAYPOST_SERVER__LINK_TLS_CERT_FILE", "link.pem")
         .with("WAYPOST_SERVER__LINK_TLS_KEY_FILE", "link.key");
     for missing in [true, false] {
@@ -338,7 +358,7 @@ fn a_check_reads_the_files_of_the_links_tls_as_a_start_would() {
 #[test]
 fn a_check_opens_the_database_and_the_ports() {
     let refused = |name: &str, value: &str, wanted: &str| {
-        let place = Place::new()
+        let place = checked()
             .with("WAYPOST_SERVER__INSECURE", "true")
             .with(name, value);
         place.write("notes.txt", "This is no database, and no folder.");
@@ -360,19 +380,18 @@ fn a_check_opens_the_database_and_the_ports() {
         "192.0.2.1:8081",
         "(server.link_listen)",
     );
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let (address, other) = (something_else(), "127.0.0.1:0");
     // Serve would fail there, so the check does.
-    for key in ["listen", "link_listen"] {
-        let name = format!("WAYPOST_SERVER__{}", key.to_uppercase());
-        let place = Place::new()
-            .with("WAYPOST_SERVER__INSECURE", "true")
-            .with(&name, &address);
+    for (key, free) in [("LISTEN", "LINK_LISTEN"), ("LINK_LISTEN", "LISTEN")] {
+        let place = checked()
+            .with(&format!("WAYPOST_SERVER__{key}"), &address)
+            .with(&format!("WAYPOST_SERVER__{free}"), other);
         let said = place.run(&["config", "check"]).ended(1).err();
+        let key = key.to_lowercase();
         let wanted = format!("cannot listen on {address} (server.{key}): something else");
         assert!(said.contains(&wanted), "{said}");
     }
-    let nobody = Place::new()
+    let nobody = checked()
         .with(
             "WAYPOST_SECRETS__KEY",
             "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=",
@@ -389,7 +408,7 @@ fn a_check_opens_the_database_and_the_ports() {
 fn the_page_on_configuration_names_every_key() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let shown = Place::new().run(&["config", "show", "--json"]).done().json();
+    let shown = checked().run(&["config", "show", "--json"]).done().json();
     for shown in shown.as_array().unwrap() {
         let key = shown["key"].as_str().unwrap();
         assert!(
@@ -401,7 +420,7 @@ fn the_page_on_configuration_names_every_key() {
 
 #[test]
 fn everything_wrong_with_a_site_is_named_with_the_system_or_connection_it_is_about() {
-    let place = Place::new();
+    let place = checked();
     place.write(
         "waypost.toml",
         "[site]\nid = \"two words\"\ncentral = [\"central:7443\"]\nlisten = \"0.0.0.0:8090\"\n\
@@ -434,23 +453,23 @@ fn everything_wrong_with_a_site_is_named_with_the_system_or_connection_it_is_abo
 
 #[test]
 fn a_site_without_an_id_or_with_a_blank_one_does_not_start() {
-    let place = Place::new();
+    let place = checked();
     let said = place.run(&["site"]).ended(1).err();
     assert!(said.contains("site.id: is needed for `waypost site`"), "{said}");
     for blank in ["", " "] {
-        let place = Place::new().with("WAYPOST_SITE__ID", blank);
+        let place = checked().with("WAYPOST_SITE__ID", blank);
         let said = place.run(&["site"]).ended(1).err();
         assert!(
             said.contains("site.id (WAYPOST_SITE__ID): the id must not be blank"),
             "{said}"
         );
     }
-    let place = Place::new()
+    let place = checked()
         .with("WAYPOST_SITE__ID", "north")
         .with("WAYPOST_SITE__CENTRAL", "http://127.0.0.1:1");
     let said = place.run(&["site"]).ended(1).err();
     assert!(said.contains("site.key: is needed with site.central"), "{said}");
-    let far = Place::new()
+    let far = checked()
         .with("WAYPOST_SITE__ID", "north")
         .with("WAYPOST_SITE__KEY", "wp_0123456789")
         .with("WAYPOST_SITE__CENTRAL", "http://central.example:7443");
@@ -463,7 +482,7 @@ fn a_site_without_an_id_or_with_a_blank_one_does_not_start() {
 
 #[test]
 fn of_systems_and_connections_only_their_names_are_shown() {
-    let place = Place::new();
+    let place = checked();
     place.write(
         "waypost.toml",
         "[site]\nid = \"north\"\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://erp.example\"\nauth = \"bearer\"\ntoken = \"hunter2hunter2\"\n",

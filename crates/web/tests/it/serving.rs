@@ -167,18 +167,22 @@ async fn a_connection_of_http_2_that_only_answers_pings_is_let_go() {
         ..Limits::default()
     };
     let served = within(&world, None, limits);
-    let mut stream = TcpStream::connect(served.addr).await.unwrap();
-    stream.write_all(PREFACE).await.unwrap();
-    let (mut read, mut write) = stream.into_split();
-    let pings = tokio::spawn(async move {
-        while write.write_all(PING).await.is_ok() {
-            tokio::task::yield_now().await
-        }
-    });
-    let mut answers = vec![];
-    let _ = read.read_to_end(&mut answers).await;
-    assert!(!answers.is_empty(), "the server speaks HTTP/2");
-    pings.await.unwrap();
+    // Each is closed, also one that a slow machine closes before it was read from.
+    testkit::until("the server to speak HTTP/2", async || {
+        let mut stream = TcpStream::connect(served.addr).await.unwrap();
+        let _ = stream.write_all(PREFACE).await;
+        let (mut read, mut write) = stream.into_split();
+        let pings = tokio::spawn(async move {
+            while write.write_all(PING).await.is_ok() {
+                tokio::task::yield_now().await
+            }
+        });
+        let mut answers = vec![];
+        let _ = read.read_to_end(&mut answers).await;
+        pings.await.unwrap();
+        !answers.is_empty()
+    })
+    .await;
     served.stop.cancel();
     served.task.await.unwrap().unwrap();
 }
