@@ -14,8 +14,8 @@ use domain::{
     retry::slower,
     trace::{Span, SpanKind},
 };
-use std::{collections::HashMap, sync::Arc, time::Duration};
-use store::outbox::{Claimed, Claims, Lease};
+use std::{collections::HashMap, sync::Arc, time::Duration, vec};
+use store::outbox::{Claimed, Claims, LaneWant};
 use tokio::time::Instant;
 
 /// How long rate-limited lanes are owned for.
@@ -58,40 +58,54 @@ impl Dispatcher {
             .saturating_mul(self.settings.permits)
             .saturating_sub(self.unrecorded);
         let plan = self.lanes.plan(self.clock.now(), self.settings.batch, most);
+        let mut probes = plan.probes.into_iter();
+        let started = self.claim_planned(plan.wants, &mut probes).await;
+        // Those that did not get their turn are due as before.
+        probes.for_each(|lane| self.lanes.probe_claimed(lane, false));
+        started
+    }
+
+    /// Takes from `probes` the lanes that were asked for a row.
+    async fn claim_planned(
+        &mut self,
+        wants: Vec<LaneWant>,
+        probes: &mut vec::IntoIter<LaneId>,
+    ) -> store::Result<usize> {
         let mut started = 0;
-        if !plan.wants.is_empty() {
-            let (token, since) = (LeaseToken::mint(), Instant::now());
-            let claims = match self
-                .store
-                .claim_due(&plan.wants, token, self.settings.lease)
-                .await
-            {
-                Ok(claims) => claims,
-                Err(error) => {
-                    for want in plan.wants {
-                        self.lanes.claimed(want, 0);
-                        self.lanes.enqueue(want.lane);
-                    }
-                    return Err(error);
-                }
-            };
-            let mut got: HashMap<LaneId, (usize, usize)> = HashMap::with_capacity(plan.wants.len());
-            for row in &claims.rows {
-                let (rows, bytes) = got.entry(row.lane).or_default();
-                *rows += 1;
-                *bytes += row.content.weight();
-            }
-            for want in plan.wants {
-                let (rows, bytes) = got.get(&want.lane).copied().unwrap_or_default();
-                self.lanes.claimed(want, rows);
-                self.lanes.weighed(want.lane, rows, bytes);
-            }
-            started += self.start(claims, since).await;
+        if !wants.is_empty() {
+            started += self.claim_wanted(wants).await?;
         }
-        for lane in plan.probes {
+        for lane in probes {
             started += self.probe(lane).await?;
         }
         Ok(started)
+    }
+
+    async fn claim_wanted(&mut self, wants: Vec<LaneWant>) -> store::Result<usize> {
+        let (token, since) = (LeaseToken::mint(), Instant::now());
+        let claims = self.store.claim_due(&wants, token, self.settings.lease).await;
+        let claims = match claims {
+            Ok(claims) => claims,
+            Err(error) => {
+                for want in wants {
+                    self.lanes.claimed(want, 0);
+                    self.lanes.enqueue(want.lane);
+                }
+                return Err(error);
+            }
+        };
+        let mut got: HashMap<LaneId, (usize, usize)> = HashMap::with_capacity(wants.len());
+        for row in &claims.rows {
+            let (rows, bytes) = got.entry(row.lane).or_default();
+            *rows += 1;
+            *bytes += row.content.weight();
+        }
+        for want in wants {
+            let (rows, bytes) = got.get(&want.lane).copied().unwrap_or_default();
+            self.lanes.claimed(want, rows);
+            self.lanes.weighed(want.lane, rows, bytes);
+        }
+        Ok(self.start(claims, since).await)
     }
 
     /// A lane's limits are needed before its first claim; afterwards each claim brings news of them.
@@ -167,7 +181,7 @@ impl Dispatcher {
                     "who must not be written to could not be read; nothing is sent"
                 );
                 for row in rows {
-                    self.give_back(row.lease, row.lane).await;
+                    self.give_back(&row, probing.is_some()).await;
                 }
                 return claimed;
             }
@@ -175,7 +189,7 @@ impl Dispatcher {
         for mut row in rows {
             self.tell_claim(&mut row, since);
             let Some((entry, pauses)) = self.ready_to_send(&row).await else {
-                self.give_back(row.lease, row.lane).await;
+                self.give_back(&row, probing.is_some()).await;
                 continue;
             };
             let (context, finished, suppressed) =
@@ -265,11 +279,15 @@ impl Dispatcher {
         });
     }
 
-    async fn give_back(&mut self, lease: Lease, lane: LaneId) {
+    async fn give_back(&mut self, row: &Claimed, was_probe: bool) {
         lanes::take(&mut self.unrecorded, 1);
-        self.leases.over(&[lease]);
-        self.lanes.finished(lane, Behaviour::NotAsked);
-        if let Err(error) = self.store.release(&[lease]).await {
+        self.leases.over(&[row.lease]);
+        self.lanes.finished(row.lane, Behaviour::NotAsked);
+        if was_probe {
+            // Nobody will tell how it went. The store knows when the next one is due.
+            self.lanes.probe_over(row.lane, true, None);
+        }
+        if let Err(error) = self.store.release(&[row.lease]).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "a row could not be given back; its lease will end"

@@ -19,6 +19,7 @@ mod lane_words;
 mod lanes;
 mod loops;
 mod own_refusals;
+mod probes;
 mod provider_tests;
 mod purge;
 mod receipts;
