@@ -174,6 +174,7 @@ impl Judge {
         settlement.recipients.extend(row.reopened.iter().cloned());
         conclusion.behaviour = match &failure {
             Some(_) => Behaviour::Silent,
+            None if says_nothing && !in_doubt && row.probe.is_none() => Behaviour::Refused,
             None if says_nothing => Behaviour::NotAsked,
             None => Behaviour::Answered,
         };

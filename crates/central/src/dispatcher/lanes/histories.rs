@@ -102,6 +102,7 @@ impl History {
         let behaviour = match self.random.random_range(0..16) {
             0 => Behaviour::Silent,
             1 => Behaviour::NotAsked,
+            2 => Behaviour::Refused,
             _ => Behaviour::Answered,
         };
         self.lanes.finished(lane, behaviour);

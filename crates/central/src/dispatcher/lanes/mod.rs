@@ -13,7 +13,10 @@ mod under_way;
 pub(super) use under_way::take;
 
 use super::gate::Gate;
-use domain::{LaneId, Limits, OnAmbiguous, TenantId, Timestamp, window::Rate};
+use domain::{
+    LaneId, Limits, OnAmbiguous, TenantId, Timestamp,
+    window::{Rate, Standing},
+};
 use lane::Lane;
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -45,6 +48,15 @@ pub(super) enum Behaviour {
     NotAsked,
     /// Nothing was sent, because it was not the time for it: the next row is not the worse for that.
     Spared,
+    /// Nothing was sent, because we refused it ourselves: a far end that nobody has asked yet has not failed, so the next
+    /// rows need not come one by one, and one that has failed is no better for it.
+    Refused,
+}
+
+impl Behaviour {
+    fn asked(self) -> bool {
+        matches!(self, Behaviour::Answered | Behaviour::Silent)
+    }
 }
 
 /// The most lanes one claim asks for.
@@ -273,8 +285,12 @@ impl Lanes {
             Behaviour::Silent => lane.window.did_not_answer(),
             Behaviour::NotAsked => {}
             Behaviour::Spared => lane.window.answered(lane.concurrency()),
+            Behaviour::Refused if lane.window.standing() == Standing::New => {
+                lane.window.answered(lane.concurrency());
+            }
+            Behaviour::Refused => {}
         }
-        if let (Behaviour::NotAsked | Behaviour::Spared, Some(rate)) = (behaviour, &mut lane.rate) {
+        if let (false, Some(rate)) = (behaviour.asked(), &mut lane.rate) {
             rate.give_back(1);
         }
         let tenant = lane.count.tenant();

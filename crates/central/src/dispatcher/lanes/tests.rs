@@ -140,6 +140,43 @@ fn a_held_lane_gives_one_probe_when_it_is_due_and_nothing_else() {
 }
 
 #[test]
+fn a_probe_whose_claim_failed_is_made_when_the_store_says_again_that_it_is_due() {
+    let mut lanes = lanes(8, 0..1);
+    let waiting = LaneWaiting {
+        lane: LaneId(0),
+        next_due: NOW,
+        next_probe: Some(NOW),
+        held: true,
+        not_before: None,
+    };
+    for _ in 0..3 {
+        lanes.seen(&waiting, NOW);
+        assert_eq!(lanes.plan(NOW, 100, 1000).probes, [LaneId(0)]);
+        lanes.probe_claimed(LaneId(0), false);
+        assert!(!lanes.anything_ready(), "not asked for without a pause");
+    }
+}
+
+#[test]
+fn what_we_refuse_ourselves_opens_a_lane_nobody_has_asked_yet_and_no_other() {
+    let mut lanes = lanes(100, 0..2);
+    for id in 0..2 {
+        begun(&mut lanes, id);
+    }
+    lanes.finished(LaneId(0), Behaviour::Refused);
+    lanes.finished(LaneId(1), Behaviour::Silent);
+    let failing = lanes.lane(LaneId(1)).window;
+    begun(&mut lanes, 1);
+    lanes.finished(LaneId(1), Behaviour::Refused);
+    assert_eq!(lanes.lane(LaneId(1)).window, failing);
+    let opened = lanes.lane(LaneId(0)).window;
+    assert!(opened.size(100) > 1);
+    begun(&mut lanes, 0);
+    lanes.finished(LaneId(0), Behaviour::Refused);
+    assert_eq!(lanes.lane(LaneId(0)).window, opened, "no wider than that");
+}
+
+#[test]
 fn a_rate_limited_lane_comes_back_when_its_next_token_does() {
     let mut lanes = Lanes::new(100);
     lanes.set_limits(
