@@ -12,10 +12,8 @@ use crate::{
     directory::{Directory, LaneAdapter},
     wake::Wake,
 };
-use delivery::{Adapter, Kind, Message};
-use domain::{
-    Actor, Channel, Content, LaneId, NotificationId, ProviderId, Status, TenantId, Timestamp, lock::lock,
-};
+use delivery::{Adapter, Kind, Message, adapter::TemplateUse};
+use domain::{Actor, Channel, LaneId, NotificationId, ProviderId, Status, TenantId, Timestamp, lock::lock};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex},
@@ -61,15 +59,7 @@ struct Successor {
 impl Successor {
     /// It has not had the message, and would not refuse it for what it is.
     fn takes(&self, row: &MovableRow) -> bool {
-        !row.left.contains(&self.lane) && self.can_send(&row.content)
-    }
-
-    fn can_send(&self, content: &Content) -> bool {
-        let has_template = || match delivery::adapter::template_name(content) {
-            Some(name) => self.adapter.has_template(&name),
-            None => true,
-        };
-        self.kind.problems(content).is_empty() && has_template()
+        !row.left.contains(&self.lane) && self.kind.problems(&row.content).is_empty()
     }
 }
 
@@ -85,12 +75,33 @@ struct Siblings {
 impl Siblings {
     /// Where a row of the failing lane goes next, if anywhere.
     fn next(&self, from: LaneId, row: &MovableRow, now: Timestamp) -> Option<RowMove> {
-        let to = self.successors.iter().find(|successor| successor.takes(row))?;
+        let template = delivery::adapter::template_name(&row.content);
+        let may_send_template = |to: &Successor| {
+            template
+                .as_ref()
+                .is_none_or(|name| self.may_send_template(from, row, to, name))
+        };
+        let mut successors = self.successors.iter();
+        let to = successors.find(|successor| successor.takes(row) && may_send_template(successor))?;
         (!self.keeps_hours(from, row, now)).then_some(RowMove {
             seq: row.place.seq,
             generation: row.generation,
             to: to.lane,
         })
+    }
+
+    /// Whether the next one has the template that the row names. One that would send the text instead may do so where those that
+    /// have had the row would have sent the text too; of the others the template is approved, and nobody has approved the text.
+    fn may_send_template(&self, from: LaneId, row: &MovableRow, to: &Successor, name: &str) -> bool {
+        let sends_text = |lane: LaneId| {
+            let adapter = self.adapters.get(&lane);
+            adapter.is_some_and(|adapter| adapter.template_use(name) == TemplateUse::SendsText)
+        };
+        match to.adapter.template_use(name) {
+            TemplateUse::Known => true,
+            TemplateUse::Unknown => false,
+            TemplateUse::SendsText => had_it(from, row).all(sends_text),
+        }
     }
 
     /// Whether one that has had the row would not send it at this hour. The next one may know of no hours.
@@ -104,11 +115,15 @@ impl Siblings {
             trace: None,
             unsubscribe: None,
         };
-        let had_it = row.left.iter().chain([&from]);
-        had_it
-            .filter_map(|lane| self.adapters.get(lane))
+        had_it(from, row)
+            .filter_map(|lane| self.adapters.get(&lane))
             .any(|adapter| adapter.not_before(&message, now).is_some())
     }
+}
+
+/// The lanes that have had the row, with the one it is in.
+fn had_it(from: LaneId, row: &MovableRow) -> impl Iterator<Item = LaneId> + '_ {
+    row.left.iter().copied().chain([from])
 }
 
 /// What came of one lane.

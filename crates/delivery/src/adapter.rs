@@ -24,10 +24,10 @@ pub trait Adapter: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether it could send a message that is made of this template of ours; where no kind of a channel has any, every one
-    /// could. Does no IO.
-    fn has_template(&self, _name: &str) -> bool {
-        true
+    /// What it would make of a message that names this template of ours. Where no kind of a channel has templates, every one
+    /// could send it. Does no IO.
+    fn template_use(&self, _name: &str) -> TemplateUse {
+        TemplateUse::Known
     }
 
     /// Asks the far end about a receipt that nobody signed. Answers with what it says itself; none where it knows of no
@@ -75,6 +75,23 @@ impl Message {
     /// The type data as a kind knows it, which is an object; the default where there is none.
     pub fn data<T: DeserializeOwned + Default>(&self) -> Result<T, Failure> {
         read_data(&self.content).map_err(unreadable)
+    }
+}
+
+/// What becomes of a message that names a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateUse {
+    /// It is sent.
+    Known,
+    /// It is refused: the settings do not name the template.
+    Unknown,
+    /// Its text is sent: the kind has no templates.
+    SendsText,
+}
+
+impl TemplateUse {
+    pub(crate) fn if_known(known: bool) -> Self {
+        if known { Self::Known } else { Self::Unknown }
     }
 }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use delivery::{
     Adapter, Attempt, Deadline, Kind, KindInfo, Message, OptOut, Setting,
+    adapter::TemplateUse,
     kind::Settings,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptsBy},
     redact::Redactor,
@@ -326,10 +327,14 @@ impl Adapter for Wire {
         outcome
     }
 
-    /// The setting names them one after the other; without it, all.
-    fn has_template(&self, name: &str) -> bool {
+    /// The setting names them one after the other; without it, all; `-`: the text is sent.
+    fn template_use(&self, name: &str) -> TemplateUse {
         let known = self.settings.get("templates").and_then(|known| known.as_str());
-        known.is_none_or(|known| known.split(' ').any(|one| one == name))
+        match known {
+            Some("-") => TemplateUse::SendsText,
+            Some(known) if known.split(' ').all(|one| one != name) => TemplateUse::Unknown,
+            _ => TemplateUse::Known,
+        }
     }
 
     fn asks_one_by_one(&self) -> bool {

@@ -430,6 +430,50 @@ async fn a_provider_without_the_template_or_of_a_kind_that_cannot_send_it_is_pas
     assert_eq!(through, ["c", "d", "b"]);
 }
 
+/// Whether what names a template goes on from a provider with the one setting of `templates` to one with the other.
+async fn goes_on(from: &str, to: &str) -> bool {
+    let mut world = World::new().await;
+    for (order, id, templates) in [(1, "mail", from), (2, "spare", to)] {
+        world
+            .provider(id, "test-mail", |draft| {
+                draft.order = Some(order);
+                draft.settings.insert("host".into(), id.into());
+                draft.settings.insert("templates".into(), templates.into());
+            })
+            .await;
+    }
+    let failover = world.central.failover.clone();
+    let who = somebody();
+    let on = failover.put(TENANT, Channel::Email, true, &who);
+    on.await.unwrap();
+    world.mail.script(|_, settings| match settings["host"].as_str() {
+        Some("mail") => Reply::Now(wrong_password().into()),
+        _ => Reply::accepted(),
+    });
+    let mut hot = a_notification();
+    hot.0.content.type_data = Some(r#"{"template":{"name":"hot"}}"#.into());
+    world.send(hot).await;
+    world.sweep().await;
+    failover.sweep().await.unwrap() == 1
+}
+
+#[tokio::test]
+async fn what_names_a_template_goes_out_as_a_text_only_where_it_would_have_before() {
+    const HAS_NONE: &str = "-";
+    const LACKS_IT: &str = "cold";
+    const HAS_IT: &str = "hot";
+    for (from, to, goes) in [
+        (HAS_NONE, HAS_NONE, true),
+        (HAS_NONE, HAS_IT, true),
+        (HAS_NONE, LACKS_IT, false),
+        (HAS_IT, HAS_NONE, false),
+        (LACKS_IT, HAS_NONE, false),
+        (LACKS_IT, HAS_IT, true),
+    ] {
+        assert_eq!(goes_on(from, to).await, goes, "from {from:?} to {to:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_comes_in_while_a_provider_is_in_trouble_goes_on_by_itself() {
     let pair = Pair::new().await;

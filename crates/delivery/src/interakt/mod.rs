@@ -5,6 +5,7 @@ mod receipts;
 mod request;
 
 use crate::{
+    adapter::TemplateUse,
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
@@ -91,8 +92,8 @@ impl HttpService for Interakt {
         request::compose(self, sending)
     }
 
-    fn has_template(&self, name: &str) -> bool {
-        self.templates.find(name).is_ok()
+    fn template_use(&self, name: &str) -> TemplateUse {
+        TemplateUse::if_known(self.templates.find(name).is_ok())
     }
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {

@@ -2,7 +2,7 @@
 
 use super::{PerRecipient, Sending};
 use crate::{
-    adapter::{Adapter, Attempt, Deadline, Message},
+    adapter::{Adapter, Attempt, Deadline, Message, TemplateUse},
     http::{Answer, Client, Exchange},
     kind::{Kind, KindInfo, Owner, Setting, Settings},
     opt_out::OptOut,
@@ -56,9 +56,10 @@ pub(crate) trait HttpService: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Whether it could send what is made of this template of ours. One whose channel knows no templates does not look at them.
-    fn has_template(&self, _name: &str) -> bool {
-        true
+    /// What it would make of a message that names this template of ours. One whose channel knows no templates does not look at
+    /// them.
+    fn template_use(&self, _name: &str) -> TemplateUse {
+        TemplateUse::Known
     }
 
     /// What the service tells later.
@@ -247,8 +248,8 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
         self.service.not_before(message, now)
     }
 
-    fn has_template(&self, name: &str) -> bool {
-        self.service.has_template(name)
+    fn template_use(&self, name: &str) -> TemplateUse {
+        self.service.template_use(name)
     }
 
     async fn ask_receipt(&self, unproven: &Receipt, deadline: Deadline) -> Result<Option<Receipt>, Failure> {

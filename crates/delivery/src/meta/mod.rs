@@ -10,6 +10,7 @@ pub(crate) use answers::{OPT_OUTS, by_code};
 pub(crate) const CATEGORIES: &[&str] = &["marketing", "utility", "authentication"];
 
 use crate::{
+    adapter::TemplateUse,
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
@@ -107,8 +108,8 @@ impl HttpService for Meta {
         request::compose(self, sending)
     }
 
-    fn has_template(&self, name: &str) -> bool {
-        self.templates.find(name).is_ok()
+    fn template_use(&self, name: &str) -> TemplateUse {
+        TemplateUse::if_known(self.templates.find(name).is_ok())
     }
 
     fn understand(&self, _: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {

@@ -5,7 +5,7 @@ mod receipts;
 mod request;
 
 use crate::{
-    adapter::Message,
+    adapter::{Message, TemplateUse},
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, Templates, below, content_problems, described_timeout},
@@ -111,8 +111,8 @@ impl HttpService for Msg91 {
             .flatten()
     }
 
-    fn has_template(&self, name: &str) -> bool {
-        self.templates.find(name).is_ok()
+    fn template_use(&self, name: &str) -> TemplateUse {
+        TemplateUse::if_known(self.templates.find(name).is_ok())
     }
 
     fn understand(&self, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {

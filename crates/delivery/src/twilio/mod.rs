@@ -5,6 +5,7 @@ mod receipts;
 mod request;
 
 use crate::{
+    adapter::TemplateUse,
     http::Answer,
     kind::{KindInfo, Setting},
     kit::{Endpoint, HttpService, Sending, below, content_problems, described_timeout},
@@ -116,9 +117,8 @@ impl HttpService for Twilio {
         content_problems::<request::TwilioData>(content)
     }
 
-    /// It would send the text instead, which others have approved as a template and nobody has as a text.
-    fn has_template(&self, _: &str) -> bool {
-        false
+    fn template_use(&self, _: &str) -> TemplateUse {
+        TemplateUse::SendsText
     }
 
     fn request(&self, sending: &Sending<'_>) -> Result<Request<Bytes>, Failure> {

@@ -4,7 +4,7 @@ use crate::{
     answers::{fixed_adapter, services},
     world::*,
 };
-use delivery::{Captured, Registry};
+use delivery::{Captured, Registry, adapter::TemplateUse};
 use serde_json::{Value, json};
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};
 use std::sync::Arc;
@@ -195,8 +195,12 @@ async fn what_is_made_of_a_template_does_not_go_on_to_a_provider_without_it() {
             settings["templates"] = json!({"hot": "64f0"});
         }
         let adapter = fixed_adapter(kind, settings);
-        assert_eq!(adapter.has_template("hot"), knows, "{kind}");
-        assert!(!adapter.has_template("cold"), "{kind}");
+        let (hot, cold) = match knows {
+            true => (TemplateUse::Known, TemplateUse::Unknown),
+            false => (TemplateUse::SendsText, TemplateUse::SendsText),
+        };
+        assert_eq!(adapter.template_use("hot"), hot, "{kind}");
+        assert_eq!(adapter.template_use("cold"), cold, "{kind}");
         if knows {
             let mut message = service.message(&[TO]);
             message.content.type_data = Some(json!({"template": {"name": "cold"}}).to_string());
