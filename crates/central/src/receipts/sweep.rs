@@ -50,7 +50,18 @@ impl ReceiptService {
     /// What nobody signed is believed once the far end says so itself.
     async fn ask(&self) -> store::Result<()> {
         for unproven in self.store.unproven_receipts(ASKED_PER_SWEEP).await? {
-            let proof = self.proof(&unproven).await?;
+            let proof = match self.proof(&unproven).await {
+                // One provider that cannot be read must not keep everybody else's receipts waiting.
+                Err(error) if !error.may_pass() => {
+                    tracing::error!(
+                        lane.id = %unproven.lane,
+                        error = &error as &dyn std::error::Error,
+                        "a receipt's provider cannot be read; it waits"
+                    );
+                    Proof::Later
+                }
+                proof => proof?,
+            };
             self.store.prove_receipt(unproven.id, proof).await?;
         }
         Ok(())

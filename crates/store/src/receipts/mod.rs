@@ -38,8 +38,8 @@ pub trait Receipts: Debug + Send + Sync {
     async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()>;
 
     /// Works on receipts whose time has come, the oldest first, each with all that follows from it. One whose notification
-    /// is being sent, or is not found yet, stays for later, the latter if the rules say so. Answers with those
-    /// it is done with, and how many it looked at.
+    /// is being sent, or is not found yet, stays for later, the latter if the rules say so; so does one whose error will not pass
+    /// by itself, which keeps nobody else waiting. Answers with those it is done with, and how many it looked at.
     ///
     /// What follows includes the lane that is held for it and the recipient who wants no more: a receipt that is used up comes
     /// back from nowhere, so neither may be left for later.
@@ -78,6 +78,26 @@ pub struct Unproven {
     pub tenant: TenantId,
     pub lane: LaneId,
     pub receipt: Receipt,
+}
+
+impl From<Kept> for Unproven {
+    fn from(kept: Kept) -> Self {
+        Self {
+            id: kept.id,
+            tenant: kept.tenant,
+            lane: kept.lane,
+            receipt: kept.receipt,
+        }
+    }
+}
+
+/// Told of a receipt whose error does not pass by itself. It is looked at again like one that fits nothing, and no longer.
+pub(crate) fn cannot_be_worked_on(id: i64, error: &Error) {
+    tracing::error!(
+        receipt.id = id,
+        error = error as &dyn std::error::Error,
+        "a receipt cannot be worked on; it is tried again for a day"
+    );
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,6 +58,33 @@ impl WriteSession<'_> {
         self.after.push(Box::new(hook));
     }
 
+    /// Runs a part of the command that undoes itself alone when it fails. Costs a copy of every page it writes.
+    pub fn apart<T>(&mut self, work: impl FnOnce(&mut WriteSession<'_>) -> Result<T>) -> Result<T> {
+        connection::savepoint(self.conn)?;
+        let mut counts = Counts::default();
+        let (hooks, noted) = (self.after.len(), *self.noted);
+        let done = work(&mut WriteSession {
+            conn: self.conn,
+            now: self.now,
+            counts: &mut counts,
+            noted: self.noted,
+            after: self.after,
+            empty_log: self.empty_log,
+        });
+        if done.is_ok() {
+            connection::keep_savepoint(self.conn)?;
+            self.counts.add(counts);
+        } else {
+            self.after.truncate(hooks);
+            *self.noted = noted;
+            // Where the disk is full, SQLite has undone the transaction by itself.
+            if !self.conn.is_autocommit() {
+                connection::undo_savepoint(self.conn)?;
+            }
+        }
+        done
+    }
+
     /// After this commit the log is moved into the file, whatever its length: only then the disk has what was given back.
     pub fn empty_log(&self) {
         self.empty_log.store(true, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! What holds for the embedded store as a file: one server, short commands beside it, crashes, copies.
 
-use crate::harness::*;
+use crate::{harness::*, suite::receipt_effects::one_that_cannot_be_worked_on_waits_alone};
 use domain::{AuditStatus, ManualClock, Status};
 use rusqlite::Connection;
 use std::{fs::Permissions, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
@@ -254,6 +254,18 @@ async fn an_outcome_is_written_even_when_its_audit_row_cannot_be() {
     assert_eq!(t.record(park(&claimed[1])).await, Recorded::Done);
     let log = t.store.attempts(TENANT, next).await.unwrap().unwrap();
     assert_eq!(log.last().unwrap().status, AuditStatus::Parked);
+}
+
+#[tokio::test]
+async fn a_receipt_that_cannot_be_worked_on_keeps_no_other_waiting() {
+    let place = Place::new();
+    let t = place.open();
+    let outside = Connection::open(place.file("waypost.db")).unwrap();
+    one_that_cannot_be_worked_on_waits_alone(&t, async |id| {
+        let spoil = "update notifications set extra = '\"spoilt\"' where id = ?1";
+        assert_eq!(outside.execute(spoil, [id.0.as_bytes()]).unwrap(), 1);
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -16,7 +16,10 @@ use crate::{
         session::{Db, Session},
         types::{count, millis, small},
     },
-    receipts::{Done, DoneAs, Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
+    receipts::{
+        Done, DoneAs, Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn,
+        cannot_be_worked_on,
+    },
 };
 use async_trait::async_trait;
 use domain::{Correlation, LaneId, NotificationId, Receipt, Status, TenantId};
@@ -39,14 +42,17 @@ impl Receipts for PgStore {
     }
 
     async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>> {
-        let unproven = |kept: Kept| Unproven {
-            id: kept.id,
-            tenant: kept.tenant,
-            lane: kept.lane,
-            receipt: kept.receipt,
-        };
-        let due = due(&self.db, limit, true).await?;
-        Ok(due.into_iter().map(unproven).collect())
+        let mut unproven = vec![];
+        for (id, kept) in due(&self.db, limit, true).await? {
+            match kept {
+                Ok(kept) => unproven.push(kept.into()),
+                Err(error) => {
+                    cannot_be_worked_on(id, &error);
+                    self.prove_receipt(id, Proof::Later).await?;
+                }
+            }
+        }
+        Ok(unproven)
     }
 
     async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()> {
@@ -68,9 +74,9 @@ impl Receipts for PgStore {
                 return Ok(worked);
             }
         };
-        for kept in due {
+        for (id, kept) in due {
             worked.looked_at += 1;
-            match apply::one(&self.db, &kept, rules).await {
+            match work_on(&self.db, id, kept, rules).await {
                 Ok(done) => worked.done.extend(done),
                 Err(failed) => {
                     worked.failed = Some(failed);
@@ -79,6 +85,23 @@ impl Receipts for PgStore {
             }
         }
         Ok(worked)
+    }
+}
+
+/// One that cannot be worked on waits, and does not keep those behind it waiting too.
+async fn work_on(db: &Db, id: i64, kept: Result<Kept>, rules: &ReceiptRules) -> Result<Option<Done>> {
+    let done = match kept {
+        Ok(kept) => apply::one(db, &kept, rules).await,
+        Err(unreadable) => Err(unreadable),
+    };
+    match done {
+        Err(error) if !error.may_pass() => {
+            cannot_be_worked_on(id, &error);
+            let later = prove(db, id, Proof::Later).await;
+            later.map_err(Failed::while_committing)?;
+            Ok(None)
+        }
+        done => done,
     }
 }
 
@@ -132,12 +155,13 @@ async fn raise(db: &Db, limit: u32) -> Result<Vec<Done>, Failed> {
     Ok(raised.iter().map(done).collect())
 }
 
-async fn due(db: &Db, limit: u32, unproven: bool) -> Result<Vec<Kept>> {
+/// Each by its number, for one that cannot be read is still to be put off.
+async fn due(db: &Db, limit: u32, unproven: bool) -> Result<Vec<(i64, Result<Kept>)>> {
     let session = db.general().await?;
     let due = session
         .rows(sql::receipts_due, &[&db.now(), &i64::from(limit), &unproven])
         .await?;
-    due.iter().map(kept).collect()
+    Ok(due.iter().map(|row| (row.get("receipt_id"), kept(row))).collect())
 }
 
 fn kept(row: &Row) -> Result<Kept> {

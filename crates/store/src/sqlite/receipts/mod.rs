@@ -5,7 +5,9 @@ mod sql;
 
 use crate::{
     Receipts, Result,
-    receipts::{Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn},
+    receipts::{
+        Kept, Proof, ReceiptRules, ReceiptsFrom, ReceiptsWaiting, Unproven, WorkedOn, cannot_be_worked_on,
+    },
     sqlite::{
         SqliteStore,
         rows::{self, all},
@@ -41,14 +43,17 @@ impl Receipts for SqliteStore {
 
     async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>> {
         let now = self.clock.now();
-        let due = self.read(move |conn| due(conn, now, limit, true)).await?;
-        let unproven = |kept: Kept| Unproven {
-            id: kept.id,
-            tenant: kept.tenant,
-            lane: kept.lane,
-            receipt: kept.receipt,
-        };
-        Ok(due.into_iter().map(unproven).collect())
+        let mut unproven = vec![];
+        for (id, kept) in self.read(move |conn| due(conn, now, limit, true)).await? {
+            match kept {
+                Ok(kept) => unproven.push(kept.into()),
+                Err(error) => {
+                    cannot_be_worked_on(id, &error);
+                    self.prove_receipt(id, Proof::Later).await?;
+                }
+            }
+        }
+        Ok(unproven)
     }
 
     async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()> {
@@ -61,17 +66,43 @@ impl Receipts for SqliteStore {
         if self.read(move |conn| due(conn, now, 1, false)).await?.is_empty() {
             return Ok(WorkedOn::default());
         }
-        let rules = rules.clone();
-        self.write(limit as usize, move |s| {
-            let mut worked = WorkedOn::default();
-            for kept in due(s.conn, s.now, limit, false)? {
-                worked.looked_at += 1;
-                worked.done.extend(apply::one(s, &kept, &rules)?);
+        let (together, apart) = (rules.clone(), rules.clone());
+        let worked = self.write(limit as usize, move |s| work_together(s, limit, &together));
+        match worked.await {
+            Err(error) if !error.may_pass() => {
+                self.write(limit as usize, move |s| work_apart(s, limit, &apart))
+                    .await
             }
-            Ok(worked)
-        })
-        .await
+            worked => worked,
+        }
     }
+}
+
+fn work_together(s: &mut WriteSession<'_>, limit: u32, rules: &ReceiptRules) -> Result<WorkedOn> {
+    let mut worked = WorkedOn::default();
+    for (_, kept) in due(s.conn, s.now, limit, false)? {
+        worked.looked_at += 1;
+        worked.done.extend(apply::one(s, &kept?, rules)?);
+    }
+    Ok(worked)
+}
+
+/// The same where one of them cannot be worked on: it waits, and those behind it do not.
+fn work_apart(s: &mut WriteSession<'_>, limit: u32, rules: &ReceiptRules) -> Result<WorkedOn> {
+    let mut worked = WorkedOn::default();
+    for (id, kept) in due(s.conn, s.now, limit, false)? {
+        worked.looked_at += 1;
+        let done = kept.and_then(|kept| s.apart(|s| apply::one(s, &kept, rules)));
+        match done {
+            Ok(done) => worked.done.extend(done),
+            Err(error) if error.may_pass() => return Err(error),
+            Err(error) => {
+                cannot_be_worked_on(id, &error);
+                prove(s, id, Proof::Later)?;
+            }
+        }
+    }
+    Ok(worked)
 }
 
 fn keep(s: &WriteSession<'_>, from: &ReceiptsFrom, receipt: &Receipt) -> Result<()> {
@@ -131,13 +162,12 @@ fn later(s: &WriteSession<'_>, id: i64, tries: u32) -> Result<()> {
     Ok(())
 }
 
-fn due(conn: &Connection, now: Timestamp, limit: u32, unproven: bool) -> Result<Vec<Kept>> {
-    all(
-        conn,
-        sql::receipts_due,
-        params![now.as_millis(), limit, unproven],
-        kept,
-    )
+/// Each by its number, for one that cannot be read is still to be put off.
+fn due(conn: &Connection, now: Timestamp, limit: u32, unproven: bool) -> Result<Vec<(i64, Result<Kept>)>> {
+    let params = params![now.as_millis(), limit, unproven];
+    all(conn, sql::receipts_due, params, |row| {
+        Ok((row.get("receipt_id")?, kept(row)))
+    })
 }
 
 fn kept(row: &Row<'_>) -> Result<Kept> {

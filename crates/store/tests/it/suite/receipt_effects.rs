@@ -1,8 +1,11 @@
 //! What a receipt means for its lane and for its recipient is there as soon as the receipt is used up: it comes back from nowhere.
 
-use super::receipts::{ANN, about, keep, to_ann};
+use super::{
+    figures::kpis,
+    receipts::{ANN, about, keep, to_ann},
+};
 use crate::harness::*;
-use domain::{HoldReason, LaneId, NotificationId, OptOut, Receipt, ReceiptState::Failed};
+use domain::{HoldReason, LaneId, NotificationId, OptOut, Receipt, ReceiptState::Failed, Status};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use store::{
     query::Page,
@@ -62,6 +65,30 @@ pub async fn a_receipt_that_is_used_up_has_held_its_lane_and_kept_its_recipient(
     let held = held.expect("the lane is held");
     assert_eq!(held.reason, HoldReason::Billing);
     assert!(held.next_probe.is_some(), "and will be tried again");
+}
+
+/// `spoil` makes the notification's row one that cannot be read.
+pub async fn one_that_cannot_be_worked_on_waits_alone(t: &TestStore, spoil: impl AsyncFn(NotificationId)) {
+    let lane = t.lane("sms").await;
+    let (spoilt, next) = (to_ann(t, lane).await, to_ann(t, lane).await);
+    keep(t, lane, vec![opted_out(spoilt, "STOP"), opted_out(next, "STOP")]).await;
+    spoil(spoilt).await;
+    let worked = t.store.work_on_receipts(10, &rules()).await.unwrap();
+    assert!(worked.failed.is_none(), "{:?}", worked.failed);
+    let done: Vec<_> = worked.done.iter().filter_map(|one| one.notification).collect();
+    assert_eq!(done, [next]);
+    assert_eq!(t.status(next).await, Status::Parked);
+    let waiting = t.store.receipts_waiting(10).await.unwrap();
+    assert_eq!(
+        (waiting.fresh, waiting.later),
+        (0, 1),
+        "and nothing of it is done"
+    );
+    assert_eq!(kpis(t, Some(TENANT)).await.parked_count, 1);
+    t.clock.advance(DAY);
+    t.store.work_on_receipts(10, &rules()).await.unwrap();
+    let waiting = t.store.receipts_waiting(10).await.unwrap();
+    assert_eq!(waiting, ReceiptsWaiting::default(), "no longer than a day");
 }
 
 pub async fn an_opt_out_is_read_by_the_codes_of_the_provider_that_was_called(t: &TestStore) {
