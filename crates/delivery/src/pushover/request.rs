@@ -41,7 +41,11 @@ impl MessageData for PushoverData {
         if emergency && self.expire.is_some_and(|seconds| seconds > MAX_EXPIRE_SECONDS) {
             bad.data("expire", format!("must be {MAX_EXPIRE_SECONDS} seconds or less"));
         }
-        bad.blank_text(content);
+        match self.html {
+            // The body itself is HTML then, and `bodyHtml` is not looked at.
+            true => bad.blank_text(content),
+            false => bad.blank_text_or_html(content),
+        }
     }
 }
 

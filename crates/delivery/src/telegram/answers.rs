@@ -71,11 +71,9 @@ struct LimitedChats {
 }
 
 impl Limited {
+    /// A bot that is limited gets nothing through, so the limits before were those of their chats.
     fn taken(&self) {
-        let mut known = lock(&self.0);
-        if known.whole_bot {
-            *known = LimitedChats::default();
-        }
+        *lock(&self.0) = LimitedChats::default();
     }
 
     /// How far a limit reaches that a message to this chat has met.

@@ -43,13 +43,18 @@ fn a_blank_text_is_refused_where_it_comes_in_unless_something_else_is_shown() {
     }
     let html = |content: &mut Content| content.body_html = Some("<p>Hot</p>".into());
     let template = || with_data(json!({"template": {"name": "hot"}}));
-    for kind in ["telegram", "slack", "discord"] {
+    for kind in ["telegram", "slack", "discord", "pushover"] {
         assert!(refused(kind, html).is_empty(), "{kind} shows HTML");
     }
     for kind in ["meta", "interakt"] {
         assert!(refused(kind, template()).is_empty(), "{kind} sends the template");
         assert_eq!(refused(kind, html), ["body"], "{kind} sends the plain text");
     }
+    let body_is_html = |content: &mut Content| {
+        html(content);
+        with_data(json!({"html": true}))(content);
+    };
+    assert_eq!(refused("pushover", body_is_html), ["body"]);
     assert_eq!(refused("twilio", template()), ["body"], "it has no templates");
     assert!(refused("slack", with_data(json!({"blocks": [{"type": "divider"}]}))).is_empty());
     assert!(refused("discord", with_data(json!({"embeds": [{"title": "Hot"}]}))).is_empty());

@@ -167,5 +167,12 @@ async fn a_limit_that_several_chats_meet_is_the_bots_until_something_is_taken() 
     receiver.behave();
     assert_delivered(&adapter.deliver(&telegram.message(&["1"]), long_attempt()).await);
     receiver.on(slow());
-    assert_eq!(limited(adapter.as_ref(), "1").await.0, Scope::Recipient);
+    for chat in ["1", "2"] {
+        assert_eq!(limited(adapter.as_ref(), chat).await.0, Scope::Recipient);
+    }
+    // What another chat takes meanwhile shows that each of them was limited by itself.
+    receiver.behave();
+    assert_delivered(&adapter.deliver(&telegram.message(&["4"]), long_attempt()).await);
+    receiver.on(slow());
+    assert_eq!(limited(adapter.as_ref(), "3").await.0, Scope::Recipient);
 }
