@@ -31,7 +31,7 @@ pub(crate) const DEPTH: &str = "=Depth";
 pub(crate) const STUCK: &str = "=Stuck";
 pub(crate) const PARKED: &str = "=Parked";
 pub(crate) const OLDEST: &str = "=Oldest";
-/// That somebody looked; without a figure beside it there was nothing.
+/// That somebody looked; without a figure beside it there was nothing. Of minutes only (`rollup_coarse.sql`).
 pub(crate) const SAMPLED: &str = "=Sampled";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,8 @@ pub struct Point {
     pub retried: u64,
     pub parked: u64,
     pub discarded: u64,
-    /// Whether anything was sampled. If not, the figures below are not known: no node ran.
+    /// Whether anything was sampled. If not, the figures below are not known: no node ran. Of longer steps than a minute only
+    /// where there was anything.
     pub sampled: bool,
     pub depth: u64,
     pub stuck: u64,
