@@ -106,8 +106,9 @@ async fn faults_are_put_on_the_dial_and_taken_off_while_it_runs() {
     let silent = failure(chat.deliver(&message, long_attempt()).await);
     assert_eq!(silent.kind, FailureKind::Ambiguous, "{silent:?}");
     ask(&receiver, "DELETE", "/simulator/faults", "").await;
-    let one_a_second = json!({"service": "slack", "rate": 1}).to_string();
-    ask(&receiver, "POST", "/simulator/faults", &one_a_second).await;
+    // One at once, and the next one in a quarter of an hour.
+    let one_at_once = json!({"service": "slack", "rate": 0.001}).to_string();
+    ask(&receiver, "POST", "/simulator/faults", &one_at_once).await;
     assert_delivered(&chat.deliver(&message, long_attempt()).await);
     let over = failure(chat.deliver(&message, long_attempt()).await);
     assert_eq!(over.code, "RATE_LIMITED", "{over:?}");

@@ -157,7 +157,7 @@ async fn a_request_that_went_out_without_an_answer_is_ambiguous() {
         (Ambiguous, "CONNECTION_LOST", Scope::Lane)
     );
     receiver.on(HttpRule::stall());
-    let silent = failure(adapter.deliver(&event(), short_attempt()).await);
+    let silent = failure(adapter.deliver(&event(), patient_attempt()).await);
     assert_eq!(
         (silent.kind, own_code(&silent), silent.scope),
         (Ambiguous, "TIMEOUT", Scope::Lane)

@@ -51,6 +51,11 @@ pub fn long_attempt() -> Attempt {
     Deadline::after(Duration::from_secs(20)).into()
 }
 
+/// For far ends that fall silent once they have something: long enough for it to get out on a busy machine.
+pub fn patient_attempt() -> Attempt {
+    Deadline::after(Duration::from_secs(5)).into()
+}
+
 /// For far ends that do not answer.
 pub fn short_attempt() -> Attempt {
     Deadline::after(Duration::from_millis(300)).into()

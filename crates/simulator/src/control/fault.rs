@@ -213,14 +213,19 @@ impl Bucket {
     }
 
     fn take(&self) -> bool {
+        self.take_at(Instant::now())
+    }
+
+    fn take_at(&self, now: Instant) -> bool {
         let mut held = self
             .left
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let (left, since) = *held;
-        let left = (left + since.elapsed().as_secs_f64() * self.rate).min(self.rate.max(1.0));
+        let gained = now.saturating_duration_since(since).as_secs_f64() * self.rate;
+        let left = (left + gained).min(self.rate.max(1.0));
         let taken = left >= 1.0;
-        *held = (if taken { left - 1.0 } else { left }, Instant::now());
+        *held = (if taken { left - 1.0 } else { left }, now);
         taken
     }
 }
@@ -259,7 +264,11 @@ mod tests {
     #[test]
     fn a_rate_lets_a_burst_of_a_second_through_and_no_more() {
         let bucket = Bucket::new(3.0);
-        let passed = (0..10).filter(|_| bucket.take()).count();
-        assert_eq!(passed, 3);
+        let start = Instant::now();
+        for second in 0..3 {
+            let now = start + Duration::from_secs(second);
+            let passed = (0..10).filter(|_| bucket.take_at(now)).count();
+            assert_eq!(passed, 3);
+        }
     }
 }
