@@ -176,8 +176,20 @@ impl Host {
     /// What was read a moment ago is about to be sent: none of it is this machine's alone any more.
     async fn shows_all(&self) -> Result<(), String> {
         if self.0.role() == Role::Active {
+            self.needs_lease_again().await?;
             let last = self.0.buffer.last_message().await.map_err(words)?;
             self.0.shows_up_to(last).await;
+        }
+        Ok(())
+    }
+
+    /// A person said that the other machine does not run, and it asks over the connection it had before: as if it had just been met.
+    async fn needs_lease_again(&self) -> Result<(), String> {
+        let standing = self.0.standing();
+        if standing.sole {
+            let joins = self.0.joins(&standing);
+            self.0.buffer.other_is_there(joins).await.map_err(words)?;
+            self.0.look_at_lease();
         }
         Ok(())
     }

@@ -198,8 +198,9 @@ impl Pair {
     }
 
     /// Everything the other had when it stepped down. It starts anew meanwhile, and is asked until it is there.
-    async fn fetch_rest(&self, session: PeerSession, other: &Node) -> Result<(), NotNow> {
+    async fn fetch_rest(&self, mut session: PeerSession, other: &Node) -> Result<(), NotNow> {
         let until = Instant::now() + FETCH_TIME;
+        session.node = other.clone();
         let mut session = Some(session);
         loop {
             let position = self.standing().position;
@@ -207,12 +208,14 @@ impl Pair {
                 return Ok(());
             }
             let fetched = match &mut session {
-                Some(session) => self.fetch(session, position).await,
-                None => self.ask().await.map(|asked| {
-                    session = Some(asked);
-                    String::new()
-                }),
+                Some(session) => self.fetch_more(session, position).await,
+                None => self.ask().await.map(|asked| session = Some(asked)),
             };
+            if session.as_ref().is_some_and(|s| s.node.role == Role::Active) {
+                return Err(NotNow::Failed(
+                    "the other machine had stepped down, and has become active again meanwhile".into(),
+                ));
+            }
             if let Err(why) = fetched {
                 session = None;
                 if Instant::now() > until {
@@ -223,6 +226,15 @@ impl Pair {
                 }
                 sleep(ASK_AGAIN).await;
             }
+        }
+    }
+
+    /// An answer that brings nothing is none: asked at once, it would be given again and again.
+    async fn fetch_more(&self, session: &mut PeerSession, position: i64) -> Result<(), String> {
+        let did = self.fetch(session, position).await?;
+        match self.standing().position > position {
+            true => Ok(()),
+            false => Err(did),
         }
     }
 }

@@ -26,7 +26,7 @@ async fn a_call_waits_without_central() -> (World, Arc<Central>, [Live; 2], Mess
     let call = a_waiting_call(&a).await;
     b.holds(1).await;
     let turn = turn_of(&a).unwrap();
-    until("central knows the turn", || central.backup().rank.0 == turn).await;
+    until("central knows the turn", || central.backup().rank.0 >= turn).await;
     central.goes(false);
     (world, central, [a, b], call)
 }
@@ -84,6 +84,42 @@ async fn what_a_forced_standby_made_is_not_made_again_by_the_old_active_machine(
     makes_nothing_it_inherited(&a, &world, made).await;
     a.end().await;
     drop(b_gone);
+}
+
+#[tokio::test]
+async fn who_is_forced_while_its_standby_is_attached_needs_the_lease_as_before() {
+    let mut world = world();
+    automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    let turn = turn_of(&a);
+    force(&a).await;
+    until("it is another turn", || turn_of(&a) > turn).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    assert!(b.is(Role::Standby));
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_new_disk_that_is_attached_while_the_other_is_forced_gives_the_lease_without_central() {
+    let mut world = world();
+    let central = automatic(&mut world);
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    central.goes(false);
+    let gone = b.end().await;
+    gone.loses_its_disk();
+    let b = gone.run();
+    until("the new disk is why calls are held", || {
+        held(&a).is_some_and(|why| why.contains("its disk is new"))
+    })
+    .await;
+    force(&a).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    until("nothing is held any more", || held(&a).is_none()).await;
+    a.end().await;
+    b.end().await;
 }
 
 #[tokio::test]
