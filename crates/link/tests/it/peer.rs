@@ -228,7 +228,8 @@ async fn what_one_says_is_what_the_other_hears() {
     assert_eq!(session.node, world.machine.node);
     assert_eq!(session.about, Host(world.machine.clone()).about());
     assert_eq!(lock(&world.machine.met).as_slice(), [about()]);
-    assert_eq!(session.look().await.unwrap(), world.machine.node);
+    let looked = testkit::eventually("a look to be answered", async || session.look().await.ok());
+    assert_eq!(looked.await, world.machine.node);
     assert_eq!(session.changes(4).await.unwrap(), Some(the_changes(4)));
     assert_eq!(
         session.changes(2).await.unwrap(),
@@ -260,10 +261,13 @@ async fn what_one_says_is_what_the_other_hears() {
     for why in [Relief::NoRoom, Relief::NoCentral] {
         assert_eq!(session.take_over(Some(why)).await.unwrap_err(), why.as_str());
     }
-    let promised = session.promise((1, Uuid::new_v4()), Duration::from_secs(4)).await;
-    assert_eq!(promised.unwrap().unwrap(), Duration::from_secs(2));
-    let refused = session.promise((2, Uuid::new_v4()), Duration::from_secs(4)).await;
-    assert_eq!(refused.unwrap().unwrap_err(), "it does not follow this turn");
+    let mut promised = async |turn: u64| {
+        let (turn, lease) = ((turn, Uuid::new_v4()), Duration::from_secs(4));
+        let asked = async || session.promise(turn, lease).await.ok();
+        testkit::eventually("a question for the lease to be answered", asked).await
+    };
+    assert_eq!(promised(1).await, Ok(Duration::from_secs(2)));
+    assert_eq!(promised(2).await, Err("it does not follow this turn".into()));
 }
 
 #[tokio::test]

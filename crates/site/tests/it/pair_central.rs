@@ -29,6 +29,8 @@ pub const LEASE: Duration = Duration::from_secs(1);
 /// Central's row, while it can be reached.
 #[derive(Debug)]
 pub struct Central {
+    /// Of the longest lease it gives.
+    terms: Terms,
     row: Mutex<(WitnessRow, Instant)>,
     /// Which database it is.
     database: Mutex<String>,
@@ -39,7 +41,7 @@ pub struct Central {
 
 impl Central {
     /// One that has known the site for long.
-    fn new() -> Arc<Self> {
+    fn new(lease: Duration) -> Arc<Self> {
         let row = WitnessRow {
             rank: (0, Uuid::nil()),
             holder: None,
@@ -48,6 +50,7 @@ impl Central {
             doubt: false,
         };
         Arc::new(Self {
+            terms: Terms::of(lease),
             row: Mutex::new((row, Instant::now())),
             database: Mutex::new("db".into()),
             is_up: AtomicBool::new(true),
@@ -83,7 +86,7 @@ impl Witness for Central {
         kept.0.left = kept.0.left.saturating_sub(now - kept.1);
         kept.1 = now;
         let database = lock(&self.database).clone();
-        let (row, answer) = witness::answer(Terms::of(LEASE), Some(&kept.0), &database, ask, Uuid::new_v4());
+        let (row, answer) = witness::answer(self.terms, Some(&kept.0), &database, ask, Uuid::new_v4());
         if let Some(row) = row {
             kept.0 = row;
         }
@@ -104,11 +107,16 @@ impl CentralBeside for Central {
 }
 
 pub fn automatic(world: &mut World) -> Arc<Central> {
-    let central = Central::new();
+    automatic_for(world, LEASE)
+}
+
+/// With leases that outlast a moment in which the test itself does not get on.
+pub fn automatic_for(world: &mut World, lease: Duration) -> Arc<Central> {
+    let central = Central::new(lease);
     for machine in &mut world.machines {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         machine.automatic = Some(Automatic {
-            leases: LeaseState::new(LEASE, clock),
+            leases: LeaseState::new(lease, clock),
             witness: central.clone(),
             central: central.clone(),
         });
@@ -118,7 +126,7 @@ pub fn automatic(world: &mut World) -> Arc<Central> {
 
 /// A central of its own for one machine.
 pub fn central_of(machine: &mut Machine) -> Arc<Central> {
-    let central = Central::new();
+    let central = Central::new(LEASE);
     if let Some(automatic) = &mut machine.automatic {
         automatic.witness = central.clone();
         automatic.central = central.clone();
@@ -129,7 +137,7 @@ pub fn central_of(machine: &mut Machine) -> Arc<Central> {
 /// As the process of a machine that was started anew has it: it neither asks nor promises for a while.
 pub fn just_started(machine: &mut Machine) {
     if let Some(automatic) = &mut machine.automatic {
-        automatic.leases = LeaseState::started(secs(10), Arc::new(SystemClock));
+        automatic.leases = LeaseState::started(secs(60), Arc::new(SystemClock));
     }
 }
 

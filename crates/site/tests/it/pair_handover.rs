@@ -34,13 +34,12 @@ async fn send(machines: &[Live; 2], id: MessageId) {
 }
 
 async fn hand_over(from: &Live, to: &Live) {
-    let agent = from.becomes(Role::Active).await;
-    // Refused until the other one follows this turn.
+    // Refused until the other one follows this turn; one that tried in vain starts anew.
     testkit::until("the other machine to follow this turn", async || {
+        let agent = from.becomes(Role::Active).await;
         agent.site.pair().unwrap().demote().await.is_ok()
     })
     .await;
-    drop(agent);
     to.becomes(Role::Active).await;
     from.becomes(Role::Standby).await;
 }

@@ -2,7 +2,9 @@
 
 use crate::{
     cable::{self, Weather},
-    pair_central::{a_waiting_call, automatic, central_of, has_lease, held, is_made, turn_of},
+    pair_central::{
+        LEASE, a_waiting_call, automatic, automatic_for, central_of, has_lease, held, is_made, turn_of,
+    },
     pair_world::{Live, a_pair, has_all, notify, world},
     script::Reply,
     world::until,
@@ -22,7 +24,7 @@ async fn a_standby_past_the_stated_lag_says_that_it_has_not_caught_up_and_gives_
     let cable = cable::to_the_first(&mut world, Weather::Clogged).await;
     let (a, b) = a_pair(&world).await;
     has_lease(&a, LeaseBy::Standby).await;
-    assert!(is_caught_up(&b).await);
+    testkit::until("the standby to have everything", async || is_caught_up(&b).await).await;
     let turn = turn_of(&a);
     // It answers, and fetches nothing any more.
     cable.becomes(Weather::Clogged);
@@ -42,7 +44,7 @@ async fn a_standby_past_the_stated_lag_says_that_it_has_not_caught_up_and_gives_
 #[tokio::test]
 async fn a_standby_that_gave_no_lease_because_it_lagged_makes_nothing_again_that_it_lacks() {
     let mut world = world();
-    automatic(&mut world);
+    automatic_for(&mut world, 10 * LEASE);
     let of_the_first = central_of(&mut world.machines[0]);
     let cable = cable::to_the_first(&mut world, Weather::Clogged).await;
     let (a, b) = a_pair(&world).await;

@@ -1,7 +1,7 @@
 //! Calls under way while a machine of a pair is stopped in an orderly way, or has just started: each is made once.
 
 use crate::{
-    pair_central::{LEASE, automatic, has_lease, is_made, just_started},
+    pair_central::{LEASE, automatic, automatic_for, has_lease, is_made, just_started},
     pair_days::with_days,
     pair_world::{Live, a_pair, world},
     script::Reply,
@@ -12,9 +12,9 @@ use site::{
     Agent, Sent,
     pair::{LeaseBy, LeaseState},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use store::buffer::MessageId;
-use tokio::task::JoinHandle;
+use tokio::{task::JoinHandle, time::Instant};
 use uuid::Uuid;
 
 /// A call that is on the network from the moment this returns.
@@ -31,6 +31,13 @@ async fn a_call_at_gate(live: &Live, systems: &crate::script::Scripted) -> (Mess
 
 fn runs_of_lease(agent: &Agent) -> u64 {
     agent.loops.reports().get("lease").map_or(0, |report| report.runs)
+}
+
+/// How long it took until the lease was asked for again.
+async fn renewed(agent: &Agent) -> Duration {
+    let (began, runs) = (Instant::now(), runs_of_lease(agent));
+    until("the lease to be asked for", || runs_of_lease(agent) > runs).await;
+    began.elapsed()
 }
 
 #[tokio::test]
@@ -69,7 +76,7 @@ async fn a_call_that_a_machine_without_the_lease_has_begun_ends_before_the_stand
 #[tokio::test]
 async fn a_call_longer_than_a_lease_ends_before_a_machine_that_is_stopped_is_gone_and_the_standby_knows() {
     let mut world = world();
-    automatic(&mut world);
+    automatic_for(&mut world, 5 * LEASE);
     let (a, b) = a_pair(&world).await;
     has_lease(&a, LeaseBy::Standby).await;
     let (id, sent) = a_call_at_gate(&a, &world.systems).await;
@@ -97,9 +104,9 @@ async fn a_call_longer_than_a_lease_ends_before_a_machine_that_is_stopped_is_gon
 #[tokio::test]
 async fn a_call_outlives_a_lease_that_central_gives_for_shorter_than_it_was_asked_for() {
     let mut world = world();
-    automatic(&mut world);
+    automatic_for(&mut world, 5 * LEASE);
     for machine in &mut world.machines {
-        let leases = LeaseState::new(6 * LEASE, Arc::new(SystemClock));
+        let leases = LeaseState::new(15 * LEASE, Arc::new(SystemClock));
         machine.automatic.as_mut().unwrap().leases = leases;
     }
     let (a, b) = a_pair(&world).await;
@@ -109,8 +116,17 @@ async fn a_call_outlives_a_lease_that_central_gives_for_shorter_than_it_was_aske
     let away = b.end().await;
     has_lease(&a, LeaseBy::Witness).await;
     let active = a.agent().unwrap();
-    let runs = runs_of_lease(&active);
-    until("several leases to pass", || runs_of_lease(&active) > runs + 10).await;
+    renewed(&active).await;
+    let mut pauses = vec![];
+    // Five of them make a lease.
+    for _ in 0..6 {
+        pauses.push(renewed(&active).await);
+    }
+    let shortest = pauses.iter().min().unwrap();
+    assert!(
+        *shortest < 2 * LEASE,
+        "as often as what is given needs: {pauses:?}"
+    );
     drop(active);
     world.systems.open_gate();
     assert_eq!(sent.await.unwrap().status, Some(OperationStatus::Delivered));
