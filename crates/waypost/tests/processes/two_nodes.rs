@@ -108,9 +108,14 @@ const RENEWALS_PER_LEASE: u64 = 4;
 
 /// Once the node has looked so many more times at the leases it holds.
 async fn renewed(node: &Central, times: u64) {
-    let runs = || node.loops.reports()["leases"].runs;
+    ran(node, "leases", times).await;
+}
+
+/// Once one of the node's loops has run so many more times.
+async fn ran(node: &Central, name: &str, times: u64) {
+    let runs = || node.loops.reports()[name].runs;
     let enough = runs() + times;
-    until("looks at the leases", async || runs() >= enough).await;
+    until("runs of a loop", async || runs() >= enough).await;
 }
 
 fn far_end() -> FarEnd {
@@ -193,14 +198,13 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
     let far_end = far_end();
     far_end.script(|_, _| Reply::AtGate(Outcome::Delivered(Default::default())));
     let total = size::pick(60, 200);
-    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(1)).await;
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(5)).await;
     let opener = async {
         // One of each node: a lane that has not been heard of has no more under way.
         far_end.waiting(2).await;
-        // Four times the lease: without renewal the other node would have taken these over.
-        for node in &nodes {
-            renewed(node, 4 * RENEWALS_PER_LEASE).await;
-        }
+        // Longer than the lease: without renewal the other node would have taken these over.
+        let looks = RENEWALS_PER_LEASE + 2;
+        tokio::join!(renewed(&nodes[0], looks), renewed(&nodes[1], looks));
         far_end.open_gate();
     };
     let (times, ()) = tokio::join!(deliver(&nodes, &far_end, total), opener);
@@ -220,7 +224,9 @@ async fn paused_until(node: &Central) -> Timestamp {
 async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_before_it_is_over() {
     const WARM: usize = 300;
     const LATENCY: Duration = Duration::from_millis(1_500);
-    let pause = Duration::from_secs(5);
+    /// The first may have begun before the pause was on record, and what got its place before the second has begun by the third.
+    const LOOKS_UNTIL_QUIET: u64 = 3;
+    let pause = Duration::from_secs(10);
     let far_end = far_end();
     let begun: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
     let log = begun.clone();
@@ -241,16 +247,20 @@ async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_befo
     let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(120)).await;
     let paused = async {
         let until = paused_until(&nodes[0]).await;
+        let [one, two] = nodes
+            .each_ref()
+            .map(|node| ran(node, "dispatch", LOOKS_UNTIL_QUIET));
+        tokio::join!(one, two);
         (SystemClock.now(), until)
     };
     let total = size::pick(700, 2_000);
-    let (times, (recorded, until)) = tokio::join!(deliver(&nodes, &far_end, total), paused);
+    let (times, (looked, until)) = tokio::join!(deliver(&nodes, &far_end, total), paused);
     let begun = lock(&begun).clone();
-    let within = |at: &&Timestamp| **at > recorded + Duration::from_secs(1) && **at < until;
+    let within = |at: &&Timestamp| **at > looked && **at < until;
     let early: Vec<_> = begun.iter().filter(within).collect();
     assert!(
         early.is_empty(),
-        "{} requests began in the pause: {early:?}, recorded {recorded}, over {until}",
+        "{} requests began in the pause: {early:?}, looked {looked}, over {until}",
         early.len()
     );
     assert!(begun.iter().any(|at| *at >= until), "it went on afterwards");
