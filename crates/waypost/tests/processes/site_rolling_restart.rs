@@ -160,9 +160,7 @@ fn log_of(agent: &AgentProcess, id: TrackedOperationId) -> String {
 async fn a_site_of_the_usual_lease(central: &Node, folder: &Path, id: &str) -> PairedSite {
     let mut site = paired_site(central, folder, id).await;
     for setup in &mut site.setups {
-        setup.more = setup.more.replace("lease = \"1s\"\n", "");
-        // Whom a call takes too long makes it again; that is not what this is about.
-        setup.more = setup.more.replace("timeout = \"2s\"", "timeout = \"60s\"");
+        setup.more = setup.more.replace("lease = \"5s\"\n", "");
     }
     site
 }

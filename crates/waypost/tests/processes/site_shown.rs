@@ -5,7 +5,7 @@ use crate::{
     node::Node,
     site_agent::AgentProcess,
     site_pair::{is_a, is_whole, until},
-    site_takeover::{a_central, a_pair, has_lease, paired_site},
+    site_takeover::{a_central_giving, a_pair, has_lease, paired_site},
 };
 use client::{SitePair, site::Notify};
 use std::process::Command;
@@ -56,6 +56,16 @@ fn listed(central: &Node) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Until `waypost sites` says all of that: central is told now and then.
+async fn comes_to_list(central: &Node, agent: &AgentProcess, words: &[&str]) {
+    let what = format!("`waypost sites` to say {words:?}");
+    until(&what, agent, async || {
+        let shown = listed(central);
+        words.iter().all(|word| shown.contains(word))
+    })
+    .await;
+}
+
 fn has_all_of(shown: &str, words: &[&str]) {
     for word in words {
         assert!(shown.contains(word), "{word:?} is not in\n{shown}");
@@ -104,20 +114,18 @@ async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
             && pair.trouble.is_none()
     })
     .await;
-    has_all_of(
-        &listed(central),
-        &["active north-a; standby north-b", "heard ", "lease by Standby"],
-    );
+    let words = ["active north-a; standby north-b", "heard ", "lease by Standby"];
+    comes_to_list(central, active, &words).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover() {
     let folder = tempfile::tempdir().unwrap();
-    let central = a_central(folder.path()).await;
+    let central = a_central_giving("8s", folder.path()).await;
     let mut north = paired_site(&central, folder.path(), "north").await;
     for setup in &mut north.setups {
         // Long enough for a message to be kept by the standby before it takes over.
-        setup.more = setup.more.replace("lease = \"1s\"", "lease = \"8s\"");
+        setup.more = setup.more.replace("lease = \"5s\"", "lease = \"8s\"");
     }
     let [active, standby] = a_pair(&north).await;
     stands(&central, &active, &standby).await;
@@ -156,8 +164,6 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
         pair.role == "Active" && pair.lease_by.as_deref() == Some("Central") && pair.trouble.is_some()
     })
     .await;
-    has_all_of(
-        &listed(&central),
-        &["active north-b; ", "lease by Central", "no standby: "],
-    );
+    let words = ["active north-b; ", "lease by Central", "no standby: "];
+    comes_to_list(&central, &standby, &words).await;
 }

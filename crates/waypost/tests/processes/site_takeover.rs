@@ -20,12 +20,17 @@ pub struct PairedSite {
 
 /// A central that gives leases as short as the sites ask for.
 pub async fn a_central(folder: &Path) -> Node {
+    a_central_giving("5s", folder).await
+}
+
+pub async fn a_central_giving(lease: &str, folder: &Path) -> Node {
     let mut setup = Setup::sqlite(folder);
-    setup.env = vec![("WAYPOST_SERVER__SITE_LEASE".into(), "1s".into())];
+    setup.env = vec![("WAYPOST_SERVER__SITE_LEASE".into(), lease.into())];
     Node::start(&setup).await
 }
 
-/// Registered at central, its machines in folders of their own.
+/// Registered at central, its machines in folders of their own. No call is given up as too slow: it would be made again, and that is not
+/// what these tests are about.
 pub async fn paired_site(central: &Node, folder: &Path, id: &str) -> PairedSite {
     let key = central.client.register_site(id).await.unwrap().key;
     let options = HttpOptions {
@@ -44,8 +49,8 @@ pub async fn paired_site(central: &Node, folder: &Path, id: &str) -> PairedSite 
             central: format!("http://{}", central.link),
             key: key.clone(),
             more: format!(
-                "node = {node:?}\n[site.replication]\nlisten = \"{}\"\npeer = \"http://{}\"\nlease = \"1s\"\n\
-                 wait_for_standby = true\n[[site.system]]\nname = \"erp\"\nbase_url = {:?}\ntimeout = \"2s\"\n",
+                "node = {node:?}\n[site.replication]\nlisten = \"{}\"\npeer = \"http://{}\"\nlease = \"5s\"\n\
+                 wait_for_standby = true\n[[site.system]]\nname = \"erp\"\nbase_url = {:?}\ntimeout = \"60s\"\n",
                 at[here],
                 at[1 - here],
                 erp.url("/api")
