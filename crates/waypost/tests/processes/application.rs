@@ -10,6 +10,11 @@ use std::{
 };
 use store::sources::{EventSource, SourceSettings, SourceTenants};
 
+/// What waited for its time waits no longer.
+#[cfg(feature = "postgres-tests")]
+pub const DUE_NOW: &str = "update waypost.outbox_messages set due_at = now(); \
+     update waypost.schedules set due_at = now(), next_look_at = now()";
+
 pub enum Application {
     /// It has no database that Waypost reads, and emits over HTTP.
     Http,

@@ -95,10 +95,6 @@ const REFUSING_TO_PUBLISH: &str = "create function waypost.refuse() returns trig
      create trigger refuse before update on waypost.schedules for each row \
      when (new.entity_id = '3' and new.status = 'Published') execute function waypost.refuse()";
 
-/// What waited for its time waits no longer.
-const DUE_NOW: &str = "update waypost.outbox_messages set due_at = now(); \
-     update waypost.schedules set due_at = now(), next_look_at = now()";
-
 const AS_BEFORE: &str = "drop trigger refuse on waypost.schedules; drop function waypost.refuse()";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -152,7 +148,7 @@ async fn a_schedule_that_cannot_be_written_is_tried_again_and_keeps_nobody() {
     };
     assert_eq!(schedule(ids[4]).await.status, ScheduleStatus::Pending);
     admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
-    admin.batch_execute(DUE_NOW).await.unwrap();
+    admin.batch_execute(application::DUE_NOW).await.unwrap();
     until("all but one to be published", async || {
         central.events.sweep_schedules().await.unwrap();
         schedule(ids[4]).await.status == ScheduleStatus::Published
@@ -202,7 +198,7 @@ async fn schedules_that_the_stores_trouble_left_claimed_are_looked_at_again_when
     let id = emit_for(&central, "3", Some(in_an_hour())).await;
     central.events.sweep().await.unwrap();
     admin.batch_execute(REFUSING_TO_PUBLISH).await.unwrap();
-    admin.batch_execute(DUE_NOW).await.unwrap();
+    admin.batch_execute(application::DUE_NOW).await.unwrap();
     until("it to be tried in vain", async || {
         central.events.sweep_schedules().await.is_err()
     })

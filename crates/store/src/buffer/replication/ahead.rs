@@ -90,22 +90,22 @@ impl Ahead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{buffer::sql, schema::BUFFER};
     use rusqlite::Connection;
 
     fn file(numbers: impl IntoIterator<Item = i64>, bytes: usize) -> Connection {
-        let conn = Connection::open_in_memory().unwrap();
-        conn.execute_batch("create table t (number integer primary key, what blob)")
-            .unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
+        BUFFER.runner().unwrap().run(&mut conn).unwrap();
         for number in numbers {
-            conn.execute("insert into t values (?, ?)", params![number, vec![0_u8; bytes]])
+            let body = format!("\"{:bytes$}\"", "");
+            conn.execute(sql::put_telemetry, params![number, body, None::<i64>])
                 .unwrap();
         }
         conn
     }
 
     fn asked(conn: &Connection, keys: impl IntoIterator<Item = i64>) -> Vec<Option<i64>> {
-        let read = "select number, what from t where number between ?1 and ?2 order by number limit ?3";
-        let (mut image, mut ahead) = (conn.prepare(read).unwrap(), Ahead::default());
+        let (mut image, mut ahead) = (conn.prepare(sql::image_telemetry).unwrap(), Ahead::default());
         let mut number = |key| match ahead.row(&mut image, key).unwrap()?.first()? {
             Value::Integer(number) => Some(*number),
             _ => None,
