@@ -71,14 +71,14 @@ async fn a_claim_that_fails_beside_a_probe_that_is_due_costs_no_probe() {
     other.0.content.provider = Some(ProviderId::new("third"));
     held.world.send(other).await;
     held.breaks_claims(&format!("new.lane = {}", third.0));
-    held.fails_once("drop trigger broken").await;
+    Box::pin(held.fails_once("drop trigger broken")).await;
 }
 
 #[tokio::test]
 async fn a_probe_that_cannot_be_claimed_costs_no_other_its_turn() {
     let held = held().await;
     held.breaks_claims("true");
-    held.fails_once("drop trigger broken").await;
+    Box::pin(held.fails_once("drop trigger broken")).await;
 }
 
 #[tokio::test]
