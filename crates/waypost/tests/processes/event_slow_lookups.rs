@@ -73,7 +73,7 @@ async fn a_reminder_is_not_sent_by_an_answer_from_before_its_booking_moved(on: D
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rentals.db");
     let rentals = Rentals::open(&file);
-    let mut world = world_of(on, &file).await;
+    let mut world = Box::pin(world_of(on, &file)).await;
     let event = world.confirm("default", "later").await;
     testkit::until("the reminder's date", async || {
         world.run().await;
