@@ -36,7 +36,7 @@ const WATCHED_FOR: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     Change(Change),
-    /// So many changes are not told one by one.
+    /// So many changes are not told one by one, or more: what was not heard cannot be counted.
     Missed(u64),
 }
 
@@ -107,6 +107,14 @@ impl Changes {
         }
     }
 
+    /// Other nodes were not heard for a while: who watches here may have missed something. So may others have of this node,
+    /// which may not have heard that they watch.
+    pub(crate) fn was_deaf(&self) {
+        self.heard(vec![], 1);
+        self.gathered().missed += 1;
+        self.0.bell.notify_one();
+    }
+
     /// Somebody watches on another node, which says so again and again.
     pub(crate) fn watched_elsewhere(&self) {
         self.gathered().watched_until = Some(Instant::now() + WATCHED_FOR);
@@ -158,7 +166,7 @@ impl Changes {
 
     fn take(&self) -> Option<(Vec<Change>, u64)> {
         let mut gathered = self.gathered();
-        if gathered.changes.is_empty() {
+        if gathered.changes.is_empty() && gathered.missed == 0 {
             return None;
         }
         gathered.place.clear();
@@ -241,6 +249,16 @@ mod tests {
         let (told, missed) = changes.take().unwrap();
         assert_eq!((told.len(), missed), (TOLD_AT_ONCE, 6));
         assert_eq!(told[0], change(first, Status::Delivered));
+        assert_eq!(changes.take(), None);
+    }
+
+    #[tokio::test]
+    async fn after_a_while_without_hearing_others_something_may_be_missing_here_and_there() {
+        let changes = Changes::default();
+        let mut heard = changes.subscribe();
+        changes.was_deaf();
+        assert_eq!(heard.recv().await.unwrap(), News::Missed(1));
+        assert_eq!(changes.take(), Some((vec![], 1)));
         assert_eq!(changes.take(), None);
     }
 

@@ -26,8 +26,10 @@ pub enum Signal {
     Watching,
     /// What has changed on another node, and how many changes are not told one by one.
     Changes { changes: Vec<Change>, missed: u64 },
-    /// The listening session was lost and is back: look once.
+    /// Something has to be looked for; which lanes it is about is not said.
     LookAgain,
+    /// The listening session was lost and is back: what others told meanwhile was not heard.
+    ListensAgain,
 }
 
 /// Where a notification stands since a moment ago.

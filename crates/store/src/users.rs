@@ -19,6 +19,8 @@ pub trait Users: Debug + Send + Sync {
     /// Whoever may anything in the tenant.
     async fn users(&self, tenant: TenantId) -> Result<Vec<User>>;
     async fn all_users(&self) -> Result<Vec<User>>;
+    /// Whether there is anybody, kept out or not. Who was ever there stays there.
+    async fn has_users(&self) -> Result<bool>;
     async fn user(&self, id: UserId) -> Result<Option<User>>;
     /// The name in any case.
     async fn user_by_name(&self, name: &str) -> Result<Option<User>>;

@@ -10,6 +10,8 @@ const UNREACHED_AFTER = 3000, ASK_AGAIN = 5000;
 const SILENT_AFTER = 20000;
 // Pages of new rows that come in above the ones that are there; where there are more, the list is loaded anew.
 const NEW_PAGES = 6;
+// Rows that are asked for at once; the server answers no more.
+const ROWS_AT_ONCE = 100;
 
 function age(seconds) {
   if (seconds < 2 * MIN) return `${Math.floor(seconds)} s`;
@@ -125,28 +127,54 @@ function arrived(page) {
   announce();
 }
 
+// What could not be asked is asked again: no row is to say for ever what was true once.
+let asking = false;
 async function rows() {
-  const ids = [...changed].slice(0, 100);
-  changed.clear();
+  if (asking) return later(rows, 400);
+  const ids = [...changed].slice(0, ROWS_AT_ONCE);
   if (!ids.length) return;
+  for (const id of ids) changed.delete(id);
   const query = [...ids.map((id) => `id=${encodeURIComponent(id)}`), table.dataset.back].filter(Boolean).join("&");
   const { signal } = stay;
+  const failed = () => { for (const id of ids) changed.add(id); later(rows, ASK_AGAIN); };
+  asking = true;
   try {
     const answer = await fetch(`${table.dataset.rows}?${query}`, { redirect: "manual", signal });
-    if (!answer.ok || signal.aborted) return;
+    if (!answer.ok) return failed();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (signal.aborted) return;
-    for (const fresh of page.querySelectorAll("tr[data-id]")) {
-      const old = document.getElementById(fresh.id);
-      if (!old || old.contains(document.activeElement)) continue;
-      const node = document.importNode(fresh, true);
-      const box = old.querySelector("input[type=checkbox]"), copy = node.querySelector("input[type=checkbox]");
-      if (box && copy) copy.checked = box.checked;
-      node.classList.add("changed");
-      times(node);
-      old.replaceWith(node);
-    }
-  } catch { /* The next change tries again. */ }
+    if (signal.aborted) return failed();
+    for (const fresh of page.querySelectorAll("tr[data-id]")) renew(document.getElementById(fresh.id), fresh);
+  } catch { failed(); } finally { asking = false; }
+  if (changed.size) later(rows, 400);
+}
+
+// Only the cells that differ, so that what is ticked stays ticked and the focus where it is.
+function renew(row, fresh) {
+  if (!row) return;
+  const differing = [...fresh.cells].filter((cell, place) => told(cell) !== told(row.cells[place]));
+  if (!differing.length) return;
+  for (const cell of differing) {
+    const node = document.importNode(cell, true);
+    times(node);
+    row.cells[cell.cellIndex].replaceWith(node);
+  }
+  row.dataset.status = fresh.dataset.status;
+  row.classList.remove("changed");
+  void row.offsetWidth; // Or what stands out a second time would not move.
+  row.classList.add("changed");
+}
+
+// What a cell says, however long ago that was.
+function told(cell) {
+  const copy = cell.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.replaceWith(time.dateTime);
+  return copy.innerHTML;
+}
+
+// Some changes were not told one by one, be it that the stream was not there: any row may say what is no longer true.
+function allRows() {
+  for (const row of table?.querySelectorAll("tr[data-id]") ?? []) changed.add(row.dataset.id);
+  if (changed.size) later(rows, 400);
 }
 
 function onChange(change) {
@@ -235,7 +263,8 @@ function live(place) {
   const events = new EventSource(place);
   const { signal } = stay;
   const say = (words) => { if (state && !signal.aborted) { state.textContent = words; state.hidden = !words; } };
-  events.addEventListener("open", () => { say("Live"); reached(); });
+  // Between the page's making, or the end of the last stream, and now nobody told what changed.
+  events.addEventListener("open", () => { say("Live"); reached(); allRows(); });
   events.addEventListener("error", () => {
     if (signal.aborted) return;
     unreached();
@@ -245,7 +274,7 @@ function live(place) {
     if (closed) setTimeout(() => { if (!signal.aborted) { refresh(); live(place); } }, ASK_AGAIN);
   });
   events.addEventListener("change", (event) => { heard = Date.now(); onChange(JSON.parse(event.data)); });
-  events.addEventListener("missed", () => later(refresh, 1000));
+  events.addEventListener("missed", () => { later(refresh, 1000); allRows(); });
   events.addEventListener("kpis", (event) => {
     reached();
     retitle(JSON.parse(event.data).parkedCount);

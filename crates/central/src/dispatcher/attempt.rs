@@ -24,7 +24,11 @@ use domain::{
 use futures_util::FutureExt;
 use row::split;
 pub(super) use row::{Outgoing, Row};
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 use store::{Outbox, outbox::Claimed};
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
@@ -152,7 +156,10 @@ impl AttemptContext {
             tracing::error!(notification.id = %row.id, "an attempt panicked; it is parked, the others go on");
             AttemptResult::Concluded(internal_fault())
         });
-        self.tell(&row, &entry, &result, began);
+        // What is told of it must not cost its place and its lease.
+        if catch_unwind(AssertUnwindSafe(|| self.tell(&row, &entry, &result, began))).is_err() {
+            tracing::error!(notification.id = %row.id, "telling of an attempt panicked; the attempt stands");
+        }
         Finished {
             row,
             entry,

@@ -1,6 +1,7 @@
 //! Claiming what is due and starting it.
 //!
-//! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted.
+//! Always true: no more is claimed than the lanes' plan allows; a row that cannot be started goes back uncounted, and its
+//! lane is not claimed from again at once.
 
 use super::{
     Dispatcher,
@@ -22,6 +23,8 @@ use tokio::time::Instant;
 const OWNED_FOR: Duration = Duration::from_secs(30);
 /// Rows sent and not yet on record, for each attempt that may be under way.
 const UNRECORDED_PER_PERMIT: usize = 4;
+/// After this a lane is looked at again from which rows went back: whatever was in their way is not asked about at once.
+pub(super) const RELEASED_LANE_WAIT: Duration = Duration::from_secs(1);
 
 /// The first wait after a claim that failed.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -114,15 +117,8 @@ impl Dispatcher {
             match self.context.directory.lane(lane, None).await {
                 Ok(entry) => self.set_limits(lane, &entry),
                 Err(error) if error.may_pass() => return Err(error),
-                Err(error) => {
-                    // One row that cannot be read must not keep everybody else waiting.
-                    tracing::error!(
-                        lane.id = %lane,
-                        error = &error as &dyn std::error::Error,
-                        "a provider cannot be read; its lane is left alone until something is changed"
-                    );
-                    self.lanes.skip(lane);
-                }
+                // One row that cannot be read must not keep everybody else waiting.
+                Err(error) => self.skip_unreadable(lane, &error),
             }
         }
         let now = self.clock.now();
@@ -132,6 +128,15 @@ impl Dispatcher {
             self.lanes.owned(lane, owned, now, OWNED_FOR / 2);
         }
         Ok(())
+    }
+
+    fn skip_unreadable(&mut self, lane: LaneId, error: &store::Error) {
+        tracing::error!(
+            lane.id = %lane,
+            error = error as &dyn std::error::Error,
+            "a provider cannot be read; its lane is left alone until something is changed"
+        );
+        self.lanes.skip(lane);
     }
 
     fn set_limits(&mut self, lane: LaneId, entry: &LaneEntry) {
@@ -180,16 +185,14 @@ impl Dispatcher {
                     error = &error as &dyn std::error::Error,
                     "who must not be written to could not be read; nothing is sent"
                 );
-                for row in rows {
-                    self.give_back(&row, probing.is_some()).await;
-                }
+                self.give_back(&rows, probing.is_some()).await;
                 return claimed;
             }
         };
         for mut row in rows {
             self.tell_claim(&mut row, since);
             let Some((entry, pauses)) = self.ready_to_send(&row).await else {
-                self.give_back(&row, probing.is_some()).await;
+                self.give_back(&[row], probing.is_some()).await;
                 continue;
             };
             let (context, finished, suppressed) =
@@ -230,13 +233,18 @@ impl Dispatcher {
             Some(entry) => entry,
             None => {
                 let read = self.context.directory.lane(row.lane, Some(row.config_version));
-                let read = read.await.inspect_err(|error| {
-                    tracing::warn!(
-                        error = error as &dyn std::error::Error,
-                        "a provider could not be read"
-                    );
-                });
-                read.ok()?
+                match read.await {
+                    Ok(entry) => entry,
+                    Err(error) if error.may_pass() => {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::warn!(error, "a provider could not be read");
+                        return None;
+                    }
+                    Err(error) => {
+                        self.skip_unreadable(row.lane, &error);
+                        return None;
+                    }
+                }
             }
         };
         self.set_limits(row.lane, &entry);
@@ -279,18 +287,24 @@ impl Dispatcher {
         });
     }
 
-    async fn give_back(&mut self, row: &Claimed, was_probe: bool) {
-        lanes::take(&mut self.unrecorded, 1);
-        self.leases.over(&[row.lease]);
-        self.lanes.finished(row.lane, Behaviour::NotAsked);
-        if was_probe {
-            // Nobody will tell how it went. The store knows when the next one is due.
-            self.lanes.probe_over(row.lane, true, None);
+    async fn give_back(&mut self, rows: &[Claimed], was_probe: bool) {
+        let leases: Vec<_> = rows.iter().map(|row| row.lease).collect();
+        lanes::take(&mut self.unrecorded, rows.len());
+        self.leases.over(&leases);
+        // What kept one of a lane back keeps the others back too.
+        let again = self.clock.now() + RELEASED_LANE_WAIT;
+        for row in rows {
+            self.lanes.finished(row.lane, Behaviour::NotAsked);
+            self.lanes.paused(row.lane, again);
+            if was_probe {
+                // Nobody will tell how it went. The store knows when the next one is due.
+                self.lanes.probe_over(row.lane, true, None);
+            }
         }
-        if let Err(error) = self.store.release(&[row.lease]).await {
+        if let Err(error) = self.store.release(&leases).await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "a row could not be given back; its lease will end"
+                "rows could not be given back; their leases will end"
             );
         }
     }

@@ -24,7 +24,7 @@ use domain::{
     settle::{Cause, EXPIRED_IN_WORDS, settle_without_targets},
 };
 use futures_util::FutureExt;
-use recipients::{Open, left_out, not_now, split_by_time};
+use recipients::{Open, left_out, not_now, split_by_time, unreadable};
 use std::{panic::AssertUnwindSafe, time::Duration};
 use tokio::time::Instant;
 
@@ -48,7 +48,10 @@ impl AttemptContext {
         let LaneAdapter::Ready(adapter) = &entry.adapter else {
             return without_adapter(entry);
         };
-        let open = match self.targets(row, &mut outgoing.content, suppressed).await {
+        let open = match self
+            .targets(row, &mut outgoing.content, start.now, suppressed)
+            .await
+        {
             Ok(open) => open,
             Err(over) => return over,
         };
@@ -56,10 +59,10 @@ impl AttemptContext {
         let Open { now, later } = split_by_time(open, row, start);
         let message = outgoing.message(row, now);
         if let Some((until, cause)) = not_now(&message, &**adapter, start) {
-            return postponed(&message, until, cause);
+            return postponed(&message.content, until, cause);
         }
         if let (true, false, Some((until, cause))) = (message.targets.is_empty(), nobody_named, &later) {
-            return postponed(&message, *until, cause.clone());
+            return postponed(&message.content, *until, cause.clone());
         }
         if Instant::now() > start.by {
             // The process slept, or was stopped, since the claim: the row may be somebody else's by now.
@@ -138,6 +141,7 @@ impl AttemptContext {
         &self,
         row: &mut Row,
         content: &mut Content,
+        now: Timestamp,
         suppressed: &Suppressed,
     ) -> Result<Vec<String>, AttemptResult> {
         let (channel, target) = (content.channel(), std::mem::take(&mut content.target));
@@ -162,7 +166,10 @@ impl AttemptContext {
                         error = &error as &dyn std::error::Error,
                         "a list could not be read; the notification waits"
                     );
-                    return Err(AttemptResult::Release);
+                    return Err(match error.may_pass() {
+                        true => AttemptResult::Release,
+                        false => unreadable(content, now, &format!("the list {name:?}")),
+                    });
                 }
                 Ok(None) => return Err(park("NO_LIST", format!("there is no list named {name:?}"))),
                 Ok(Some(list)) => {
@@ -182,6 +189,9 @@ impl AttemptContext {
                 Standing::MayBeSentTo => open.push(address),
                 Standing::Suppressed(why) => row.left_out.push(left_out(address, why)),
                 Standing::NotAskedAbout => return Err(AttemptResult::Release),
+                Standing::Unreadable => {
+                    return Err(unreadable(content, now, "who must not be written to"));
+                }
             }
         }
         if open.is_empty() {
@@ -226,8 +236,8 @@ fn nobody_asked(row: &Row, start: &Start) -> AttemptResult {
     }
 }
 
-fn postponed(message: &Message, until: Timestamp, cause: Cause) -> AttemptResult {
-    match message.content.expires_at {
+fn postponed(content: &Content, until: Timestamp, cause: Cause) -> AttemptResult {
+    match content.expires_at {
         Some(at) if at <= until => park(EXPIRED, EXPIRED_IN_WORDS),
         _ => AttemptResult::Postponed { until, cause },
     }

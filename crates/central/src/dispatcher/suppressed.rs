@@ -1,6 +1,7 @@
 //! Who of a claim's recipients asked not to be written to.
 //!
-//! Always true: entries are read at the claim, never from memory; a tenant that has none costs no question.
+//! Always true: entries are read at the claim, never from memory; a tenant that has none costs no question; what cannot
+//! be read of one tenant keeps back nobody else's messages.
 
 use crate::directory::{
     Directory,
@@ -8,7 +9,7 @@ use crate::directory::{
 };
 use domain::{
     Channel, Content, Target, TenantId,
-    suppression::{NewSuppression, compared},
+    suppression::{NewSuppression, Suppression, compared},
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -40,6 +41,8 @@ pub(super) struct Suppressed {
     tenants: HashSet<TenantId>,
     asked: HashSet<(TenantId, String)>,
     entries: HashMap<(TenantId, String), Vec<NewSuppression>>,
+    /// Of these tenants an entry cannot be read.
+    unreadable: HashSet<TenantId>,
 }
 
 /// How an address stands.
@@ -50,6 +53,8 @@ pub(super) enum Standing {
     Suppressed(String),
     /// It came onto its list after the claim had asked.
     NotAskedAbout,
+    /// What its tenant has entered cannot be read.
+    Unreadable,
 }
 
 impl SuppressionCheck {
@@ -78,33 +83,73 @@ impl SuppressionCheck {
                 Target::Provider => {}
                 Target::Recipients(to) => asked.extend(to.iter().map(|to| (row.tenant, compared(to)))),
                 Target::List(name) => {
-                    let list = directory.list(row.tenant, name).await?;
+                    let list = match directory.list(row.tenant, name).await {
+                        // The attempt finds the same, and says so.
+                        Err(error) if !error.may_pass() => None,
+                        list => list?,
+                    };
                     let members = list.iter().flat_map(|list| &list.recipients);
                     asked.extend(members.map(|member| (row.tenant, compared(&member.address))));
                 }
             }
         }
-        let mut entries: HashMap<_, Vec<NewSuppression>> = HashMap::new();
+        let mut found = Suppressed {
+            tenants: suppressing.0.clone(),
+            ..Suppressed::default()
+        };
         if !asked.is_empty() {
             let pairs: Vec<_> = asked.iter().cloned().collect();
-            for (tenant, found) in self.store.suppressed(&pairs).await? {
-                let key = (tenant, compared(&found.entry.address));
-                entries.entry(key).or_default().push(found.entry);
+            match self.store.suppressed(&pairs).await {
+                Err(error) if !error.may_pass() => self.ask_by_tenant(pairs, &mut found).await?,
+                entries => found.add(entries?),
             }
         }
-        Ok(Suppressed {
-            tenants: suppressing.0.clone(),
-            asked,
-            entries,
-        })
+        found.asked = asked;
+        Ok(found)
+    }
+
+    /// One entry cannot be read: whose it is shows when each tenant is asked about alone.
+    async fn ask_by_tenant(
+        &self,
+        pairs: Vec<(TenantId, String)>,
+        found: &mut Suppressed,
+    ) -> store::Result<()> {
+        let mut of_tenants: HashMap<_, Vec<_>> = HashMap::new();
+        for pair in pairs {
+            of_tenants.entry(pair.0).or_default().push(pair);
+        }
+        for (tenant, pairs) in of_tenants {
+            match self.store.suppressed(&pairs).await {
+                Err(error) if !error.may_pass() => {
+                    tracing::error!(
+                        tenant.id = tenant.0,
+                        error = &error as &dyn std::error::Error,
+                        "who must not be written to cannot be read; nothing of this tenant is sent"
+                    );
+                    found.unreadable.insert(tenant);
+                }
+                entries => found.add(entries?),
+            }
+        }
+        Ok(())
     }
 }
 
 impl Suppressed {
+    fn add(&mut self, entries: Vec<(TenantId, Suppression)>) {
+        for (tenant, found) in entries {
+            let key = (tenant, compared(&found.entry.address));
+            self.entries.entry(key).or_default().push(found.entry);
+        }
+    }
+
     pub fn standing(&self, tenant: TenantId, channel: Channel, content: &Content, address: &str) -> Standing {
         let (true, Some(topics)) = (self.tenants.contains(&tenant), about(content)) else {
             return Standing::MayBeSentTo;
         };
+        if self.unreadable.contains(&tenant) {
+            return Standing::Unreadable;
+        }
         let key = (tenant, compared(address));
         if !self.asked.contains(&key) {
             return Standing::NotAskedAbout;

@@ -246,13 +246,19 @@ impl Central {
                 Ok(Signal::Relays) => self.sites.answer_relays().await,
                 Ok(Signal::Watching) => self.changes.watched_elsewhere(),
                 Ok(Signal::Changes { changes, missed }) => self.changes.heard(changes, missed),
-                Ok(Signal::Directory | Signal::LookAgain) | Err(RecvError::Lagged(_)) => {
-                    // A tenant may be gone, and its keys with it.
-                    self.keys.forget();
-                    self.wake.look();
+                Ok(Signal::Directory | Signal::LookAgain) => self.look_again(),
+                Ok(Signal::ListensAgain) | Err(RecvError::Lagged(_)) => {
+                    self.look_again();
+                    self.changes.was_deaf();
                 }
                 Err(RecvError::Closed) => return,
             }
         }
+    }
+
+    fn look_again(&self) {
+        // A tenant may be gone, and its keys with it.
+        self.keys.forget();
+        self.wake.look();
     }
 }

@@ -8,12 +8,14 @@ mod check;
 mod reseal;
 mod secrets;
 mod test;
+mod tests_under_way;
 mod texts;
 
 pub(crate) use callback::CALLBACK_SECRET;
 pub use callback::{CallbackProblem, NewCallback};
 pub use check::ProviderDraft;
 pub use test::{TestDraft, TestError, TestReport};
+pub use tests_under_way::{TESTS_OF_TENANT, TESTS_ON_NODE};
 
 use crate::{
     directory::{Directory, owner},
@@ -29,6 +31,7 @@ use store::{
     outbox::HoldLane,
     signals::Signal,
 };
+use tests_under_way::TestsUnderWay;
 
 /// What a secret looks like on the way out, and what "leave it as it is" looks like on the way in.
 pub use delivery::redact::MASK;
@@ -50,6 +53,7 @@ pub struct ProviderService {
     directory: Arc<Directory>,
     clock: Arc<dyn domain::Clock>,
     wake: Arc<Wake>,
+    tests: TestsUnderWay,
 }
 
 impl ProviderService {
@@ -70,6 +74,7 @@ impl ProviderService {
             directory,
             clock,
             wake,
+            tests: TestsUnderWay::default(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Trying a provider out: one real attempt that leaves no notification behind.
 //!
 //! Always true: a test goes out as a message would, by the same adapter; it keeps to pauses, hours and the rate of its lane like
-//! any of them, what it learns of a pause holds for them too (a reason to hold the lane is left to them), and every test is on
+//! any of them, so many of a tenant and on a node go on at once, what it learns of a pause holds for them too (a reason to hold the lane is left to them), and every test is on
 //! record. What its far end calls back about
 //! a test is about no notification and changes nothing.
 
-use super::ProviderService;
+use super::{ProviderService, TESTS_OF_TENANT, TESTS_ON_NODE};
 use crate::{
     directory::LaneAdapter,
     dispatcher::pauses::{self, LanePauses, lane_failure},
@@ -71,6 +71,10 @@ pub enum TestError {
     NotFound,
     #[error("{0}")]
     NotUsable(String),
+    #[error(
+        "{TESTS_OF_TENANT} tests of a tenant, and {TESTS_ON_NODE} on a node, go on at once; wait until one is over"
+    )]
+    TooMany,
     #[error(transparent)]
     Store(#[from] store::Error),
 }
@@ -86,8 +90,12 @@ impl ProviderService {
         draft: TestDraft,
         actor: &Actor,
     ) -> Result<TestReport, TestError> {
+        let place = self.tests.enter(tenant).ok_or(TestError::TooMany)?;
         let (service, id, actor) = (self.clone(), id.clone(), actor.clone());
-        let testing = tokio::spawn(async move { service.test_and_log(tenant, &id, draft, &actor).await });
+        let testing = tokio::spawn(async move {
+            let _until_it_is_over = place;
+            service.test_and_log(tenant, &id, draft, &actor).await
+        });
         match testing.await {
             Ok(report) => report,
             Err(broke) => match broke.try_into_panic() {

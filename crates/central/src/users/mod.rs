@@ -9,7 +9,14 @@ pub mod throttle;
 
 use crate::keys::hash;
 use domain::{Actor, Clock, FieldError, TenantId, UserId};
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 use store::{
     Users,
     directory::Role,
@@ -79,6 +86,8 @@ pub struct UserService {
     store: Arc<dyn Users>,
     clock: Arc<dyn Clock>,
     throttle: Arc<Throttle>,
+    /// Somebody was found.
+    anybody: Arc<AtomicBool>,
 }
 
 /// 256 random bits.
@@ -92,7 +101,18 @@ impl UserService {
             store,
             clock,
             throttle: Arc::default(),
+            anybody: Arc::default(),
         }
+    }
+
+    /// Whether there is anybody. Asked for every stranger, so that what stays true is asked of the store once.
+    pub async fn anybody(&self) -> store::Result<bool> {
+        if self.anybody.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let found = self.store.has_users().await?;
+        self.anybody.fetch_or(found, Ordering::Relaxed);
+        Ok(found)
     }
 
     pub async fn create(&self, draft: UserDraft, actor: &Actor) -> Result<User, UserError> {

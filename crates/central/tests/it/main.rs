@@ -35,5 +35,6 @@ mod size;
 mod suppressions;
 mod traces;
 mod transcripts;
+mod unreadable;
 mod waiting;
 mod world;

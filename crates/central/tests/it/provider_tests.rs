@@ -1,10 +1,10 @@
 //! Trying providers out: a test keeps to the lane's pause and rate, and a success ends what it disproves.
 
 use crate::world::{TENANT, World, secs, somebody};
-use central::providers::{TestDraft, TestReport};
+use central::providers::{TESTS_OF_TENANT, TestDraft, TestError, TestReport};
 use domain::{AuditKind, Clock, Failure, HoldReason, Outcome, ProviderId, Scope, Timestamp};
 use store::query::{AuditFilter, Page};
-use testkit::a_notification;
+use testkit::{Reply, a_notification, until};
 
 async fn test(world: &World) -> TestReport {
     let draft = TestDraft {
@@ -55,6 +55,34 @@ async fn kept_back(world: &World, data: Option<&str>) -> Failure {
     assert!(failure.detail.contains("nothing was sent"), "{failure:?}");
     assert_eq!(world.mail.received().len(), sent);
     failure
+}
+
+/// An operator starts tests and does not wait for them: their far end says nothing.
+#[tokio::test]
+async fn tests_whose_callers_have_left_count_until_they_are_over() {
+    let world = World::new().await;
+    world
+        .mail
+        .script(|_, _| Reply::AtGate(Outcome::Delivered(Default::default())));
+    let providers = &world.central.providers;
+    let begin = || {
+        let draft = TestDraft {
+            to: Some("ops@example.com".into()),
+            data: None,
+        };
+        let (providers, mail, by) = (providers.clone(), ProviderId::new("mail"), somebody());
+        tokio::spawn(async move { providers.test(TENANT, &mail, draft, &by).await })
+    };
+    for n in 1..=TESTS_OF_TENANT {
+        let caller = begin();
+        world.mail.waiting(n).await;
+        caller.abort();
+        assert!(caller.await.is_err());
+    }
+    assert!(matches!(begin().await.unwrap(), Err(TestError::TooMany)));
+    world.mail.accepts();
+    world.mail.open_gate();
+    until("a place to be free", async || begin().await.unwrap().is_ok()).await;
 }
 
 #[tokio::test]

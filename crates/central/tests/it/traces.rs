@@ -3,7 +3,7 @@
 use crate::world::{World, secs};
 use central::Settings;
 use domain::{
-    Failure, Scope, TraceContext, Tracer,
+    Failure, Scope, Status, TraceContext, Tracer,
     trace::{Span, SpanSink},
 };
 use std::sync::{Arc, Mutex};
@@ -43,6 +43,29 @@ fn from(caller: &str) -> testkit::fixtures::ANotification {
     let mut notification = a_notification();
     notification.0.trace = Some(caller.parse().unwrap());
     notification
+}
+
+/// Fails when it is told of an attempt.
+#[derive(Debug)]
+struct Faulty;
+
+impl SpanSink for Faulty {
+    fn take(&self, span: Span) {
+        assert_ne!(span.name, "attempt", "on purpose");
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_whose_telling_panics_is_recorded_all_the_same() {
+    let settings = Settings {
+        tracer: Tracer::to(Arc::new(Faulty)),
+        ..Settings::named("node-1")
+    };
+    let mut world = World::with(settings).await;
+    let id = world.send(from(CALLER)).await;
+    let swept = tokio::time::timeout(secs(120), world.sweep()).await;
+    assert_eq!(swept.expect("its place is free again").delivered, 1);
+    assert_eq!(world.status(id).await, Status::Delivered);
 }
 
 #[tokio::test]

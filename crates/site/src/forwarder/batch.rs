@@ -120,7 +120,7 @@ impl Forwarder {
             let failed = match acks.get(i) {
                 Some(Ack::Accepted | Ack::Duplicate) => None,
                 Some(Ack::Refused(_)) => Some("REFUSED"),
-                Some(Ack::NotNow(_)) => Some("FIRST_RETRY_WAIT"),
+                Some(Ack::NotNow(_)) => Some("NOT_NOW"),
                 None => Some("LINK"),
             };
             self.settings.tracer.tell(Span {

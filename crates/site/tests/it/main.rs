@@ -37,5 +37,6 @@ mod pair_world;
 mod parked;
 mod script;
 mod status;
+mod traces;
 mod trouble;
 mod world;

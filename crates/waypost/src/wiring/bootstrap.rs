@@ -22,8 +22,8 @@ pub async fn seal_stored_secrets(central: &Central) -> anyhow::Result<()> {
 
 /// Says how to make the first user of the console, while there is none.
 pub async fn first_user(central: &Central, server: &Server) -> anyhow::Result<()> {
-    let users = central.store.all_users().await.context("cannot look for users")?;
-    if users.is_empty() && server.oidc_issuer.is_none() {
+    let anybody = central.users.anybody().await.context("cannot look for users")?;
+    if !anybody && server.oidc_issuer.is_none() {
         tracing::warn!(
             "nobody can sign in to the console yet; `waypost user add NAME --role admin` makes a user"
         );

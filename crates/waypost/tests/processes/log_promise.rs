@@ -67,7 +67,7 @@ async fn site_meets_trouble(node: &Node, folder: &Path, http: &HttpReceiver, dat
         key: node.client.register_site("north").await.unwrap().key,
         more: format!(
             "[[site.system]]\nname = \"erp\"\nbase_url = {:?}\n[[site.connection]]\nname = \"history\"\nurl = \
-             {database:?}\n[log]\nfilter = \"debug\"\n",
+             {database:?}\n[log]\nfilter = \"trace\"\n",
             http.url("/")
         ),
     };
@@ -136,7 +136,7 @@ async fn nothing_planted_is_logged(setup: Setup, database: &str) {
 
 /// Everything there is to log.
 fn talkative(mut setup: Setup) -> Setup {
-    setup.env.push(("WAYPOST_LOG".into(), "debug".into()));
+    setup.env.push(("WAYPOST_LOG".into(), "trace".into()));
     setup
 }
 

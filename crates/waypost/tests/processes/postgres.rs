@@ -35,6 +35,15 @@ pub async fn create(url: &str) {
         .unwrap();
 }
 
+/// Ends the sessions on which nodes of this database hear each other.
+pub async fn end_listeners(url: &str) {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let end = "select pg_terminate_backend(pid) from pg_stat_activity
+               where datname = current_database() and query like 'listen waypost_%'";
+    client.execute(end, &[]).await.unwrap();
+}
+
 pub async fn open(url: &str, node: &str) -> PgStore {
     PgStore::open(url, StoreTime::Database, node.to_owned())
         .await

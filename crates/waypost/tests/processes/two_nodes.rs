@@ -175,6 +175,30 @@ async fn who_watches_one_node_hears_what_the_other_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_watches_a_node_that_could_not_hear_the_others_is_told_that_something_may_be_missing() {
+    let (url, far_end) = (postgres::database().await, far_end());
+    let node = node(
+        &url,
+        "one",
+        &far_end,
+        Arc::new(SystemClock),
+        Duration::from_secs(120),
+    )
+    .await;
+    let stop = CancellationToken::new();
+    let running = node.start_listening(&stop);
+    let mut news = node.changes.subscribe();
+    // The first session may still be on its way.
+    until("something to be missing", async || {
+        postgres::end_listeners(&url).await;
+        news.try_recv().is_ok_and(|heard| heard == News::Missed(1))
+    })
+    .await;
+    stop.cancel();
+    running.wait().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_live_nodes_never_deliver_the_same_notification_twice() {
     let total = size::pick(5_000, 50_000);
     let far_end = far_end();

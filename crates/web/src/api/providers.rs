@@ -138,6 +138,7 @@ pub async fn test(
         Ok(report) => Ok(Json(report.into())),
         Err(TestError::NotFound) => Err(Problem::not_found("provider")),
         Err(TestError::NotUsable(why)) => Err(Problem::new(Code::ValidationFailed, why)),
+        Err(full @ TestError::TooMany) => Err(Problem::new(Code::TooMany, full.to_string())),
         Err(TestError::Store(error)) => Err(error.into()),
     }
 }

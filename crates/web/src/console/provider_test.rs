@@ -94,6 +94,10 @@ pub async fn test(State(state): State<Shared>, signed: Signed, PathText(id): Pat
         Ok(report) => report,
         Err(TestError::NotFound) => return Err(Trouble(Problem::not_found("provider"))),
         Err(TestError::NotUsable(why)) => return Ok(Flash::bad(why).at(&place(&id), &state.console)),
+        Err(full @ TestError::TooMany) => {
+            let why = format!("Nothing was sent: {full}.");
+            return Ok(Flash::bad(why).at(&place(&id), &state.console));
+        }
         Err(TestError::Store(error)) => return Err(error.into()),
     };
     let tested = Tested {

@@ -79,7 +79,7 @@ async fn show(
         assets: &ADDRESSES,
         theme: Theme::read(headers),
         flash: Flash::read(headers, &state.console),
-        nobody: !openid && state.central.store.all_users().await?.is_empty(),
+        nobody: !openid && !state.central.users.anybody().await?,
         csrf: csrf.clone(),
         next,
         name,

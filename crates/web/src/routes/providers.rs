@@ -12,7 +12,7 @@ use crate::{
         },
     },
     endpoint::{Endpoint, delete, get, post, put},
-    problem::Code::Conflict,
+    problem::Code::{Conflict, TooMany},
 };
 
 pub(super) fn routes() -> Vec<Endpoint> {
@@ -94,6 +94,7 @@ fn running() -> Vec<Endpoint> {
             providers::test,
         )
         .optional_body::<TestRequest>()
+        .refuses(&[TooMany])
         .answers::<TestAnswer>(200, "What the far end said"),
         post(
             "/api/providers/{id}/callback",

@@ -3,7 +3,7 @@
 use super::{Feedback, Recorder};
 use crate::{
     changes::Change,
-    dispatcher::{Tally, conclude::Conclusion},
+    dispatcher::{Tally, claim::RELEASED_LANE_WAIT, conclude::Conclusion},
 };
 use domain::{
     LaneId, Status, Timestamp, TraceContext,
@@ -14,9 +14,6 @@ use domain::{
 use std::{sync::Arc, time::Duration};
 use store::outbox::{AttemptRecord, Ended, Recorded};
 use tokio::time::Instant;
-
-/// After this a lane is looked at again from which rows went back: whatever was in their way is not asked about at once.
-const RELEASED_LANE_WAIT: Duration = Duration::from_secs(1);
 
 impl Recorder {
     pub(super) async fn write_down(&self, conclusions: Vec<Conclusion>) -> Feedback {

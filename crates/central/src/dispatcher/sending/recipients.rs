@@ -1,15 +1,23 @@
 //! Recipients of a row while it is sent: whose turn it is, and what is kept about each.
 
-use super::super::attempt::{Row, Start};
+use super::{
+    super::attempt::{AttemptResult, Row, Start},
+    postponed,
+};
 use crate::directory::LaneEntry;
 use delivery::{Adapter, Message};
 use domain::{
-    AttemptFacts, Failure, Jitter, Outcome, RecipientReport, RecipientState, Scope, Timestamp,
+    AttemptFacts, Content, Failure, Jitter, Outcome, RecipientReport, RecipientState, Scope, Timestamp,
     code::{AMBIGUOUS, OUTSIDE_HOURS, RATE_LIMITED, TEMPLATE, TIMEOUT},
     settle::{Cause, RecipientUpdate, Targets, settle},
     suppression::SUPPRESSED,
 };
 use std::time::Duration;
+
+/// What waits for rows that cannot be read.
+const UNREADABLE: &str = "UNREADABLE";
+/// Until they are tried again: a newer node may read them, or somebody writes them anew.
+const UNREADABLE_WAIT: Duration = Duration::from_secs(60);
 
 /// Who is open, by whether it may be asked for now.
 pub(super) struct Open {
@@ -69,6 +77,13 @@ pub(super) fn not_now(message: &Message, adapter: &dyn Adapter, start: &Start) -
     })?;
     let words = "the service does not take this template just now";
     Some((template, Cause::new(TEMPLATE, words)))
+}
+
+/// Whom it is for cannot be told. It waits for its time, and not at the head of its lane, where it would be claimed again at
+/// once.
+pub(super) fn unreadable(content: &Content, now: Timestamp, what: &str) -> AttemptResult {
+    let words = format!("{what} cannot be read by this version of waypost");
+    postponed(content, now + UNREADABLE_WAIT, Cause::new(UNREADABLE, words))
 }
 
 /// Asked not to be written to.

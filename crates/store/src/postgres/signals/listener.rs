@@ -54,7 +54,7 @@ impl Listener {
                     subscribing = None;
                     result.map_err(|e| crate::Error::from(Failed::from(e)))?;
                     if lost_before {
-                        let _ = self.heard.send(Signal::LookAgain);
+                        let _ = self.heard.send(Signal::ListensAgain);
                     }
                 }
                 message = message => match message {

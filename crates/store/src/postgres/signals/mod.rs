@@ -1,7 +1,8 @@
 //! What nodes tell each other: LISTEN on a session of its own, and one coalesced NOTIFY for what has gathered.
 //!
 //! Always true: nothing is notified inside an ingest transaction (NOTIFY takes a database-wide lock at commit, which
-//! would end group commit); a lost listening session is followed by one `LookAgain`; a node never hears itself.
+//! would end group commit); a lost listening session is followed by one `ListensAgain`; changes that
+//! could not be told are counted with those that follow; a node never hears itself.
 
 mod listener;
 mod notifier;
@@ -104,7 +105,7 @@ impl SignalBus {
                 Signal::Directory => pending.directory = true,
                 Signal::Relays => pending.relays = true,
                 Signal::Events => pending.events = true,
-                Signal::LookAgain => pending.look_again = true,
+                Signal::LookAgain | Signal::ListensAgain => pending.look_again = true,
                 Signal::Watching => pending.watching = true,
                 Signal::Changes { mut changes, missed } => {
                     let room = CHANGES_WAITING.saturating_sub(pending.changes.len());

@@ -15,6 +15,8 @@ use tracing::warn;
 
 /// Signals closer together than this travel as one.
 const COALESCE_WINDOW: Duration = Duration::from_millis(5);
+/// Before others are told how many changes they could not be told of.
+const TELL_AGAIN_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct Notifier {
     pub(super) db: Db,
@@ -28,16 +30,24 @@ impl Notifier {
         loop {
             self.gathered.bell.notified().await;
             let pending = std::mem::take(&mut *self.gathered.pending());
+            let mut untold = 0;
             for payload in payloads(&self.sender, &pending) {
-                if let Err(error) = self.send(&payload).await {
-                    // Polling is the net: the others find out a little later.
+                if let Err(error) = self.send(&payload.text).await {
+                    // Polling is the net: the others find out a little later. Changes are not polled for.
+                    untold += payload.changes;
                     warn!(
                         error = &error as &dyn std::error::Error,
                         "other nodes could not be told"
                     );
                 }
             }
-            tokio::time::sleep(COALESCE_WINDOW).await;
+            let mut wait = COALESCE_WINDOW;
+            if untold > 0 {
+                self.gathered.pending().missed += untold;
+                self.gathered.bell.notify_one();
+                wait = TELL_AGAIN_WAIT;
+            }
+            tokio::time::sleep(wait).await;
         }
     }
 

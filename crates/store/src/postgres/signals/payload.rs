@@ -11,43 +11,68 @@ const CHANGES_BYTES: usize = 7_900;
 /// A code that is longer, or is no plain word, is not told along.
 const LONGEST_CODE: usize = 64;
 
+/// One NOTIFY.
+#[derive(Debug)]
+pub(super) struct Payload {
+    pub text: String,
+    /// So many changes it tells of, one by one or as missed.
+    pub changes: u64,
+}
+
 /// `SENDER lanes 1,2,3`, `SENDER directory`, `SENDER relays`, `SENDER events`, `SENDER again`, `SENDER watching`, and
 /// `SENDER changes MISSED TENANT,ID,STATUS,CODE;…`.
-pub(super) fn payloads(sender: &str, pending: &Pending) -> Vec<String> {
-    let mut payloads = vec![];
-    if pending.look_again || pending.lanes.len() > LANES {
-        payloads.push(format!("{sender} again"));
+pub(super) fn payloads(sender: &str, pending: &Pending) -> Vec<Payload> {
+    let lanes = if pending.look_again || pending.lanes.len() > LANES {
+        Some("again".to_owned())
     } else if !pending.lanes.is_empty() {
         let lanes: Vec<String> = pending.lanes.iter().map(i64::to_string).collect();
-        payloads.push(format!("{sender} lanes {}", lanes.join(",")));
-    }
-    if pending.directory {
-        payloads.push(format!("{sender} directory"));
-    }
-    if pending.relays {
-        payloads.push(format!("{sender} relays"));
-    }
-    if pending.events {
-        payloads.push(format!("{sender} events"));
-    }
-    if pending.watching {
-        payloads.push(format!("{sender} watching"));
-    }
+        Some(format!("lanes {}", lanes.join(",")))
+    } else {
+        None
+    };
+    let plain = [
+        (pending.directory, "directory"),
+        (pending.relays, "relays"),
+        (pending.events, "events"),
+        (pending.watching, "watching"),
+    ];
+    let plain = plain.into_iter().filter(|(is_said, _)| *is_said);
+    let words = lanes.into_iter().chain(plain.map(|(_, word)| word.to_owned()));
+    let without_changes = words.map(|words| Payload {
+        text: format!("{sender} {words}"),
+        changes: 0,
+    });
+    without_changes
+        .chain(payloads_of_changes(sender, pending))
+        .collect()
+}
+
+fn payloads_of_changes(sender: &str, pending: &Pending) -> Vec<Payload> {
+    let mut payloads = vec![];
     let mut missed = pending.missed;
-    let mut text = String::new();
+    let (mut text, mut told) = (String::new(), 0);
+    let payload = |missed: u64, text: &str, told: u64| Payload {
+        text: format!("{sender} changes {missed} {text}"),
+        changes: missed + told,
+    };
     for change in &pending.changes {
         let one = print_change(change);
         if text.len() + one.len() >= CHANGES_BYTES {
-            payloads.push(format!("{sender} changes {} {text}", std::mem::take(&mut missed)));
+            payloads.push(payload(
+                std::mem::take(&mut missed),
+                &text,
+                std::mem::take(&mut told),
+            ));
             text.clear();
         }
         if !text.is_empty() {
             text.push(';');
         }
         text += &one;
+        told += 1;
     }
-    if !text.is_empty() || missed > 0 {
-        payloads.push(format!("{sender} changes {missed} {text}"));
+    if told > 0 || missed > 0 {
+        payloads.push(payload(missed, &text, told));
     }
     payloads
 }
@@ -131,7 +156,7 @@ mod tests {
             ..Pending::default()
         };
         let said = payloads("me", &pending);
-        let heard: Vec<_> = said.iter().filter_map(|p| read("you", p)).collect();
+        let heard: Vec<_> = said.iter().filter_map(|p| read("you", &p.text)).collect();
         assert_eq!(
             heard,
             [
@@ -142,7 +167,7 @@ mod tests {
                 Signal::Watching,
             ]
         );
-        assert!(said.iter().all(|p| read("me", p).is_none()));
+        assert!(said.iter().all(|p| read("me", &p.text).is_none()));
     }
 
     fn change(tenant: i32, code: &str) -> Change {
@@ -170,12 +195,13 @@ mod tests {
             ..Pending::default()
         };
         let said = payloads(&"m".repeat(32), &pending);
-        assert!(said.len() > 1 && said.iter().all(|p| p.len() < 8_000));
+        assert!(said.len() > 1 && said.iter().all(|p| p.text.len() < 8_000));
         let (mut heard, mut missed_in_all) = (vec![], 0);
         for payload in &said {
-            let Some(Signal::Changes { changes, missed }) = read("you", payload) else {
-                panic!("{payload}");
+            let Some(Signal::Changes { changes, missed }) = read("you", &payload.text) else {
+                panic!("{payload:?}");
             };
+            assert_eq!(payload.changes, changes.len() as u64 + missed);
             heard.extend(changes);
             missed_in_all += missed;
         }
@@ -198,12 +224,12 @@ mod tests {
             ..Pending::default()
         };
         let said = payloads("me", &pending);
-        assert_eq!(read("you", &said[0]), Some(Signal::LookAgain));
+        assert_eq!(read("you", &said[0].text), Some(Signal::LookAgain));
         let fit = Pending {
             lanes: (0..LANES as i64).map(|i| i64::MAX - i).collect(),
             ..Pending::default()
         };
-        assert!(payloads(&"m".repeat(32), &fit)[0].len() < 8_000);
+        assert!(payloads(&"m".repeat(32), &fit)[0].text.len() < 8_000);
     }
 
     #[test]

@@ -40,6 +40,10 @@ impl Users for PgStore {
         Ok(read(&self.db.general().await?, sql::users_all, &[]).await?)
     }
 
+    async fn has_users(&self) -> Result<bool> {
+        Ok(self.db.general().await?.one(sql::users_any, &[]).await?.get(0))
+    }
+
     async fn user(&self, id: UserId) -> Result<Option<User>> {
         Ok(by_id(&self.db.general().await?, id).await?)
     }

@@ -25,5 +25,6 @@ statements!(
     user_role_put,
     user_signed_in,
     users_all,
+    users_any,
     users_of,
 );

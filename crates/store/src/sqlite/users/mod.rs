@@ -37,6 +37,15 @@ impl Users for SqliteStore {
         self.read(|conn| read(conn, sql::users_all, [])).await
     }
 
+    async fn has_users(&self) -> Result<bool> {
+        self.read(|conn| {
+            Ok(conn
+                .prepare_cached(sql::users_any)?
+                .query_row([], |row| row.get(0))?)
+        })
+        .await
+    }
+
     async fn user(&self, id: UserId) -> Result<Option<User>> {
         self.read(move |conn| by_id(conn, id)).await
     }

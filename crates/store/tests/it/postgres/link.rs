@@ -23,6 +23,8 @@ struct State {
     /// Which answer from now on is lost; none at zero.
     lose: AtomicUsize,
     down: AtomicBool,
+    /// Connections that were not let through.
+    refused: AtomicUsize,
     /// Bumped to end every connection.
     cut: watch::Sender<u64>,
 }
@@ -37,12 +39,15 @@ impl Link {
             server,
             lose: AtomicUsize::new(0),
             down: AtomicBool::new(false),
+            refused: AtomicUsize::new(0),
             cut: watch::channel(0).0,
         });
         let accepting = state.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                if !accepting.down.load(Ordering::SeqCst) {
+                if accepting.down.load(Ordering::SeqCst) {
+                    accepting.refused.fetch_add(1, Ordering::SeqCst);
+                } else {
                     tokio::spawn(carry(stream, accepting.clone()));
                 }
             }
@@ -59,6 +64,11 @@ impl Link {
     pub fn cut(&self) {
         self.state.down.store(true, Ordering::SeqCst);
         self.state.cut.send_modify(|n| *n += 1);
+    }
+
+    /// How many connections were tried in vain.
+    pub fn refused(&self) -> usize {
+        self.state.refused.load(Ordering::SeqCst)
     }
 
     pub fn mend(&self) {

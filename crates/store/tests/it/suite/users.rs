@@ -62,6 +62,7 @@ async fn log(t: &TestStore, tenant: TenantId) -> Vec<(AuditKind, String, String)
 }
 
 pub async fn a_user_is_read_back_to_the_last_field(t: &TestStore) {
+    assert!(!t.store.has_users().await.unwrap());
     let user = t
         .store
         .create_user(
@@ -85,6 +86,7 @@ pub async fn a_user_is_read_back_to_the_last_field(t: &TestStore) {
     );
     assert_eq!(t.store.users(TENANT).await.unwrap(), std::slice::from_ref(&user));
     assert_eq!(t.store.all_users().await.unwrap(), [user]);
+    assert!(t.store.has_users().await.unwrap());
     assert_eq!(t.store.user_by_name("nobody").await.unwrap(), None);
     assert_eq!(
         log(t, TENANT).await,

@@ -289,7 +289,7 @@ async fn set(args: Set) -> anyhow::Result<()> {
     let current = client.provider(&args.id).await?;
     let kind = named(client.provider_kinds().await?, &current.kind)?;
     let mut settings = current.settings.clone();
-    merge(&mut settings, read(&kind, &[args.settings, args.set].concat())?);
+    merge(&mut settings, read(&kind, &[args.settings, args.set].concat())?)?;
     ask_again(&kind, &current.settings, &mut settings)?;
     let draft = ProviderDraft {
         id: None,

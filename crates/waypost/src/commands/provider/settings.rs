@@ -137,16 +137,24 @@ pub fn get<'a>(settings: &'a Map<String, Value>, name: &str) -> Option<&'a Value
     }
 }
 
-/// Lays `changes` over what is there, object by object.
-pub fn merge(into: &mut Map<String, Value>, changes: Map<String, Value>) {
+/// Lays `changes` over what is there, object by object. Of names and values that are kept as one secret none can be
+/// changed alone: what the others are is not shown, and they would be gone.
+pub fn merge(into: &mut Map<String, Value>, changes: Map<String, Value>) -> anyhow::Result<()> {
     for (name, value) in changes {
         match (into.get_mut(&name), value) {
-            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new)?,
+            (Some(Value::String(_)), Value::Object(_)) => {
+                return Err(usage(format!(
+                    "{name} is kept as one secret, so that one of them cannot be changed alone: \
+                     give all of them as a JSON object, {name}=@FILE"
+                )));
+            }
             (_, value) => {
                 into.insert(name, value);
             }
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -213,6 +221,26 @@ mod tests {
     fn nothing_after_the_equals_sign_removes_a_secret() {
         let removed = read(&kind(), &["password=".into()]).unwrap();
         assert_eq!(Value::Object(removed), json!({"password": null}));
+    }
+
+    #[test]
+    fn one_of_several_that_are_kept_as_one_secret_is_not_changed_at_the_price_of_the_others() {
+        let map = |value: Value| value.as_object().unwrap().clone();
+        let one = || map(json!({"headers": {"X-Team": "ops"}}));
+        let mut kept = map(json!({"url": "https://x/•••", "headers": "•••"}));
+        let error = merge(&mut kept, one()).unwrap_err().to_string();
+        assert!(error.contains("headers=@FILE"), "{error}");
+        assert_eq!(kept["headers"], "•••");
+        merge(&mut kept, map(json!({"headers": "{\"X-Team\": \"ops\"}"}))).unwrap();
+        let mut none = Map::new();
+        merge(&mut none, one()).unwrap();
+        assert_eq!(none, one());
+        let mut shown = map(json!({"headers": {"X-Shift": "late"}}));
+        merge(&mut shown, one()).unwrap();
+        assert_eq!(
+            Value::Object(shown),
+            json!({"headers": {"X-Shift": "late", "X-Team": "ops"}})
+        );
     }
 
     #[test]

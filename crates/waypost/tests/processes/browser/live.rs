@@ -67,3 +67,57 @@ async fn showing_new_rows_never_overtakes_a_form_that_was_sent() {
     );
     assert_eq!(browser.run_async(&script).await, json!(false));
 }
+
+/// The stream speaks only as the test says: `streamed` is what the page does about each kind of event.
+const STREAM_IN_HAND: &str = "window.streamed = {};
+     window.EventSource = class extends EventSource {
+         addEventListener(name, act) {
+             if (name === 'kpis') super.addEventListener(name, act); else streamed[name] = act;
+         }
+     };";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_are_right_again_after_changes_that_were_not_told_one_by_one() {
+    let world = World::start().await;
+    let mut ids = vec![];
+    for subject in ["stream begins", "too much", "cannot be asked", "has the focus"] {
+        let id = world.submit(World::undeliverable(subject)).await;
+        world.comes_to_be(id, Status::Parked).await;
+        ids.push(id);
+    }
+    let browser = world.signed_in(Scripts::On).await;
+    let in_hand = json!({ "source": STREAM_IN_HAND });
+    browser
+        .devtools("Page.addScriptToEvaluateOnNewDocument", in_hand)
+        .await;
+    browser.open("/notifications").await;
+    let changes = async |place: usize, meanwhile: &str| {
+        let id = ids[place];
+        world.node.client.discard(id).await.unwrap();
+        let script =
+            format!("const change = {{ data: JSON.stringify({{ notificationId: '{id}' }}) }}; {meanwhile}");
+        browser.run(&script).await;
+        browser.shows(&format!("#n-{id} .state"), "Discarded").await;
+    };
+    changes(0, "streamed.open();").await;
+    changes(1, "streamed.missed();").await;
+    let first_fails = "const ask = window.fetch.bind(window);
+         window.fetch = (place, how) => {
+             if (!String(place).startsWith('/notifications/rows')) return ask(place, how);
+             window.fetch = ask;
+             return Promise.reject(new TypeError());
+         };
+         streamed.change(change);";
+    changes(2, first_fails).await;
+    let row = format!("#n-{} input[name=id]", ids[3]);
+    browser.click(&format!("#n-{} label.tick", ids[3])).await;
+    changes(3, "streamed.change(change);").await;
+    let kept = format!(
+        "const box = document.querySelector('{row}'); return box.checked && box === document.activeElement"
+    );
+    assert_eq!(
+        browser.run(&kept).await,
+        json!(true),
+        "what is in use stays in use"
+    );
+}

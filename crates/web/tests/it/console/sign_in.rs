@@ -2,10 +2,14 @@
 
 use super::visitor::{Visitor, location};
 use crate::world::{Answer, World};
-use axum::http::{StatusCode, header};
+use axum::{
+    Extension,
+    extract::ConnectInfo,
+    http::{StatusCode, header},
+};
 use central::users::{SignInError, UserDraft};
 use domain::{Actor, AuditKind, TenantId};
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 use store::{
     directory::Role,
     query::{AuditFilter, Page},
@@ -54,6 +58,25 @@ fn session_cookie(answer: &Answer) -> String {
 }
 
 #[tokio::test]
+async fn the_page_of_strangers_says_when_there_is_nobody_and_asks_the_store_no_more_once_there_is_somebody() {
+    let world = World::new().await;
+    let mut stranger = Visitor::stranger(&world.router);
+    assert!(stranger.get("/sign-in").await.text.contains("id=\"nobody\""));
+    let draft = UserDraft {
+        name: "ann".into(),
+        password: None,
+        tenant: TenantId::DEFAULT,
+        role: Role::Admin,
+    };
+    world.central.users.create(draft, &Actor::system()).await.unwrap();
+    assert!(!stranger.get("/sign-in").await.text.contains("id=\"nobody\""));
+    world.temp.store.close().await;
+    let page = stranger.get("/sign-in").await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+    assert!(!page.text.contains("id=\"nobody\""));
+}
+
+#[tokio::test]
 async fn the_session_is_out_of_reach_of_script_and_of_other_sites() {
     let world = with_ann().await;
     let answer = try_password(&mut Visitor::stranger(&world.router), PASSWORD, "/").await;
@@ -78,6 +101,54 @@ async fn the_session_is_out_of_reach_of_script_and_of_other_sites() {
         "{cookie}"
     );
     assert_eq!(answer.headers["strict-transport-security"], "max-age=31536000");
+}
+
+/// Signs in wrongly from this peer, whose request says that it is for somebody else.
+async fn wrong_try(world: &World, peer: [u8; 4], is_for: &str) -> StatusCode {
+    let settings = ConsoleSettings {
+        trusted_proxies: vec!["10.0.0.0/24".parse().unwrap()],
+        ..ConsoleSettings::default()
+    };
+    let router = web::router(WebState::new(world.central.clone()).with_console(settings));
+    let peer = ConnectInfo(SocketAddr::from((peer, 4711)));
+    let mut visitor = Visitor::stranger(&router.layer(Extension(peer)));
+    let page = visitor.get("/sign-in").await;
+    visitor.learn_secret(&page);
+    let csrf = visitor.csrf.clone();
+    let fields = [("csrf", csrf.as_str()), ("name", "ann"), ("password", "wrong")];
+    let headers = [("x-forwarded-for", is_for)];
+    visitor.post_only("/sign-in", &fields, &headers).await.status
+}
+
+#[tokio::test]
+async fn guesses_count_for_whom_a_trusted_proxy_names_and_else_for_who_makes_them() {
+    let (proxy, guesser) = ([10, 0, 0, 1], [203, 0, 113, 9]);
+    let world = with_ann().await;
+    for _ in 0..5 {
+        assert_eq!(
+            wrong_try(&world, proxy, "198.51.100.1").await,
+            StatusCode::UNAUTHORIZED
+        );
+    }
+    assert_eq!(
+        wrong_try(&world, proxy, "198.51.100.1").await,
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    assert_eq!(
+        wrong_try(&world, proxy, "198.51.100.2").await,
+        StatusCode::UNAUTHORIZED
+    );
+    for n in 1..=5 {
+        let is_for = format!("198.51.101.{n}");
+        assert_eq!(
+            wrong_try(&world, guesser, &is_for).await,
+            StatusCode::UNAUTHORIZED
+        );
+    }
+    assert_eq!(
+        wrong_try(&world, guesser, "198.51.101.6").await,
+        StatusCode::TOO_MANY_REQUESTS
+    );
 }
 
 #[tokio::test]
