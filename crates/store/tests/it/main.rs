@@ -299,6 +299,7 @@ store_suite! {
     audit::{
         an_attempt_that_ends_its_row_is_read_as_two,
         an_attempt_that_does_not_is_one,
+        what_failed_and_is_tried_again_is_found_alone,
         an_end_without_an_attempt_is_one_row,
         an_interruption_is_on_record,
         every_accepted_send_is_a_row,
