@@ -6,7 +6,9 @@
 use crate::{
     Central,
     events::{materializer::Materializer, pull::Puller},
-    expiry, figures, purge, sites,
+    expiry, figures,
+    jobs::Worked,
+    purge, sites,
 };
 use async_trait::async_trait;
 use domain::chain;
@@ -27,6 +29,18 @@ fn counted<N: TryInto<u64>>(
 ) -> Work {
     let n = n.try_into().unwrap_or(u64::MAX);
     Work::of(did, &[(n, one, many)], nothing)
+}
+
+fn of_jobs(worked: Worked) -> Work {
+    let counts = [
+        (worked.rows, "row handled", "rows handled"),
+        (
+            worked.beside,
+            "bulk action at a site or of events is under way",
+            "bulk actions at sites or of events are under way",
+        ),
+    ];
+    Work::of("", &counts, "no bulk action is under way")
 }
 
 /// Starts them all.
@@ -51,10 +65,8 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
             }
         },
         |central| async move {
-            let handled = central.jobs.sweep().await;
-            handled
-                .map(|n| counted("handled", (n, "row", "rows"), "no bulk action is under way"))
-                .into()
+            let worked = central.jobs.sweep().await;
+            worked.map(of_jobs).into()
         },
     );
     start_moving(&start);

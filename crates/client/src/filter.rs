@@ -64,6 +64,8 @@ pub struct AuditFilter {
     pub kind: Option<AuditKind>,
     pub status: Option<AuditStatus>,
     pub actor: Option<String>,
+    /// Only attempts that failed and whose notification is tried again.
+    pub retried: bool,
     /// About this notification.
     pub correlation: Option<NotificationId>,
 }
@@ -76,6 +78,7 @@ impl AuditFilter {
             ("kind", self.kind.map(|k| k.to_string())),
             ("status", self.status.map(|s| s.to_string())),
             ("actor", self.actor.clone()),
+            ("retried", self.retried.then(|| "true".into())),
             ("correlation", self.correlation.map(|id| id.to_string())),
         ];
         all.into_iter()

@@ -60,7 +60,8 @@ impl Status {
     ///
     /// The stores do not call it: a statement that changes many rows names the states it expects, and finds out by the
     /// rows it did not change. That those are the same states on both databases, the model test of `store` holds against
-    /// this table; what a person is offered is decided by it ([`Status::allows`]).
+    /// this table, for all but [`Change::Move`]; that one, superseding and expiring have cases of their own. What a person is
+    /// offered is decided by it ([`Status::allows`]).
     pub fn apply(self, change: Change) -> Result<Status, Illegal> {
         use Status::{Delivered, Discarded, Parked, Pending, Retrying};
         match (self, change) {

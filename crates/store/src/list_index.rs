@@ -2,6 +2,7 @@
 
 use crate::query::{Cursor, Filter};
 use domain::{IdRange, Status, TextFilters};
+use std::time::Duration;
 
 /// Where the candidates of a filter are found, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(crate) enum ListIndex<'f> {
         waiting: bool,
         parked: bool,
     },
+    /// What waits too long, by how long it has waited: it is the oldest of what waits, and few.
+    Stuck(Duration),
     Ids(IdRange),
     Entity {
         kind: &'f str,
@@ -23,13 +26,15 @@ pub(crate) enum ListIndex<'f> {
 impl<'f> ListIndex<'f> {
     pub fn serving(filter: &'f Filter) -> Self {
         let asks = |status: Status| filter.status.contains(&status);
-        let stuck = filter.stuck_after.is_some();
-        let waiting = stuck || asks(Status::Pending) || asks(Status::Retrying);
-        let parked = !stuck && asks(Status::Parked);
-        let ended = !stuck && (asks(Status::Delivered) || asks(Status::Discarded));
+        let waiting = asks(Status::Pending) || asks(Status::Retrying);
+        let parked = asks(Status::Parked);
+        let ended = asks(Status::Delivered) || asks(Status::Discarded);
         let by = &filter.by;
         if let Some(ids) = filter.ids {
             return Self::Ids(ids);
+        }
+        if let Some(after) = filter.stuck_after {
+            return Self::Stuck(after);
         }
         match (&by.entity_type, &by.entity_id, &by.execution_id) {
             _ if (waiting || parked) && !ended => Self::Unfinished { waiting, parked },
@@ -60,7 +65,7 @@ impl<'f> ListIndex<'f> {
                 execution_id: Some(execution.to_owned()),
                 ..TextFilters::default()
             }),
-            Self::Unfinished { .. } | Self::Ids(_) => return false,
+            Self::Unfinished { .. } | Self::Stuck(_) | Self::Ids(_) => return false,
         };
         answered == *filter
     }
@@ -69,9 +74,11 @@ impl<'f> ListIndex<'f> {
     pub fn start(self, filter: &Filter, after: Option<Cursor>) -> Cursor {
         match self {
             Self::Time => Cursor::newest(filter.to, after),
-            Self::Unfinished { .. } | Self::Ids(_) | Self::Entity { .. } | Self::Execution(_) => {
-                Cursor::newest(None, after)
-            }
+            Self::Unfinished { .. }
+            | Self::Stuck(_)
+            | Self::Ids(_)
+            | Self::Entity { .. }
+            | Self::Execution(_) => Cursor::newest(None, after),
         }
     }
 }
@@ -90,8 +97,13 @@ impl Keywords {
         Self(words.collect())
     }
 
-    /// Whether each of the words is in one of the texts: subject, addresses, the provider's id.
-    pub fn are_in(&self, texts: [Option<&str>; 4]) -> bool {
+    /// Whether any are looked for.
+    pub fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether each of the words is in one of the texts: subject, addresses, the provider's ids.
+    pub fn are_in(&self, texts: [Option<&str>; 5]) -> bool {
         if self.0.is_empty() {
             return true;
         }
@@ -105,7 +117,6 @@ impl Keywords {
 mod tests {
     use super::*;
     use domain::{Channel, Timestamp};
-    use std::time::Duration;
 
     #[test]
     fn every_word_is_somewhere_in_any_case_and_order() {
@@ -119,9 +130,10 @@ mod tests {
             Some("Pump 7 IST LEER"),
             Some("[\"ann@example.com\"]"),
             None,
-            Some("4XmQ"),
+            None,
+            Some("4XmQ 5YnR"),
         ];
-        for found in ["pump", "leer pump", "ANN@example", "4xmq 7 ann@", "  "] {
+        for found in ["pump", "leer pump", "ANN@example", "4xmq 7 ann@", "5ynr", "  "] {
             assert!(words(found).are_in(texts), "{found}");
         }
         for missing in ["pumps", "pump bob@", "8"] {
@@ -149,7 +161,7 @@ mod tests {
                     stuck_after: Some(Duration::ZERO),
                     ..filter(&[Status::Parked, Status::Delivered])
                 },
-                unfinished(true, false),
+                ListIndex::Stuck(Duration::ZERO),
             ),
             (
                 Filter {

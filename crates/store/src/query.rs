@@ -210,7 +210,7 @@ pub struct Filter {
     pub to: Option<Timestamp>,
     /// Only rows that wait longer than this.
     pub stuck_after: Option<Duration>,
-    /// Words in any case and order, each somewhere in the subject, an address or the provider's id.
+    /// Words in any case and order, each somewhere in the subject, an address or the provider's id for any recipient.
     pub keyword: Option<String>,
     /// Only ids within these.
     pub ids: Option<IdRange>,
@@ -264,6 +264,8 @@ pub struct AuditRow {
     pub detail: Option<String>,
     /// Which attempt of its notification this is, counted from 1 over all rounds. Filled by `attempts` only.
     pub attempt: Option<u32>,
+    /// Its notification ended with it.
+    pub was_last: bool,
     /// What was said in it is kept. Filled by `attempts` only.
     pub has_transcript: bool,
 }
@@ -275,6 +277,8 @@ pub struct AuditFilter {
     pub kind: Option<AuditKind>,
     pub status: Option<AuditStatus>,
     pub actor: Option<String>,
+    /// Only attempts that failed and whose notification is tried again.
+    pub retried: bool,
     /// A notification id, or that of a cached call or write.
     pub correlation: Option<NotificationId>,
 }

@@ -43,6 +43,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V25__spent_event_ids",
     "V27__attempts_by_provider",
     "V28__site_machines",
+    "V29__stuck",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -73,6 +74,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V25__spent_event_ids",
     "V27__attempts_by_provider",
     "V28__site_machines",
+    "V29__stuck",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

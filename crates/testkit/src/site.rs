@@ -14,7 +14,7 @@ use std::{
     collections::HashMap,
     sync::{
         Mutex,
-        atomic::{AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
 };
 use uuid::Uuid;
@@ -32,6 +32,8 @@ pub struct ASite {
     pub pair: Mutex<Option<PairReport>>,
     /// The turn it is active in; none where it does not mind which one is meant.
     pub turn: Mutex<Option<Rank>>,
+    /// A fault of its own keeps it from reporting.
+    pub cannot_report: AtomicBool,
 }
 
 impl ASite {
@@ -115,6 +117,7 @@ impl SiteCommands for ASite {
     }
 
     async fn report(&self) -> SiteReport {
+        assert!(!self.cannot_report.load(SeqCst), "a fault of the site's own");
         SiteReport {
             node: "n1".into(),
             backlog: [(Category::Notification, 7)].into(),

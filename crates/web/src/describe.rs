@@ -181,7 +181,7 @@ fn kind((path, name): (&str, &str), place: ParameterIn) -> ObjectBuilder {
             text.enum_values(Some(AuditStatus::ALL.iter().map(|status| status.as_str())))
         }
         "limit" => schema.schema_type(Type::Integer).minimum(Some(1)),
-        "stuck" | "active" | "deleted" | "removed" => schema.schema_type(Type::Boolean),
+        "stuck" | "retried" | "active" | "deleted" | "removed" => schema.schema_type(Type::Boolean),
         "from" | "to" => schema
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))),

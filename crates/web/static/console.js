@@ -305,9 +305,12 @@ addEventListener("pointerover", (event) => {
   const step = event.target.closest?.(".chart a");
   if (step && event.pointerType === "mouse") showStep(step);
 });
+// Where a click does not say what it was made with, what went down before it does.
+let pressedBy = "mouse";
+addEventListener("pointerdown", (event) => { pressedBy = event.pointerType; });
 addEventListener("click", (event) => {
   const step = event.target.closest?.(".chart a");
-  if (!step || event.pointerType === "mouse" || touched === step.getAttribute("href")) return;
+  if (!step || (event.pointerType ?? pressedBy) === "mouse" || touched === step.getAttribute("href")) return;
   event.preventDefault();
   touched = step.getAttribute("href");
   showStep(step);

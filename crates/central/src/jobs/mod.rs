@@ -1,12 +1,15 @@
 //! Bulk actions over a filter. A job is a row: any node works on it, and if that node dies another goes on where
 //! its progress says.
 
+mod beside;
 mod replay;
 mod work;
 
 pub use crate::bulk_filter::BulkFilter;
 pub use replay::{REPLAY, ReplayAsk, ReplayCount};
+pub use work::Worked;
 
+use self::beside::Beside;
 use crate::{
     events::EventService,
     operator::OperatorService,
@@ -91,6 +94,7 @@ pub struct JobService {
     events: EventService,
     node: String,
     wake: Arc<tokio::sync::Notify>,
+    beside: Beside,
 }
 
 impl JobService {
@@ -102,14 +106,16 @@ impl JobService {
         events: EventService,
         node: String,
     ) -> Self {
+        let wake = Arc::default();
         Self {
+            beside: Beside::new(Arc::clone(&store), node.clone(), Arc::clone(&wake)),
             store,
             queries,
             operator,
             sites,
             events,
             node,
-            wake: Arc::default(),
+            wake,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{COUNT_BOUND, Counted, JOB_LEASE, JobService};
 use crate::events::bulk::ReplayBulk;
-use domain::{Actor, TenantId, Timestamp, chain};
+use domain::{Actor, TenantId, Timestamp};
 use std::time::Instant;
 use store::jobs::{Job, NewJob};
 use uuid::Uuid;
@@ -100,13 +100,7 @@ impl JobService {
     }
 
     /// Beside the other jobs: a lookup may be slow.
-    pub(super) async fn work_on_replay(self, job: Job, bulk: ReplayBulk) {
-        if let Err(error) = self.replay(&job, &bulk).await {
-            tracing::warn!(job.id = %job.id, error = %chain(&error), "a replay of many stops for now; it is taken up again");
-        }
-    }
-
-    async fn replay(&self, job: &Job, bulk: &ReplayBulk) -> store::Result<()> {
+    pub(super) async fn replay(&self, job: &Job, bulk: &ReplayBulk) -> store::Result<()> {
         let mut now = job.progress.clone();
         let as_of = bulk.as_of.unwrap_or(job.created_at);
         while !now.finished {

@@ -6,7 +6,7 @@ use crate::{
     operator::{Repeat, Resent},
     sites::SiteBulk,
 };
-use domain::{NotificationId, Timestamp, chain};
+use domain::{NotificationId, Timestamp};
 use store::{
     jobs::Job,
     operator::Acted,
@@ -16,27 +16,37 @@ use store::{
 /// Rows that are acted on before progress is written down.
 const JOB_PAGE: u32 = 500;
 
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worked {
+    /// Rows that were handled.
+    pub rows: u64,
+    /// Bulk actions at sites and of events that are under way beside it.
+    pub beside: u64,
+}
+
 impl JobService {
-    /// Works on every job that nobody else works on. Answers how many rows were handled.
-    pub async fn sweep(&self) -> store::Result<u64> {
-        let mut handled = 0;
+    /// Works on every job that nobody else works on.
+    pub async fn sweep(&self) -> store::Result<Worked> {
+        let mut worked = Worked {
+            rows: 0,
+            beside: self.beside.under_way(),
+        };
         while let Some(job) = self.store.claim_job(&self.node, JOB_LEASE).await? {
+            let (service, claimed) = (self.clone(), job.clone());
             if let Some(bulk) = SiteBulk::of(&job) {
-                drop(tokio::spawn(self.clone().work_at_site(job, bulk)));
+                let work = async move { service.sites.work(&claimed, &bulk).await };
+                self.beside.start(job, work);
+                worked.beside += 1;
             } else if let Some(bulk) = ReplayBulk::of(&job) {
-                drop(tokio::spawn(self.clone().work_on_replay(job, bulk)));
+                let work = async move { service.replay(&claimed, &bulk).await };
+                self.beside.start(job, work);
+                worked.beside += 1;
             } else {
-                handled += self.work(job).await?;
+                worked.rows += self.work(job).await?;
             }
         }
-        Ok(handled)
-    }
-
-    /// Beside the other jobs: a site may be slow, or away for a while.
-    async fn work_at_site(self, job: Job, bulk: SiteBulk) {
-        if let Err(error) = self.sites.work(&job, &bulk).await {
-            tracing::warn!(job.id = %job.id, site.id = bulk.at_site, error = %chain(&error), "a bulk action stops for now; it is taken up again");
-        }
+        Ok(worked)
     }
 
     async fn work(&self, job: Job) -> store::Result<u64> {

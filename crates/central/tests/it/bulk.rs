@@ -186,7 +186,7 @@ async fn a_job_never_takes_more_than_was_said() {
         .start(TENANT, ask(Action::Discard, Some(counted)), &somebody())
         .await;
     assert!(matches!(started, Err(store::Error::Conflict(_))), "{started:?}");
-    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+    assert_eq!(world.central.jobs.sweep().await.unwrap().rows, 0);
 }
 
 #[tokio::test]

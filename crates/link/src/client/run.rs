@@ -183,7 +183,19 @@ impl LinkClient {
     }
 }
 
+/// Ends the session when it is dropped: what it stands in ends only together with the session, or by a panic.
+struct EndsWith(Arc<Session>);
+
+impl Drop for EndsWith {
+    fn drop(&mut self) {
+        self.0
+            .end("this site could not report any more; its log says why");
+    }
+}
+
+/// Without reports central would believe the last one for as long as the link is up.
 async fn report(session: Arc<Session>, commands: Arc<dyn SiteCommands>, every: Duration) {
+    let _ends = EndsWith(session.clone());
     let mut tick = interval(every);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

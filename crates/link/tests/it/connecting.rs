@@ -6,7 +6,7 @@ use link::{
     Ack, LinkState, Uplink,
     transport::{Dial, STRANGER_BYTES, STRANGER_TIME},
 };
-use std::time::Duration;
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use testkit::eventually;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,16 @@ async fn a_call_without_a_link_fails_at_once_and_says_since_when() {
             .starts_with("central is not reachable since 2026-01-01T"),
         "{failed}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_cannot_report_any_more_hangs_up_and_dials_again() {
+    let world = World::new();
+    let link = world.connected().await;
+    world.site.cannot_report.store(true, SeqCst);
+    down_because(&link, "could not report").await;
+    world.site.cannot_report.store(false, SeqCst);
+    up(&link).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@
 //! between any two of them.
 
 use crate::query::{AuditFilter, AuditRow, Cursor};
-use domain::{AuditKind, AuditStatus, NotificationId, Timestamp};
+use domain::{AuditKind, AuditStatus, DeliveryState, NotificationId, Timestamp};
 
 /// Accepted notifications are numbered below everything else: at the same moment they came first.
 const SENDS: i64 = -(1 << 62);
@@ -39,10 +39,11 @@ impl Starts {
     }
 }
 
-/// Which of the log (with the deliveries) and the accepted notifications can have a row the filter asks for.
+/// Which of the log, the deliveries and the accepted notifications can have a row the filter asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sources {
     pub log: bool,
+    pub deliveries: bool,
     pub sends: bool,
 }
 
@@ -53,7 +54,8 @@ impl AuditFilter {
         let may_be = |send| is_send.is_none_or(|is| is == send) && is_submitted.is_none_or(|is| is == send);
         Sources {
             log: may_be(false),
-            sends: may_be(true),
+            deliveries: may_be(false) && !self.retried,
+            sends: may_be(true) && !self.retried,
         }
     }
 
@@ -61,6 +63,14 @@ impl AuditFilter {
         self.kind.is_none_or(|kind| row.kind == kind)
             && self.status.is_none_or(|status| row.status == status)
             && self.actor.as_ref().is_none_or(|actor| row.actor == *actor)
+            && (!self.retried || row.is_tried_again())
+    }
+}
+
+impl AuditRow {
+    fn is_tried_again(&self) -> bool {
+        let failed = DeliveryState::of_logged(self.kind, self.status, self.code.as_deref());
+        failed == Some(DeliveryState::Failed) && !self.was_last
     }
 }
 
@@ -71,6 +81,10 @@ pub(crate) fn of_log(
     logged: AuditRow,
 ) -> impl Iterator<Item = Numbered> {
     let (at, number) = (logged.at, 2 * audit_id);
+    let logged = AuditRow {
+        was_last: ended_as.is_some(),
+        ..logged
+    };
     let ended = ended_as.map(|status| AuditRow {
         status,
         duration_ms: None,
@@ -119,6 +133,7 @@ impl From<Accepted> for Numbered {
             provider_code: None,
             detail: None,
             attempt: None,
+            was_last: false,
             has_transcript: false,
         };
         (place, row)
@@ -159,7 +174,12 @@ mod tests {
                 status,
                 ..AuditFilter::default()
             };
-            let Sources { log, sends } = filter.sources();
+            let Sources {
+                log,
+                deliveries,
+                sends,
+            } = filter.sources();
+            assert_eq!(deliveries, log);
             (log, sends)
         };
         assert_eq!(sources(None, None), (true, true));
@@ -169,5 +189,15 @@ mod tests {
             sources(Some(AuditKind::NotifySend), Some(AuditStatus::Parked)),
             (false, false)
         );
+        let retried = AuditFilter {
+            retried: true,
+            ..AuditFilter::default()
+        };
+        let Sources {
+            log,
+            deliveries,
+            sends,
+        } = retried.sources();
+        assert_eq!((log, deliveries, sends), (true, false, false));
     }
 }

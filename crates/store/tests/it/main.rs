@@ -265,16 +265,22 @@ store_suite! {
         each_filter_finds_its_own,
         every_declared_filter_is_asked_of_the_rows,
         filters_together_must_all_hold,
-        the_keyword_is_found_in_any_case,
-        stuck_rows_are_found,
-        a_page_ends_at_the_bound_and_says_where_to_go_on,
         a_row_waiting_in_a_held_lane_says_so,
         a_row_says_what_its_lane_and_its_claim_keep_it_waiting_for,
         what_was_parked_later_is_not_among_what_had_ended_by_then,
         what_was_sent_round_again_later_is_not_among_what_waited_by_then,
         what_waits_is_found_by_time_too,
+    }
+    backlogs::{
+        stuck_rows_are_found,
+        stuck_and_waiting_rows_are_found_whatever_came_later_and_for_whom,
+        a_page_ends_at_the_bound_and_says_where_to_go_on,
         a_small_tenants_waiting_rows_are_found_beside_anothers_backlog,
+    }
+    search::{
+        the_keyword_is_found_in_any_case,
         words_are_found_in_any_order_in_subject_address_and_providers_id,
+        what_the_provider_called_it_for_any_recipient_is_found,
         ids_that_begin_alike_are_found_by_their_beginning,
     }
     counts::{
@@ -293,6 +299,7 @@ store_suite! {
     audit::{
         an_attempt_that_ends_its_row_is_read_as_two,
         an_attempt_that_does_not_is_one,
+        what_failed_and_is_tried_again_is_found_alone,
         an_end_without_an_attempt_is_one_row,
         an_interruption_is_on_record,
         every_accepted_send_is_a_row,

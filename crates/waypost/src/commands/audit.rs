@@ -26,6 +26,9 @@ pub struct Args {
     /// Only what this one did: system, key:NAME, cli
     #[arg(long)]
     actor: Option<String>,
+    /// Only attempts that failed and whose notification is tried again
+    #[arg(long)]
+    retried: bool,
     /// Only about this notification
     #[arg(long, value_name = "UUID")]
     correlation: Option<NotificationId>,
@@ -46,6 +49,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         kind: args.kind,
         status: args.status,
         actor: args.actor,
+        retried: args.retried,
         correlation: args.correlation,
     };
     let limit = if args.limit == 0 { usize::MAX } else { args.limit };

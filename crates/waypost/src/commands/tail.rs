@@ -100,9 +100,29 @@ async fn wanted(
     }
     // Central answers for this id alone; whether it has the words is seen here, without a search for each change.
     let words = filter.keyword.replace(notification_id.to_string());
-    let row = client.list_first(&filter, 1).await?.pop();
-    let row = row.filter(|row| has_words(row, words.as_deref()));
-    Ok(row.map(|row| Some(Box::new(row))))
+    let Some(row) = client.list_first(&filter, 1).await?.pop() else {
+        return Ok(None);
+    };
+    let found =
+        has_words(&row, words.as_deref()) || has_for_a_recipient(client, &row, words.as_deref()).await?;
+    Ok(found.then(|| Some(Box::new(row))))
+}
+
+/// Whether it has the words once its recipients are looked at, who are not told in a list: one of several may be known to
+/// the provider by an id of its own.
+async fn has_for_a_recipient(
+    client: &Client,
+    row: &NotificationRow,
+    words: Option<&str>,
+) -> Result<bool, Error> {
+    if row.to.as_ref().is_some_and(|to| to.len() == 1) {
+        return Ok(false);
+    }
+    match client.notification(row.notification_id).await {
+        Ok(whole) => Ok(has_words(&whole, words)),
+        Err(Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// What happened, with what a reader wants to know about the notification.
@@ -117,7 +137,7 @@ struct Told<'a> {
     last_error: Option<&'a str>,
 }
 
-/// Whether the list would find the row by these words: its id, or each word in the subject, an address or the provider's id.
+/// Whether the list would find the row by these words: its id, or each word in the subject, an address or a provider's id.
 fn has_words(row: &NotificationRow, words: Option<&str>) -> bool {
     let Some(words) = words else { return true };
     let id = row.notification_id;
@@ -126,7 +146,15 @@ fn has_words(row: &NotificationRow, words: Option<&str>) -> bool {
     }
     let single = [&row.subject, &row.provider_message_id].into_iter().flatten();
     let addresses = row.to.iter().flatten().chain(&row.resolved_targets);
-    let texts: Vec<_> = single.chain(addresses).map(|text| text.to_lowercase()).collect();
+    let ids = row
+        .recipients
+        .iter()
+        .filter_map(|one| one.provider_message_id.as_ref());
+    let texts: Vec<_> = single
+        .chain(addresses)
+        .chain(ids)
+        .map(|text| text.to_lowercase())
+        .collect();
     let is_in = |word: &str| texts.iter().any(|text| text.contains(&word.to_lowercase()));
     words.split_whitespace().all(is_in)
 }
@@ -204,7 +232,11 @@ mod tests {
         let row: NotificationRow = serde_json::from_value(serde_json::json!({
             "notificationId": "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d", "type": "Email", "status": "Parked", "retryCount": 0,
             "subject": "Pump 7 is empty", "to": ["Ann@example.com"], "resolvedTargets": ["bob@example.com"],
-            "providerMessageId": "4XmQ", "createdAt": "2026-01-01T00:00:00.000Z"
+            "providerMessageId": "4XmQ", "createdAt": "2026-01-01T00:00:00.000Z",
+            "recipients": [{
+                "address": "Ann@example.com", "state": "Accepted", "generation": 0, "providerMessageId": "5YnR",
+                "code": null, "error": null, "at": "2026-01-01T00:00:00.000Z"
+            }]
         }))
         .unwrap();
         let found = [
@@ -213,6 +245,7 @@ mod tests {
             "ann@example.com",
             "bob@ 7",
             "4xmq",
+            "5ynr pump",
             "0198f3c2",
             "0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d",
             "<0198f3c2-6b1e-7c40-9a55-3d1f0a9b8c7d@example.com>",

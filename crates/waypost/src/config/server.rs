@@ -260,6 +260,12 @@ impl Server {
             )),
             _ => {}
         }
+        if is_taken_by(self.link_listen, self.listen) {
+            bad.push(Problem::new(
+                LINK_LISTEN.name,
+                format!("{} is taken already, by server.listen", self.link_listen),
+            ));
+        }
         if self.site_lease < Duration::from_secs(1) || self.site_lease > LONGEST_LEASE {
             bad.push(Problem::takes(
                 &SITE_LEASE,
@@ -305,6 +311,12 @@ impl Server {
             file: self.bootstrap_key_file.as_deref(),
         }
     }
+}
+
+/// Whether nobody can listen at the one address while somebody listens at the other.
+fn is_taken_by(one: SocketAddr, other: SocketAddr) -> bool {
+    let any_ip = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() != 0 && one.port() == other.port() && (any_ip || one.ip() == other.ip())
 }
 
 pub fn is_http_url(text: &str) -> bool {

@@ -391,6 +391,15 @@ fn a_check_opens_the_database_and_the_ports() {
         let wanted = format!("cannot listen on {address} (server.{key}): something else");
         assert!(said.contains(&wanted), "{said}");
     }
+    let one = "127.0.0.1:7999";
+    for other in [one, "0.0.0.0:7999"] {
+        let place = checked()
+            .with("WAYPOST_SERVER__INSECURE", "true")
+            .with("WAYPOST_SERVER__LISTEN", one)
+            .with("WAYPOST_SERVER__LINK_LISTEN", other);
+        let said = place.run(&["config", "check"]).ended(1).err();
+        assert!(said.contains("is taken already, by server.listen"), "{said}");
+    }
     let nobody = checked()
         .with(
             "WAYPOST_SECRETS__KEY",

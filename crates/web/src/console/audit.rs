@@ -27,6 +27,8 @@ struct Asked {
     kind: Option<AuditKind>,
     status: Option<AuditStatus>,
     actor: Option<String>,
+    /// Only what failed and is tried again.
+    retried: bool,
     correlation: Option<String>,
     times: Times,
 }
@@ -48,7 +50,9 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let filter = asked.filter(&mut params, state.central.clock.now());
     let after = paging::cursor(&mut params);
     params.finish()?;
-    let frame = Frame::new(&state, &signed, "Audit log", Nav::Audit).await?;
+    let frame = Frame::new(&state, &signed, "Audit log", Nav::Audit)
+        .await?
+        .watched();
     let paged = after.is_some();
     let query = asked.query();
     let asking = Asking { limit: LIMIT, after };
@@ -85,6 +89,7 @@ impl Asked {
             kind: params.parsed("kind"),
             status: params.parsed("status"),
             actor: params.text("actor"),
+            retried: params.boolean("retried").unwrap_or(false),
             correlation: params.text("correlation"),
             times: Times::read(params, viewers),
         }
@@ -102,6 +107,7 @@ impl Asked {
             kind: self.kind,
             status: self.status,
             actor: self.actor.clone(),
+            retried: self.retried,
             correlation: correlation.and_then(std::result::Result::ok),
         }
     }
@@ -111,6 +117,7 @@ impl Asked {
         query.add("kind", self.kind.map(AuditKind::as_str));
         query.add("status", self.status.map(AuditStatus::as_str));
         query.add("actor", self.actor.as_deref());
+        query.add("retried", self.retried.then_some("true"));
         query.add("correlation", self.correlation.as_deref());
         self.times.add(&mut query);
         self.times.add_zone(&mut query);
@@ -139,6 +146,13 @@ impl Asked {
             },
         );
         chip(of("Who", &self.actor), Asked { actor: None, ..all() });
+        chip(
+            self.retried.then(|| "Failed and tried again".to_owned()),
+            Asked {
+                retried: false,
+                ..all()
+            },
+        );
         let about = of("Notification", &self.correlation);
         chip(
             about,

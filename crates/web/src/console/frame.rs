@@ -128,6 +128,8 @@ pub struct Frame {
     pub refresh: Option<u32>,
     /// Whether the page wants to hear of changes.
     pub live: bool,
+    /// Whether it only wants to hear that central is there, and how much is parked.
+    pub watched: bool,
 }
 
 impl Frame {
@@ -167,6 +169,7 @@ impl Frame {
             now: state.central.clock.now(),
             refresh: None,
             live: false,
+            watched: false,
         })
     }
 
@@ -178,6 +181,12 @@ impl Frame {
     /// Hears of changes as they happen.
     pub fn live(mut self) -> Self {
         self.live = true;
+        self
+    }
+
+    /// Hears that central is gone and how much is parked; its rows stay as they were.
+    pub fn watched(mut self) -> Self {
+        self.watched = true;
         self
     }
 

@@ -26,7 +26,7 @@ use central::{
     waiting,
 };
 use domain::{
-    FieldError, NotificationId, RecipientState, Status, Target, Waiting, kpi::is_stuck, status::Change,
+    FieldError, NotificationId, RecipientState, Status, Target, Waiting, Zone, kpi::is_stuck, status::Change,
 };
 use store::{operator::Acted, query::Notification};
 
@@ -234,7 +234,10 @@ pub async fn resend(
 ) -> Result {
     let back = Back::read(&mut params);
     let until = form.text("expiresAt");
-    let expires_at = until.as_deref().and_then(|text| signed.zone.read(text));
+    // In the zone that stands beside the field: by now the viewer's may be known to be another.
+    let zone = form.text("zone").and_then(|name| Zone::named(&name));
+    let zone = zone.unwrap_or_else(|| signed.zone.clone());
+    let expires_at = until.as_deref().and_then(|text| zone.read(text));
     if until.is_some() && expires_at.is_none_or(|at| at <= state.central.clock.now()) {
         let why = "Nothing was sent: the time by which it is to be delivered must be in the future.";
         return Ok(Flash::bad(why).at(&place(id, &back), &state.console));

@@ -279,12 +279,7 @@ fn charts(series: &Series, zone: &Zone) -> Vec<Chart> {
             "/audit?kind=NotifyDeliver&amp;status=Parked&amp;",
             |p| p.parked,
         ),
-        chart(
-            "Retried",
-            "busy",
-            "/audit?kind=NotifyDeliver&amp;status=Attempted&amp;",
-            |p| p.retried,
-        ),
+        chart("Retried", "busy", "/audit?retried=true&amp;", |p| p.retried),
         chart("Accepted", "quiet", "/notifications?", |p| p.accepted),
     ]
 }

@@ -118,6 +118,10 @@ fn setting_value(setting: &Setting, form: &Form) -> Result<Option<Value>, &'stat
     };
     match (choice, &value) {
         ("replace", None) => Err("is to be replaced, but nothing was given to replace it"),
+        // Without script the field is in sight whatever is chosen: who typed a new one may only have forgotten to say so.
+        ("keep", Some(_)) => {
+            Err("is to be kept, but a new one was given: choose Replace, or leave the field empty")
+        }
         _ => Ok(value),
     }
 }

@@ -40,6 +40,15 @@ struct Page {
 }
 framed!(Page);
 
+impl Page {
+    /// The filter in force, with the address of the list without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let sought = Some(&self.sought).filter(|address| !address.is_empty());
+        let chip = |address| (format!("Address: {address}"), "/suppressions".to_owned());
+        sought.map(chip).into_iter().collect()
+    }
+}
+
 const ROWS: u32 = 100;
 
 fn nobody() -> NewSuppression {

@@ -52,6 +52,7 @@ pub fn audit_from_query(params: &mut Params) -> AuditFilter {
         kind: params.parsed("kind"),
         status: params.parsed("status"),
         actor: params.text("actor"),
+        retried: params.boolean("retried").unwrap_or(false),
         correlation: parsed.and_then(Result::ok),
     }
 }

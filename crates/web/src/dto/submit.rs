@@ -23,7 +23,9 @@ pub struct SubmitRequest {
     #[schema(value_type = Option<Id>)]
     notification_id: Option<Uuid>,
     /// Any text; the same key again is the same notification. The header `Idempotency-Key` counts as this. Without id and
-    /// key, a `runId` makes a key of the whole request: `auto:v1:…`.
+    /// key, a `runId` makes one, `auto:v1:…`, of itself and of `ruleId` (else `ruleName`), `providerId`, `type`, `listName` or
+    /// `to`, `subject`, `body`, `bodyHtml` and `typeData`, and of nothing else: two requests of a run that differ only in
+    /// `entityId`, `sendAt` or another field are the same notification, and the second is not delivered.
     #[schema(max_length = 255)]
     idempotency_key: Option<String>,
     /// `Email` if left out, or whatever the provider in `providerId` delivers.

@@ -31,6 +31,10 @@ pub(super) fn routes() -> Vec<Endpoint> {
                 ("kind", "what happened"),
                 ("status", "how it came out"),
                 ("actor", "system, key:NAME, user:NAME, site:ID"),
+                (
+                    "retried",
+                    "true: only attempts that failed and whose notification is tried again",
+                ),
                 ("correlation", "a notification id"),
             ])
             .params(&PAGING)

@@ -91,7 +91,7 @@ async fn a_bad_filter_names_its_fields_and_starts_nothing() {
             "force"
         ]
     );
-    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+    assert_eq!(world.central.jobs.sweep().await.unwrap().rows, 0);
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn jobs_are_listed_with_who_asked_and_one_can_be_stopped() {
         (&json!(true), &json!("key:operator"))
     );
     assert_eq!(
-        world.central.jobs.sweep().await.unwrap(),
+        world.central.jobs.sweep().await.unwrap().rows,
         0,
         "nothing is done any more"
     );

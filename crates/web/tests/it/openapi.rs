@@ -324,6 +324,29 @@ async fn no_example_of_the_document_is_refused_as_wrong() {
 }
 
 #[test]
+fn the_document_names_every_field_that_a_key_is_made_of_where_none_is_given() {
+    let schemas = &document()["components"]["schemas"];
+    let parts = schemas["SubmitRequest"]["allOf"].as_array().unwrap();
+    let key = &parts.last().unwrap()["properties"]["idempotencyKey"];
+    let said = key["description"].as_str().unwrap();
+    for field in [
+        "runId",
+        "ruleId",
+        "ruleName",
+        "providerId",
+        "type",
+        "listName",
+        "to",
+        "subject",
+        "body",
+        "bodyHtml",
+        "typeData",
+    ] {
+        assert!(said.contains(&format!("`{field}`")), "{field}: {said}");
+    }
+}
+
+#[test]
 fn the_limits_in_the_document_are_those_that_are_checked() {
     use domain::submission::limit;
     let schemas = &document()["components"]["schemas"];

@@ -337,7 +337,7 @@ pub fn likely(name: &str) -> Vec<&'static str> {
         "from" | "sendAt" => vec!["2026-01-31T12:00:00Z", "1970-01-01T00:00:00Z", "yesterday"],
         "expiresAt" => vec!["2099-01-31T12:00:00Z", "9999-12-31T23:59:59Z"],
         "limit" => vec!["1", "10", "1000", "0", "-1", "1001", "99999999999999999999"],
-        "stuck" => vec!["true", "false", "maybe"],
+        "stuck" | "retried" => vec!["true", "false", "maybe"],
         "interval" | "cap" | "maxAge" => vec!["1s", "30s", "2h", "18000000000000000000s", "0s"],
         "role" => vec!["viewer", "operator", "admin"],
         "password" => vec!["correct horse battery", "short"],

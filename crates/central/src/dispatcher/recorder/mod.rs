@@ -3,6 +3,7 @@
 //! Always true: a lane is held before the row that showed why goes back into it; what was learned is kept and
 //! tried again for as long as the store is away, and nothing new is claimed meanwhile.
 
+mod commits;
 #[cfg(test)]
 mod fault_tests;
 mod feedback;
@@ -11,6 +12,7 @@ mod write;
 
 pub(super) use feedback::Feedback;
 
+use self::commits::Commits;
 use super::{
     StoreClock,
     attempt::Finished,
@@ -24,7 +26,6 @@ use std::{sync::Arc, time::Duration};
 use store::{Outbox, Signals, Suppressions};
 use tokio::{
     sync::{mpsc, watch},
-    task::JoinSet,
     time::Instant,
 };
 
@@ -81,8 +82,7 @@ impl Recorder {
     pub async fn run(self: Arc<Self>, mut concluded: mpsc::UnboundedReceiver<Conclusion>) {
         let mut gathered: Vec<Conclusion> = vec![];
         let mut since = Instant::now();
-        let mut under_way = JoinSet::new();
-        let mut recording: usize = 0;
+        let mut under_way = Commits::default();
         loop {
             let room = COMMIT_BATCH - gathered.len();
             let may_record = !gathered.is_empty() && under_way.len() < CONCURRENT_COMMITS;
@@ -96,27 +96,23 @@ impl Recorder {
                     }
                 }
                 () = tokio::time::sleep_until(since + GATHER_FOR), if may_record => {}
-                Some(over) = under_way.join_next() => {
-                    recording = recording.saturating_sub(over.unwrap_or(0));
-                }
+                () = under_way.one_over() => {}
             }
             if gathered.is_empty() || under_way.len() >= CONCURRENT_COMMITS {
                 continue;
             }
-            let to_come = self.leases.count().saturating_sub(gathered.len() + recording);
+            let to_come = self
+                .leases
+                .count()
+                .saturating_sub(gathered.len() + under_way.rows());
             if worth_a_commit(gathered.len(), since.elapsed(), to_come) {
                 let batch = std::mem::take(&mut gathered);
-                let rows = batch.len();
-                recording += rows;
-                let recorder = self.clone();
-                under_way.spawn(async move {
-                    recorder.write_down_or_let_go(batch).await;
-                    rows
-                });
+                let (rows, recorder) = (batch.len(), self.clone());
+                under_way.start(rows, async move { recorder.write_down_or_let_go(batch).await });
             }
         }
         self.write_down_or_let_go(gathered).await;
-        under_way.join_all().await;
+        under_way.all_over().await;
     }
 
     /// A batch that panics while it is written down costs its own rows an attempt: their leases are no longer renewed,

@@ -30,7 +30,12 @@ async fn start(linked: &Linked, action: Action) -> Job {
         .jobs
         .start_at_site(TENANT, action, &bulk, counted.total, &anna);
     let job = job.await.unwrap();
-    central.jobs.sweep().await.unwrap();
+    let worked = central.jobs.sweep().await.unwrap();
+    assert_eq!(
+        (worked.rows, worked.beside),
+        (0, 1),
+        "the loop says that there is one"
+    );
     job
 }
 

@@ -123,19 +123,21 @@ async fn read(
     let mut rows = vec![];
     let mut known_until: Option<Cursor> = None;
     let mut full = |last: Option<Cursor>| known_until = known_until.max(last);
-    if sources.log {
-        // One more than asked for, because the first may be the half that the last page has shown.
-        let n = step as i64 + 1;
-        let log: Params<'_> = &[&tenant, &from, &at, &starts.log, &n];
-        let deliveries: Params<'_> = &[&tenant, &from, &at, &starts.deliveries, &n, &DELIVERIES];
-        for (source, params) in [(sql::audit_page, log), (sql::audit_deliveries, deliveries)] {
-            let found = tx.rows(source, params).await?;
-            for row in &found {
-                rows.extend(from_log(row)?.filter(|(place, _)| *place < start));
-            }
-            if found.len() as i64 == n {
-                full(rows.last().map(|(place, _)| *place));
-            }
+    // One more than asked for, because the first may be the half that the last page has shown.
+    let n = step as i64 + 1;
+    let log: Params<'_> = &[&tenant, &from, &at, &starts.log, &n];
+    let deliveries: Params<'_> = &[&tenant, &from, &at, &starts.deliveries, &n, &DELIVERIES];
+    let attempts = [
+        (sources.log, sql::audit_page, log),
+        (sources.deliveries, sql::audit_deliveries, deliveries),
+    ];
+    for (_, source, params) in attempts.into_iter().filter(|(asked, ..)| *asked) {
+        let found = tx.rows(source, params).await?;
+        for row in &found {
+            rows.extend(from_log(row)?.filter(|(place, _)| *place < start));
+        }
+        if found.len() as i64 == n {
+            full(rows.last().map(|(place, _)| *place));
         }
     }
     if sources.sends {
@@ -202,6 +204,7 @@ fn from_log(row: &Row) -> Result<impl Iterator<Item = Numbered> + use<>> {
         provider_code: row.get("provider_code"),
         detail: row.get("detail"),
         attempt: None,
+        was_last: false,
         has_transcript: false,
     };
     let ended_as: Option<&str> = row.get("ended_as");

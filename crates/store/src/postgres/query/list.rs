@@ -113,6 +113,10 @@ impl<'a> Walk<'a> {
             at: Timestamp::EPOCH,
             seq: row.get(0),
         };
+        let placed = |row: &tokio_postgres::Row| Cursor {
+            at: row.get::<_, At>(1).0,
+            seq: row.get(0),
+        };
         match self.index {
             ListIndex::Unfinished { waiting, parked } => {
                 let mut few = vec![];
@@ -130,6 +134,12 @@ impl<'a> Walk<'a> {
                 few.sort_unstable_by_key(|c| std::cmp::Reverse(c.seq));
                 few.truncate(wanted);
                 Ok(few)
+            }
+            ListIndex::Stuck(after) => {
+                let (now, after, at) = (self.db.now(), millis(after), At(place.at));
+                let params: Params<'_> = &[&now, tenant, &after, &at, seq, wanted_rows];
+                let found = self.tx.rows(sql::list_stuck, params).await?;
+                Ok(found.iter().map(placed).collect())
             }
             ListIndex::Ids(ids) => {
                 let (first, last, bound) = (&ids.first.0, &ids.last.0, &i64::from(SCAN_BOUND));
@@ -160,10 +170,6 @@ impl<'a> Walk<'a> {
                         &[tenant, &from, &At(place.at), seq, wanted_rows],
                     )
                     .await?;
-                let placed = |row: &tokio_postgres::Row| Cursor {
-                    at: row.get::<_, At>(1).0,
-                    seq: row.get(0),
-                };
                 Ok(found.iter().map(placed).collect())
             }
         }
@@ -179,6 +185,7 @@ impl<'a> Walk<'a> {
             f.channel.map(|c| c.as_str()),
             f.stuck_after.map(millis),
         );
+        let words = self.keywords.any();
         let [from, to, ended_by] = [f.from, f.to, f.ended_by].map(|at| at.map(At));
         let mut params: Vec<&(dyn ToSql + Sync)> = vec![
             &now,
@@ -190,11 +197,18 @@ impl<'a> Walk<'a> {
             &to,
             &stuck,
             &ended_by,
+            &words,
         ];
         let texts = TextFilter::ALL.iter().map(|one| f.by.get(one));
         params.extend(texts.map(|text| text as &(dyn ToSql + Sync)));
         let found = self.tx.rows(sql::list_match, &params).await?;
-        let texts = ["subject", "recipients", "resolved_targets", "provider_message_id"];
+        let texts = [
+            "subject",
+            "recipients",
+            "resolved_targets",
+            "provider_message_id",
+            "recipients_message_ids",
+        ];
         let matching = found
             .iter()
             .filter(|row| self.keywords.are_in(texts.map(|name| row.get(name))));

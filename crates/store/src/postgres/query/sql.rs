@@ -24,6 +24,7 @@ statements!(
     list_match,
     list_parked,
     list_row,
+    list_stuck,
     list_waiting,
     recipients_of,
     standings,

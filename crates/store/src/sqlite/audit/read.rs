@@ -98,7 +98,7 @@ pub(in crate::sqlite) fn page(
             from,
             at,
             starts.deliveries,
-            bound(sources.log),
+            bound(sources.deliveries),
             DELIVERIES
         ],
         from_log,
@@ -194,6 +194,7 @@ fn from_log(row: &Row<'_>) -> Result<impl IntoIterator<Item = Numbered> + use<>>
         provider_code: row.get("provider_code")?,
         detail: row.get("detail")?,
         attempt: None,
+        was_last: false,
         has_transcript: false,
     };
     let ended_as: Option<String> = row.get("ended_as")?;

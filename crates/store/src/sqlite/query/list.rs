@@ -10,7 +10,7 @@ use crate::{
     sqlite::rows::{self, all},
 };
 use domain::{TenantId, TextFilter, Timestamp};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, ToSql, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, ToSql, params};
 
 pub(super) fn list(
     conn: &Connection,
@@ -79,13 +79,19 @@ fn walk(
         ListIndex::Unfinished { waiting, parked } => {
             let mut seqs = vec![];
             if waiting {
-                seqs = self::waiting(conn, tenant, stuck_before, last)?;
+                seqs = numbers(conn, sql::list_waiting, params![tenant, last, bound])?;
             }
             if parked {
                 seqs.extend(numbers(conn, sql::list_parked, params![tenant, last, bound])?);
             }
             seqs.sort_unstable_by_key(|seq| std::cmp::Reverse(*seq));
             look.at(numbered(seqs), paging)?;
+        }
+        ListIndex::Stuck(after) => {
+            let before = (now - after).as_millis();
+            let mut walk = conn.prepare_cached(sql::list_stuck)?;
+            let params = params![tenant, before, start.at.as_millis(), last, bound];
+            look.at(walk.query_map(params, placed)?, paging)?;
         }
         ListIndex::Ids(ids) => {
             let (first, newest) = (ids.first.0, ids.last.0);
@@ -107,28 +113,11 @@ fn walk(
         ListIndex::Time => {
             let from = filter.from.map_or(i64::MIN, Timestamp::as_millis);
             let mut walk = conn.prepare_cached(sql::list_by_time)?;
-            let candidates =
-                walk.query_map(params![tenant, from, start.at.as_millis(), last, bound], |row| {
-                    Ok(Cursor {
-                        at: Timestamp::from_millis(row.get(1)?),
-                        seq: row.get(0)?,
-                    })
-                })?;
-            look.at(candidates, paging)?;
+            let params = params![tenant, from, start.at.as_millis(), last, bound];
+            look.at(walk.query_map(params, placed)?, paging)?;
         }
     }
     Ok(())
-}
-
-/// What waits, in no order. A backlog too long to sort is read over all tenants, newest first.
-fn waiting(conn: &Connection, tenant: i32, stuck_before: Option<i64>, last: i64) -> Result<Vec<i64>> {
-    let bound = SCAN_BOUND + 1;
-    let params = params![tenant, stuck_before.unwrap_or(i64::MAX), last, bound];
-    let seqs = numbers(conn, sql::list_waiting, params)?;
-    if seqs.len() <= SCAN_BOUND as usize {
-        return Ok(seqs);
-    }
-    numbers(conn, sql::list_backlog, params![last, bound])
 }
 
 fn numbers(conn: &Connection, statement: &str, params: impl Params) -> Result<Vec<i64>> {
@@ -141,6 +130,13 @@ fn numbered(seqs: Vec<i64>) -> impl Iterator<Item = rusqlite::Result<Cursor>> {
         seq,
     };
     seqs.into_iter().map(move |seq| Ok(place(seq)))
+}
+
+fn placed(row: &Row<'_>) -> rusqlite::Result<Cursor> {
+    Ok(Cursor {
+        at: Timestamp::from_millis(row.get(1)?),
+        seq: row.get(0)?,
+    })
 }
 
 fn load(conn: &Connection, seqs: &[i64]) -> Result<Vec<Notification>> {
@@ -201,6 +197,7 @@ impl<'a> Look<'a> {
     fn matches(&mut self, seq: i64) -> Result<bool> {
         let f = self.filter;
         let channel = f.channel.map(|c| c.as_str());
+        let words = self.keywords.any();
         let [from, to, ended_by] = [f.from, f.to, f.ended_by].map(|at| at.map(Timestamp::as_millis));
         let mut params: Vec<&dyn ToSql> = vec![
             &seq,
@@ -211,12 +208,13 @@ impl<'a> Look<'a> {
             &to,
             &self.stuck_before,
             &ended_by,
+            &words,
         ];
         params.extend(TextFilter::ALL.iter().map(|one| f.by.get(one) as &dyn ToSql));
         let keywords = &self.keywords;
         let found = self.statement.query_row(params.as_slice(), |row| {
             let text = |place: usize| row.get_ref(place).ok()?.as_str_or_null().ok()?;
-            Ok(keywords.are_in([text(0), text(1), text(2), text(3)]))
+            Ok(keywords.are_in([text(0), text(1), text(2), text(3), text(4)]))
         });
         Ok(found.optional()?.unwrap_or(false))
     }

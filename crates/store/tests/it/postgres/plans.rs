@@ -224,6 +224,7 @@ async fn the_hot_statements_use_the_index_made_for_them_and_sort_nothing() {
         ("list_by_entity", "notifications_by_entity"),
         ("list_by_execution", "notifications_by_execution"),
         ("list_waiting", "due_by_tenant"),
+        ("list_stuck", "due_by_age"),
         ("list_parked", "outcome_parked"),
         ("audit_page", "audit_by_time"),
         ("audit_sends", "notifications_by_time"),

@@ -42,6 +42,40 @@ pub async fn an_attempt_that_ends_its_row_is_read_as_two(t: &TestStore) {
     assert_eq!(attempt.at, t.clock.now());
 }
 
+pub async fn what_failed_and_is_tried_again_is_found_alone(t: &TestStore) {
+    let lane = t.lane("mail").await;
+    t.delivered(lane).await;
+    t.send(lane).await;
+    let mut last = park(&t.claim_one(lane).await);
+    last.attempt.as_mut().unwrap().code = Some("SMTP_550".into());
+    t.record(last).await;
+    let mut tried_again = vec![];
+    for _ in 0..3 {
+        tried_again.push(t.send(lane).await);
+        let mut record = retry(&t.claim_one(lane).await, DAY);
+        record.attempt.as_mut().unwrap().code = Some("SMTP_451".into());
+        t.record(record).await;
+        t.delivered(lane).await;
+    }
+    tried_again.reverse();
+    let filter = AuditFilter {
+        retried: true,
+        ..AuditFilter::default()
+    };
+    for limit in [1, 100] {
+        let (mut found, mut after) = (vec![], None);
+        loop {
+            let page = page(t, &filter, limit, after).await;
+            found.extend(page.rows.into_iter().map(|row| row.notification.unwrap()));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, tried_again, "pages of {limit}");
+    }
+}
+
 pub async fn an_attempt_that_does_not_is_one(t: &TestStore) {
     let lane = t.lane("mail").await;
     let id = t.send(lane).await;

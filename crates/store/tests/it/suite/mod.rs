@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod audit_changes;
+pub mod backlogs;
 pub mod claim;
 pub mod concurrency;
 pub mod counts;
@@ -30,6 +31,7 @@ pub mod receipts;
 pub mod recipients;
 pub mod record;
 pub mod schema;
+pub mod search;
 pub mod site_machines;
 pub mod sites;
 pub mod stats;

@@ -2,23 +2,22 @@
 
 use crate::{harness::*, suite::figures::kpis};
 use domain::{
-    Channel, Clock, HoldReason, NotificationId, Status, Submission, Target, TextFilter, TextFilters,
-    kpi::Kpis,
+    Channel, Clock, HoldReason, NotificationId, Status, Target, TextFilter, TextFilters, kpi::Kpis,
 };
-use store::query::{Cursor, Filter, Listed, Page, SCAN_BOUND};
+use store::query::{Cursor, Filter, Listed, Page};
 
-async fn list(t: &TestStore, filter: &Filter, limit: u32, after: Option<Cursor>) -> Listed {
+pub(super) async fn list(t: &TestStore, filter: &Filter, limit: u32, after: Option<Cursor>) -> Listed {
     t.store.list(TENANT, filter, Page { limit, after }).await.unwrap()
 }
 
-async fn ids(t: &TestStore, filter: Filter) -> Vec<NotificationId> {
+pub(super) async fn ids(t: &TestStore, filter: Filter) -> Vec<NotificationId> {
     let page = list(t, &filter, 100, None).await;
     assert_eq!(page.next, None);
     page.rows.iter().map(|row| row.submission.id).collect()
 }
 
 /// All pages of a filter, one after the other.
-async fn walk(t: &TestStore, filter: &Filter, limit: u32) -> Vec<NotificationId> {
+pub(super) async fn walk(t: &TestStore, filter: &Filter, limit: u32) -> Vec<NotificationId> {
     let (mut found, mut after) = (vec![], None);
     loop {
         let page = list(t, filter, limit, after).await;
@@ -221,69 +220,6 @@ pub async fn filters_together_must_all_hold(t: &TestStore) {
     assert_eq!(ids(t, both("a", Status::Delivered)).await, []);
 }
 
-pub async fn the_keyword_is_found_in_any_case(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let about = |subject: &str| saying(mail(), |c| c.subject = subject.into());
-    let id = t.accept(lane, about("Überlauf in Tank 7 (100 %_)")).await;
-    t.accept(lane, about("all is well")).await;
-    for word in ["überlauf", "ÜBERLAUF", "tank 7", "%_", "7 ("] {
-        let filter = Filter {
-            keyword: Some(word.into()),
-            ..Filter::default()
-        };
-        assert_eq!(ids(t, filter).await, [id], "{word}");
-    }
-}
-
-pub async fn stuck_rows_are_found(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    t.delivered(lane).await;
-    let old = t.send(lane).await;
-    t.clock.advance(MINUTE);
-    t.send(lane).await;
-    t.clock.advance(SECOND);
-    let stuck = |after| Filter {
-        stuck_after: Some(after),
-        ..Filter::default()
-    };
-    assert_eq!(ids(t, stuck(MINUTE)).await, [old]);
-    assert_eq!(
-        ids(t, stuck(MINUTE + SECOND)).await,
-        [],
-        "exactly at the threshold is not past it"
-    );
-}
-
-pub async fn a_page_ends_at_the_bound_and_says_where_to_go_on(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let needle = t.accept(lane, from_site("needle")).await;
-    let mut left = SCAN_BOUND as usize + 5;
-    while left > 0 {
-        let n = left.min(1_000);
-        t.send_many(lane, n).await;
-        left -= n;
-    }
-    let by_time = Filter {
-        by: TextFilters {
-            site: Some("needle".into()),
-            ..TextFilters::default()
-        },
-        ..Filter::default()
-    };
-    let waiting = Filter {
-        status: vec![Status::Pending],
-        ..by_time.clone()
-    };
-    for filter in [by_time, waiting] {
-        let first = list(t, &filter, 10, None).await;
-        assert_eq!(first.rows, []);
-        assert!(first.next.is_some(), "there is more to look at");
-        let second = list(t, &filter, 10, first.next).await;
-        assert_eq!(second.rows.len(), 1);
-        assert_eq!((second.rows[0].submission.id, second.next), (needle, None));
-    }
-}
-
 pub async fn a_row_waiting_in_a_held_lane_says_so(t: &TestStore) {
     let lane = t.lane("mail").await;
     let (ended, waiting) = (t.delivered(lane).await, t.send(lane).await);
@@ -308,23 +244,6 @@ pub async fn what_waits_is_found_by_time_too(t: &TestStore) {
         ..Filter::default()
     };
     assert_eq!(ids(t, middle).await, [sent[2].1, sent[1].1]);
-}
-
-pub async fn a_small_tenants_waiting_rows_are_found_beside_anothers_backlog(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let mine = t.send(lane).await;
-    let elsewhere = t.tenant("elsewhere").await;
-    let their_lane = t.provider(elsewhere, "mail").await.lane;
-    let theirs = (0..300).map(|_| Submission {
-        tenant: elsewhere,
-        ..mail()
-    });
-    t.ingest(their_lane, theirs.collect()).await;
-    let waiting = Filter {
-        status: vec![Status::Pending, Status::Retrying],
-        ..Filter::default()
-    };
-    assert_eq!(ids(t, waiting).await, [mine]);
 }
 
 pub async fn a_row_says_what_its_lane_and_its_claim_keep_it_waiting_for(t: &TestStore) {
@@ -387,60 +306,4 @@ pub async fn what_was_sent_round_again_later_is_not_among_what_waited_by_then(t:
         .await
         .unwrap();
     assert_eq!(ids(t, filter()).await, [scheduled, earlier]);
-}
-
-pub async fn words_are_found_in_any_order_in_subject_address_and_providers_id(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let sent = saying(mail(), |c| {
-        c.subject = "Pump 7 is empty".into();
-        c.target = domain::Target::Recipients(vec!["ann@example.com".into()]);
-    });
-    let id = t.accept(lane, sent).await;
-    let claimed = t.claim_one(lane).await;
-    t.record(delivered(&claimed)).await;
-    let other = t
-        .accept(lane, saying(mail(), |c| c.subject = "Pump 8 is full".into()))
-        .await;
-    let asked = |words: &str| Filter {
-        keyword: Some(words.into()),
-        ..Filter::default()
-    };
-    // "remote-1" is what the far end called it.
-    for words in [
-        "empty pump",
-        "ANN@example.com",
-        "ann@ 7",
-        "Remote-1",
-        "remote-1 pump",
-    ] {
-        assert_eq!(ids(t, asked(words)).await, [id], "{words}");
-    }
-    assert_eq!(ids(t, asked("pump is")).await, [other, id]);
-    assert_eq!(ids(t, asked("pump empty bob@example.com")).await, []);
-}
-
-pub async fn ids_that_begin_alike_are_found_by_their_beginning(t: &TestStore) {
-    let lane = t.lane("mail").await;
-    let numbered = |n: u128| domain::Submission {
-        id: NotificationId(uuid::Uuid::from_u128((0xabcd_ef01 << 96) + n)),
-        ..mail()
-    };
-    let (one, two) = (
-        t.accept(lane, numbered(1)).await,
-        t.accept(lane, numbered(2)).await,
-    );
-    t.send_many(lane, 3).await;
-    let within = |text: &str| Filter {
-        ids: domain::IdRange::of(text),
-        ..Filter::default()
-    };
-    assert_eq!(ids(t, within("abcdef01")).await, [two, one]);
-    assert_eq!(ids(t, within(&one.to_string())).await, [one]);
-    assert_eq!(walk(t, &within("ABCDEF01"), 1).await, [two, one]);
-    assert_eq!(ids(t, within("abcdef02")).await, []);
-    let parked = Filter {
-        status: vec![Status::Parked],
-        ..within("abcdef01")
-    };
-    assert_eq!(ids(t, parked).await, [], "the other filters hold");
 }

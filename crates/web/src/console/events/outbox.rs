@@ -182,7 +182,9 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let asked = Asked::read(&mut params, &signed);
     let after = paging::cursor(&mut params);
     params.finish()?;
-    let frame = Frame::new(&state, &signed, "Events", Nav::Events).await?;
+    let frame = Frame::new(&state, &signed, "Events", Nav::Events)
+        .await?
+        .watched();
     let filter = asked.filter(frame.now);
     let asking = Asking { limit: ROWS, after };
     let store = &state.central.store;

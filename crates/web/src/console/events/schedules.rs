@@ -25,17 +25,74 @@ use store::{events::ScheduleFilter, query::Page as Asking};
 
 const ROWS: u32 = 50;
 
+/// What the address asks for.
+#[derive(Debug, Clone, Default)]
+struct Asked {
+    status: Option<ScheduleStatus>,
+    event_type: Option<String>,
+}
+
 #[derive(Template)]
 #[template(path = "events/schedules.html")]
 struct Page {
     frame: Frame,
-    asked: Option<ScheduleStatus>,
+    asked: Asked,
     rows: Vec<ScheduleView>,
     older: Option<String>,
     paged: bool,
     query: String,
 }
 framed!(Page);
+
+impl Asked {
+    /// What cannot be read is named in `params`, which refuses the request when it is finished.
+    fn read(params: &mut Params) -> Self {
+        Self {
+            status: params.parsed("status"),
+            event_type: params.text("eventType"),
+        }
+    }
+
+    fn filter(&self) -> ScheduleFilter {
+        ScheduleFilter {
+            status: self.status,
+            event_type: self.event_type.clone(),
+            ..ScheduleFilter::default()
+        }
+    }
+
+    fn query(&self) -> String {
+        let mut query = Query::default();
+        query.add("status", self.status.map(ScheduleStatus::as_str));
+        query.add("eventType", self.event_type.as_deref());
+        query.0
+    }
+
+    /// Each filter in words, with the address of the list without it.
+    fn chips(&self) -> Vec<(String, String)> {
+        let mut chips = vec![];
+        let mut chip = |text: Option<String>, without: Asked| {
+            let place = format!("/schedules?{}", without.query());
+            chips.extend(text.map(|text| (text, place)));
+        };
+        let of_type = self.event_type.as_ref().map(|name| format!("Type: {name}"));
+        chip(
+            self.status.map(|one| one.to_string()),
+            Asked {
+                status: None,
+                ..self.clone()
+            },
+        );
+        chip(
+            of_type,
+            Asked {
+                event_type: None,
+                ..self.clone()
+            },
+        );
+        chips
+    }
+}
 
 /// Why a message is not there, or did not arrive.
 fn why(view: &MessageView) -> Option<&str> {
@@ -46,12 +103,13 @@ fn why(view: &MessageView) -> Option<&str> {
 
 /// A replay of all that the list's address asks for; of those that failed where it asks for any.
 pub(super) fn replay_of(params: &mut Params) -> Result<ReplayBulk, Problem> {
-    let asked: Option<ScheduleStatus> = params.parsed("status");
-    let status = asked.unwrap_or(ScheduleStatus::Failed);
+    let asked = Asked::read(params);
+    let status = asked.status.unwrap_or(ScheduleStatus::Failed);
     match ReplayStatus::named(status.as_str()) {
         Some(status) => {
             let filter = ReplayFilter {
                 status: Some(status),
+                event_type: asked.event_type,
                 ..ReplayFilter::default()
             };
             Ok(ReplayBulk::new(Replays::Schedules, filter))
@@ -63,35 +121,29 @@ pub(super) fn replay_of(params: &mut Params) -> Result<ReplayBulk, Problem> {
 impl Page {
     /// Whether there may be something to replay among what is shown.
     fn can_replay(&self) -> bool {
-        let wanted = self.asked.unwrap_or(ScheduleStatus::Failed);
+        let wanted = self.asked.status.unwrap_or(ScheduleStatus::Failed);
         let may = ReplayStatus::named(wanted.as_str()).is_some();
         let some = self.rows.iter().any(|row| row.status == wanted);
         may && self.frame.may_replay() && (some || self.older.is_some())
     }
 }
 
-fn filter(asked: Option<ScheduleStatus>) -> ScheduleFilter {
-    ScheduleFilter {
-        status: asked,
-        ..ScheduleFilter::default()
-    }
-}
-
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = params.parsed("status");
+    let asked = Asked::read(&mut params);
     let after = paging::cursor(&mut params);
     params.finish()?;
     let asking = Asking { limit: ROWS, after };
     let tenant = signed.caller.tenant;
     let events = &state.central.events;
-    let (rows, next) = events.schedule_views(tenant, &filter(asked), asking).await?;
-    let mut query = Query::default();
-    query.add("status", asked.map(ScheduleStatus::as_str));
+    let (rows, next) = events.schedule_views(tenant, &asked.filter(), asking).await?;
+    let query = asked.query();
     let page = Page {
-        frame: Frame::new(&state, &signed, "Schedules", Nav::Events).await?,
-        older: next.map(|next| older("/schedules", &query.0, next)),
+        frame: Frame::new(&state, &signed, "Schedules", Nav::Events)
+            .await?
+            .watched(),
+        older: next.map(|next| older("/schedules", &query, next)),
         paged: after.is_some(),
-        query: query.0,
+        query,
         asked,
         rows,
     };
@@ -100,7 +152,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = params.parsed("status");
+    let asked = Asked::read(&mut params);
     params.finish()?;
-    Ok(csv::schedules(state, signed.caller.tenant, filter(asked)).await?)
+    Ok(csv::schedules(state, signed.caller.tenant, asked.filter()).await?)
 }

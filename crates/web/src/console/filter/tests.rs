@@ -80,6 +80,32 @@ fn times_are_meant_in_the_viewers_zone_and_the_address_says_which() {
 }
 
 #[test]
+fn a_picked_and_a_typed_time_hold_both_as_their_chips_say() {
+    for (from, start) in [
+        ("2025-06-01T00:00", "2025-12-31T23:00:00.000Z"),
+        ("2025-12-31T23:50", "2025-12-31T23:50:00.000Z"),
+    ] {
+        let asked = asked(&format!("/?range=1h&from={from}"));
+        assert_eq!(asked.chips().len(), 2);
+        let found = asked.filter(NOW, Duration::ZERO).from.unwrap();
+        assert_eq!(found.to_string(), start);
+    }
+}
+
+#[test]
+fn an_address_made_in_utc_means_the_same_elsewhere() {
+    let tokyo = Zone::named("Asia/Tokyo").unwrap();
+    for uri in ["/?range=today", "/?to=2026-01-01T09:00"] {
+        let made = asked(uri);
+        let mut params = Params::for_test(&format!("/?{}", made.query()));
+        assert_eq!(Asked::read(&mut params, &tokyo), made, "{uri}");
+    }
+    // What a form says of its zone does not outlive the times it was about.
+    let mut params = Params::for_test("/?zone=UTC&range=24h");
+    assert_eq!(Asked::read(&mut params, &tokyo).times.zone, tokyo);
+}
+
+#[test]
 fn an_action_is_offered_where_the_filter_leaves_something_for_it() {
     assert_eq!(
         asked("/").actions(NOW),

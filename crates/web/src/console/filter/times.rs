@@ -12,7 +12,7 @@ pub struct Times {
     pub range: Option<String>,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// In which times are meant that name none: as the address says, otherwise the viewer's.
+    /// In which times are meant that name none: as the address says if it asks for such a time, otherwise the viewer's.
     pub zone: Zone,
 }
 
@@ -23,14 +23,15 @@ impl Times {
         if zone.as_deref().is_some_and(|name| Zone::named(name).is_none()) {
             params.problem("zone", "must be a time zone like Europe/Berlin");
         }
-        let times = Self {
+        let mut times = Self {
             range: params.text("range"),
             from: params.text("from"),
             to: params.text("to"),
-            zone: zone
-                .and_then(|name| Zone::named(&name))
-                .unwrap_or_else(|| viewers.clone()),
+            zone: viewers.clone(),
         };
+        if times.depend_on_zone() {
+            times.zone = zone.and_then(|name| Zone::named(&name)).unwrap_or(times.zone);
+        }
         for (name, text) in [("from", &times.from), ("to", &times.to)] {
             if text.as_deref().is_some_and(|text| times.moment(text).is_none()) {
                 params.problem(name, "must be a time like 2026-01-31T13:45");
@@ -43,11 +44,11 @@ impl Times {
         times
     }
 
-    /// What was typed counts more than what was picked.
+    /// What was typed and what was picked both hold, like all other filters: the later of the two.
     pub fn start(&self, now: Timestamp) -> Option<Timestamp> {
         let typed = self.from.as_deref().and_then(|text| self.moment(text));
-        let chosen = self.range.as_deref().and_then(range);
-        typed.or_else(|| chosen.map(|range| range.start(now, &self.zone)))
+        let picked = self.range.as_deref().and_then(range);
+        typed.max(picked.map(|range| range.start(now, &self.zone)))
     }
 
     pub fn end(&self) -> Option<Timestamp> {
@@ -65,14 +66,18 @@ impl Times {
         query.add("to", self.to.as_deref());
     }
 
-    /// Who gets the address sees the same, wherever they are.
-    pub fn add_zone(&self, query: &mut Query) {
+    /// Whether something was asked for that is another time elsewhere.
+    fn depend_on_zone(&self) -> bool {
         let local = [&self.from, &self.to]
             .into_iter()
             .flatten()
             .any(|text| parse_timestamp(text).is_none());
-        let days = matches!(self.range.as_deref(), Some("today" | "week"));
-        if (local || days) && self.zone != Zone::default() {
+        local || matches!(self.range.as_deref(), Some("today" | "week"))
+    }
+
+    /// Who gets the address sees the same, wherever they are, and wherever it was made.
+    pub fn add_zone(&self, query: &mut Query) {
+        if self.depend_on_zone() {
             query.add("zone", Some(self.zone.name()));
         }
     }

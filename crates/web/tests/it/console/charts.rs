@@ -50,3 +50,33 @@ async fn the_list_behind_a_step_has_what_the_step_counts_also_if_it_came_in_long
         assert!(!list.text.contains(&format!("/notifications/{other}")), "{tone}");
     }
 }
+
+#[tokio::test]
+async fn the_list_behind_what_was_retried_has_neither_what_went_out_nor_what_was_parked() {
+    let mut world = World::new().await;
+    let busy = Failure::transient(Scope::Message, "SMTP_451", "later");
+    let refusal = Failure::permanent(Scope::Message, "SMTP_550", "no such mailbox");
+    let mut ids = vec![];
+    for (answer, status) in [
+        (Some(busy), "Retrying"),
+        (Some(refusal), "Parked"),
+        (None, "Delivered"),
+    ] {
+        if let Some(failure) = answer {
+            world.mail.answers(Outcome::Failed(failure));
+        }
+        let body = json!({"listName": "ops", "subject": status, "body": "text"});
+        let answer = world.post("/api/notifications", body).await.expect(202);
+        let id = answer["notificationId"].as_str().unwrap().to_owned();
+        world.dispatcher.sweep().await.unwrap();
+        assert_eq!(world.status(&id).await, status);
+        ids.push(id);
+    }
+    let mut viewer = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = viewer.get("/").await.text;
+    let list = viewer.get(&step(&page, "busy")).await;
+    assert_eq!(list.status, 200, "{}", list.text);
+    let is_there = |id: &String| list.text.contains(&format!("/notifications/{id}"));
+    let found: Vec<_> = ids.iter().map(is_there).collect();
+    assert_eq!(found, [true, false, false], "{}", list.text);
+}

@@ -36,13 +36,21 @@ async fn each_filter_of_the_log_and_of_events_is_taken_off_by_its_chip() {
     let log = viewer.get("/audit?actor=user%3Aann&range=1h").await.text;
     assert!(log.contains("href=\"/audit?range=1h\""), "{log}");
     assert!(log.contains("href=\"/audit?actor=user%3Aann\""), "{log}");
+    let log = viewer.get("/audit?retried=true&range=1h").await.text;
+    assert!(log.contains("href=\"/audit?range=1h\""), "{log}");
+    let due = viewer.get("/schedules?status=Failed&eventType=a.b").await.text;
+    assert!(due.contains("href=\"/schedules?status=Failed\""), "{due}");
+    assert!(due.contains("href=\"/schedules?eventType=a.b\""), "{due}");
+    let kept = viewer.get("/suppressions?address=ann%40example.com").await.text;
+    assert!(kept.contains("Address: ann@example.com"), "{kept}");
+    assert!(kept.contains("href=\"/suppressions\" title"), "{kept}");
     let events = viewer
         .get("/events?status=Failed&from=2026-01-01T10:00")
         .await
         .text;
     assert!(events.contains("href=\"/events?status=Failed\""), "{events}");
     assert!(
-        events.contains("href=\"/events?from=2026-01-01T10%3A00\""),
+        events.contains("href=\"/events?from=2026-01-01T10%3A00&zone=UTC\""),
         "{events}"
     );
 }

@@ -155,6 +155,33 @@ async fn a_kept_secret_that_would_be_sent_elsewhere_is_asked_for_beside_its_fiel
 }
 
 #[tokio::test]
+async fn a_secret_that_is_to_be_kept_is_not_replaced_by_what_was_typed_before() {
+    let world = World::new().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let id = ProviderId::new("mail");
+    let stored = async || {
+        let found = world.temp.store.provider(TenantId::DEFAULT, &id).await;
+        found.unwrap().unwrap().provider.secrets
+    };
+    let before = stored().await;
+    let fields = [
+        ("version", "1"),
+        ("name", "renamed"),
+        ("enabled", "true"),
+        ("secret.settings.password", "keep"),
+        ("settings.password", "abandoned"),
+    ];
+    let refused = admin.post("/providers/mail/edit", &fields).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.text.contains("id=\"settings-password-error\""),
+        "{}",
+        refused.text
+    );
+    assert_eq!(stored().await, before);
+}
+
+#[tokio::test]
 async fn everything_that_is_wrong_with_a_provider_is_told_at_once_beside_its_field() {
     let world = World::new().await;
     let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;

@@ -130,7 +130,7 @@ async fn a_filter_that_cannot_be_read_or_is_unknown_shows_no_list_and_offers_not
         let done = visitor.post("/notifications/bulk/go", &fields).await;
         assert_eq!(done.status, 422, "{query}");
     }
-    assert_eq!(world.central.jobs.sweep().await.unwrap(), 0);
+    assert_eq!(world.central.jobs.sweep().await.unwrap().rows, 0);
     let page = visitor.get("/audit?kind=Nonsense").await;
     assert_eq!(page.status, 422);
     assert_eq!(visitor.get("/audit?actr=x").await.status, 422);
@@ -201,6 +201,18 @@ async fn a_person_who_may_not_is_told_about_their_role_and_not_about_a_key() {
         );
         assert!(page.text.contains("yours here is viewer"), "{}", page.text);
         assert!(!page.text.contains("key's role"), "{}", page.text);
+    }
+}
+
+#[tokio::test]
+async fn a_page_whose_rows_stay_as_they_were_hears_when_central_is_gone_and_does_not_call_itself_live() {
+    let world = World::new().await;
+    let mut viewer = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    for place in ["/audit", "/events", "/schedules"] {
+        let page = viewer.get(place).await.text;
+        assert!(page.contains("data-live-stream=\"/live\""), "{place}: {page}");
+        assert!(page.contains("id=\"unreachable\""), "{place}: {page}");
+        assert!(!page.contains("id=\"live-state\""), "{place}: {page}");
     }
 }
 

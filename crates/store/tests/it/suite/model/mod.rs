@@ -39,6 +39,8 @@ enum End {
     Retry(u8),
     Wait,
     Park,
+    /// Nobody is left who may be written to.
+    Suppress,
 }
 
 #[derive(Debug, Clone, PartialEq)]

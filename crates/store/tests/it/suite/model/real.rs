@@ -8,7 +8,7 @@ use domain::{
 };
 use std::time::Duration;
 use store::{
-    outbox::{AttemptRecord, Claimed, LaneWant},
+    outbox::{AttemptRecord, Cause, Claimed, Ended, LaneWant},
     receipts::{ReceiptRules, ReceiptsFrom},
 };
 
@@ -180,5 +180,11 @@ fn attempt(claim: &Claimed, end: End) -> AttemptRecord {
         End::Retry(after) => retry(claim, Duration::from_secs(u64::from(after))),
         End::Wait => wait(claim),
         End::Park => park(claim),
+        End::Suppress => AttemptRecord {
+            ended: Ended::Discard {
+                cause: Cause::new("SUPPRESSED", "nobody is left who may be written to"),
+            },
+            ..park(claim)
+        },
     }
 }

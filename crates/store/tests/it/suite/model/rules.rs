@@ -88,6 +88,7 @@ impl ReferenceStateMachine for Rules {
             (0u8..90).prop_map(End::Retry),
             Just(End::Wait),
             Just(End::Park),
+            Just(End::Suppress),
         ];
         prop_oneof![
             2 => Just(Step::Send),
@@ -213,12 +214,12 @@ impl Model {
                     (row.attempts, row.claims) = (row.attempts + 1, 0);
                     row.due = now + u64::from(after);
                 }
-                End::Delivered | End::Park => {
+                End::Delivered | End::Park | End::Suppress => {
                     row.attempts += 1;
-                    row.change(if matches!(end, End::Park) {
-                        Change::Park
-                    } else {
-                        Change::Deliver
+                    row.change(match end {
+                        End::Park => Change::Park,
+                        End::Suppress => Change::Suppress,
+                        _ => Change::Deliver,
                     });
                 }
             }
