@@ -32,7 +32,7 @@ async fn two_nodes() -> Two {
 }
 
 async fn heard(signals: &mut tokio::sync::broadcast::Receiver<Signal>) -> Signal {
-    let wait = Duration::from_secs(10);
+    let wait = Duration::from_secs(120);
     tokio::time::timeout(wait, signals.recv())
         .await
         .expect("a signal")
@@ -85,7 +85,7 @@ async fn what_one_node_announces_the_others_hear() {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), waiting)
+    tokio::time::timeout(Duration::from_secs(120), waiting)
         .await
         .unwrap();
     while there.try_recv().is_ok() {}
@@ -137,7 +137,7 @@ async fn who_lost_its_listening_session_looks_again() {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), looked)
+    tokio::time::timeout(Duration::from_secs(120), looked)
         .await
         .unwrap();
 }
