@@ -8,6 +8,7 @@
 mod control;
 pub mod dial;
 pub mod http;
+mod port;
 pub mod receipts;
 mod services;
 pub mod smtp;
@@ -15,6 +16,7 @@ pub mod tls;
 
 pub use dial::{Dial, Rule};
 pub use http::{HttpOptions, HttpReceiver};
+pub use port::HeldPort;
 pub use receipts::ReceiptPlan;
 pub use smtp::{SmtpOptions, SmtpServer};
 pub use tls::Identity;

@@ -25,6 +25,9 @@ const PASSWORD: &str = "hunter2-hunter2";
 const SIGNING: &str = "any-secret-of-24-characters";
 const HEADER: &str = "Bearer abcdef123456";
 
+/// No kind's own timeout is as short, and no machine as busy.
+const LATE: Duration = Duration::from_secs(8);
+
 /// Far ends of all kinds, and settings full of secrets.
 struct Far {
     smtp: SmtpServer,
@@ -218,15 +221,15 @@ async fn every_kind_answers_before_its_deadline() {
     for row in far.kinds() {
         let adapter = row.adapter();
         for wait in [0, 1, 250] {
-            let deadline = Deadline(Instant::now() + Duration::from_millis(wait));
-            let outcome = adapter.deliver(&row.message, deadline.into()).await;
-            let late = Instant::now().saturating_duration_since(deadline.0);
-            // No kind's own timeout is as short, and no machine as busy.
-            assert!(
-                late < Duration::from_secs(8),
-                "{} was {late:?} late: {outcome:?}",
-                row.kind
-            );
+            // A machine that stands still makes one of them late; a kind that does not look at its deadline is late each time.
+            let mut tries = vec![];
+            while tries.len() < 3 && !tries.iter().any(|(late, _)| *late < LATE) {
+                let deadline = Deadline(Instant::now() + Duration::from_millis(wait));
+                let outcome = adapter.deliver(&row.message, deadline.into()).await;
+                tries.push((Instant::now().saturating_duration_since(deadline.0), outcome));
+            }
+            let in_time = tries.iter().any(|(late, _)| *late < LATE);
+            assert!(in_time, "{} was late: {tries:?}", row.kind);
         }
     }
 }

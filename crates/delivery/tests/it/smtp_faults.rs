@@ -101,12 +101,16 @@ async fn silence_is_transient_until_the_message_is_out_and_ambiguous_then() {
     for phase in Phase::ANSWERED {
         let adapter = smtp_adapter(&server, login());
         server.on(SmtpRule::at(phase).stall());
-        let (attempt, expected) = match phase {
-            // The message has to get out before the silence begins.
-            Phase::AfterDot => (patient_attempt(), Ambiguous),
-            _ => (short_attempt(), Transient),
+        let (outcome, expected) = match phase {
+            Phase::AfterDot => {
+                let taken = server.counts().mails + 1;
+                let has_it = server.wait_for(taken);
+                let outcome = silence_after(adapter.clone(), mail(&TARGETS), has_it).await;
+                (outcome, Ambiguous)
+            }
+            _ => (adapter.deliver(&mail(&TARGETS), short_attempt()).await, Transient),
         };
-        let failure = failure(adapter.deliver(&mail(&TARGETS), attempt).await);
+        let failure = failure(outcome);
         assert_eq!(
             (failure.kind, own_code(&failure)),
             (expected, "TIMEOUT"),

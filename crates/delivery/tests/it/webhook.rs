@@ -9,7 +9,10 @@ use domain::{
 };
 use serde_json::{Value, json};
 use simulator::{HttpOptions, HttpReceiver, Identity, http::HttpRule};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -23,6 +26,23 @@ fn webhook(receiver: &HttpReceiver, changes: Value) -> Arc<dyn Adapter> {
         settings[name] = value.clone();
     }
     adapter("webhook", settings)
+}
+
+/// For so long an idle connection is certainly kept.
+const KEPT: Duration = Duration::from_secs(3);
+
+/// How many connections a receiver saw of this. It is said to another one where this machine stood still in between for so long that
+/// idle connections were closed.
+async fn connections_of(said: impl AsyncFn(&HttpReceiver, &dyn Adapter)) -> u64 {
+    for _ in 0..20 {
+        let receiver = receiver().await;
+        let (adapter, began) = (webhook(&receiver, json!({})), Instant::now());
+        said(&receiver, adapter.as_ref()).await;
+        if began.elapsed() < KEPT {
+            return receiver.counts().connections;
+        }
+    }
+    panic!("this machine stands still all the time");
 }
 
 fn event() -> Message {
@@ -95,8 +115,6 @@ async fn a_repeat_has_the_same_id_and_body_and_its_own_timestamp() {
 
 #[tokio::test]
 async fn answers_are_understood_over_the_wire() {
-    let receiver = receiver().await;
-    let adapter = webhook(&receiver, json!({}));
     type Row = (
         HttpRule,
         domain::FailureKind,
@@ -106,7 +124,7 @@ async fn answers_are_understood_over_the_wire() {
         &'static str,
     );
     #[rustfmt::skip]
-    let table: Vec<Row> = vec![
+    let table = || -> Vec<Row> { vec![
         (HttpRule::status(500),                     Transient, Scope::Lane,        None, None, "HTTP_500"),
         (HttpRule::status(503).retry_after("120"),  Transient, Scope::Lane,        None, Some(120), "HTTP_503"),
         (HttpRule::status(429).retry_after("soon"), Transient, Scope::Lane,        None, None, "HTTP_429"),
@@ -115,23 +133,21 @@ async fn answers_are_understood_over_the_wire() {
         (HttpRule::status(410),                     Permanent, Scope::Lane,        Some(HoldReason::Config), None, "HTTP_410"),
         (HttpRule::status(502).header("webhook-delivery", "abort-message"),
                                                     Permanent, Scope::Message,     None, None, "abort-message"),
-    ];
-    for (rule, kind, scope, hold, wait, code) in table {
-        receiver.on(rule.body("as told"));
-        let failure = failure(adapter.deliver(&event(), long_attempt()).await);
-        assert_eq!(
-            (failure.kind, failure.scope, failure.hold, own_code(&failure)),
-            (kind, scope, hold, code)
-        );
-        assert_eq!(failure.retry_after, wait.map(Duration::from_secs));
-        assert!(failure.detail.contains("as told"), "{failure:?}");
-        receiver.behave();
-    }
-    assert_eq!(
-        receiver.counts().connections,
-        1,
-        "answers leave the connection usable"
-    );
+    ] };
+    let connections = connections_of(async |receiver, adapter| {
+        for (rule, kind, scope, hold, wait, code) in table() {
+            receiver.on(rule.body("as told"));
+            let failure = failure(adapter.deliver(&event(), long_attempt()).await);
+            assert_eq!(
+                (failure.kind, failure.scope, failure.hold, own_code(&failure)),
+                (kind, scope, hold, code)
+            );
+            assert_eq!(failure.retry_after, wait.map(Duration::from_secs));
+            assert!(failure.detail.contains("as told"), "{failure:?}");
+            receiver.behave();
+        }
+    });
+    assert_eq!(connections.await, 1, "answers leave the connection usable");
 }
 
 #[tokio::test]
@@ -157,7 +173,8 @@ async fn a_request_that_went_out_without_an_answer_is_ambiguous() {
         (Ambiguous, "CONNECTION_LOST", Scope::Lane)
     );
     receiver.on(HttpRule::stall());
-    let silent = failure(adapter.deliver(&event(), patient_attempt()).await);
+    let has_it = receiver.wait_for(2);
+    let silent = failure(silence_after(adapter, event(), has_it).await);
     assert_eq!(
         (silent.kind, own_code(&silent), silent.scope),
         (Ambiguous, "TIMEOUT", Scope::Lane)
@@ -256,12 +273,13 @@ async fn an_endless_answer_is_cut_short() {
 
 #[tokio::test]
 async fn many_messages_share_a_connection() {
-    let receiver = receiver().await;
-    let adapter = webhook(&receiver, json!({}));
-    for _ in 0..20 {
-        assert_delivered(&adapter.deliver(&event(), long_attempt()).await);
-    }
-    assert_eq!((receiver.counts().connections, receiver.counts().taken), (1, 20));
+    let connections = connections_of(async |receiver, adapter| {
+        for _ in 0..20 {
+            assert_delivered(&adapter.deliver(&event(), long_attempt()).await);
+        }
+        assert_eq!(receiver.counts().taken, 20);
+    });
+    assert_eq!(connections.await, 1);
 }
 
 #[tokio::test]

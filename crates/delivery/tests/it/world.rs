@@ -51,9 +51,17 @@ pub fn long_attempt() -> Attempt {
     Deadline::after(Duration::from_secs(20)).into()
 }
 
-/// For far ends that fall silent once they have something: long enough for it to get out on a busy machine.
-pub fn patient_attempt() -> Attempt {
-    Deadline::after(Duration::from_secs(5)).into()
+/// What comes of a message whose far end falls silent once it has it. The time of the attempt is over as soon as that is so, and not
+/// before.
+pub async fn silence_after(adapter: Arc<dyn Adapter>, message: Message, has_it: impl Future) -> Outcome {
+    let deadline = Duration::from_secs(3600);
+    let sending =
+        tokio::spawn(async move { adapter.deliver(&message, Deadline::after(deadline).into()).await });
+    has_it.await;
+    tokio::time::pause();
+    tokio::time::advance(deadline).await;
+    tokio::time::resume();
+    sending.await.unwrap()
 }
 
 /// For far ends that do not answer.

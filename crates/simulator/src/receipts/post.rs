@@ -8,7 +8,8 @@ use tokio::{
     time::timeout,
 };
 
-const POST_TIMEOUT: Duration = Duration::from_secs(10);
+/// A node that stands still for a while takes it all the same: only one that never answers has refused it.
+const POST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// None where nobody answers, or where it would leave this machine.
 pub(super) async fn post(call: &Call) -> Option<u16> {

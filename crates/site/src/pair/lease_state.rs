@@ -192,14 +192,17 @@ impl LeaseState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::SystemClock;
+    use domain::ManualClock;
     use store::buffer::Options;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_lease_that_was_made_shorter_waits_for_those_of_the_run_before_and_then_forgets_them() {
         let [long, short] = [40, 10].map(Duration::from_secs);
-        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(SystemClock));
-        let options = Options::at(folder.path().join("buffer.db"));
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::default()));
+        let options = Options {
+            inline: true,
+            ..Options::at(folder.path().join("buffer.db"))
+        };
         let buffer = Buffer::open(&options, clock.clone()).unwrap();
         LeaseState::started(long, clock.clone())
             .join(&buffer)

@@ -25,6 +25,8 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 const TOKEN: &str = "a-token-nobody-guesses";
+/// Nothing here is about a far end that takes too long: a process that stands still for a while is none.
+const PATIENT: Duration = Duration::from_secs(60);
 
 struct Local {
     address: SocketAddr,
@@ -46,13 +48,13 @@ pub async fn api(
     let outside = Outside::new(clock.clone());
     let settings = SystemSettings {
         auth: Auth::Bearer("very-secret-token".to_owned().into()),
-        timeout: Duration::from_secs(2),
+        timeout: PATIENT,
         ..SystemSettings::at(erp.url("/api"))
     };
     let systems = BTreeMap::from([("erp".to_owned(), System::new(settings, &outside).unwrap())]);
     let systems = Arc::new(ExternalSystems::new(systems, clock.clone()));
     let url = format!("sqlite://{}", folder.path().join("history.db").display());
-    let history = External::new(&url, Duration::from_millis(300)).unwrap();
+    let history = External::new(&url, PATIENT).unwrap();
     let connections = Arc::new(CachedDbWrites::new(BTreeMap::from([(
         "history".to_owned(),
         history,
@@ -287,7 +289,7 @@ async fn a_write_is_made_at_once_or_waits_for_its_database() {
     // The database appears; the next write goes through at once.
     let url = format!("sqlite://{}", local.folder.path().join("history.db").display());
     std::fs::write(local.folder.path().join("history.db"), b"").unwrap();
-    let theirs = External::new(&url, Duration::from_secs(1)).unwrap();
+    let theirs = External::new(&url, PATIENT).unwrap();
     theirs
         .execute(
             "create table readings (id integer primary key, tag text not null)",
@@ -318,7 +320,7 @@ async fn a_write_that_an_earlier_attempt_made_is_done_if_it_says_by_which_constr
     let local = Local::new().await;
     let path = local.folder.path().join("history.db");
     std::fs::write(&path, b"").unwrap();
-    let theirs = External::new(&format!("sqlite://{}", path.display()), Duration::from_secs(1)).unwrap();
+    let theirs = External::new(&format!("sqlite://{}", path.display()), PATIENT).unwrap();
     theirs
         .execute(
             "create table readings (id integer primary key, tag text not null)",

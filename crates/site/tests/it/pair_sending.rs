@@ -115,7 +115,7 @@ async fn what_a_standby_keeps_while_the_active_is_away_survives_and_is_the_activ
 async fn what_a_standby_is_sent_reaches_central_while_the_active_goes_on_and_cannot_be_reached() {
     let mut world = world();
     let cable = to_the_first(&mut world, Weather::Cut).await;
-    let central = automatic_for(&mut world, 5 * LEASE);
+    let central = automatic_for(&mut world, 15 * LEASE);
     let (a, b) = a_pair(&world).await;
     follows(&b).await;
     cable.becomes(Weather::Cut);

@@ -5,10 +5,19 @@ use serde_json::json;
 use std::time::Duration;
 use store::external::External;
 
-const TIMEOUT: Duration = Duration::from_millis(300);
+/// Longer than this process ever stands still.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// For what takes longer.
+const SHORT: Duration = Duration::from_millis(300);
 
 fn postgres() -> External {
     External::new("postgres://u:p@127.0.0.1:1/db", TIMEOUT).unwrap()
+}
+
+/// The same file under another time limit.
+fn with_limit(folder: &tempfile::TempDir, timeout: Duration) -> External {
+    let path = folder.path().join("theirs.db");
+    External::new(&format!("sqlite://{}", path.display()), timeout).unwrap()
 }
 
 fn sqlite() -> (External, rusqlite::Connection, tempfile::TempDir) {
@@ -19,8 +28,7 @@ fn sqlite() -> (External, rusqlite::Connection, tempfile::TempDir) {
         "create table readings (id integer primary key, tag text not null, value real, extra text)",
     )
     .unwrap();
-    let external = External::new(&format!("sqlite://{}", path.display()), TIMEOUT).unwrap();
-    (external, conn, folder)
+    (with_limit(&folder, TIMEOUT), conn, folder)
 }
 
 #[test]
@@ -128,7 +136,11 @@ async fn the_statements_own_mistakes_are_for_good_and_the_databases_trouble_is_n
         );
     }
     conn.execute_batch("begin immediate").unwrap();
-    let busy = db.execute(insert, &[json!(3), json!("t")]).await.unwrap_err();
+    let impatient = with_limit(&folder, SHORT);
+    let busy = impatient
+        .execute(insert, &[json!(3), json!("t")])
+        .await
+        .unwrap_err();
     assert_eq!(busy.kind, Transient, "{busy:?}");
     conn.execute_batch("rollback").unwrap();
     db.execute(insert, &[json!(3), json!("t")]).await.unwrap();
@@ -157,8 +169,11 @@ const ENDLESS: &str = "with recursive n (i) as (select 10 union all select i + 1
 
 #[tokio::test]
 async fn a_statement_without_an_end_is_interrupted_at_its_time_limit_and_leaves_nothing_behind() {
-    let (db, conn, _folder) = sqlite();
-    let failure = db.execute(ENDLESS, &[]).await.unwrap_err();
+    let (db, conn, folder) = sqlite();
+    let failure = with_limit(&folder, SHORT)
+        .execute(ENDLESS, &[])
+        .await
+        .unwrap_err();
     assert_eq!(
         (failure.kind, failure.code.as_ref(), failure.scope),
         (Transient, "TIMEOUT", domain::Scope::Message),
@@ -179,9 +194,8 @@ async fn a_statement_without_an_end_is_interrupted_at_its_time_limit_and_leaves_
 #[tokio::test]
 async fn a_statement_without_an_end_is_interrupted_also_when_its_time_was_over_before_it_began() {
     let (_, conn, folder) = sqlite();
-    let url = format!("sqlite://{}", folder.path().join("theirs.db").display());
     // Opening the file takes longer.
-    let db = External::new(&url, Duration::from_nanos(1)).unwrap();
+    let db = with_limit(&folder, Duration::from_nanos(1));
     let failure = db.execute(ENDLESS, &[]).await.unwrap_err();
     assert_eq!(failure.code, "TIMEOUT", "{failure:?}");
     assert_eq!(failure.scope, domain::Scope::Message, "{failure:?}");

@@ -63,7 +63,7 @@ async fn a_write_to_somebody_elses_file_counts_only_if_that_file_is_still_there(
             .unwrap()
     };
     make();
-    let db = External::new(&format!("sqlite://{}", path.display()), Duration::from_secs(5)).unwrap();
+    let db = External::new(&format!("sqlite://{}", path.display()), Duration::from_secs(60)).unwrap();
     let insert = "insert into t values (?1)";
     db.execute(insert, &[json!(1)]).await.unwrap();
     std::fs::remove_file(&path).unwrap();

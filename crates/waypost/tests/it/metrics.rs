@@ -11,6 +11,7 @@ use std::{
     path::Path,
     process::Stdio,
 };
+use testkit::ports::an_address;
 
 /// What is said of one family, on the page or in a scrape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,9 +118,14 @@ fn central_shows_what_the_page_says_with_its_help_texts() {
 #[test]
 fn a_site_shows_what_the_page_says_with_its_help_texts() {
     let place = Place::new();
-    let config = "[site]\nid = \"north\"\nkey = \"wps_of_north\"\nlisten = \"127.0.0.1:0\"\n\n[site.replication]\n\
-         listen = \"127.0.0.1:0\"\npeer = \"http://127.0.0.1:9\"\n\n[[site.system]]\nname = \"erp\"\nbase_url = \"http://127.0.0.1:9\"\n";
-    place.write("waypost.toml", config);
+    // It comes back to both when it is promoted.
+    let (here, for_the_other) = (an_address(), an_address());
+    let config = format!(
+        "[site]\nid = \"north\"\nkey = \"wps_of_north\"\nlisten = \"{here}\"\n\n[site.replication]\n\
+         listen = \"{for_the_other}\"\npeer = \"http://127.0.0.1:9\"\n\n[[site.system]]\nname = \"erp\"\n\
+         base_url = \"http://127.0.0.1:9\"\n"
+    );
+    place.write("waypost.toml", &config);
     let mut command = place.command(&["site"]);
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let (_agent, url) = serving(command, "site north is listening on ");
@@ -134,7 +140,7 @@ fn a_site_shows_what_the_page_says_with_its_help_texts() {
 /// It starts anew, and nobody is there for a moment.
 pub fn until_it_answers(url: &str, path: &str, with: &str) {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
-    for _ in 0..1_000 {
+    for _ in 0..9_000 {
         let mut answer = String::new();
         let asked = std::net::TcpStream::connect(address).and_then(|mut stream| {
             stream.write_all(format!("GET {path} HTTP/1.0\r\nhost: {address}\r\n\r\n").as_bytes())?;

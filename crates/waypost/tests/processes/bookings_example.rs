@@ -186,6 +186,12 @@ impl Example {
             }
             None => self.shell.run(&self.ports.moved(line)).await,
         }
+        if line.starts_with("waypost simulate") {
+            // A reader is slower than a script.
+            let there = format!("http://127.0.0.1:{}/simulator/received", self.ports.http);
+            let waiting = format!("until curl -fsS {there} >there; do sleep 0.2; done");
+            self.shell.run(&waiting).await;
+        }
     }
 
     async fn client(&mut self) -> Client {

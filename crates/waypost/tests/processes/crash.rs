@@ -40,15 +40,16 @@ pub async fn sent_but_not_recorded(store: &dyn Store, far_end: &HttpReceiver) ->
     }
 }
 
+/// Looks in a row without anything new. After this process stood still, one alone may come before anybody has read what was sent.
+const QUIET_LOOKS: u32 = 5;
+
 /// Waits until the far end hears nothing more from a killed process.
 pub async fn quiet(far_end: &HttpReceiver) {
-    let mut before = far_end.counts().requests;
-    loop {
+    let (mut before, mut quiet) = (far_end.counts().requests, 0);
+    while quiet < QUIET_LOOKS {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let now = far_end.counts().requests;
-        if now == before {
-            return;
-        }
+        quiet = if now == before { quiet + 1 } else { 0 };
         before = now;
     }
 }

@@ -166,7 +166,7 @@ async fn a_reminder_follows_a_booking_that_moves_and_ends_with_it() {
 async fn a_lookup_that_hangs_keeps_no_other_event_waiting() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!(
-        "postgres://shop@{}/shop?sslmode=disable",
+        "postgres://shop@{}/shop?sslmode=disable&connect_timeout=600",
         silent.local_addr().unwrap()
     );
     let sources = vec![source(&url, "waypost.postgres.toml")];

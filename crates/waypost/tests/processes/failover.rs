@@ -21,7 +21,7 @@ use testkit::seen_in_time;
 const CONCURRENCY: u32 = 16;
 
 async fn provider(client: &Client, id: &str, order: i32, far_end: &HttpReceiver, on_ambiguous: &str) {
-    let settings = json!({ "url": far_end.url("/hook"), "timeout": "10s" });
+    let settings = json!({ "url": far_end.url("/hook"), "timeout": far_end::TIMEOUT });
     let retry = json!({ "shape": "fixed", "interval": "1s", "cap": "1s", "jitter": 0.0, "maxAttempts": 50 });
     let draft = ProviderDraft {
         id: Some(id.into()),

@@ -49,6 +49,7 @@ mod site_people;
 mod site_rolling_restart;
 mod site_shown;
 mod site_takeover;
+mod site_until;
 mod size;
 mod smtp;
 mod trouble;

@@ -38,7 +38,8 @@ impl Setup {
             name: name.into(),
             folder: folder.into(),
             database: database.into(),
-            lease: "2s",
+            // Longer than a live node ever stands still: what it has under way would be sent again.
+            lease: "20s",
             env: vec![],
         }
     }

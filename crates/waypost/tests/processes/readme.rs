@@ -31,6 +31,12 @@ fn five_minutes_for_real_work_word_by_word() {
         .replace("port=2525", &format!("port={mail}"))
         .replace("127.0.0.1:8080", &format!("127.0.0.1:{api}"))
         .replace("127.0.0.1:8025", &format!("127.0.0.1:{hooks}"));
+    // The mail server is there, and its certificate on disk, before somebody reads that: a reader is slower than a script.
+    let there = format!(
+        "for _ in $(seq 900); do\n  curl -fsS http://127.0.0.1:{hooks}/simulator/received >there && test -s simulator.pem && break\n  \
+         sleep 0.2\ndone\nwaypost provider add"
+    );
+    let moved = moved.replacen("waypost provider add", &there, 1);
     let caught = format!("curl -fsS http://127.0.0.1:{hooks}/simulator/received > caught.json");
     let script = format!("set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n{moved}\n{caught}\n");
     let binary = Path::new(env!("CARGO_BIN_EXE_waypost")).parent().unwrap();

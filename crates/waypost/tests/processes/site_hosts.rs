@@ -6,9 +6,10 @@ use crate::{
     node::{Node, Setup},
     site_agent::{AgentProcess, SiteSetup},
     site_outage::{assert_once, at_central_from},
-    site_pair::{contents, is_a, is_whole, until},
+    site_pair::contents,
     site_rolling_restart::Scripts,
     site_takeover::has_lease,
+    site_until::{is_a, is_whole, until},
 };
 use client::{Again, TrackedOperationId, site::Site};
 use simulator::{HttpOptions, HttpReceiver, http::HttpRule};

@@ -3,8 +3,9 @@
 
 use crate::{
     site_agent::AgentProcess,
-    site_pair::{Placed, is_a, is_whole, looked_into, until},
+    site_pair::{Placed, looked_into},
     site_takeover::{PairedSite, a_central, a_pair, has_lease, paired_site},
+    site_until::{is_a, is_whole, pair_of, until},
     size::pick,
 };
 use client::{Error, NotificationId, TrackedOperationId};
@@ -14,27 +15,34 @@ use simulator::{HttpReceiver, http::HttpRule};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 /// Sites whose machines are killed side by side.
 const SITES: usize = 5;
 /// Calls of one site that are under way at once.
 const SENDERS: usize = 4;
+/// What may be made again at most of what the standby has heard of: calls of the senders, and tries of the lane that makes again
+/// what was refused.
+const UNDER_WAY: usize = SENDERS + PARALLEL;
+/// As an agent has it.
+const PARALLEL: usize = 8;
 /// Accepted in each round before the active one is killed.
 const SENT: usize = 150;
 
 /// What was accepted, and whether the standby had it.
 type Accepted = Arc<Mutex<Vec<(TrackedOperationId, bool)>>>;
 
-/// Calls until the agent is gone.
-fn senders(agent: &AgentProcess) -> (Accepted, JoinSet<()>) {
+/// Call one after the other until they are told to end. An agent that is just being replaced refuses for a moment.
+fn senders(agent: &AgentProcess, stop: &CancellationToken) -> (Accepted, JoinSet<()>) {
     let accepted = Arc::new(Mutex::new(vec![]));
     let mut all = JoinSet::new();
     for _ in 0..SENDERS {
-        let (site, accepted) = (agent.site.clone(), accepted.clone());
+        let (site, accepted, stop) = (agent.site.clone(), accepted.clone(), stop.clone());
         all.spawn(async move {
-            loop {
+            while !stop.is_cancelled() {
                 let id = TrackedOperationId::mint();
                 let call = site.call("erp").post("/orders").id(id).max_retries(0);
                 match call.send().await {
@@ -42,8 +50,7 @@ fn senders(agent: &AgentProcess) -> (Accepted, JoinSet<()>) {
                         accepted.lock().unwrap().push((id, sent.replicated == Some(true)));
                     }
                     Ok(_) => {}
-                    // The agent was killed.
-                    Err(_) => return,
+                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
             }
         });
@@ -99,15 +106,17 @@ struct Killed {
 impl Killed {
     async fn round(mut self, round: usize) -> Self {
         let made_before = self.site.erp.requests().len();
-        let (accepted, mut sending) = senders(&self.active);
+        let stop = CancellationToken::new();
+        let (accepted, mut sending) = senders(&self.active, &stop);
         until("calls to be taken in", &self.active, async || {
             accepted.lock().unwrap().len() >= SENT
         })
         .await;
         self.active.kill();
+        stop.cancel();
         while sending.join_next().await.is_some() {}
         let setup = &self.site.setups[self.here];
-        let position = self.standby.site.pair().await.unwrap().position;
+        let position = pair_of(&self.standby).await.position;
         let gone = setup.folder.with_extension(format!("gone-{round}"));
         std::fs::rename(&setup.folder, &gone).unwrap();
         is_a("Active", &self.standby).await;
@@ -143,7 +152,7 @@ impl Killed {
         // What was made twice: at most what was under way, and what the standby had not heard of.
         let (repeats, lag) = (repeats(&self.site.erp, made_before), looked.changes);
         assert!(
-            repeats <= lag + SENDERS,
+            repeats <= lag + UNDER_WAY,
             "{repeats} repeats, {lag} changes behind"
         );
         self.all.accepted += accepted.len();
@@ -151,7 +160,7 @@ impl Killed {
         self.all.missing += missing.len();
         self.all.repeats += repeats;
         self.all.most_behind = self.all.most_behind.max(lag);
-        self.before = Some((self.standby.site.pair().await.unwrap().epoch, missing));
+        self.before = Some((pair_of(&self.standby).await.epoch, missing));
         std::fs::remove_dir_all(&gone).unwrap();
         std::fs::create_dir_all(&setup.folder).unwrap();
         let back = AgentProcess::start(setup).await;

@@ -5,8 +5,8 @@ use crate::{
     node::Node,
     site_agent::AgentProcess,
     site_outage::{assert_once, at_central_from},
-    site_pair::{is_a, is_whole, until, waypost},
     site_takeover::{PairedSite, a_central, a_pair, paired_site},
+    site_until::{is_a, is_whole, obeys, until},
 };
 use client::{
     NotificationId, TrackedOperationId,
@@ -22,8 +22,8 @@ use std::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// As it is configured unless somebody says otherwise.
-const LEASE: Duration = Duration::from_secs(15);
+/// Of these sites. A machine that stands still for a while refuses for less.
+const LEASE: Duration = Duration::from_secs(30);
 /// Taken in between two steps of the restart.
 const SENT: usize = 100;
 
@@ -157,17 +157,9 @@ fn log_of(agent: &AgentProcess, id: TrackedOperationId) -> String {
     lines.join("\n")
 }
 
-async fn a_site_of_the_usual_lease(central: &Node, folder: &Path, id: &str) -> PairedSite {
-    let mut site = paired_site(central, folder, id).await;
-    for setup in &mut site.setups {
-        setup.more = setup.more.replace("lease = \"5s\"\n", "");
-    }
-    site
-}
-
 /// The standby, then the active one: by having the other take over first, or just so.
 async fn is_restarted_under_load(central: &Node, folder: &Path, id: &str, hands_over: bool) {
-    let site = a_site_of_the_usual_lease(central, folder, id).await;
+    let site = paired_site(central, folder, id).await.of_lease("30s");
     let [mut a, mut b] = a_pair(&site).await;
     let scripts = Scripts::start(&a.site.clone().or(b.site.clone()));
     scripts.take_some(&a).await;
@@ -176,10 +168,7 @@ async fn is_restarted_under_load(central: &Node, folder: &Path, id: &str, hands_
     is_whole(&b).await;
     if hands_over {
         // A turn that central gave meanwhile may have cost the standby its copy: then it says no until it has another.
-        until("the other to take over", &a, async || {
-            waypost(&a, &["site", "demote"]).status.success()
-        })
-        .await;
+        obeys(&a, &["site", "demote"]).await;
         is_a("Active", &b).await;
         scripts.take_some(&b).await;
     }

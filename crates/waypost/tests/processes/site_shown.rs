@@ -4,8 +4,8 @@
 use crate::{
     node::Node,
     site_agent::AgentProcess,
-    site_pair::{is_a, is_whole, until},
     site_takeover::{a_central_giving, a_pair, has_lease, paired_site},
+    site_until::{is_a, is_whole, pair_of, until},
 };
 use client::{SitePair, site::Notify};
 use std::process::Command;
@@ -14,25 +14,45 @@ use tokio::{
     net::TcpStream,
 };
 
-async fn text(agent: &AgentProcess, path: &str) -> String {
+/// Nothing while it starts anew.
+async fn text(agent: &AgentProcess, path: &str) -> std::io::Result<String> {
     let address = agent.listens_at();
-    let mut stream = TcpStream::connect(&address).await.unwrap();
+    let mut stream = TcpStream::connect(&address).await?;
     let request = format!("GET {path} HTTP/1.0\r\nhost: {address}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
 }
 
-/// One gauge of the agent's, with these labels besides the site.
-async fn gauge(agent: &AgentProcess, name: &str, labels: &str) -> f64 {
-    let all = text(agent, "/metrics").await;
-    let line = all.lines().find_map(|line| {
-        let rest = line.strip_prefix(name)?.strip_prefix('{')?;
-        let (found, value) = rest.split_once("} ")?;
-        found.contains(labels).then(|| value.parse().unwrap())
-    });
-    line.unwrap_or_else(|| panic!("no {name} with {labels} in\n{all}"))
+/// Until a page of the agent says all of that. What it has heard is a moment old, also that somebody did not answer in time.
+async fn comes_to_show(agent: &AgentProcess, path: &str, words: &[&str]) {
+    let what = format!("{path} to show {words:?}");
+    until(&what, agent, async || {
+        let shown = text(agent, path).await.unwrap_or_default();
+        words.iter().all(|word| shown.contains(word))
+    })
+    .await;
+}
+
+/// The same of a gauge of the agent's, with these labels besides the site.
+async fn comes_to_be(agent: &AgentProcess, name: &str, labels: &str, is_so: impl Fn(f64) -> bool) {
+    let mut found: Option<f64> = None;
+    let what = format!("{name} with {labels}");
+    until(&what, agent, async || {
+        let all = text(agent, "/metrics").await.unwrap_or_default();
+        let now = all.lines().find_map(|line| {
+            let rest = line.strip_prefix(name)?.strip_prefix('{')?;
+            let (with, value) = rest.split_once("} ")?;
+            with.contains(labels).then(|| value.parse().unwrap())
+        });
+        if now != found {
+            println!("{what} is {now:?}");
+            found = now;
+        }
+        now.is_some_and(&is_so)
+    })
+    .await;
 }
 
 /// As central was told, once it was told so.
@@ -66,43 +86,34 @@ async fn comes_to_list(central: &Node, agent: &AgentProcess, words: &[&str]) {
     .await;
 }
 
-fn has_all_of(shown: &str, words: &[&str]) {
-    for word in words {
-        assert!(shown.contains(word), "{word:?} is not in\n{shown}");
-    }
-}
-
 async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
     has_lease("Standby", active).await;
     is_whole(standby).await;
-    let shown = text(active, "/").await;
-    has_all_of(
-        &shown,
-        &[
-            "<span class=\"good\">active</span>",
-            "north-b is the standby. Heard ",
-            "The standby gave the lease, for ",
-        ],
-    );
-    let shown = text(standby, "/").await;
-    has_all_of(
-        &shown,
-        &["the <strong>standby</strong>", "north-a is active. Heard "],
-    );
+    let words = [
+        "<span class=\"good\">active</span>",
+        "north-b is the standby. Heard ",
+        "The standby gave the lease, for ",
+    ];
+    comes_to_show(active, "/", &words).await;
+    let words = ["the <strong>standby</strong>", "north-a is active. Heard "];
+    comes_to_show(standby, "/", &words).await;
     for (agent, is_active) in [(active, 1.0), (standby, 0.0)] {
-        assert_eq!(gauge(agent, "waypost_site_active", "").await, is_active);
-        assert_eq!(
-            gauge(agent, "waypost_site_lease", "by=\"Standby\"").await,
-            is_active
-        );
-        assert_eq!(gauge(agent, "waypost_site_lease", "by=\"Central\"").await, 0.0);
-        assert_eq!(gauge(agent, "waypost_site_peer_reachable", "").await, 1.0);
-        assert_eq!(gauge(agent, "waypost_site_copy_behind", "").await, 0.0);
-        assert_eq!(gauge(agent, "waypost_site_own_rows", "").await, 0.0);
-        let silent = gauge(agent, "waypost_site_peer_silent_seconds", "").await;
-        assert!(silent < 60.0, "{silent}");
-        let lag = gauge(agent, "waypost_site_copy_behind_seconds", "").await;
-        assert!(lag < 60.0, "{lag}");
+        for (name, labels, value) in [
+            ("waypost_site_active", "", is_active),
+            ("waypost_site_lease", "by=\"Standby\"", is_active),
+            ("waypost_site_lease", "by=\"Central\"", 0.0),
+            ("waypost_site_peer_reachable", "", 1.0),
+            ("waypost_site_copy_behind", "", 0.0),
+            ("waypost_site_own_rows", "", 0.0),
+        ] {
+            comes_to_be(agent, name, labels, |now| now == value).await;
+        }
+        for name in [
+            "waypost_site_peer_silent_seconds",
+            "waypost_site_copy_behind_seconds",
+        ] {
+            comes_to_be(agent, name, "", |now| now < 60.0).await;
+        }
     }
     reported(central, "central to know of the standby", active, |pair| {
         let names = (pair.role.as_str(), pair.other.as_deref());
@@ -121,12 +132,12 @@ async fn stands(central: &Node, active: &AgentProcess, standby: &AgentProcess) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover() {
     let folder = tempfile::tempdir().unwrap();
-    let central = a_central_giving("8s", folder.path()).await;
-    let mut north = paired_site(&central, folder.path(), "north").await;
-    for setup in &mut north.setups {
-        // Long enough for a message to be kept by the standby before it takes over.
-        setup.more = setup.more.replace("lease = \"5s\"", "lease = \"8s\"");
-    }
+    // Long enough for a message to be kept by the standby, and to be seen there, before it takes over.
+    let lease = "20s";
+    let central = a_central_giving(lease, folder.path()).await;
+    let north = paired_site(&central, folder.path(), "north")
+        .await
+        .of_lease(lease);
     let [active, standby] = a_pair(&north).await;
     stands(&central, &active, &standby).await;
     active.kill();
@@ -139,27 +150,25 @@ async fn a_pair_says_the_same_of_itself_wherever_one_looks_also_after_a_takeover
         .send(&standby.site, "Tank is full", "98 %")
         .await
         .unwrap();
-    assert_eq!(standby.site.pair().await.unwrap().own_rows, Some(1));
-    assert_eq!(gauge(&standby, "waypost_site_own_rows", "").await, 1.0);
-    let shown = text(&standby, "/").await;
-    has_all_of(
-        &shown,
-        &["north-a cannot be asked", "1 message is on this machine alone"],
-    );
+    assert_eq!(pair_of(&standby).await.own_rows, Some(1));
+    comes_to_be(&standby, "waypost_site_own_rows", "", |now| now == 1.0).await;
+    let words = ["north-a cannot be asked", "1 message is on this machine alone"];
+    comes_to_show(&standby, "/", &words).await;
     is_a("Active", &standby).await;
     has_lease("Central", &standby).await;
-    let shown = text(&standby, "/").await;
-    has_all_of(
-        &shown,
-        &[
-            "<span class=\"good\">active</span>",
-            "cannot be asked",
-            "Central gave the lease, for ",
-        ],
-    );
-    assert_eq!(gauge(&standby, "waypost_site_active", "").await, 1.0);
-    assert_eq!(gauge(&standby, "waypost_site_lease", "by=\"Central\"").await, 1.0);
-    assert_eq!(gauge(&standby, "waypost_site_peer_reachable", "").await, 0.0);
+    let words = [
+        "<span class=\"good\">active</span>",
+        "cannot be asked",
+        "Central gave the lease, for ",
+    ];
+    comes_to_show(&standby, "/", &words).await;
+    for (name, labels, value) in [
+        ("waypost_site_active", "", 1.0),
+        ("waypost_site_lease", "by=\"Central\"", 1.0),
+        ("waypost_site_peer_reachable", "", 0.0),
+    ] {
+        comes_to_be(&standby, name, labels, |now| now == value).await;
+    }
     reported(&central, "central to know who took over", &standby, |pair| {
         pair.role == "Active" && pair.lease_by.as_deref() == Some("Central") && pair.trouble.is_some()
     })

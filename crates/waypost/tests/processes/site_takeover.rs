@@ -4,7 +4,7 @@
 use crate::{
     node::{Node, Setup},
     site_agent::{AgentProcess, SiteSetup},
-    site_pair::{done, is_a, is_whole, until, waypost},
+    site_until::{is_a, is_whole, obeys, until},
 };
 use client::TrackedOperationId;
 use domain::site::OperationStatus;
@@ -16,6 +16,20 @@ use testkit::ports::an_address;
 pub struct PairedSite {
     pub erp: HttpReceiver,
     pub setups: [SiteSetup; 2],
+}
+
+/// The lease of tests that are not about what was cut off with it: longer than a live machine ever stands still.
+const LONG: &str = "15s";
+
+impl PairedSite {
+    /// With leases of another length, once its machines are started.
+    pub fn of_lease(mut self, lease: &str) -> Self {
+        for setup in &mut self.setups {
+            let other = format!("lease = {lease:?}");
+            setup.more = setup.more.replace("lease = \"5s\"", &other);
+        }
+        self
+    }
 }
 
 /// A central that gives leases as short as the sites ask for.
@@ -84,7 +98,7 @@ pub async fn a_pair(site: &PairedSite) -> [AgentProcess; 2] {
         pair.is_ok_and(|pair| pair.other.role.is_some())
     })
     .await;
-    done(&waypost(&agents[0], &["site", "promote"]));
+    obeys(&agents[0], &["site", "promote"]).await;
     is_a("Active", &agents[0]).await;
     is_whole(&agents[1]).await;
     has_lease("Standby", &agents[0]).await;
@@ -94,8 +108,8 @@ pub async fn a_pair(site: &PairedSite) -> [AgentProcess; 2] {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_takes_over_by_itself_and_makes_the_calls_that_waited() {
     let folder = tempfile::tempdir().unwrap();
-    let central = a_central(folder.path()).await;
-    let north = paired_site(&central, folder.path(), "north").await;
+    let central = a_central_giving(LONG, folder.path()).await;
+    let north = paired_site(&central, folder.path(), "north").await.of_lease(LONG);
     let [active, standby] = a_pair(&north).await;
     north.erp.on(HttpRule::status(503));
     let mut waiting = vec![];
@@ -129,8 +143,8 @@ async fn a_standby_takes_over_by_itself_and_makes_the_calls_that_waited() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_machine_that_stood_still_past_its_lease_makes_no_call_when_it_goes_on() {
     let folder = tempfile::tempdir().unwrap();
-    let central = a_central(folder.path()).await;
-    let north = paired_site(&central, folder.path(), "north").await;
+    let central = a_central_giving(LONG, folder.path()).await;
+    let north = paired_site(&central, folder.path(), "north").await.of_lease(LONG);
     let [active, standby] = a_pair(&north).await;
     north.erp.on(HttpRule::status(503));
     for _ in 0..10 {

@@ -4,7 +4,7 @@
 use central::{Central, Settings, providers::ProviderDraft, secrets::Sealer};
 use delivery::{Captured, Outside, Registry};
 use domain::{
-    Actor, AuditStatus, Clock, HoldReason, ManualClock, NotificationId, OnAmbiguous, Recipient,
+    Actor, AuditStatus, Clock, HoldReason, ManualClock, NotificationId, OnAmbiguous, ProviderId, Recipient,
     RecipientState, Status, TenantId,
 };
 use serde_json::{Value, json};
@@ -17,6 +17,22 @@ use store::{directory::List, query::Notification};
 use testkit::{TempStore, a_notification};
 
 const TENANT: TenantId = TenantId::DEFAULT;
+/// Longer than this process ever stands still: an attempt is given up only where a test wants it to be.
+const TIMEOUT: &str = "60s";
+
+/// The provider that sends through the server.
+fn draft(server: &SmtpServer, timeout: &str) -> ProviderDraft {
+    let settings = json!({
+        "host": "127.0.0.1", "port": server.address().port(), "tls": "none", "from": "waypost@plant.example",
+        "auth": "plain", "username": "waypost", "password": "secret", "timeout": timeout,
+    });
+    ProviderDraft {
+        id: Some("mail".into()),
+        kind: "smtp".into(),
+        settings: settings.as_object().cloned().unwrap(),
+        ..ProviderDraft::default()
+    }
+}
 
 struct World {
     temp: TempStore,
@@ -43,16 +59,7 @@ impl World {
             clock,
             Settings::named("one"),
         );
-        let settings = json!({
-            "host": "127.0.0.1", "port": server.address().port(), "tls": "none", "from": "waypost@plant.example",
-            "auth": "plain", "username": "waypost", "password": "secret", "timeout": "1s",
-        });
-        let mut draft = ProviderDraft {
-            id: Some("mail".into()),
-            kind: "smtp".into(),
-            ..ProviderDraft::default()
-        };
-        draft.settings = settings.as_object().cloned().unwrap();
+        let mut draft = draft(&server, TIMEOUT);
         change(&mut draft);
         central
             .providers
@@ -75,6 +82,15 @@ impl World {
             central,
             server,
         }
+    }
+
+    /// From here on attempts may take as long as they like.
+    async fn is_patient(&self) {
+        let id = ProviderId::new("mail");
+        let current = self.central.store.provider(TENANT, &id).await.unwrap().unwrap();
+        let (patient, system) = (draft(&self.server, TIMEOUT), Actor::system());
+        let replaced = self.central.providers.replace(&current, patient, &system);
+        replaced.await.unwrap();
     }
 
     /// One notification to all three, one sweep.
@@ -325,16 +341,17 @@ fn observe(
 
 #[tokio::test]
 async fn a_stalled_server_and_a_connection_cut_in_the_middle_are_tried_again() {
-    for rule in [
-        SmtpRule::at(Phase::Connect).stall(),
-        SmtpRule::at(Phase::Mail).stall(),
-        SmtpRule::at(Phase::AfterDot).stall(),
-        SmtpRule::at(Phase::Ehlo).cut(),
-        SmtpRule::at(Phase::Rcpt).cut(),
-        SmtpRule::at(Phase::Body).cut(),
-        SmtpRule::at(Phase::AfterDot).cut(),
+    for (rule, timeout) in [
+        (SmtpRule::at(Phase::Connect).stall(), "1s"),
+        (SmtpRule::at(Phase::Mail).stall(), "1s"),
+        (SmtpRule::at(Phase::AfterDot).stall(), "1s"),
+        (SmtpRule::at(Phase::Ehlo).cut(), TIMEOUT),
+        (SmtpRule::at(Phase::Rcpt).cut(), TIMEOUT),
+        (SmtpRule::at(Phase::Body).cut(), TIMEOUT),
+        (SmtpRule::at(Phase::AfterDot).cut(), TIMEOUT),
     ] {
-        let world = World::new(|_| {}).await;
+        let shorter = |draft: &mut ProviderDraft| draft.settings["timeout"] = timeout.into();
+        let world = World::new(shorter).await;
         world.server.on(rule);
         let (id, row) = world.attempt().await;
         assert_eq!((row.status, row.retry_count), (Status::Retrying, 1), "{row:?}");
@@ -347,6 +364,7 @@ async fn a_stalled_server_and_a_connection_cut_in_the_middle_are_tried_again() {
             Some(world.temp.clock.now() + Duration::from_secs(60))
         );
         world.server.behave();
+        world.is_patient().await;
         world.temp.clock.advance(Duration::from_secs(60));
         world.central.dispatcher().sweep().await.unwrap();
         let row = world.get(id).await;

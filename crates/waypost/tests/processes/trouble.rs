@@ -212,7 +212,7 @@ async fn thousands_wait_for_the_next_days_quota_and_none_is_parked() {
 
 #[tokio::test]
 async fn a_text_message_service_that_hangs_leaves_few_of_thousands_in_doubt() {
-    let settings = json!({ "authkey": "123456AbCdEfGhIjKlMn", "timeout": "10s", "apiUrl": "{url}",
+    let settings = json!({ "authkey": "123456AbCdEfGhIjKlMn", "timeout": "30s", "apiUrl": "{url}",
         "templates": { "hot": "64f0a1b2c3d4e5f60718293a" } });
     let world = World::start("msg91", settings).await;
     // With its window open, so that as much as it may is under way when it stops answering.

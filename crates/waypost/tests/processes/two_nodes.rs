@@ -132,7 +132,7 @@ fn assert_once_each(times: &HashMap<domain::NotificationId, usize>, total: usize
 async fn heard_until_delivered(news: &mut Receiver<News>, id: NotificationId) -> Vec<Status> {
     let mut heard = vec![];
     while heard.last() != Some(&Status::Delivered) {
-        let next = tokio::time::timeout(Duration::from_secs(30), news.recv()).await;
+        let next = tokio::time::timeout(Duration::from_secs(180), news.recv()).await;
         match next.expect("news").unwrap() {
             News::Change(change) if change.id == id => heard.push(change.status),
             _ => {}
@@ -222,7 +222,7 @@ async fn nor_when_the_far_end_is_slower_than_the_lease() {
     let far_end = far_end();
     far_end.script(|_, _| Reply::AtGate(Outcome::Delivered(Default::default())));
     let total = size::pick(60, 200);
-    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(5)).await;
+    let nodes = two_nodes(&far_end, Duration::ZERO, Duration::from_secs(15)).await;
     let opener = async {
         // One of each node: a lane that has not been heard of has no more under way.
         far_end.waiting(2).await;

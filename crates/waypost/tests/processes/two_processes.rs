@@ -53,8 +53,8 @@ async fn a_node_stopped_past_its_lease_in_the_middle_of_a_send_does_not_overwrit
     let sleeper = Node::start(&Setup::postgres("sleeper", folder.path(), &url)).await;
     // So many at once that no node owns the lane alone: another may take over as soon as the lease is over.
     far_end::provider(&sleeper.client, &far_end, 16).await;
-    // The first request is answered late: after its node was stopped and another one has taken over.
-    far_end.on(HttpRule::usual().times(1).delayed(Duration::from_secs(3)));
+    // The first request is answered late, while its node is stopped: that hears of it after another one has taken over.
+    far_end.on(HttpRule::usual().times(1).delayed(Duration::from_secs(15)));
     let notification = client::Notification::by_provider("hook")
         .subject("slow")
         .body("x");

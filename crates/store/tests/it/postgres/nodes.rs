@@ -33,7 +33,7 @@ async fn two_nodes() -> Two {
 }
 
 async fn heard(signals: &mut tokio::sync::broadcast::Receiver<Signal>) -> Signal {
-    let wait = Duration::from_secs(60);
+    let wait = Duration::from_secs(120);
     tokio::time::timeout(wait, signals.recv())
         .await
         .expect("a signal")
@@ -166,7 +166,7 @@ async fn who_lost_its_listening_session_is_told_once_it_is_back() {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), looked)
+    tokio::time::timeout(Duration::from_secs(120), looked)
         .await
         .unwrap();
 }

@@ -1,6 +1,6 @@
 //! Events of the demo: a machine that runs hot becomes an e-mail and a message in a chat, by templates.
 
-use super::world::World;
+use super::{tour::TOUR_TIMEOUT, world::World};
 use client::{
     Client, TemplateDraft,
     events::{EventFilter, EventId, NewEvent, ScheduleRow},
@@ -10,8 +10,6 @@ use serde_json::json;
 use std::time::Duration;
 
 const MACHINE_HOT: &str = "machine.hot";
-/// How long the tour waits for its event.
-const TOUR_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The event type, and what it says in each channel.
 pub async fn set_up(client: &Client) -> anyhow::Result<()> {
@@ -53,7 +51,7 @@ pub async fn tour(world: &World) -> anyhow::Result<bool> {
     let id = emit(&world.client, 6).await?;
     let found = tokio::time::timeout(TOUR_TIMEOUT, completed(&world.client, id)).await;
     let Ok(schedule) = found else {
-        println!("The event {MACHINE_HOT} did not become messages within a minute.\n");
+        println!("The event {MACHINE_HOT} did not become messages within three minutes.\n");
         return Ok(false);
     };
     let schedule = schedule?;

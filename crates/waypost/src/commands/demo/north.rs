@@ -8,8 +8,9 @@ use ::site::pair::LeaseState;
 use anyhow::Context;
 use client::site::{Pair, Site};
 use domain::{SystemClock, Tracer};
+use simulator::HeldPort;
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -23,12 +24,14 @@ use tokio_util::sync::CancellationToken;
 
 /// As short as it may be: nobody wants to watch a demo wait.
 pub const LEASE: Duration = Duration::from_secs(1);
-const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(60);
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(180);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Both machines.
 pub struct North {
     machines: [Machine; 2],
+    /// Where the machines hear each other and are asked, and come back to after each turn.
+    _ports: [HeldPort; 4],
 }
 
 struct Machine {
@@ -40,22 +43,23 @@ struct Machine {
 impl North {
     /// Both are there and the first is active when this returns.
     pub async fn start(config: Config, folder: &Path) -> anyhow::Result<Self> {
-        // Held together, so that they differ; free again when the machines start.
-        let free = [
-            TcpListener::bind("127.0.0.1:0")?,
-            TcpListener::bind("127.0.0.1:0")?,
+        let ports = [
+            HeldPort::find()?,
+            HeldPort::find()?,
+            HeldPort::find()?,
+            HeldPort::find()?,
         ];
-        let at = [free[0].local_addr()?, free[1].local_addr()?];
-        drop(free);
+        let [a, b, listen_a, listen_b] = ports.each_ref().map(HeldPort::address);
         let north = Self {
             machines: [
-                Machine::start(one_of_two(&config, folder, "a", at)).await?,
-                Machine::start(one_of_two(&config, folder, "b", [at[1], at[0]])).await?,
+                Machine::start(one_of_two(&config, folder, "a", listen_a, [a, b])).await?,
+                Machine::start(one_of_two(&config, folder, "b", listen_b, [b, a])).await?,
             ],
+            _ports: ports,
         };
         north.machines[0].site.promote(false).await?;
         north
-            .until("plant-north to be active", 0, |pair| pair.role == "Active")
+            .until("plant-north to be active", &[0], |pair| pair.role == "Active")
             .await?;
         Ok(north)
     }
@@ -73,15 +77,17 @@ impl North {
     /// Switches the active machine off, once the other has everything it has, and waits until that one has taken over: its name,
     /// itself, and how long it took.
     pub async fn fail_over(&mut self) -> anyhow::Result<(String, Site, Duration)> {
-        let active = self.active().await?;
+        // Whichever is active by then: where this process stood still for a while, they may have taken turns by themselves.
+        let active = self
+            .until("the standby to follow", &[0, 1], |pair| {
+                let follows = pair.lease_by.as_deref() == Some("Standby") && pair.behind == Some(0);
+                pair.role == "Active" && follows
+            })
+            .await?;
         let other = 1 - active;
-        self.until("the standby to follow", active, |pair| {
-            pair.lease_by.as_deref() == Some("Standby") && pair.behind == Some(0)
-        })
-        .await?;
         let off = Instant::now();
         self.machines[active].stop().await?;
-        self.until("the standby to take over", other, |pair| {
+        self.until("the standby to take over", &[other], |pair| {
             pair.role == "Active" && pair.lease_by.is_some()
         })
         .await?;
@@ -99,19 +105,16 @@ impl North {
         Ok(())
     }
 
-    async fn active(&self) -> anyhow::Result<usize> {
-        for (n, machine) in self.machines.iter().enumerate() {
-            if machine.site.pair().await.is_ok_and(|pair| pair.role == "Active") {
-                return Ok(n);
-            }
-        }
-        anyhow::bail!("neither machine of plant-north is active")
-    }
-
-    async fn until(&self, what: &str, n: usize, is_so: impl Fn(&Pair) -> bool) -> anyhow::Result<()> {
+    /// The first of these machines of which it is so.
+    async fn until(&self, what: &str, of: &[usize], is_so: impl Fn(&Pair) -> bool) -> anyhow::Result<usize> {
         let look = async {
-            // While it starts anew it does not answer.
-            while !self.machines[n].site.pair().await.is_ok_and(|pair| is_so(&pair)) {
+            loop {
+                for n in of {
+                    // While it starts anew it does not answer.
+                    if self.machines[*n].site.pair().await.is_ok_and(|pair| is_so(&pair)) {
+                        return *n;
+                    }
+                }
                 sleep(LOOK_AGAIN).await;
             }
         };
@@ -133,7 +136,7 @@ impl North {
 }
 
 impl Machine {
-    async fn start(mut config: Config) -> anyhow::Result<Self> {
+    async fn start(config: Config) -> anyhow::Result<Self> {
         let stop = CancellationToken::new();
         let (started, mut starts) = mpsc::unbounded_channel();
         let machine = machine::Machine {
@@ -151,7 +154,6 @@ impl Machine {
             running.await??;
             anyhow::bail!("a machine of plant-north ended before it had begun");
         };
-        config.listen = address;
         Ok(Self {
             site: Site::new(&format!("http://{address}"), "")?,
             running: Some((stop, running)),
@@ -174,11 +176,18 @@ impl Machine {
     }
 }
 
-fn one_of_two(config: &Config, folder: &Path, letter: &str, [here, there]: [SocketAddr; 2]) -> Config {
+fn one_of_two(
+    config: &Config,
+    folder: &Path,
+    letter: &str,
+    listen: SocketAddr,
+    [here, there]: [SocketAddr; 2],
+) -> Config {
     let name = format!("plant-north-{letter}");
     Config {
         database: folder.join(format!("{name}.db")),
         node: Some(name),
+        listen,
         replication: Replication {
             listen: Some(here),
             peer: Some(format!("http://{there}")),

@@ -1,6 +1,6 @@
 //! The sites of the demo. `plant-north` has two machines; the link of `plant-south` has a plug that is pulled now and then.
 
-use super::{north::North, world::World};
+use super::{north::North, tour::TOUR_TIMEOUT, world::World};
 use crate::{
     config::{server::Server, site::Site as Config, site_targets::System},
     wiring::{
@@ -11,7 +11,7 @@ use crate::{
 use central::Central;
 use client::site::{Notify, Site};
 use domain::{Actor, SiteId, TenantId, Tracer};
-use simulator::HttpReceiver;
+use simulator::{HeldPort, HttpReceiver};
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
@@ -35,7 +35,8 @@ pub struct Sites {
 
 /// Where `plant-south` connects, while it can.
 struct Plug {
-    address: SocketAddr,
+    /// It comes back to the same.
+    port: HeldPort,
     stop: CancellationToken,
     server: Option<tokio::task::JoinHandle<std::io::Result<()>>>,
 }
@@ -43,9 +44,11 @@ struct Plug {
 impl Sites {
     pub async fn start(central: &Central, folder: &Path, http: &HttpReceiver) -> anyhow::Result<Self> {
         let stop = CancellationToken::new();
-        let link = links::start(&any_port(), central, stop.clone()).await?;
+        let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let link = links::start(&at(any_port), central, stop.clone()).await?;
         let plugged = CancellationToken::new();
-        let other = links::listen(&any_port(), central, plugged.clone())?;
+        let port = HeldPort::find()?;
+        let other = links::listen(&at(port.address()), central, plugged.clone())?;
         let mut configs = vec![];
         for (id, address) in [("plant-north", link.address), ("plant-south", other.address)] {
             let key = central
@@ -66,7 +69,7 @@ impl Sites {
             link,
             stop,
             plug: Plug {
-                address: other.address,
+                port,
                 stop: plugged,
                 server: Some(other.server),
             },
@@ -84,11 +87,11 @@ impl Sites {
     /// And gets it back.
     pub fn plug_in(&mut self) -> anyhow::Result<()> {
         self.plug.stop = CancellationToken::new();
-        let again = Server {
-            link_listen: self.plug.address,
-            ..Server::default()
-        };
-        let link = links::listen(&again, &self.central, self.plug.stop.clone())?;
+        let link = links::listen(
+            &at(self.plug.port.address()),
+            &self.central,
+            self.plug.stop.clone(),
+        )?;
         self.plug.server = Some(link.server);
         Ok(())
     }
@@ -107,9 +110,9 @@ impl Sites {
     }
 }
 
-fn any_port() -> Server {
+fn at(link_listen: SocketAddr) -> Server {
     Server {
-        link_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        link_listen,
         ..Server::default()
     }
 }
@@ -157,12 +160,11 @@ pub async fn tour(world: &mut World) -> anyhow::Result<bool> {
     well &= call.was_buffered;
     let (name, north, took) = world.sites.machines.fail_over().await?;
     println!(
-        "plant-north-a was switched off: after {} s {name} had taken over, with the call and with central's leave.",
+        "The active machine of plant-north was switched off: after {} s {name} had taken over, with the call and with central's leave.",
         took.as_secs()
     );
     world.sites.plug_in()?;
-    let patience = Duration::from_secs(60);
-    let arrived = tokio::time::timeout(patience, async {
+    let arrived = tokio::time::timeout(TOUR_TIMEOUT, async {
         while south.status(id).await?.status != "Delivered" {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
@@ -178,7 +180,7 @@ pub async fn tour(world: &mut World) -> anyhow::Result<bool> {
         Ok(Ok(())) => println!("The link is back: the notification was delivered, and so was the call.\n"),
         Ok(Err(error)) => return Err(error.into()),
         Err(_) => {
-            println!("The link is back, but not everything of the sites arrived within a minute.\n");
+            println!("The link is back, but not everything of the sites arrived within three minutes.\n");
             well = false;
         }
     }

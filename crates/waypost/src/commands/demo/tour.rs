@@ -6,6 +6,9 @@ use client::{Notification, NotificationId, NotificationRow, Status};
 use comfy_table::Cell;
 use std::{collections::HashMap, time::Duration};
 
+/// How long the tour waits for what is certain to come, on a machine that may have other things to do.
+pub const TOUR_TIMEOUT: Duration = Duration::from_secs(180);
+
 /// One message of the tour.
 struct Stop {
     about: &'static str,
@@ -202,7 +205,6 @@ fn arrived(world: &World, row: &NotificationRow, before: &HashMap<&str, u64>) ->
 
 /// Waits until nothing more happens to the notification by itself.
 async fn ended(world: &World, id: NotificationId) -> anyhow::Result<NotificationRow> {
-    let patience = Duration::from_secs(60);
     let wait = async {
         loop {
             let row = world.client.notification(id).await?;
@@ -212,8 +214,11 @@ async fn ended(world: &World, id: NotificationId) -> anyhow::Result<Notification
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    match tokio::time::timeout(patience, wait).await {
+    match tokio::time::timeout(TOUR_TIMEOUT, wait).await {
         Ok(row) => row,
-        Err(_) => anyhow::bail!("notification {id} did not end within {} s", patience.as_secs()),
+        Err(_) => anyhow::bail!(
+            "notification {id} did not end within {} s",
+            TOUR_TIMEOUT.as_secs()
+        ),
     }
 }

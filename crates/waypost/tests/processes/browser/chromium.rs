@@ -78,9 +78,10 @@ pub struct Browser {
     _process: DriverProcess,
 }
 
-impl Browser {
-    /// `folder` is for its profile and all else it writes, `base` is where the console is.
-    pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
+/// A Chromium that has begun. Its driver gives it up when it does not begin in time, which a busy machine may do to one.
+async fn session(folder: &Path) -> (Client, DriverProcess) {
+    let mut said = vec![];
+    for _ in 0..5 {
         let profile = tempfile::tempdir_in(folder).unwrap().keep();
         let (process, address) = DriverProcess::start(&profile);
         let profile = format!("--user-data-dir={}", profile.display());
@@ -90,11 +91,22 @@ impl Browser {
             // The longest page is looked through on a machine that does other things as well.
             "timeouts": { "script": SCRIPT_TIMEOUT.as_millis() as u64 },
         });
-        let driver = ClientBuilder::new(HttpConnector::new())
+        let begun = ClientBuilder::new(HttpConnector::new())
             .capabilities(wanted.as_object().cloned().unwrap())
             .connect(&address)
-            .await
-            .unwrap();
+            .await;
+        match begun {
+            Ok(driver) => return (driver, process),
+            Err(error) => said.push(error.to_string()),
+        }
+    }
+    panic!("no Chromium begins: {said:?}");
+}
+
+impl Browser {
+    /// `folder` is for its profile and all else it writes, `base` is where the console is.
+    pub async fn start(folder: &Path, base: &str, scripts: Scripts) -> Self {
+        let (driver, process) = session(folder).await;
         let browser = Self {
             driver,
             base: base.trim_end_matches('/').to_owned(),

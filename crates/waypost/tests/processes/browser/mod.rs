@@ -40,7 +40,7 @@ pub use world::World;
 use std::time::Duration;
 
 /// How long anything may take on a machine that does other things as well.
-const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(180);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Each journey as two tests.
