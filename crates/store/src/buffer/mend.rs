@@ -27,7 +27,7 @@ pub(super) fn ready(path: &Path, clock: &dyn Clock) -> Result<Connection> {
     let conn = open::migrate(path)?;
     let damage = match mend(&conn, thorough, clock.now()) {
         Ok(()) => return Ok(conn),
-        Err(damage) if matches!(damage, Error::Refused(_)) || error::is_disk_failure(&damage) => damage,
+        Err(damage) if matches!(damage, Error::Refused(_)) || error::is_damage(&damage) => damage,
         Err(other) => {
             // No room, perhaps. What goes out needs none of this.
             tracing::warn!(error = chain(&other), "the buffer cannot be put right now");
