@@ -26,6 +26,7 @@ mod proof;
 mod purge;
 mod recover;
 pub mod replication;
+mod rescued;
 mod reserve;
 mod restore;
 mod room;
