@@ -7,6 +7,7 @@
 
 mod caller;
 mod connect;
+mod reasons;
 mod run;
 mod session;
 mod standby;
@@ -29,6 +30,7 @@ use async_trait::async_trait;
 use domain::{Clock, Jitter, NotificationId, SiteId, SystemClock, lock::lock, pair::Rank, site::Telemetry};
 use futures_util::future::join_all;
 use prost::Message;
+use reasons::Reasons;
 use secrecy::SecretString;
 use session::Session;
 use std::{
@@ -147,6 +149,8 @@ struct Inner {
     options: Options,
     state: watch::Sender<LinkState>,
     session: Mutex<Option<Arc<Session>>>,
+    /// Why it is down, as logged so far.
+    reasons: Mutex<Reasons>,
 }
 
 impl fmt::Debug for LinkClient {
@@ -166,6 +170,7 @@ impl LinkClient {
             options,
             state: watch::Sender::new(state),
             session: Mutex::default(),
+            reasons: Mutex::default(),
         }))
     }
 

@@ -141,6 +141,7 @@ impl LinkClient {
 
     fn up(&self, session: Arc<Session>, central: DatabaseIdentity, address: String) {
         *lock(&self.0.session) = Some(session);
+        lock(&self.0.reasons).forget();
         self.0.state.send_replace(LinkState::Up {
             since: self.0.options.clock.now(),
             central,
@@ -149,7 +150,7 @@ impl LinkClient {
         metrics::gauge!("waypost_link_up").set(1);
     }
 
-    /// Says so once, however many dials fail after it; the reason is kept up to date.
+    /// Says so once for each reason, however many dials fail after it; the latest one is kept for whoever asks.
     fn down(&self, why: &str) {
         metrics::gauge!("waypost_link_up").set(0);
         let site = &self.0.options.site;
@@ -160,7 +161,10 @@ impl LinkClient {
                 LinkState::Down { since, .. } => *since,
                 LinkState::Up { .. } => now,
             };
-            tracing::warn!(site.id = %site, reason = why, "the link is down");
+            match lock(&self.0.reasons).is_new(why) {
+                true => tracing::warn!(site.id = %site, reason = why, "the link is down"),
+                false => tracing::debug!(site.id = %site, reason = why, "the link is down"),
+            }
             *state = LinkState::Down {
                 since,
                 why: why.into(),

@@ -34,6 +34,7 @@ pub async fn send(
     let sent = api.agent.site.send(outgoing).await?;
     // What has left before is central's to tell of: GET /notify/{id}.
     let status = match (sent.was_buffered, sent.status) {
+        (true, Some(OperationStatus::Parked)) => "Parked",
         (true, _) => "Forwarding",
         (false, Some(OperationStatus::Discarded)) => "Discarded",
         (false, _) => "Unknown",

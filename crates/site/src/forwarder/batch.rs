@@ -65,6 +65,7 @@ impl Forwarder {
                     }
                     Err(why) => {
                         warn!(notification.id = %id, error = why, "a buffered notification cannot be read and is parked");
+                        // Where there is no room for that it stays, and the others go.
                         self.buffer.park_forward(seq, &why).await?;
                     }
                 }

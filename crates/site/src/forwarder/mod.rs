@@ -4,6 +4,7 @@
 //! Always true: a row is cleared only after central's acknowledgement, and only while the database that gave it is
 //! the one last met; one refused notification is parked alone.
 
+mod age;
 mod batch;
 mod session;
 mod tries;
@@ -13,6 +14,7 @@ use crate::settings::Settings;
 pub(crate) use batch::forwarded;
 pub use session::Forwarding;
 
+use age::Age;
 use batch::Settled;
 use domain::{Clock, chain, retry, site::DatabaseIdentity};
 use link::{LinkState, Uplink};
@@ -67,6 +69,7 @@ impl Forwarder {
         &self,
         central: &DatabaseIdentity,
         state: &mut watch::Receiver<LinkState>,
+        age: &mut Age,
         stop: &CancellationToken,
     ) -> Halt {
         let begun = Instant::now();
@@ -118,9 +121,10 @@ impl Forwarder {
                 }
                 _ = tidy.tick() => {
                     // What the other machine was told is remembered for as long on a link of one's own.
-                    let may_forget = !self.of_pair || begun.elapsed() >= ACK_MEMORY;
+                    let told_here = !self.of_pair || begun.elapsed() >= ACK_MEMORY;
+                    let now = self.clock.now();
                     // What is forgotten later than it might be stops nobody.
-                    if may_forget && let Err(e) = self.buffer.forget_acked(self.clock.now() - ACK_MEMORY).await {
+                    if age.is_true(now) && told_here && let Err(e) = self.buffer.forget_acked(now - ACK_MEMORY).await {
                         warn!(error = chain(&e), "what central acknowledged could not be forgotten, will try again");
                     }
                 }

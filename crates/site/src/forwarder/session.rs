@@ -1,6 +1,6 @@
 //! Forwarding as a loop: a run lasts as long as the link does.
 
-use super::{FIRST_RETRY_WAIT, Forwarder, Halt};
+use super::{FIRST_RETRY_WAIT, Forwarder, Halt, age::Age};
 use async_trait::async_trait;
 use domain::{chain, retry, site::DatabaseIdentity};
 use link::LinkState;
@@ -16,6 +16,8 @@ pub struct Forwarding {
     forwarder: Arc<Forwarder>,
     state: watch::Receiver<LinkState>,
     stop: CancellationToken,
+    /// Of what is remembered, whether or not the link is up.
+    age: Age,
     wait: Duration,
 }
 
@@ -23,6 +25,7 @@ impl Forwarding {
     pub fn new(forwarder: Arc<Forwarder>, stop: CancellationToken) -> Self {
         Self {
             state: forwarder.uplink.state(),
+            age: Age::new(forwarder.clock.now()),
             forwarder,
             stop,
             wait: FIRST_RETRY_WAIT,
@@ -42,7 +45,10 @@ impl Forwarding {
             );
         }
         let before = buffer.depth().waiting();
-        let halt = self.forwarder.forward(central, &mut self.state, &self.stop).await;
+        let halt = self
+            .forwarder
+            .forward(central, &mut self.state, &mut self.age, &self.stop)
+            .await;
         if self.forwarder.buffer.depth().waiting() < before {
             self.wait = FIRST_RETRY_WAIT;
         }

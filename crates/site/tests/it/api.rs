@@ -955,3 +955,30 @@ async fn damage_is_shown_everywhere_until_somebody_acknowledges_it() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_notification_that_is_parked_here_and_sent_again_is_not_said_to_be_on_its_way() {
+    let local = Local::new().await;
+    local.central.goes_down();
+    let id = Uuid::now_v7();
+    let sent = || {
+        local.post(
+            "/notify",
+            json!({"to": "ops", "body": "b", "notificationId": id.to_string()}),
+        )
+    };
+    sent().await;
+    let (status, said) = sent().await;
+    assert_eq!(
+        (status, said["status"].as_str()),
+        (StatusCode::ACCEPTED, Some("Forwarding"))
+    );
+    let buffer = &local.agent.site.buffer;
+    let seq = buffer.forwardable(0, 1, 1).await.unwrap()[0].seq;
+    buffer.park_forward(seq, "REFUSED: no").await.unwrap();
+    let (status, said) = sent().await;
+    assert_eq!(
+        (status, said["status"].as_str(), said["duplicate"].as_bool()),
+        (StatusCode::ACCEPTED, Some("Parked"), Some(true))
+    );
+}

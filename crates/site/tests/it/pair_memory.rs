@@ -16,7 +16,7 @@ use store::{
     loops::Loop,
 };
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
 /// A notification that central acknowledged long ago.
@@ -43,31 +43,54 @@ async fn acknowledged(buffer: &Buffer) {
     assert!(buffer.handed_over(&identity("one"), handed).await.unwrap());
 }
 
+/// One notification that central has, on a link that is up all the time.
+struct Acknowledged {
+    _folder: tempfile::TempDir,
+    buffer: Arc<Buffer>,
+    clock: Arc<ManualClock>,
+    _stop: DropGuard,
+}
+
+impl Acknowledged {
+    async fn ago(ago: Duration, of_pair: bool) -> Self {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::default()));
+        let options = Options {
+            // Without a thread of its own: the time of this test passes only where nothing is left to do.
+            inline: true,
+            ..Options::at(folder.path().join("sf.db"))
+        };
+        let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
+        acknowledged(&buffer).await;
+        clock.advance(ago);
+        let forwarder = Forwarder {
+            buffer: buffer.clone(),
+            uplink: Arc::new(Central::new()),
+            settings: Arc::new(Settings::of(SiteId::new("north"))),
+            clock: clock.clone(),
+            of_pair,
+        };
+        let stop = CancellationToken::new();
+        let mut forwarding = Forwarding::new(Arc::new(forwarder), stop.clone());
+        tokio::spawn(async move { forwarding.sweep().await });
+        Self {
+            _folder: folder,
+            buffer,
+            clock,
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    /// After so long by every clock but the one on the wall.
+    async fn is_remembered_after(&self, time: Duration) -> bool {
+        sleep(time).await;
+        self.buffer.depth().remembered_bytes > 0
+    }
+}
+
 /// Whether anything is remembered after so long on a link that is up all the time.
 async fn remembers_after(link_is_up_for: Duration, of_pair: bool) -> bool {
-    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::default()));
-    let options = Options {
-        // Without a thread of its own: the time of this test passes only where nothing is left to do.
-        inline: true,
-        ..Options::at(folder.path().join("sf.db"))
-    };
-    let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
-    acknowledged(&buffer).await;
-    clock.advance(2 * ACK_MEMORY);
-    let forwarder = Forwarder {
-        buffer: buffer.clone(),
-        uplink: Arc::new(Central::new()),
-        settings: Arc::new(Settings::of(SiteId::new("north"))),
-        clock,
-        of_pair,
-    };
-    let stop = CancellationToken::new();
-    let mut forwarding = Forwarding::new(Arc::new(forwarder), stop.clone());
-    let running = tokio::spawn(async move { forwarding.sweep().await });
-    sleep(link_is_up_for).await;
-    stop.cancel();
-    running.await.unwrap();
-    buffer.depth().remembered_bytes > 0
+    let acknowledged = Acknowledged::ago(2 * ACK_MEMORY, of_pair).await;
+    acknowledged.is_remembered_after(link_is_up_for).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,5 +104,18 @@ async fn after_a_takeover_nothing_is_forgotten_for_a_quarter_of_an_hour_of_own_l
     assert!(
         !remembers_after(minute, false).await,
         "a site of one machine was told itself"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_ahead_makes_nothing_older() {
+    let minute = secs(60);
+    let acknowledged = Acknowledged::ago(Duration::ZERO, false).await;
+    assert!(acknowledged.is_remembered_after(secs(1)).await);
+    acknowledged.clock.advance(secs(3 * 24 * 3_600));
+    assert!(acknowledged.is_remembered_after(ACK_MEMORY - 2 * minute).await);
+    assert!(
+        !acknowledged.is_remembered_after(5 * minute).await,
+        "then a quarter of an hour has passed by any clock"
     );
 }

@@ -57,7 +57,7 @@ fn foreign_log(path: &Path) -> Option<String> {
 }
 
 /// Reads every page. A file that is not there yet is sound.
-fn sound(path: &Path) -> Result<()> {
+pub(super) fn sound(path: &Path) -> Result<()> {
     let size = |suffix| fs::metadata(with_suffix(path, suffix)).map(|found| found.len());
     let log = size("-wal").unwrap_or(0);
     match size("") {
@@ -95,8 +95,8 @@ pub(super) fn set_file_aside(path: &Path, damage: &str, clock: &dyn Clock) -> Re
     set_aside(path, &PARTS, damage, clock)
 }
 
-fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Corrupt { .. }) || error::is_disk_failure(error)
+pub(super) fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Corrupt { .. }) || error::is_damage(error)
 }
 
 /// Renames the file and its log, in this order: SQLite would delete a log beside a file it has just made, so the log
@@ -125,6 +125,15 @@ fn rename(from: &Path, to: &Path, parts: &[&str]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Puts a copy in the place of the file and its log, which are kept under another name.
+pub(super) fn replace(path: &Path, copy: &Path, replaced: &Path) -> Result<()> {
+    rename(path, replaced, &PARTS)?;
+    rename(copy, path, &PARTS)?;
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    let synced = fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| Error::unavailable(format!("{}: {e}", path.display())))
 }
 
 /// What was set aside beside this file and has not been taken in, oldest first: as it is called now, and from then on.

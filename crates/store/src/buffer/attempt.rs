@@ -5,21 +5,20 @@
 use super::{
     Buffer, Shared,
     damage::{self, NoMessages},
-    event::{self, About, What},
-    message::{Attempted, Count, Message, MessageStatus, Recorded, Step, TargetDue},
+    message::{Attempted, Message, MessageStatus, Recorded, Step, TargetDue},
     rows,
     salvage::Cell,
     sql,
-    telemetry::{self, News},
-    tracking::{self, Change},
+    told::{self, Told},
 };
 use crate::{
     Result,
-    sqlite::{connection, rows as columns, writer::WriteSession},
+    sqlite::{connection, error, rows as columns, writer::WriteSession},
 };
-use domain::site::{Category, OperationEvent, OperationStatus};
+use domain::site::Category;
 use rusqlite::{Params, Row, params};
 use std::sync::Arc;
+use tracing::warn;
 
 /// What the sweep finds targets by.
 const DUE_INDEX: &str = "idx_sf_messages_due";
@@ -137,12 +136,31 @@ impl Buffer {
         .await
     }
 
-    /// Writes down what attempts came to, each with its tracking, its event and its news for central.
+    /// Writes down what attempts came to, each with its tracking, its event and its news for central. Where there is no
+    /// room at all, without event and news: a call that was made is not to be made again for want of them.
     pub async fn record(&self, batch: Vec<Attempted>) -> Result<Vec<Recorded>> {
+        let batch = Arc::new(batch);
+        let done = self.record_and_tell(&batch, Told::Everywhere).await;
+        if !done.as_ref().is_err_and(error::is_full) {
+            return done;
+        }
+        let done = self.record_and_tell(&batch, Told::InTracking).await;
+        if done.is_ok() {
+            metrics::counter!("waypost_site_telemetry_failed_total").increment(batch.len() as u64);
+            warn!(
+                n = batch.len(),
+                "there is no room for news of what attempts came to; central is not told"
+            );
+        }
+        done
+    }
+
+    async fn record_and_tell(&self, batch: &Arc<Vec<Attempted>>, told: Told) -> Result<Vec<Recorded>> {
+        let batch = batch.clone();
         self.write(batch.len(), move |s, shared| {
             batch
                 .iter()
-                .map(|attempted| record(s, shared, attempted))
+                .map(|attempted| record(s, shared, attempted, told))
                 .collect()
         })
         .await
@@ -177,7 +195,12 @@ pub(super) fn one(s: &WriteSession<'_>, sql: &str, params: impl Params) -> Resul
     Ok(message)
 }
 
-fn record(s: &mut WriteSession<'_>, shared: &Arc<Shared>, attempted: &Attempted) -> Result<Recorded> {
+fn record(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    attempted: &Attempted,
+    told: Told,
+) -> Result<Recorded> {
     let op = shared.op();
     let changed = match &attempted.step {
         Step::Delivered => delivered(s, shared, attempted)?,
@@ -189,7 +212,10 @@ fn record(s: &mut WriteSession<'_>, shared: &Arc<Shared>, attempted: &Attempted)
     let Some(message) = changed else {
         return Ok(Recorded::Lost);
     };
-    tell(s, shared, attempted, &message, op)?;
+    told::track(s, attempted, &message, op)?;
+    if told == Told::Everywhere {
+        told::tell(s, shared, attempted, &message, op)?;
+    }
     Ok(Recorded::Done)
 }
 
@@ -289,93 +315,4 @@ fn released(
     let shared = shared.clone();
     s.after_commit(move || shared.wake.ring_due());
     Ok(free)
-}
-
-/// Tracking, event and news of a change that has been made.
-fn tell(
-    s: &mut WriteSession<'_>,
-    shared: &Arc<Shared>,
-    attempted: &Attempted,
-    message: &Message,
-    op: i64,
-) -> Result<()> {
-    let (status, event, what, error) = meaning(&attempted.step);
-    let about = About {
-        detail: error,
-        ..About::one(message.id)
-    };
-    if let Some(what) = what {
-        event::write(s, what, message.category, &message.target, about)?;
-    }
-    let notification = message.category.is_forwarded();
-    if notification && status != OperationStatus::Parked {
-        // Central is told when it gets one; what it has to be told besides is that it does not.
-        return Ok(());
-    }
-    if !notification {
-        let change = Change {
-            status,
-            error: error.or(message.last_error.as_deref()),
-            http_status: attempted.http_status,
-            actor: None,
-        };
-        tracking::update(s, message, change, op)?;
-    }
-    if let Some(event) = event {
-        let news = News {
-            error,
-            http_status: attempted.http_status,
-            occurred_at: Some(attempted.started_at),
-            took: Some(attempted.took),
-            ..News::of(message, event, status)
-        };
-        telemetry::write(s, shared, op, news)?;
-    }
-    Ok(())
-}
-
-type Meaning<'a> = (
-    OperationStatus,
-    Option<OperationEvent>,
-    Option<What>,
-    Option<&'a str>,
-);
-
-fn meaning(step: &Step) -> Meaning<'_> {
-    use OperationEvent::{ParkedMaxRetries, PermanentFailure, TransientFailure};
-    match step {
-        Step::Delivered => (
-            OperationStatus::Delivered,
-            Some(OperationEvent::Delivered),
-            Some(What::Delivered),
-            None,
-        ),
-        // Nothing of it ever was in the buffer, as far as anybody outside can tell.
-        Step::Failed { error } => (OperationStatus::Failed, Some(PermanentFailure), None, Some(error)),
-        Step::Retry { error, count, .. } => (
-            OperationStatus::Retrying,
-            Some(TransientFailure),
-            Some(waits(*count)),
-            Some(error),
-        ),
-        Step::Park { error, exhausted, .. } => (
-            OperationStatus::Parked,
-            Some(if *exhausted {
-                ParkedMaxRetries
-            } else {
-                PermanentFailure
-            }),
-            Some(What::Parked),
-            Some(error),
-        ),
-        Step::Released => (OperationStatus::Retrying, None, None, None),
-    }
-}
-
-fn waits(count: Count) -> What {
-    if count.immediate() {
-        What::Queued
-    } else {
-        What::Retried
-    }
 }

@@ -25,7 +25,9 @@ impl Buffer {
         while done.as_ref().is_err_and(error::is_full) && self.make_room(message.payload.len()).await {
             done = self.try_enqueue(&message, start).await;
         }
-        self.shared.room.learn(&done);
+        self.shared
+            .room
+            .refused(&done, room::needed(message.payload.len()));
         match done {
             Err(error) if error::is_full(&error) => Ok(Enqueued::NoRoom(room::words(&error))),
             done => done,
@@ -154,12 +156,15 @@ fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
     let same = |hash: i64| hash == new.content_hash;
     Ok(match found {
         OfId {
-            buffered: Some(hash),
+            buffered: Some((hash, parked)),
             tracked,
             ..
         } => Some(Known {
             same_content: same(hash),
-            status: tracked.filter(|_| !is_notification).map(|(_, status)| status),
+            status: match is_notification {
+                true => parked,
+                false => tracked.map(|(_, status)| status),
+            },
             buffered: true,
         }),
         OfId {
@@ -191,8 +196,8 @@ fn known(conn: &Connection, new: &NewMessage) -> Result<Option<Known>> {
 /// The content of what has an id, and where that stands.
 #[derive(Default)]
 struct OfId {
-    /// In the buffer.
-    buffered: Option<i64>,
+    /// In the buffer; where it stands, if it is parked.
+    buffered: Option<(i64, Option<OperationStatus>)>,
     /// A call or a write that is tracked.
     tracked: Option<(i64, OperationStatus)>,
     /// A notification that has left; whether its content is still there.
@@ -207,7 +212,10 @@ fn of_id(conn: &Connection, id: MessageId) -> Result<OfId> {
         let hash = row.get(1)?;
         let status = |table| columns::parse(table, row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?);
         match row.get::<_, i64>(0)? {
-            0 => found.buffered = Some(hash),
+            0 => {
+                let is_parked = row.get_ref(2)?.as_str_or_null().is_ok_and(|text| text.is_some());
+                found.buffered = Some((hash, is_parked.then_some(OperationStatus::Parked)));
+            }
             1 => found.tracked = Some((hash, status("operation_tracking")?)),
             _ => found.left = Some((hash, status("tombstones")?, row.get(3)?)),
         }

@@ -10,7 +10,7 @@ use super::{
     telemetry::{self, News},
 };
 use crate::{
-    Result,
+    Error, Result,
     sqlite::{error, rows as columns, writer::WriteSession},
 };
 use domain::site::{Category, DatabaseIdentity, OperationEvent, OperationStatus};
@@ -62,15 +62,24 @@ impl Buffer {
     /// Notifications that wait behind this place, oldest first; no more than `limit`, and no further one once their
     /// payloads have come to `bytes`.
     pub async fn forwardable(&self, after: i64, limit: u32, bytes: usize) -> Result<Vec<Waiting>> {
+        let mut after = after;
         loop {
             let (messages, no_messages) = self.look_forward(after, limit, bytes).await?;
-            if no_messages.is_empty() {
+            let Some((last, _)) = no_messages.last() else {
                 return Ok(messages);
+            };
+            let last = *last;
+            let moved = self
+                .write(no_messages.len(), move |s, shared| {
+                    damage::set_rows_aside(s, shared, &no_messages)
+                })
+                .await;
+            match moved {
+                Ok(()) => {}
+                // They stay where they are until there is room, and the others go.
+                Err(full) if error::is_full(&full) => after = last,
+                Err(error) => return Err(error),
             }
-            self.write(no_messages.len(), move |s, shared| {
-                damage::set_rows_aside(s, shared, &no_messages)
-            })
-            .await?;
             if !messages.is_empty() {
                 return Ok(messages);
             }
@@ -103,7 +112,8 @@ impl Buffer {
     /// Clears what central has, and parks what it will never take. `by` is the database that answered: if another
     /// one has been met since, the answer proves nothing any more, and nothing is cleared. Says whether it was.
     ///
-    /// On a full disk it takes no room: content is not remembered then, and in the worst case not even the end.
+    /// On a full disk it takes no room: content is not remembered then, and in the worst case not even the end. What
+    /// central refused stays then, and is handed over once more when there is room to park it.
     pub async fn handed_over(&self, by: &DatabaseIdentity, handed: Handed) -> Result<bool> {
         let by: Arc<str> = columns::json(by).into();
         if self.shared.room.has_disk() {
@@ -116,16 +126,24 @@ impl Buffer {
             }
         }
         for piece in handed.pieces(PIECE) {
-            let lean = self.hand_over(&by, piece.clone(), Kept::End).await;
-            let done = match lean {
-                Err(full) if error::is_full(&full) => self.hand_over(&by, piece, Kept::Nothing).await,
-                done => done,
-            };
-            if !done? {
-                return Ok(false);
+            let mut done = self.hand_over_lean(&by, &piece).await;
+            if self.shared.room.released(&done) {
+                done = self.hand_over_lean(&by, &piece).await;
+            }
+            match done {
+                Ok(true) => {}
+                Err(full) if error::is_full(&full) && piece.acked.is_empty() => stays(&full),
+                done => return done,
             }
         }
         Ok(true)
+    }
+
+    async fn hand_over_lean(&self, by: &Arc<str>, piece: &Handed) -> Result<bool> {
+        match self.hand_over(by, piece.clone(), Kept::End).await {
+            Err(full) if error::is_full(&full) => self.hand_over(by, piece.clone(), Kept::Nothing).await,
+            done => done,
+        }
     }
 
     async fn hand_over(&self, by: &Arc<str>, handed: Handed, kept: Kept) -> Result<bool> {
@@ -144,11 +162,26 @@ impl Buffer {
         .await
     }
 
-    /// Parks a notification that cannot be forwarded at all.
-    pub async fn park_forward(&self, seq: i64, why: &str) -> Result<()> {
+    /// Parks a notification that cannot be forwarded at all; whether that could be written. On a full disk it waits, and
+    /// is come across again when there is room.
+    pub async fn park_forward(&self, seq: i64, why: &str) -> Result<bool> {
         let why = why.to_owned();
-        self.write(1, move |s, shared| park(s, shared, seq, &why)).await
+        let parked = self.write(1, move |s, shared| park(s, shared, seq, &why)).await;
+        match parked {
+            Err(full) if error::is_full(&full) => {
+                stays(&full);
+                Ok(false)
+            }
+            parked => parked.map(|()| true),
+        }
     }
+}
+
+fn stays(full: &Error) {
+    tracing::warn!(
+        error = domain::chain(full),
+        "there is no room for parking notifications; they wait until there is, and others go on"
+    );
 }
 
 /// The database that was met last, as it is kept.

@@ -8,7 +8,7 @@ use super::{
     aside,
     damage::{self, Found},
     event::{self, About, What},
-    open, replication, sql,
+    open, replication, rescued, sql,
 };
 use crate::{
     Error, Result,
@@ -23,11 +23,12 @@ pub(super) fn ready(path: &Path, clock: &dyn Clock) -> Result<Connection> {
     // A process that ended well leaves none. Where one is left, a write may be what ended it: every row is looked at then,
     // which takes about as long again as reading the file.
     let thorough = aside::has_log(path);
+    let thorough = rescued::put_back(path, clock.now())? || thorough;
     aside::inspect(path, clock)?;
     let conn = open::migrate(path)?;
     let damage = match mend(&conn, thorough, clock.now()) {
         Ok(()) => return Ok(conn),
-        Err(damage) if matches!(damage, Error::Refused(_)) || error::is_disk_failure(&damage) => damage,
+        Err(damage) if matches!(damage, Error::Refused(_)) || error::is_damage(&damage) => damage,
         Err(other) => {
             // No room, perhaps. What goes out needs none of this.
             tracing::warn!(error = chain(&other), "the buffer cannot be put right now");

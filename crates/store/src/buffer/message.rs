@@ -101,7 +101,7 @@ pub struct Ticket {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub same_content: bool,
-    /// Where it stands, in the words of the tracking table; none for a notification that waits or is parked.
+    /// Where it stands, in the words of the tracking table; none for a notification that waits.
     pub status: Option<domain::site::OperationStatus>,
     /// Whether it is in the buffer.
     pub buffered: bool,

@@ -17,6 +17,7 @@ mod forget;
 mod forward;
 mod gauge;
 mod identity;
+mod make_room;
 mod mend;
 pub mod message;
 mod open;
@@ -25,6 +26,7 @@ mod proof;
 mod purge;
 mod recover;
 pub mod replication;
+mod rescued;
 mod reserve;
 mod restore;
 mod room;
@@ -33,6 +35,7 @@ mod salvage;
 mod selection;
 mod sql;
 pub mod telemetry;
+mod told;
 pub mod tracking;
 mod waiting;
 mod wake;
@@ -203,15 +206,22 @@ impl Buffer {
         self.writer.close().await;
     }
 
-    /// Runs a command on the writer; `weight` is about how many rows it touches.
+    /// Runs a command on the writer; `weight` is about how many rows it touches. Where it finds no room it gets what is
+    /// kept, then what central acknowledged gives way, and it is run again: what gets messages out is written like this.
     async fn write<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + 'static,
+        work: impl Fn(&mut WriteSession<'_>, &Arc<Shared>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        let done = self.try_write(weight, work).await;
-        self.shared.room.learn(&done);
-        done
+        let work = Arc::new(work);
+        loop {
+            let again = work.clone();
+            let done = self.try_write(weight, move |s, shared| again(s, shared)).await;
+            let is_full = done.as_ref().is_err_and(error::is_full);
+            if !is_full || !(self.shared.room.released(&done) || self.make_room(0).await) {
+                return done;
+            }
+        }
     }
 
     /// The same for those who know what to do about a full disk.

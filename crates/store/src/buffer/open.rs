@@ -43,17 +43,34 @@ impl Buffer {
                 .map_err(|e| Error::unavailable(format!("{}: {e}", folder.display())))?;
         }
         let lock = lock(path)?;
+        let room = Room::new(
+            options.max_bytes,
+            Reserve::beside(path, options.reserve_bytes / 2),
+        );
+        room.make_room_for_start();
         let conn = mend::ready(path, clock.as_ref())?;
         make_shrinkable(path, &conn);
         let mut op = conn.query_row(sql::highest_op, [], |row| row.get(0))?;
-        let set_aside = recover::take_in_pending(&conn, path, &options.node, clock.now(), &mut op)?;
+        let set_aside = recover::take_in_pending(recover::AtStart {
+            conn: &conn,
+            path,
+            node: &options.node,
+            now: clock.now(),
+            op: &mut op,
+            room: &room,
+        })?;
+        room.begin();
+        let guarded = Guarded {
+            // Of what was kept, half is for the log where that has to be made anew, and half for the file.
+            log_floor: match room.has_disk() {
+                true => options.reserve_bytes / 2,
+                false => options.reserve_bytes / 4,
+            },
+        };
         let shared = Arc::new(Shared {
             id: identity::of_file(&conn)?,
             gauge: count(&conn)?,
-            room: Room::new(
-                options.max_bytes,
-                Reserve::beside(path, options.reserve_bytes / 2),
-            ),
+            room,
             wake: Wake::default(),
             node: options.node.clone(),
             ops: AtomicI64::new(op),
@@ -65,9 +82,6 @@ impl Buffer {
             mark(&conn);
         }
         drop(conn);
-        let guarded = Guarded {
-            log_floor: options.reserve_bytes / 2,
-        };
         let (writer, readers) = if options.inline {
             (
                 Writer::inline(path, clock.clone(), Some(lock))?,

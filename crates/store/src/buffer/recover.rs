@@ -7,7 +7,9 @@ use super::{
     damage::{self, Found},
     event::{self, About, What},
     message::{MessageId, MessageStatus},
-    open, rows,
+    open,
+    room::Room,
+    rows,
     salvage::{Cell, Contents, Salvaged, Source},
     sql,
 };
@@ -206,72 +208,115 @@ fn identify(row: &Salvaged) -> Option<(MessageId, Category, MessageStatus, i64)>
     ))
 }
 
+/// What taking in at a start works with.
+pub(super) struct AtStart<'a> {
+    pub conn: &'a Connection,
+    pub path: &'a Path,
+    pub node: &'a str,
+    pub now: Timestamp,
+    pub op: &'a mut i64,
+    pub room: &'a Room,
+}
+
 /// At a start, before anybody else has the file: takes in what was set aside and not looked into yet. Where the last of
-/// them is now.
-pub(super) fn take_in_pending(
-    conn: &Connection,
-    path: &Path,
-    node: &str,
-    now: Timestamp,
-    op: &mut i64,
-) -> Result<Option<PathBuf>> {
+/// them is now. What there is no room for waits for the next start.
+pub(super) fn take_in_pending(mut start: AtStart<'_>) -> Result<Option<PathBuf>> {
     let mut last = None;
-    for (pending, damaged) in aside::pending(path) {
-        let mut recovered = Recovered::default();
-        let mut full = None;
-        let read = each_chunk(&pending, |(rows, lost)| {
-            recovered.lost += lost;
-            match take_chunk(conn, now, node, op, &rows) {
-                Ok(all) => all.iter().for_each(|took| recovered.count(took)),
-                Err(error) => full = Some(domain::chain(&error)),
-            }
-            full.is_none()
-        });
-        recovered.trouble = full.or_else(|| read.unwrap_or_else(|e| Some(domain::chain(&e))));
-        let words = recovered.words();
-        let found = Found {
-            what: format!("the buffer was damaged or replaced and set aside; {words}"),
-            file: Some(damaged.display().to_string()),
-            recovered: recovered.taken,
-            lost: recovered.lost,
+    for (pending, damaged) in aside::pending(start.path) {
+        let (recovered, all) = start.take_in(&pending);
+        let file = if all { &damaged } else { &pending };
+        let said = start.say(&recovered, file);
+        let said = if start.room.released(&said) {
+            start.say(&recovered, file)
+        } else {
+            said
         };
-        connection::begin(conn)?;
-        damage::insert(conn, now, &found)?;
-        let about = About::many(recovered.taken as usize).because(&found.what);
-        event::of_file(conn, now, What::Damaged, about)?;
-        connection::commit(conn)?;
-        aside::taken_in(&pending, &damaged)?;
+        match said {
+            Ok(()) => {}
+            Err(full) if error::is_no_room(&full) => {
+                tracing::error!(file = %pending.display(), error = domain::chain(&full), "there is no room for a buffer that was set aside; the next start looks into it again");
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
+        if all {
+            aside::taken_in(&pending, &damaged)?;
+            last = Some(damaged.clone());
+        }
         tracing::error!(
-            file = %damaged.display(), recovered = recovered.taken, known = recovered.known, lost = recovered.lost,
+            file = %file.display(), recovered = recovered.taken, known = recovered.known, lost = recovered.lost,
             trouble = recovered.trouble,
             "messages were brought back from a buffer that was set aside"
         );
-        last = Some(damaged);
     }
     Ok(last)
 }
 
-fn take_chunk(
-    conn: &Connection,
-    now: Timestamp,
-    node: &str,
-    op: &mut i64,
-    rows: &[Salvaged],
-) -> Result<Vec<Took>> {
-    connection::begin(conn)?;
-    let all = rows
-        .iter()
-        .map(|row| {
-            *op += 1;
-            take(conn, now, node, *op, row)
-        })
-        .collect::<Result<Vec<_>>>()
-        .and_then(|all| {
-            connection::commit(conn)?;
-            Ok(all)
+impl AtStart<'_> {
+    /// Takes in what can be read; whether there was room for all of it.
+    fn take_in(&mut self, pending: &Path) -> (Recovered, bool) {
+        let mut recovered = Recovered::default();
+        let mut stopped = None;
+        let read = each_chunk(pending, |(rows, lost)| {
+            recovered.lost += lost;
+            let mut took = self.take_chunk(&rows);
+            if self.room.released(&took) {
+                took = self.take_chunk(&rows);
+            }
+            match took {
+                Ok(all) => all.iter().for_each(|took| recovered.count(took)),
+                Err(error) => stopped = Some(error),
+            }
+            stopped.is_none()
         });
-    if all.is_err() && !conn.is_autocommit() {
+        let trouble = match (stopped, read) {
+            (Some(error), _) | (None, Err(error)) => Err(error),
+            (None, Ok(trouble)) => Ok(trouble),
+        };
+        let all = !trouble.as_ref().is_err_and(error::is_no_room);
+        recovered.trouble = trouble.unwrap_or_else(|error| Some(domain::chain(&error)));
+        if !all {
+            let why = recovered.trouble.take().unwrap_or_default();
+            recovered.trouble = Some(format!("the others at the next start: {why}"));
+        }
+        (recovered, all)
+    }
+
+    fn say(&self, recovered: &Recovered, file: &Path) -> Result<()> {
+        let words = recovered.words();
+        let found = Found {
+            what: format!("the buffer was damaged or replaced and set aside; {words}"),
+            file: Some(file.display().to_string()),
+            recovered: recovered.taken,
+            lost: recovered.lost,
+        };
+        let about = About::many(recovered.taken as usize).because(&found.what);
+        in_one(self.conn, || {
+            damage::insert(self.conn, self.now, &found)?;
+            event::of_file(self.conn, self.now, What::Damaged, about)
+        })
+    }
+
+    fn take_chunk(&mut self, rows: &[Salvaged]) -> Result<Vec<Took>> {
+        in_one(self.conn, || {
+            let each = rows.iter().map(|row| {
+                *self.op += 1;
+                take(self.conn, self.now, self.node, *self.op, row)
+            });
+            each.collect()
+        })
+    }
+}
+
+/// In one transaction, or not at all.
+fn in_one<T>(conn: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    connection::begin(conn)?;
+    let done = work().and_then(|done| {
+        connection::commit(conn)?;
+        Ok(done)
+    });
+    if done.is_err() && !conn.is_autocommit() {
         let _ = connection::rollback(conn);
     }
-    all
+    done
 }

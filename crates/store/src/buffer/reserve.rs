@@ -9,6 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Taken at once beyond the half that has to be there.
+const PIECE: u64 = 64 << 10;
+
 #[derive(Debug)]
 pub(super) struct Reserve {
     path: PathBuf,
@@ -22,31 +25,55 @@ impl Reserve {
         (bytes > 0).then_some(Self { path, bytes })
     }
 
-    /// Keeps the room, unless it is kept already. Half of it will do: a buffer that has used some of it to empty
-    /// itself gives that back to new messages, not to the disk.
+    /// Keeps the room for now, unless it is kept already. Half of it will do: a buffer that has used some of it to empty
+    /// itself gives that back to new messages, not to the disk. Nothing is synced: where it has to be let go again at
+    /// once, the disk was not written to.
     pub(super) fn keep(&self) -> io::Result<()> {
-        let half = self.bytes / 2;
-        if fs::metadata(&self.path).is_ok_and(|found| found.len() >= half) {
+        if self.is_kept() {
             return Ok(());
         }
+        let half = self.bytes / 2;
         let file = File::create(&self.path)?;
-        let half_kept = filler::extend(&file, 0, half).and_then(|()| file.sync_all());
-        if let Err(full) = half_kept {
+        if let Err(full) = filler::extend(&file, 0, half) {
             self.release();
             return Err(full);
         }
-        let _ = filler::extend(&file, half, self.bytes).and_then(|()| file.sync_all());
+        // As much of the rest as there is: what is not kept would go to messages at once.
+        let mut kept = half;
+        while kept < self.bytes && filler::extend(&file, kept, self.bytes.min(kept + PIECE)).is_ok() {
+            kept += PIECE;
+        }
         Ok(())
     }
 
-    /// Gives the room to whoever needs it.
-    pub(super) fn release(&self) {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(file = %self.path.display(), %error, "the reserve cannot be released");
-            }
-            Ok(()) | Err(_) => {}
+    /// Keeps it for good. Some file systems find out only here that they have no room.
+    pub(super) fn settle(&self) -> io::Result<()> {
+        let settled = File::open(&self.path).and_then(|file| file.sync_all());
+        settled.inspect_err(|_| {
+            self.release();
+        })
+    }
+
+    pub(super) fn is_kept(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|found| found.len() >= self.bytes / 2)
+    }
+
+    /// Gives the room to whoever needs it. Whether there was some.
+    pub(super) fn release(&self) -> bool {
+        let removed = fs::remove_file(&self.path);
+        if let Err(error) = &removed
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(file = %self.path.display(), %error, "the reserve cannot be released");
         }
+        removed.is_ok()
+    }
+
+    /// What the disk has besides; none where it does not say.
+    pub(super) fn free_beside(&self) -> Option<u64> {
+        let folder = self.path.parent().filter(|f| !f.as_os_str().is_empty());
+        let found = rustix::fs::statvfs(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
     }
 }
 
@@ -61,9 +88,10 @@ mod tests {
         let size = || fs::metadata(folder.path().join("sf.db.reserve")).map(|found| found.len());
         reserve.keep().unwrap();
         reserve.keep().unwrap();
+        reserve.settle().unwrap();
         assert_eq!(size().unwrap(), 100_000);
-        reserve.release();
-        reserve.release();
+        assert!(reserve.is_kept() && reserve.release());
+        assert!(!reserve.is_kept() && !reserve.release());
         assert!(size().is_err());
     }
 

@@ -49,8 +49,9 @@ impl Buffer {
             if met.as_ref().is_err_and(error::is_full) && self.make_room(0).await {
                 continue;
             }
-            self.shared.room.learn(&met);
-            return met;
+            if !self.shared.room.released(&met) {
+                return met;
+            }
         }
     }
 }

@@ -1,57 +1,70 @@
 //! Whether there is room for another message: the limit that was set, and the disk.
 //!
-//! Always true: on a full disk messages are refused until the reserve is whole again, so that what gets messages out
-//! is never the one that finds no room; what central acknowledged gives way before a message is refused.
+//! Always true: on a full disk messages are refused until one fits beside the reserve, so that what gets messages out
+//! is never the one that finds no room; what central acknowledged gives way before a message is refused; a message never
+//! gets what is reserved.
 
-use super::{Buffer, forget, gauge, reserve::Reserve, sql};
-use crate::{
-    Error, Result,
-    sqlite::{connection, error},
-};
+use super::{Buffer, gauge, reserve::Reserve};
+use crate::{Error, Result, sqlite::error};
 use domain::lock::lock;
-use rusqlite::params;
 use std::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicU64, Ordering},
 };
 
-/// Pages given back in one commit: few enough that the log has room for what has to be moved.
-const GIVEN_BACK: u32 = 256;
-/// Commits of giving back before others get their turn.
-const GIVEN_BACK_TIMES: u32 = 16;
-/// So many free pages are kept for messages to come.
-const FREE_PAGES_KEPT: u64 = 4_096;
-/// The least that gives way at once.
-const GIVES_WAY: u64 = 1 << 20;
+/// A start writes about so much before anything can be refused: SQLite's index of the log, the log, a mark in the file.
+const START_NEEDS: u64 = 1 << 20;
+/// There has to be so much room more than what was refused needs, so that the next one is not refused again at once.
+const SPARE: u64 = 64 << 10;
 
 #[derive(Debug)]
 pub(super) struct Room {
     limit: u64,
     /// What the last message needed that did not fit under the limit.
     refused: AtomicU64,
-    /// How often what is remembered gave way; held by whoever sees to it.
-    made: tokio::sync::Mutex<()>,
-    made_times: AtomicU64,
-    reserve: Option<Reserve>,
-    /// Why there is no room on the disk; none once the reserve could be kept again.
+    /// Held by whoever sees to it that what is remembered gives way.
+    pub(super) made: tokio::sync::Mutex<()>,
+    /// How often it did.
+    pub(super) made_times: AtomicU64,
+    pub(super) reserve: Option<Reserve>,
+    /// The most that a message needed which found no room on the disk.
+    short_of: AtomicU64,
+    /// Why there is no room on the disk; none once a message fits again.
     disk: Mutex<Option<String>>,
 }
 
 impl Room {
-    /// A disk without room for the reserve is full from the start.
     pub(super) fn new(limit: u64, reserve: Option<Reserve>) -> Self {
-        let room = Self {
+        Self {
             limit,
             refused: AtomicU64::new(0),
             made: tokio::sync::Mutex::default(),
             made_times: AtomicU64::new(0),
             reserve,
+            short_of: AtomicU64::new(0),
             disk: Mutex::default(),
-        };
-        if let Err(full) = room.keep_reserve() {
-            room.is_full(words(&full));
         }
-        room
+    }
+
+    /// Before the file is opened: where the disk has no room for what a start writes, it gets what is kept.
+    pub(super) fn make_room_for_start(&self) {
+        let Some(reserve) = &self.reserve else {
+            return;
+        };
+        let is_short = reserve.free_beside().is_some_and(|free| free < START_NEEDS);
+        if is_short && reserve.release() {
+            self.is_full("the disk was full when the agent started".to_owned());
+        }
+    }
+
+    /// From here on messages are taken: a disk without room for the reserve is full from the start. What a start has
+    /// used is kept again once there is room.
+    pub(super) fn begin(&self) {
+        if self.has_disk()
+            && let Err(full) = self.keep_reserve().and_then(|()| self.settle_reserve())
+        {
+            self.is_full(words(&full));
+        }
     }
 
     /// Why a message that needs so much does not fit, if it does not.
@@ -100,14 +113,24 @@ impl Room {
         self.lock().is_none()
     }
 
-    /// Notes what a write said about the disk.
-    pub(super) fn learn<T>(&self, done: &Result<T>) {
+    /// Where a write found no room, lets go of the reserve; whether there was one, so that it can be tried again.
+    pub(super) fn released<T>(&self, done: &Result<T>) -> bool {
+        let Err(error) = done else {
+            return false;
+        };
+        if !error::is_full(error) {
+            return false;
+        }
+        self.is_full(words(error));
+        self.reserve.as_ref().is_some_and(Reserve::release)
+    }
+
+    /// Where a message that needs so much found no room, all are refused from here on. The reserve is not for them.
+    pub(super) fn refused<T>(&self, done: &Result<T>, needed: u64) {
         if let Err(error) = done
             && error::is_full(error)
         {
-            if let Some(reserve) = &self.reserve {
-                reserve.release();
-            }
+            self.short_of.fetch_max(needed, Ordering::Relaxed);
             self.is_full(words(error));
         }
     }
@@ -123,19 +146,39 @@ impl Room {
         *disk = Some(why);
     }
 
-    fn has_room(&self) {
+    pub(super) fn has_room(&self) {
+        self.short_of.store(0, Ordering::Relaxed);
         if self.lock().take().is_some() {
             tracing::info!("there is room on the disk again: messages are taken");
         }
     }
 
-    fn keep_reserve(&self) -> Result<()> {
+    pub(super) fn keep_reserve(&self) -> Result<()> {
         match &self.reserve {
             Some(reserve) => reserve
                 .keep()
                 .map_err(|e| Error::unavailable(error::DiskFull(e.to_string()))),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn settle_reserve(&self) -> Result<()> {
+        match &self.reserve {
+            Some(reserve) => reserve
+                .settle()
+                .map_err(|e| Error::unavailable(error::DiskFull(e.to_string()))),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn is_reserve_kept(&self) -> bool {
+        self.reserve.as_ref().is_some_and(Reserve::is_kept)
+    }
+
+    /// How much has to fit before messages are taken again.
+    pub(super) fn trial(&self) -> usize {
+        let bytes = self.short_of.load(Ordering::Relaxed).saturating_add(SPARE);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     fn disk(&self) -> Option<String> {
@@ -145,10 +188,6 @@ impl Room {
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
         lock(&self.disk)
     }
-}
-
-fn free_pages(conn: &rusqlite::Connection) -> Result<u64> {
-    Ok(connection::free_pages(conn)?)
 }
 
 /// About how many bytes a message with such a payload takes.
@@ -171,100 +210,5 @@ impl Buffer {
     /// Why there is no room on the disk, while there is none: nothing new is taken in.
     pub fn no_room(&self) -> Option<String> {
         self.shared.room.disk()
-    }
-
-    /// The disk is full: lets go of what is remembered, so that its pages can be used again. Whether it is worth trying
-    /// again; of many who ask at once, one does it for all.
-    pub(super) async fn make_room(&self, payload: usize) -> bool {
-        let room = &self.shared.room;
-        let before = room.made_times.load(Ordering::SeqCst);
-        let _made = room.made.lock().await;
-        if room.made_times.load(Ordering::SeqCst) != before {
-            return true;
-        }
-        if self.drop_log().await.is_ok_and(|dropped| dropped) {
-            room.made_times.fetch_add(1, Ordering::SeqCst);
-            return true;
-        }
-        if self.shared.gauge.remembered() == 0 {
-            return false;
-        }
-        let bytes = needed(payload).saturating_mul(2).max(GIVES_WAY);
-        let freed = self
-            .try_write(1, move |s, shared| {
-                s.empty_log();
-                forget::give_way(s, shared, bytes)
-            })
-            .await;
-        room.made_times.fetch_add(1, Ordering::SeqCst);
-        freed.is_ok_and(|freed| freed > 0)
-    }
-
-    /// After a full disk: tries whether there is room again, and takes messages from then on if there is. What central
-    /// acknowledged and pages that hold nothing are given up for it.
-    pub async fn look_for_room(&self) -> Result<()> {
-        self.still_there().await?;
-        if self.shared.room.has_disk() {
-            return self.give_back().await;
-        }
-        while !self.try_for_room().await? {}
-        self.shared.room.has_room();
-        Ok(())
-    }
-
-    /// Whether the reserve is kept. False when there is more to give up.
-    async fn try_for_room(&self) -> Result<bool> {
-        self.write(1, |s, shared| {
-            let mut set = s.conn.prepare_cached(sql::meta_set)?;
-            set.execute(params!["room_seen_at", s.now.as_millis().to_string()])?;
-            let Err(full) = shared.room.keep_reserve() else {
-                return Ok(true);
-            };
-            s.empty_log();
-            let given_back = connection::give_pages_back(s.conn, GIVEN_BACK)?;
-            if given_back == 0 && forget::give_way(s, shared, GIVES_WAY)? == 0 {
-                return Err(full);
-            }
-            Ok(false)
-        })
-        .await
-    }
-
-    /// Gives the disk what an empty buffer does not need. Nobody waits for it: only while nothing else is to be done.
-    async fn give_back(&self) -> Result<()> {
-        for _ in 0..GIVEN_BACK_TIMES {
-            if self.shared.gauge.depth().waiting() > 0 || self.read(free_pages).await? <= FREE_PAGES_KEPT {
-                return Ok(());
-            }
-            let given = self
-                .write(1, |s, _| {
-                    s.empty_log();
-                    Ok(connection::give_pages_back(s.conn, GIVEN_BACK)?)
-                })
-                .await?;
-            if given == 0 {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// The path still leads to the file that is open. Where it does not, a commit finds out what to do about it.
-    async fn still_there(&self) -> Result<()> {
-        match self.file.still_at(&self.path) {
-            Ok(()) => Ok(()),
-            Err(_) => self.write(1, |_, _| Ok(())).await,
-        }
-    }
-
-    /// For tests: behaves as if the disk had room for so many pages in all.
-    #[doc(hidden)]
-    pub async fn limit_pages(&self, pages: Option<u32>) -> Result<()> {
-        self.writer
-            .write(1, move |s| {
-                connection::limit_pages(s.conn, pages.unwrap_or(u32::MAX >> 1))?;
-                Ok(())
-            })
-            .await
     }
 }

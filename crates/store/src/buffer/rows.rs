@@ -148,10 +148,10 @@ pub(super) fn tombstone(row: &Row<'_>) -> Result<Tombstone> {
             other => return Err(Error::corrupt("tombstones", format!("unknown end {other:?}"))),
         },
         at: time(row, "ended_at")?,
-        by: row.get("ended_by")?,
-        target: row.get("target")?,
-        summary: row.get("summary")?,
-        last_error: row.get("last_error")?,
+        by: shown(row, "ended_by")?,
+        target: shown(row, "target")?.unwrap_or_default(),
+        summary: shown(row, "summary")?,
+        last_error: shown(row, "last_error")?,
     })
 }
 

@@ -87,6 +87,7 @@ statements!(
     sequence_begin,
     sequence_get,
     sequence_raise,
+    set_news_aside,
     set_remembered_aside,
     set_row_aside,
     take_out_event,

@@ -6,6 +6,7 @@
 
 use super::{
     Buffer, Shared,
+    damage::{self, NoMessages},
     event::cut,
     forward::central,
     message::{Message, MessageId},
@@ -29,7 +30,7 @@ use uuid::Uuid;
 pub const KEPT: u64 = 500_000;
 
 impl Buffer {
-    /// The oldest news, each with its place. A piece that cannot be read is dropped, and that is said.
+    /// The oldest news, each with its place. A piece that cannot be read is set aside, and that is said.
     pub async fn telemetry(&self, limit: u32) -> Result<Vec<(i64, Telemetry)>> {
         let found = self
             .read(move |conn| {
@@ -45,24 +46,31 @@ impl Buffer {
         for (seq, body) in found {
             match columns::from_json("telemetry", &body) {
                 Ok(telemetry) => news.push((seq, telemetry)),
-                Err(_) => unreadable.push(seq),
+                Err(why) => unreadable.push((seq, why.to_string())),
             }
         }
         if !unreadable.is_empty() {
-            warn!(
-                n = unreadable.len(),
-                "news for central cannot be read and is dropped"
-            );
-            self.drop_unreadable(unreadable).await?;
+            self.set_news_aside(unreadable).await?;
         }
         Ok(news)
     }
 
-    async fn drop_unreadable(&self, seqs: Vec<i64>) -> Result<()> {
-        self.write(seqs.len(), move |s, _| {
-            let mut gone = s.conn.prepare_cached(sql::telemetry_unreadable)?;
-            for seq in &seqs {
-                gone.execute([seq])?;
+    async fn set_news_aside(&self, unreadable: NoMessages) -> Result<()> {
+        self.write(unreadable.len(), move |s, shared| {
+            let mut moved = 0;
+            for (seq, why) in &unreadable {
+                let mut set_aside = s.conn.prepare_cached(sql::set_news_aside)?;
+                set_aside.execute(params![seq, s.now.as_millis(), why])?;
+                moved += s.conn.prepare_cached(sql::telemetry_unreadable)?.execute([seq])?;
+                tracing::error!(
+                    seq,
+                    error = why,
+                    "news for central cannot be read and is set aside"
+                );
+            }
+            if moved > 0 {
+                damage::rows_set_aside(s.conn, s.now, moved)?;
+                damage::counted(s, shared)?;
             }
             Ok(())
         })

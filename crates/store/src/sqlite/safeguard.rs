@@ -26,6 +26,9 @@ const GROWTH: u64 = 256 << 10;
 /// Files that were set aside and not looked into yet are called like the database and this.
 pub(crate) const PENDING: &str = ".pending-";
 
+/// Their names go on like this where all that was in the database is in them.
+pub(crate) const WHOLE: &str = "-whole";
+
 #[derive(Debug)]
 pub(crate) struct Safeguard {
     path: PathBuf,
@@ -134,7 +137,7 @@ impl Safeguard {
 
     /// The files are gone but still open: writes all that is in them beside, for the next start to take in.
     pub(super) fn rescue(&self, conn: &Connection, now: Timestamp) {
-        let copy = unused_name(&self.path, PENDING, &stamp(now));
+        let copy = unused_name(&self.path, PENDING, &format!("{}{WHOLE}", stamp(now)));
         let folder = copy.parent().filter(|f| !f.as_os_str().is_empty());
         let copied = folder
             .map_or(Ok(()), private::create_folder)

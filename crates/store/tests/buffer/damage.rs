@@ -356,3 +356,38 @@ async fn a_flipped_bit_in_a_targets_name_holds_up_no_other_target() {
         "the log can be read"
     );
 }
+
+#[tokio::test]
+async fn a_flipped_bit_in_news_for_central_costs_that_piece_and_is_shown() {
+    let place = Place::new();
+    let buffer = place.open();
+    for n in 0..5 {
+        put(
+            &buffer,
+            a_message(Category::ExternalSystem, &format!("erp-{n:04}")),
+        )
+        .await;
+    }
+    buffer.close().await;
+    drop(buffer);
+    let conn = rusqlite::Connection::open(place.file()).unwrap();
+    let broken = "update telemetry set body_json = replace(body_json, '{', '[') where seq = 3";
+    assert_eq!(conn.execute(broken, []).unwrap(), 1);
+    drop(conn);
+    let buffer = place.open();
+    let news = buffer.telemetry(100).await.unwrap();
+    assert_eq!(news.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [1, 2, 4, 5]);
+    let damage = buffer.damage().await.unwrap();
+    assert_eq!(
+        (damage.len(), damage[0].lost, buffer.damaged()),
+        (1, 1, 1),
+        "{damage:?}"
+    );
+    let conn = rusqlite::Connection::open(place.file()).unwrap();
+    let kept: String = conn
+        .query_row("select payload_json from unreadable", [], |row| row.get(0))
+        .unwrap();
+    assert!(kept.contains("erp-0002"), "its bytes stay: {kept}");
+    assert_eq!(buffer.telemetry(100).await.unwrap().len(), 4);
+    assert_eq!(buffer.damaged(), 1, "once");
+}

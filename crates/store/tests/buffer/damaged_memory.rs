@@ -5,7 +5,7 @@ use domain::site::Category;
 use std::time::Duration;
 use store::{
     Buffer,
-    buffer::{Handed, MessageId, NewMessage, Origin, What},
+    buffer::{End, Handed, MessageId, NewMessage, Origin, What},
 };
 
 const ROWS: usize = 10;
@@ -149,4 +149,6 @@ async fn a_damaged_target_hides_nothing_of_what_happened_to_a_notification() {
     let buffer = place.open();
     let events = buffer.events_of(ids[4], 10).await.unwrap();
     assert!(events.iter().any(|e| e.what == What::Delivered), "{events:?}");
+    let left = buffer.tombstone(ids[4]).await.unwrap().unwrap();
+    assert_eq!((left.id, left.end), (ids[4], End::Delivered));
 }

@@ -83,3 +83,27 @@ async fn the_id_of_a_notification_that_left_is_no_calls() {
     let resent = again(&buffer, &message, Category::Notification).await;
     assert_eq!(resent, None, "it is taken in again: central may have lost it");
 }
+
+#[tokio::test]
+async fn a_repeat_of_a_parked_notification_is_told_that_it_is_parked() {
+    let place = Place::new();
+    let buffer = place.open();
+    let message = a_message(Category::Notification, "ops");
+    let seq = put(&buffer, message.clone()).await.seq;
+    let known = |status| {
+        Some(Known {
+            same_content: true,
+            status,
+            buffered: true,
+        })
+    };
+    assert_eq!(
+        again(&buffer, &message, Category::Notification).await,
+        known(None)
+    );
+    buffer.park_forward(seq, "REFUSED: no").await.unwrap();
+    assert_eq!(
+        again(&buffer, &message, Category::Notification).await,
+        known(Some(OperationStatus::Parked))
+    );
+}

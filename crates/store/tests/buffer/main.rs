@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod a_small_disk;
 mod commit;
 mod damage;
 mod damaged_memory;
 mod external;
 mod file;
+mod full_disk;
 mod handing_in;
 mod harness;
 mod ids;

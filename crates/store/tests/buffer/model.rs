@@ -253,6 +253,10 @@ impl Model {
                     buffered,
                     status: Some(OperationStatus::Discarded),
                 },
+                Place::Parked => Answer::Known {
+                    buffered,
+                    status: Some(OperationStatus::Parked),
+                },
                 _ => Answer::Known {
                     buffered,
                     status: None,

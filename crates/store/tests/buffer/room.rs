@@ -92,7 +92,7 @@ async fn on_a_full_disk_the_reserve_is_for_what_gets_messages_out() {
     large.payload = "x".repeat(1_000_000);
     let refused = buffer.enqueue(large, Start::Queued).await.unwrap();
     assert!(matches!(refused, Enqueued::NoRoom(_)), "{refused:?}");
-    assert!(!reserve.exists(), "its room is free now");
+    assert!(reserve.exists(), "it is not for messages");
     // The page limit stands for what others took; this is what is free now.
     buffer.limit_pages(None).await.unwrap();
     let small = || a_message(Category::ExternalSystem, "erp");
@@ -103,6 +103,22 @@ async fn on_a_full_disk_the_reserve_is_for_what_gets_messages_out() {
         .await
         .unwrap();
     assert_eq!(claimed.len(), 1);
+    buffer.limit_pages(Some(1)).await.unwrap();
+    let failed = store::buffer::Attempted {
+        ticket: claimed[0].ticket(),
+        step: Step::Retry {
+            after: Duration::from_secs(30),
+            error: "x".repeat(200_000),
+            count: store::buffer::Count::Try,
+        },
+        started_at: buffer.now(),
+        took: Duration::ZERO,
+        http_status: None,
+    };
+    assert!(buffer.record(vec![failed.clone()]).await.is_err());
+    assert!(!reserve.exists(), "its room is free now");
+    buffer.limit_pages(None).await.unwrap();
+    buffer.record(vec![failed]).await.unwrap();
     buffer.look_for_room().await.unwrap();
     assert!(reserve.exists());
     put(&buffer, small()).await;
@@ -265,4 +281,26 @@ async fn a_disk_that_is_full_where_the_news_is_written_refuses_the_message_and_i
         buffer.look_for_room().await.unwrap();
     }
     assert!(taken > 100);
+}
+
+#[tokio::test]
+async fn news_that_central_has_heard_gives_way_to_a_message_where_nothing_else_can() {
+    let place = Place::new();
+    let buffer = place.open();
+    let central = identity("a");
+    buffer.met_central(&central).await.unwrap();
+    for _ in 0..400 {
+        put(&buffer, a_message(Category::ExternalSystem, "erp")).await;
+    }
+    let heard = buffer.telemetry(1_000).await.unwrap();
+    let heard: Vec<_> = heard.into_iter().map(|(seq, _)| seq).collect();
+    assert_eq!(heard.len(), 400);
+    assert!(buffer.telemetry_heard(&central, heard).await.unwrap());
+    // As large as it is, and no larger.
+    buffer.limit_pages(Some(1)).await.unwrap();
+    assert_eq!(buffer.depth().remembered_bytes, 0);
+    let mut message = a_message(Category::ExternalSystem, "erp");
+    message.payload = "x".repeat(60_000);
+    let taken = buffer.enqueue(message, Start::Queued).await.unwrap();
+    assert!(matches!(taken, Enqueued::New(_)), "{taken:?}");
 }

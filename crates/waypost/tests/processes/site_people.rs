@@ -266,8 +266,13 @@ async fn a_buffer_that_is_deleted_under_its_agent_loses_nothing_and_central_sees
     })
     .await;
     let listed = json(&waypost(&node, &agent, &["site", "damage", "--json"]));
-    let file = listed[0]["file"].as_str().unwrap();
-    let recovered = waypost(&node, &agent, &["site", "recover", file]);
+    assert!(
+        listed[0]["what"].as_str().unwrap().contains("in its place again"),
+        "{listed}"
+    );
+    let file = folder.path().join("north.db.damaged-by-hand");
+    std::fs::copy(folder.path().join("north.db"), &file).unwrap();
+    let recovered = waypost(&node, &agent, &["site", "recover", file.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&recovered.stdout).into_owned();
     assert!(
         said.starts_with("0 brought back, "),

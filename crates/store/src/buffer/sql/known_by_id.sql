@@ -1,5 +1,5 @@
 -- What an id was used for, whatever the category. Of a notification the latest end: one that was sent again ends twice.
-select 0, content_hash, null, null from sf_messages where id = ?1
+select 0, content_hash, case status when 2 then 'Parked' end, null from sf_messages where id = ?1
 union all
 select 1, content_hash, status, null from operation_tracking where tracked_operation_id = ?1
 union all
