@@ -1,4 +1,4 @@
-//! Takes notifications in: checks, routes, stores, wakes. What is wrong with one is [`check`]'s.
+//! Takes notifications in: checks, routes, stores, wakes. What is wrong with one is `check`'s.
 //!
 //! Always true: when [`Ingest::submit`] answers `Accepted` or `Duplicate`, the notification is on disk. One bad
 //! item never fails its neighbours.
