@@ -1,16 +1,19 @@
-//! Takes notifications in: checks, routes, stores, wakes.
+//! Takes notifications in: checks, routes, stores, wakes. What is wrong with one is `check`'s.
 //!
 //! Always true: when [`Ingest::submit`] answers `Accepted` or `Duplicate`, the notification is on disk. One bad
 //! item never fails its neighbours.
 
+mod check;
+
+pub use check::ReadSubmission;
+
 use crate::{
     changes::{Change, Changes},
-    directory::{Directory, Route, Served},
+    directory::Directory,
     wake::Wake,
 };
 use domain::{
-    Channel, Content, FieldError, LaneId, NotificationId, Status, Submission, Target, TenantId, TraceContext,
-    Tracer, address,
+    FieldError, LaneId, NotificationId, Status, Submission, TenantId, TraceContext, Tracer,
     settle::SUPERSEDED,
     trace::{Span, SpanKind},
 };
@@ -77,8 +80,8 @@ impl Ingest {
     }
 
     /// One answer per item, in order. An error means that nothing is known to be stored; sending the same items
-    /// again is harmless.
-    pub async fn submit(&self, batch: Vec<Submission>) -> store::Result<Vec<Submitted>> {
+    /// again is harmless. What was wrong with a submission as it was read is told together with what is wrong here.
+    pub async fn submit(&self, batch: Vec<impl Into<ReadSubmission>>) -> store::Result<Vec<Submitted>> {
         self.take(batch, Listener::Sender).await
     }
 
@@ -89,7 +92,11 @@ impl Ingest {
         self.take(batch, Listener::Nobody).await
     }
 
-    async fn take(&self, batch: Vec<Submission>, listener: Listener) -> store::Result<Vec<Submitted>> {
+    async fn take(
+        &self,
+        batch: Vec<impl Into<ReadSubmission>>,
+        listener: Listener,
+    ) -> store::Result<Vec<Submitted>> {
         let start = Instant::now();
         let mut answers: Vec<Option<Submitted>> = Vec::with_capacity(batch.len());
         let mut accepted = Vec::with_capacity(batch.len());
@@ -105,66 +112,6 @@ impl Ingest {
         let mut stored = self.store_all(accepted, listener, start).await?.into_iter();
         let filled = answers.into_iter().map(|answer| answer.or_else(|| stored.next()));
         Ok(filled.flatten().collect())
-    }
-
-    /// Routes an item, which settles its channel, and names every field that is wrong; stores nothing.
-    pub(crate) async fn check(
-        &self,
-        mut submission: Submission,
-        listener: Listener,
-    ) -> store::Result<Result<NewNotification, Vec<FieldError>>> {
-        let content = &mut submission.content;
-        if let Some(problem) = content.provider_problem() {
-            // Before anybody looks for it.
-            return Ok(Err(vec![problem]));
-        }
-        let route = self
-            .directory
-            .route(submission.tenant, content.provider.as_ref(), content.channel)
-            .await?;
-        let (lane, served) = match route {
-            Route::Lane {
-                lane,
-                channel,
-                served,
-            } => {
-                content.channel = Some(channel);
-                (lane, served)
-            }
-            Route::UnknownProvider => {
-                return Ok(Err(vec![FieldError::new(
-                    "providerId",
-                    "there is no such provider",
-                )]));
-            }
-            Route::OtherChannel(channel) => return Ok(Err(vec![other_channel(channel)])),
-        };
-        let mut problems = submission.problems();
-        if problems.is_empty() {
-            problems = target_problems(&submission.content, served.is_some());
-            if let (Listener::Sender, Some(provider)) = (listener, served) {
-                problems.extend(self.provider_problems(&submission.content, provider));
-            }
-        }
-        Ok(if problems.is_empty() {
-            Ok(NewNotification { submission, lane })
-        } else {
-            Err(problems)
-        })
-    }
-
-    /// What the provider it goes to has against it.
-    fn provider_problems(&self, content: &Content, provider: Served) -> Vec<FieldError> {
-        let mut problems = vec![];
-        if content.provider.is_some() && !provider.enabled {
-            problems.push(FieldError::new(
-                "providerId",
-                "this provider is switched off; without providerId the message waits, or another provider of the type takes it",
-            ));
-        }
-        let kind = provider.kind.and_then(|kind| self.directory.registry().get(kind));
-        problems.extend(kind.map(|kind| kind.problems(content)).unwrap_or_default());
-        problems
     }
 
     /// What follows once one item is on disk that did not come by [`Ingest::submit`].
@@ -331,33 +278,4 @@ fn reused(id: NotificationId, status: Option<Status>, listener: Listener) -> Sub
 struct SubmitSpan {
     context: TraceContext,
     parent: Option<TraceContext>,
-}
-
-/// What is wrong with whom it goes to, now that its channel is known. A type that nobody serves is taken as it is, and
-/// parked for that.
-fn target_problems(content: &Content, served: bool) -> Vec<FieldError> {
-    let channel = content.channel();
-    if !channel.takes_recipients() {
-        let field = match &content.target {
-            Target::List(_) if served => "listName",
-            Target::Recipients(_) if served => "to",
-            _ => return vec![],
-        };
-        return vec![FieldError::new(field, address::no_recipients(channel))];
-    }
-    let Target::Recipients(to) = &content.target else {
-        return vec![];
-    };
-    let bad = to.iter().enumerate().filter_map(|(i, address)| {
-        let problem = address::problem(channel, address)?;
-        Some(FieldError::new(format!("to[{i}]"), problem))
-    });
-    bad.collect()
-}
-
-fn other_channel(channel: Channel) -> FieldError {
-    FieldError::new(
-        "type",
-        format!("the provider named in providerId delivers {channel}"),
-    )
 }

@@ -55,13 +55,14 @@ pub fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// The text of a new key: 256 bits, most of them random.
+/// 256 random bits, as they are written in keys, sessions and links.
+pub(crate) fn random_letters() -> String {
+    format!("{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>())
+}
+
+/// The text of a new key.
 pub(crate) fn mint() -> String {
-    format!(
-        "wp_{}{}",
-        uuid::Uuid::new_v4().simple(),
-        uuid::Uuid::new_v4().simple()
-    )
+    format!("wp_{}", random_letters())
 }
 
 /// Writes down that a key is used, beside the request and rarely: unless that is known of the last `interval`.
@@ -157,5 +158,21 @@ impl Keys {
         }
         cache.insert(hash, (now, principal.clone()));
         Ok(Some(principal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_letter_of_a_key_is_random() {
+        let keys: Vec<_> = (0..200).map(|_| mint()).collect();
+        for at in "wp_".len()..keys[0].len() {
+            let seen: BTreeSet<_> = keys.iter().map(|key| key.as_bytes()[at]).collect();
+            assert!(seen.len() > 8, "the letter at {at} is one of {}", seen.len());
+        }
+        assert_eq!(keys[0].len(), "wp_".len() + 64);
     }
 }

@@ -115,7 +115,7 @@ impl OperatorService {
             .await?
         {
             Route::Lane { lane, .. } => Ok(Some(lane)),
-            Route::UnknownProvider | Route::OtherChannel(_) => {
+            Route::UnknownProvider | Route::OtherChannel { .. } => {
                 Ok(Some(self.directory.unrouted_lane(tenant, channel).await?))
             }
         }

@@ -75,7 +75,7 @@ pub struct StatusReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_state: Option<DeliveryState>,
     pub retry_count: u32,
-    /// Of the last failure, like `SMTP_550_5.1.1`.
+    /// Of the last failure, like `RECIPIENT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
     pub last_error: Option<String>,

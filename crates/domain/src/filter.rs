@@ -50,7 +50,7 @@ text_filters! {
     entity_type = "entityType", "entity-type", "Entity type", bulk: true, "Only about this sort of thing";
     entity_id = "entityId", "entity-id", "Entity", bulk: true, "Only about this one";
     error_code = "errorCode", "error-code", "Error code", bulk: true,
-        "Only with this code of the last failure, like SMTP_550_5.1.1";
+        "Only with this code of the last failure, like RECIPIENT, or the far end's own, like SMTP_550_5.1.1";
     receipt = "receipt", "receipt", "Receipt", bulk: false, "Only with this word from the provider afterwards";
     execution_id = "executionId", "execution-id", "Execution", bulk: false, "Only sent by this run of a script";
 }

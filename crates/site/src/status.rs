@@ -2,7 +2,7 @@
 //! central cannot be asked.
 
 use crate::site::Site;
-use domain::{NotificationId, Status, Timestamp, TrackedOperationId, lock::lock};
+use domain::{NotificationId, Status, Timestamp, TrackedOperationId, lock::lock, pair::Role};
 use link::RemoteStatus;
 use std::{
     collections::{HashMap, VecDeque},
@@ -38,6 +38,8 @@ pub enum Whereabouts {
     NeverSeen,
     /// This site has no trace of it, and central cannot be asked.
     CannotSay { why: String },
+    /// This machine is the standby and has no trace of it; the active one can ask central.
+    AskTheActive { why: String },
 }
 
 /// The last answers, the oldest forgotten first.
@@ -80,6 +82,15 @@ impl Site {
             }
             other => other.map(|t| t.at),
         };
+        if let Some(pair) = self.pair().filter(|pair| pair.role() == Role::Standby) {
+            let other = pair.other_name();
+            let why =
+                format!("this machine is the standby of its site and does not ask central; ask {other}");
+            return Ok(match handed_over_at {
+                Some(_) => self.unknown(id, &why, handed_over_at),
+                None => Whereabouts::AskTheActive { why },
+            });
+        }
         Ok(match self.ask_central(id).await {
             Ok(Some(status)) => {
                 self.heard().keep(id, status.clone(), self.clock.now());
@@ -143,7 +154,9 @@ impl Whereabouts {
             Self::ParkedHere(_) => Some(Status::Parked),
             Self::DiscardedHere(_) => Some(Status::Discarded),
             Self::Central(remote) => Some(remote.status),
-            Self::Unknown { .. } | Self::NeverSeen | Self::CannotSay { .. } => None,
+            Self::Unknown { .. } | Self::NeverSeen | Self::CannotSay { .. } | Self::AskTheActive { .. } => {
+                None
+            }
         }
     }
 }

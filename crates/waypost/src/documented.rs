@@ -1,4 +1,4 @@
-//! The command lines of README and docs against the commands there are.
+//! The command lines of README, docs, and what the program itself says against the commands there are.
 
 use crate::cli::Cli;
 use clap::{CommandFactory, Parser, error::ErrorKind};
@@ -15,6 +15,46 @@ fn every_command_line_that_the_docs_show_is_one() {
         .filter_map(|shown| problem(shown).map(|why| format!("{shown}\n    {why}")))
         .collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_command_line_that_the_program_itself_advises_is_one() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let lines = advice(&crates);
+    assert!(lines.len() > 60, "only {} were found", lines.len());
+    let wrong: Vec<String> = lines
+        .iter()
+        // The name of a command, without what it takes.
+        .filter(|shown| !shown.words.iter().all(|word| is_lowercase(word)))
+        .filter_map(|shown| problem(shown).map(|why| format!("{shown}\n    {why}")))
+        .collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+fn is_lowercase(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+/// The command lines between backquotes in sources and pages of the console. This file has wrong ones on purpose.
+fn advice(folder: &Path) -> Vec<Shown> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("tests") {
+            found.extend(advice(&path));
+        }
+        let shows = path.extension().is_some_and(|end| end == "rs" || end == "html");
+        if !shows || path.ends_with("documented.rs") || path.ends_with("testkit/src/docs.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<_> = text.lines().map(str::trim_start).collect();
+        // A text that goes on in the next line of the source.
+        let text = lines.join("\n").replace("\\\n", "");
+        let shown = testkit::docs::in_page(&path.to_string_lossy(), &text);
+        found.extend(shown.into_iter().filter(|shown| shown.after.is_none()));
+    }
+    found
 }
 
 #[test]
@@ -78,8 +118,9 @@ fn unknown_flag(path: &[String], flag: &str) -> Option<String> {
 fn filled(word: &str) -> String {
     let bare = word.trim_matches(['[', ']']).trim_end_matches('…');
     match bare.split('|').next().unwrap_or_default() {
-        "ID" => "0190b6d8-7c1e-7a3e-8f5c-2d1f0a9b8c7d".into(),
+        "ID" | "{id}" => "0190b6d8-7c1e-7a3e-8f5c-2d1f0a9b8c7d".into(),
         "COMMAND" => "status".into(),
+        "TIME" => "2h".into(),
         "SHELL" => "bash".into(),
         "WORKLOAD" => "w1a".into(),
         "KEY=VALUE" => "site=north".into(),

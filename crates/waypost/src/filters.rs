@@ -115,6 +115,16 @@ impl FilterFlags {
     }
 }
 
+/// What a bulk action may go by, in words.
+pub fn pair_keys() -> String {
+    let texts = TextFilter::in_bulk().map(|one| one.name);
+    let all: Vec<_> = ["status", "type", "from", "to", "q"]
+        .into_iter()
+        .chain(texts)
+        .collect();
+    all.join(", ")
+}
+
 /// The filter of a bulk action, from `key=value` pairs. An empty pair list is refused: `all` says everything.
 pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
     let mut filter = Filter::default();
@@ -136,13 +146,7 @@ pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
             "status" => filter.status = vec![status(value)?],
             _ => match TextFilter::named(key).filter(|one| one.bulk) {
                 Some(one) => filter.by.set(one, text()),
-                None => {
-                    let known: Vec<_> = TextFilter::in_bulk().map(|one| one.name).collect();
-                    return Err(format!(
-                        "there is no filter {key:?}; there are status, type, from, to, q, {}",
-                        known.join(", ")
-                    ));
-                }
+                None => return Err(format!("there is no filter {key:?}; there are {}", pair_keys())),
             },
         }
     }
@@ -195,6 +199,19 @@ mod tests {
         assert!(filter.from.is_some() && filter.category.is_some());
         for bad in ["all", "colour=red", "category=Pigeon"] {
             parse_parked(&[bad.to_owned()]).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn every_key_that_help_names_is_taken() {
+        for key in pair_keys().split(", ") {
+            let value = match key {
+                "status" => "Parked",
+                "type" => "Email",
+                "from" | "to" => "2h",
+                _ => "x",
+            };
+            parse_pairs(&[format!("{key}={value}")]).unwrap();
         }
     }
 

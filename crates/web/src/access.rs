@@ -11,13 +11,13 @@ pub enum Access {
     Submit,
     /// Ask how one notification stands. A producer sees only what it sent.
     Status,
-    /// Look at everything of the tenant but its keys.
+    /// Look at everything of the tenant but its keys and users.
     Read,
     /// Send parked notifications round again.
     Replay,
     /// Act on notifications and providers.
     Operate,
-    /// Change lists, providers and keys.
+    /// Change lists, providers, keys and users.
     Administer,
     /// Create and list tenants.
     Tenants,

@@ -12,8 +12,10 @@ use axum::{
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// The largest body, except for a batch.
+/// The largest body of a request that is about neither notifications nor an event.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// The largest body of one notification: each of its texts may have a megabyte, and escaped in JSON they are longer.
+pub const MAX_SUBMIT_BYTES: usize = 4 << 20;
 /// The largest body of a batch.
 pub const MAX_BATCH_BYTES: usize = 16 << 20;
 /// A body that takes longer than this to arrive is not waited for.
@@ -22,6 +24,10 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// A body that must be a JSON object.
 #[derive(Debug)]
 pub struct JsonObject(pub Fields);
+
+/// The same of up to [`MAX_SUBMIT_BYTES`].
+#[derive(Debug)]
+pub struct SubmitBody(pub Fields);
 
 /// A body that must be a JSON object, with its text: what is in it may have to be kept as it was written.
 #[derive(Debug)]
@@ -45,10 +51,15 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let json = json_type(request.headers());
-        let bytes = whole(request, state, MAX_BODY_BYTES).await?;
-        json.and_then(|()| object(parse(&bytes)?))
-            .map(|map| Self(Fields::new(map)))
+        fields_of(request, state, MAX_BODY_BYTES).await.map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for SubmitBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        fields_of(request, state, MAX_SUBMIT_BYTES).await.map(Self)
     }
 }
 
@@ -89,6 +100,12 @@ impl<S: Send + Sync> FromRequest<S> for BatchBody {
         let bytes = whole(request, state, MAX_BATCH_BYTES).await?;
         json.and_then(|()| parse(&bytes)).map(Self)
     }
+}
+
+async fn fields_of<S: Send + Sync>(request: Request, state: &S, largest: usize) -> Result<Fields> {
+    let json = json_type(request.headers());
+    let bytes = whole(request, state, largest).await?;
+    json.and_then(|()| object(parse(&bytes)?)).map(Fields::new)
 }
 
 pub(crate) async fn whole<S: Send + Sync>(mut request: Request, state: &S, largest: usize) -> Result<Bytes> {

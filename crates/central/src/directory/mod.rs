@@ -63,7 +63,7 @@ pub enum Route {
     /// The sender named a provider that does not exist.
     UnknownProvider,
     /// The provider the sender named serves another channel.
-    OtherChannel(Channel),
+    OtherChannel { channel: Channel, served: Served },
 }
 
 /// What ingest needs to know of the provider that a message goes to.
@@ -149,9 +149,10 @@ impl Directory {
         let route = match provider {
             Some(id) => match self.store.provider(tenant, id).await? {
                 None => Route::UnknownProvider,
-                Some(p) if channel.is_some_and(|c| c != p.provider.channel) => {
-                    Route::OtherChannel(p.provider.channel)
-                }
+                Some(p) if channel.is_some_and(|c| c != p.provider.channel) => Route::OtherChannel {
+                    channel: p.provider.channel,
+                    served: self.served(&p),
+                },
                 Some(p) => Route::Lane {
                     lane: p.lane,
                     channel: p.provider.channel,

@@ -230,7 +230,7 @@ impl TemplateService {
     ) -> store::Result<Vec<FieldError>> {
         let mut problems = content.problems(channel);
         if let Some(provider) = &content.provider_id
-            && problems.is_empty()
+            && !problems.iter().any(|problem| problem.field == "providerId")
         {
             match self
                 .directory
@@ -241,7 +241,7 @@ impl TemplateService {
                 Route::UnknownProvider => {
                     problems.push(FieldError::new("providerId", "there is no such provider"));
                 }
-                Route::OtherChannel(other) => {
+                Route::OtherChannel { channel: other, .. } => {
                     let problem = format!("this provider delivers {other}");
                     problems.push(FieldError::new("providerId", problem));
                 }

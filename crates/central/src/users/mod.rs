@@ -7,7 +7,7 @@
 pub mod password;
 pub mod throttle;
 
-use crate::keys::hash;
+use crate::keys::{hash, random_letters};
 use domain::{Actor, Clock, FieldError, TenantId, UserId};
 use std::{
     net::IpAddr,
@@ -23,7 +23,6 @@ use store::{
     users::{NewSession, NewUser, PasswordHash, Session, User},
 };
 use throttle::{Throttle, Try};
-use uuid::Uuid;
 
 /// A session nobody uses ends after this.
 pub const SESSION_IDLE: Duration = Duration::from_secs(12 * 3600);
@@ -92,7 +91,7 @@ pub struct UserService {
 
 /// 256 random bits.
 pub fn token() -> String {
-    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+    random_letters()
 }
 
 impl UserService {

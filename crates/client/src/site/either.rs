@@ -44,6 +44,31 @@ impl Site {
             done => done,
         }
     }
+
+    /// Asks the one machine, and the other one where the first cannot say or what it says is not `enough`. The better answer of
+    /// the two; nothing is changed by either.
+    pub(super) async fn of_either<T, Fut>(
+        &self,
+        enough: impl Fn(&T) -> bool,
+        ask: impl Fn(Client) -> Fut,
+    ) -> Result<T>
+    where
+        Fut: Future<Output = Result<T>>,
+    {
+        let first = ask(self.client.clone()).await;
+        let says_it = match &first {
+            Ok(answer) => enough(answer),
+            Err(error) => !error.may_pass(),
+        };
+        match &self.other {
+            Some(other) if !says_it => match (first, ask(other.clone()).await) {
+                (Ok(first), Ok(second)) => Ok(if enough(&second) { second } else { first }),
+                (Err(_), Ok(second)) => Ok(second),
+                (first, Err(_)) => first,
+            },
+            _ => first,
+        }
+    }
 }
 
 /// Whether the machine has certainly not taken it.
@@ -95,6 +120,36 @@ mod tests {
         }
         let (one, two) = ("http://127.0.0.1:1/", "http://127.0.0.1:2/");
         assert_eq!(*asked.lock().unwrap(), [one, two, two]);
+    }
+
+    #[tokio::test]
+    async fn where_one_machine_cannot_say_the_other_is_asked_and_the_better_answer_counts() {
+        type Answer = fn() -> Result<&'static str>;
+        let (standby, gone, unknown, known): (Answer, Answer, Answer, Answer) = (
+            || Err(answered("standby")),
+            || Err(Error::NotFound { detail: "it".into() }),
+            || Ok("Unknown"),
+            || Ok("Delivered"),
+        );
+        for (first, second, said) in [
+            (standby, known, Some("Delivered")),
+            (unknown, known, Some("Delivered")),
+            (unknown, standby, Some("Unknown")),
+            (standby, unknown, Some("Unknown")),
+            (standby, standby, None),
+            // Who can ask central and says that it is nowhere is believed.
+            (gone, known, None),
+        ] {
+            let ask = |client: Client| {
+                let answer = match client.url().contains(":1/") {
+                    true => first(),
+                    false => second(),
+                };
+                async move { answer }
+            };
+            let found = site().of_either(|found| *found != "Unknown", ask).await;
+            assert_eq!(found.ok(), said);
+        }
     }
 
     #[tokio::test]

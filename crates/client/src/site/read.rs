@@ -2,7 +2,7 @@
 
 use super::{Site, of_site};
 use crate::{
-    Page, Result,
+    Client, Page, Result,
     http::NONE,
     sites::{self, ParkedCount, ParkedPage},
 };
@@ -206,8 +206,12 @@ pub struct Recovered {
 }
 
 impl Site {
+    /// Of two machines the other one is asked where the first cannot say: a standby does not ask central.
     pub async fn status(&self, id: NotificationId) -> Result<NotificationStatus> {
-        of_site(self.client.get(&["notify", &id.to_string()], NONE).await)
+        let id = &id.to_string();
+        let ask = |client: Client| async move { client.get(&["notify", id], NONE).await };
+        let says_where = |found: &NotificationStatus| found.status != "Unknown";
+        of_site(self.of_either(says_where, ask).await)
     }
 
     pub async fn tracking(&self, id: TrackedOperationId) -> Result<Tracking> {

@@ -177,6 +177,9 @@ pub async fn status(State(api): State<Api>, Path(id): Path<String>) -> Result<Re
                 "neither this site nor central has seen {id}"
             )));
         }
+        Whereabouts::AskTheActive { why } => {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "standby", why));
+        }
         Whereabouts::CannotSay { why } => {
             let detail =
                 format!("{id} is not in the buffer of this site, and central cannot be asked: {why}");

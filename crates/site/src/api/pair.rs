@@ -98,11 +98,10 @@ pub(super) async fn only_look_at_a_standby(State(api): State<Api>, request: Requ
     if looks || OF_A_STANDBY.contains(&request.uri().path()) || !api.agent.site.is_standby() {
         return next.run(request).await;
     }
-    let other = match api.agent.site.pair() {
-        Some(pair) => pair.status().await.other,
-        None => return next.run(request).await,
+    let Some(pair) = api.agent.site.pair() else {
+        return next.run(request).await;
     };
-    let name = other.name.unwrap_or(other.address);
+    let name = pair.other_name();
     let words = format!("this machine is the standby of its site and changes nothing; ask {name}");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "standby", words).into_response()
 }

@@ -88,6 +88,13 @@ impl Pair {
         Some(own)
     }
 
+    /// What the other machine is called; where that is not known yet, its address.
+    pub fn other_name(&self) -> String {
+        let seen = lock(&self.seen);
+        let name = seen.about.as_ref().map(|about| about.name.clone());
+        name.unwrap_or_else(|| self.settings.peer.address.to_string())
+    }
+
     pub async fn status(&self) -> PairStatus {
         let standing = self.standing();
         let head = match standing.role {

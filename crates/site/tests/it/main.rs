@@ -17,6 +17,7 @@ mod news;
 mod pair;
 mod pair_acked;
 mod pair_alone;
+mod pair_asking;
 mod pair_catch_up;
 mod pair_central;
 mod pair_days;

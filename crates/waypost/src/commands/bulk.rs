@@ -4,7 +4,7 @@
 use crate::{
     connect::Connect,
     exit::usage,
-    filters::parse_pairs,
+    filters::{pair_keys, parse_pairs},
     output::{self, ask, progress},
 };
 use client::{Client, Job, NotificationId};
@@ -17,15 +17,21 @@ pub struct Which {
     /// The notifications
     #[arg(value_name = "ID", group = "which")]
     pub ids: Vec<NotificationId>,
-    /// All that match every pair, like errorCode=HTTP_503 site=north, among those that the command is for; or the word all.
-    /// The filters are those of `list`
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., group = "which")]
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., group = "which", help = filter_help())]
     pub filter: Vec<String>,
     /// Do not ask
     #[arg(long, short = 'y', requires = "filter")]
     yes: bool,
     #[command(flatten)]
     pub format: output::Format,
+}
+
+fn filter_help() -> String {
+    format!(
+        "All that match every pair, like errorCode=HTTP_503 site=north, among those that the command is for; or the word all. \
+         The keys are {}; each takes one value",
+        pair_keys()
+    )
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

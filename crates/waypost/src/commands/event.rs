@@ -4,6 +4,7 @@ use super::{event_log, event_replay, event_setup, event_types};
 use crate::{
     cli::Global,
     connect::Connect,
+    exit::usage,
     filters::channel,
     output::{self, table},
 };
@@ -166,8 +167,8 @@ async fn emit(args: Emit) -> anyhow::Result<()> {
         "-" => read(std::path::Path::new("-"))?,
         text => text.to_owned(),
     };
-    let _: BTreeMap<String, IgnoredAny> =
-        serde_json::from_str(&payload).context("--payload takes a JSON object")?;
+    let _: BTreeMap<String, IgnoredAny> = serde_json::from_str(&payload)
+        .map_err(|error| usage(format!("--payload takes a JSON object: {error}")))?;
     let event = NewEvent {
         entity_type: args.entity_type,
         payload,

@@ -3,7 +3,7 @@
 use crate::{
     cli::Global,
     config::{Loaded, Problems, database::Place},
-    exit::usage,
+    exit::{not_found, usage},
     output,
     wiring::store,
 };
@@ -32,10 +32,12 @@ pub async fn install(args: Install, global: &Global) -> anyhow::Result<()> {
     let wanted = |name: &str| args.name.as_deref().is_none_or(|asked| asked == name);
     let sources = &loaded.config.events.source;
     let chosen: Vec<_> = sources.iter().filter(|source| wanted(&source.name)).collect();
-    anyhow::ensure!(
-        !chosen.is_empty(),
-        "the configuration has no such [[event_source]]"
-    );
+    if chosen.is_empty() {
+        return Err(not_found(match &args.name {
+            Some(name) => format!("the configuration has no [[event_source]] named {name:?}"),
+            None => "the configuration has no [[event_source]]".into(),
+        }));
+    }
     for source in chosen {
         if !source.outbox {
             output::note(format_args!("{} is asked for lookups only", source.name));

@@ -3,9 +3,9 @@
 use super::{event::read, removing::Sure};
 use crate::{
     connect::Connect,
+    exit::usage,
     output::{self, table::table},
 };
-use anyhow::Context;
 use client::{
     Client, Removable,
     events::{EventFilter, ReplayOf},
@@ -58,7 +58,8 @@ pub async fn run(command: Types) -> anyhow::Result<()> {
         Types::List(args) => list(args).await,
         Types::Put(args) => {
             let text = read(&args.file)?;
-            let definition: Value = serde_json::from_str(&text).context("the file is not JSON")?;
+            let definition: Value = serde_json::from_str(&text)
+                .map_err(|error| usage(format!("{} is not JSON: {error}", args.file.display())))?;
             let client = args.central.client()?;
             client.put_event_type(&args.name, &definition).await?;
             output::note(format_args!("{} is known", args.name));
@@ -107,7 +108,7 @@ async fn list(args: Plain) -> anyhow::Result<()> {
     }
     if types.is_empty() {
         output::note(
-            "no event type yet, so that every event is deferred; `waypost event types put FILE` makes one",
+            "no event type yet, so that every event is deferred; `waypost event types put NAME FILE` makes one",
         );
         return Ok(());
     }

@@ -24,6 +24,7 @@ pub struct Source {
     #[serde(default = "yes")]
     pub outbox: bool,
     pub lookup_url: Option<Secret>,
+    pub lookup_url_file: Option<PathBuf>,
     #[serde(default)]
     pub lookups: BTreeMap<String, String>,
 }
@@ -61,10 +62,14 @@ impl Source {
         Ok(self.tenants.clone())
     }
 
+    fn lookup_url(&self) -> Result<Option<String>, String> {
+        one_of("lookup_url", &self.lookup_url, &self.lookup_url_file)
+    }
+
     /// The files it reads, where it is SQLite.
     pub fn files(&self) -> Vec<PathBuf> {
         let url = one_of("url", &self.url, &self.url_file).ok().flatten();
-        let lookup_url = self.lookup_url.as_ref().map(|url| url.expose().to_owned());
+        let lookup_url = self.lookup_url().ok().flatten();
         [url, lookup_url]
             .into_iter()
             .flatten()
@@ -83,7 +88,7 @@ impl Source {
         EventSource::new(SourceSettings {
             name: self.name.clone(),
             url: url.trim().to_owned(),
-            lookup_url: self.lookup_url.as_ref().map(|url| url.expose().trim().to_owned()),
+            lookup_url: self.lookup_url()?.map(|url| url.trim().to_owned()),
             tenants,
             has_outbox: self.outbox,
             keep: self.keep,

@@ -92,7 +92,7 @@ pub const MISSING_PLACEHOLDER: Key = Key::new(
 pub const SOURCE: Key = Key::new(
     "events.source",
     "tables [[event_source]] with name, url (postgres://… or sqlite://path) or url_file, tenant or tenants, and if need be keep \
-     (\"7d\"), outbox (true), lookup_url and lookups",
+     (\"7d\"), outbox (true), lookup_url or lookup_url_file, and lookups",
     "Outboxes in applications' own databases; `waypost event install` makes one. lookups are queries by name that add values \
      to an event, with :tenant and :entity; with outbox = false there is nothing else in it.",
 )

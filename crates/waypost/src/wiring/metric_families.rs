@@ -306,7 +306,7 @@ pub const SITE: &[Family] = &[
         "waypost_link_up",
         Kind::Gauge,
         Unit::Count,
-        "The same without labels.",
+        "1 while the link to central is up, without the label of the site.",
     ),
     labelled(
         "waypost_site_attempts_total",

@@ -199,6 +199,31 @@ fn a_tenant_has_one_lookup_of_a_name() {
 }
 
 #[test]
+fn the_password_of_whoever_looks_things_up_may_be_in_a_file() {
+    let place = checked();
+    let own = place.write("own", "sqlite://data/own.db\n");
+    let check = |lookup: &str| {
+        let source = format!("[{{ name = \"shop\", url = \"sqlite://shop.db\", {lookup} }}]");
+        let place = checked()
+            .with("WAYPOST_EVENTS__SOURCE", &source)
+            .with("WAYPOST_DATABASE__URL", "sqlite://data/own.db");
+        place.run(&["config", "check"])
+    };
+    let file = place.write("url", "sqlite://shop.db\n");
+    let in_file = format!("lookup_url_file = {file:?}");
+    check(&in_file).done();
+    let said = check(&format!("{in_file}, lookup_url = \"sqlite://shop.db\""))
+        .ended(1)
+        .err();
+    assert!(
+        said.contains("lookup_url is set as well as lookup_url_file; keep one of them"),
+        "{said}"
+    );
+    let said = check(&format!("lookup_url_file = {own:?}")).ended(1).err();
+    assert!(said.contains("\"shop\": is the file of database.url"), "{said}");
+}
+
+#[test]
 fn a_tenant_has_one_id_in_a_source() {
     let check = |tenants: &str| {
         let source = format!("[{{ name = \"shop\", url = \"sqlite://shop.db\", tenants = {tenants} }}]");

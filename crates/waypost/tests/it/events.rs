@@ -1,6 +1,6 @@
 //! `waypost event` against a real server: from something that happened to what came of it, and once more.
 
-use crate::harness::Server;
+use crate::harness::{Place, Server};
 use testkit::until;
 
 const TYPE: &str = r#"{"dedupe": "entity", "addresses": {"Sms": "guest_phone"}}"#;
@@ -96,6 +96,18 @@ async fn who_says_what_follows_from_events_that_were_deferred_is_told_how_to_rep
     until("it to be published", async || stands("Published")).await;
     let again = server.run(&put).done().err();
     assert!(!again.contains("Deferred"), "{again}");
+}
+
+#[test]
+fn what_is_typed_wrong_ends_with_2_and_a_source_that_is_not_there_with_3() {
+    let place = Place::new();
+    let said = place.run(&["event", "emit", "booking.moved", "7", "--payload", "nonsense"]);
+    assert!(said.ended(2).err().contains("--payload takes a JSON object"));
+    place.write("type.json", "{\"dedupe\":");
+    let said = place.run(&["event", "types", "put", "booking.moved", "type.json"]);
+    assert!(said.ended(2).err().contains("type.json is not JSON"));
+    let said = place.run(&["event", "install", "nobody"]).ended(3).err();
+    assert!(said.contains("no [[event_source]] named \"nobody\""), "{said}");
 }
 
 #[cfg(feature = "postgres-tests")]

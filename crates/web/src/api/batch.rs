@@ -14,7 +14,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use domain::{FieldError, Submission};
+use domain::FieldError;
 use serde_json::Value;
 
 /// The most notifications in one batch.
@@ -32,25 +32,25 @@ pub async fn many(
             "names one notification; give each item its idempotencyKey",
         ));
     }
-    let checked: Vec<_> = items(body)?
-        .into_iter()
-        .map(|item| check(item, &caller))
-        .collect();
     let trace = caller_trace(&state, &headers);
-    let sound: Vec<_> = checked
-        .iter()
-        .filter_map(|item| {
-            let mut sound = item.as_ref().ok()?.clone();
-            sound.trace = trace;
-            Some(sound)
-        })
-        .collect();
-    let mut submitted = state.central.ingest.submit(sound).await?.into_iter();
-    let mut results = Vec::with_capacity(checked.len());
-    for item in checked {
-        results.push(match item {
-            Err(problems) => refused(problems),
-            Ok(_) => match submitted.next().map(answer) {
+    let (mut objects, mut unreadable) = (vec![], vec![]);
+    for item in items(body)? {
+        unreadable.push(match item {
+            Value::Object(map) => {
+                let mut read = SubmitRequest::read(Fields::new(map), None, &caller);
+                read.submission.trace = trace;
+                objects.push(read);
+                None
+            }
+            other => Some(format!("must be an object, not {}", kind(&other))),
+        });
+    }
+    let mut submitted = state.central.ingest.submit(objects).await?.into_iter();
+    let mut results = Vec::with_capacity(unreadable.len());
+    for why in unreadable {
+        results.push(match why {
+            Some(why) => refused(vec![FieldError::new("", why)]),
+            None => match submitted.next().map(answer) {
                 Some(Ok(answer)) => BatchResult {
                     accepted: true,
                     notification_id: Some(answer.notification_id),
@@ -94,16 +94,6 @@ fn items(body: Value) -> Result<Vec<Value>> {
         ));
     }
     Ok(items)
-}
-
-fn check(item: Value, caller: &Caller) -> Result<Submission, Vec<FieldError>> {
-    match item {
-        Value::Object(map) => SubmitRequest::check(Fields::new(map), None, caller),
-        other => Err(vec![FieldError::new(
-            "",
-            format!("must be an object, not {}", kind(&other)),
-        )]),
-    }
 }
 
 fn refused(errors: Vec<FieldError>) -> BatchResult {

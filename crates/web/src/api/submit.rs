@@ -5,7 +5,7 @@
 
 use crate::{
     auth::Caller,
-    body::JsonObject,
+    body::SubmitBody,
     dto::submit::{SubmitAnswer, SubmitRequest},
     problem::{Problem, Result},
     state::Shared,
@@ -25,12 +25,12 @@ pub async fn one(
     State(state): State<Shared>,
     caller: Caller,
     headers: HeaderMap,
-    JsonObject(fields): JsonObject,
+    SubmitBody(fields): SubmitBody,
 ) -> Result<(StatusCode, Json<SubmitAnswer>)> {
     let key = header_key(&headers)?;
-    let mut submission = SubmitRequest::check(fields, key, &caller).map_err(Problem::fields)?;
-    submission.trace = caller_trace(&state, &headers);
-    let submitted = state.central.ingest.submit(vec![submission]).await?;
+    let mut read = SubmitRequest::read(fields, key, &caller);
+    read.submission.trace = caller_trace(&state, &headers);
+    let submitted = state.central.ingest.submit(vec![read]).await?;
     let Some(submitted) = submitted.into_iter().next() else {
         return Err(Problem::internal());
     };

@@ -73,32 +73,23 @@ pub async fn send(State(state): State<Shared>, signed: Signed, form: Form) -> Re
         subject: text("subject"),
         body: text("body"),
     };
-    let mut bad = vec![];
     let id = form
         .get("notificationId")
         .and_then(|id| id.parse::<NotificationId>().ok());
-    match SubmitRequest::check(typed.fields(id), None, &signed.caller) {
-        Err(problems) => bad = problems,
-        Ok(submission) => match state
-            .central
-            .ingest
-            .submit(vec![submission])
-            .await?
-            .into_iter()
-            .next()
-        {
-            Some(Submitted::Accepted { id }) => {
-                return Ok(Flash::good("The message is stored and on its way.")
-                    .at(&format!("/notifications/{id}"), &state.console));
-            }
-            Some(Submitted::Duplicate { id, .. }) => {
-                return Ok(Flash::good("This message was sent already; here it is.")
-                    .at(&format!("/notifications/{id}"), &state.console));
-            }
-            Some(Submitted::Refused(problems)) => bad = problems,
-            None => {}
-        },
-    }
+    let read = SubmitRequest::read(typed.fields(id), None, &signed.caller);
+    let submitted = state.central.ingest.submit(vec![read]).await?;
+    let bad = match submitted.into_iter().next() {
+        Some(Submitted::Accepted { id }) => {
+            return Ok(Flash::good("The message is stored and on its way.")
+                .at(&format!("/notifications/{id}"), &state.console));
+        }
+        Some(Submitted::Duplicate { id, .. }) => {
+            return Ok(Flash::good("This message was sent already; here it is.")
+                .at(&format!("/notifications/{id}"), &state.console));
+        }
+        Some(Submitted::Refused(problems)) => problems,
+        None => vec![],
+    };
     let page = Page {
         bad: bad.into_iter().map(in_form_words).collect(),
         ..show(&state, &signed, typed).await?

@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::events::{Event, NewEvent};
 use utoipa::ToSchema;
 
-/// Something that happened, from a program that cannot write the outbox table.
+/// Something that happened, from a program that cannot write the outbox table. The whole request has at most 4 MiB.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]

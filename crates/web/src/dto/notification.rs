@@ -131,7 +131,7 @@ pub struct StatusAnswer {
     #[schema(value_type = DeliveryStateName)]
     pub delivery_state: DeliveryState,
     pub retry_count: u32,
-    /// Of the last failure, like `SMTP_550_5.1.1`.
+    /// Of the last failure, like `RECIPIENT`.
     pub error_code: Option<String>,
     pub last_error: Option<String>,
     #[schema(value_type = Time)]

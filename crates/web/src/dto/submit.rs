@@ -1,20 +1,20 @@
 //! A notification as it is handed in.
 //!
-//! Always true: every bad field is found before anything is refused; what passes here and in
-//! `Submission::problems` can be stored.
+//! Leaves to others: what is wrong with what was read (`central::ingest`), which tells all of it at once.
 
 use super::{
     content::{Heading, Source, Text},
     names::{Id, StatusName, Time, TypeName},
 };
 use crate::{auth::Caller, fields::Fields};
+use central::ingest::ReadSubmission;
 use domain::{Channel, Content, FieldError, NotificationId, Status, Submission, Target, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// One notification to be delivered. Either `notificationId` or `idempotencyKey` makes a resend harmless; either
-/// `listName` or `to` says who gets it (neither for types whose provider knows).
+/// `listName` or `to` says who gets it (neither for types whose provider knows). The whole request has at most 4 MiB.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
@@ -86,7 +86,7 @@ pub struct BatchResult {
     pub errors: Vec<FieldError>,
 }
 
-/// Up to 1,000 notifications: either the array itself or this object around it.
+/// Up to 1,000 notifications: either the array itself or this object around it. The whole request has at most 16 MiB.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "read by the derive only")]
 pub struct BatchRequest {
@@ -95,12 +95,8 @@ pub struct BatchRequest {
 }
 
 impl SubmitRequest {
-    /// The submission this asks for, or every field that is wrong. `header_key` is the `Idempotency-Key` header.
-    pub fn check(
-        mut fields: Fields,
-        header_key: Option<String>,
-        caller: &Caller,
-    ) -> Result<Submission, Vec<FieldError>> {
+    /// The submission this asks for, and every field that cannot be read. `header_key` is the `Idempotency-Key` header.
+    pub fn read(mut fields: Fields, header_key: Option<String>, caller: &Caller) -> ReadSubmission {
         let id = fields.uuid("notificationId").map(NotificationId);
         let key = Self::key(&mut fields, header_key);
         if id.is_some() && key.is_some() {
@@ -129,16 +125,10 @@ impl SubmitRequest {
             site_enqueued_at,
             ..Submission::new(caller.tenant, id, caller.actor.clone(), content)
         };
-        let mut all = fields.finish();
-        let target_open = Self::target_is_open(&submission.content, &all);
-        for found in submission.problems() {
-            let told = all.iter().any(|p| p.field == found.field);
-            let guess = target_open && found.field == "listName";
-            if !told && !guess {
-                all.push(found);
-            }
+        ReadSubmission {
+            submission,
+            problems: fields.finish(),
         }
-        if all.is_empty() { Ok(submission) } else { Err(all) }
     }
 
     /// The one key that was given.
@@ -157,13 +147,5 @@ impl SubmitRequest {
             fields.problem("idempotencyKey", "must not be blank");
         }
         key
-    }
-
-    /// Whether it cannot be said yet that somebody to go to is missing: without a type, the provider that is named
-    /// decides (ingest asks it); and a target or type that was given badly is told as that.
-    fn target_is_open(content: &Content, problems: &[FieldError]) -> bool {
-        let decided_later = content.channel.is_none() && content.provider.is_some();
-        let told = |p: &FieldError| matches!(p.field.as_str(), "type" | "to" | "listName");
-        content.target == Target::Provider && (decided_later || problems.iter().any(told))
     }
 }

@@ -1,5 +1,6 @@
 //! Every route of the API: path, who may, what it takes and answers. This table is the router and the OpenAPI
-//! document; there is no other list of routes and no other list of who may do what.
+//! document; there is no other list of routes and no other list of who may do what. Apart from it are the console's pages, and
+//! the callbacks (`callbacks`), whose bodies and answers are each service's own.
 
 mod admin;
 mod bulk;

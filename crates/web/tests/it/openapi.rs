@@ -132,6 +132,53 @@ fn every_operation_says_what_it_takes_answers_and_who_may() {
     }
 }
 
+#[test]
+fn bodies_that_may_be_longer_than_a_megabyte_say_how_long() {
+    let document = document();
+    for (name, longest) in [
+        ("SubmitRequest", web::body::MAX_SUBMIT_BYTES),
+        ("BatchRequest", web::body::MAX_BATCH_BYTES),
+        ("EventRequest", web::body::MAX_EVENT_BYTES),
+    ] {
+        let told = document["components"]["schemas"][name]["description"]
+            .as_str()
+            .unwrap();
+        let said = format!("at most {} MiB", longest >> 20);
+        assert!(told.contains(&said), "{name}: {told}");
+    }
+}
+
+#[test]
+fn what_answers_leave_out_is_named_in_the_docs() {
+    let page = include_str!("../../../../docs/http-api.md");
+    let (_, told) = page.split_once("Left out when").unwrap();
+    let (told, _) = told.split_once("\n- ").unwrap();
+    let mut seen = 0;
+    for shape in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/dto")).unwrap() {
+        let text = std::fs::read_to_string(shape.unwrap().path()).unwrap();
+        for (_, after) in text
+            .match_indices("skip_serializing_if")
+            .map(|(at, _)| text.split_at(at))
+        {
+            let (_, field) = after.split_once("pub ").unwrap();
+            let (field, _) = field.split_once(':').unwrap();
+            let name = in_camel_case(field);
+            assert!(told.contains(&format!("`{name}`")), "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 7, "only {seen} were found");
+}
+
+fn in_camel_case(field: &str) -> String {
+    let mut words = field.split('_');
+    let first = words.next().unwrap().to_owned();
+    words.fold(first, |name, word| {
+        let (letter, rest) = word.split_at(1);
+        name + &letter.to_uppercase() + rest
+    })
+}
+
 #[tokio::test]
 async fn every_documented_route_is_served_and_every_documented_parameter_is_read() {
     let world = World::new().await;

@@ -189,15 +189,51 @@ fn bad_options() -> Vec<(Value, &'static [&'static str])> {
             json!({"body": "x", "type": "Pigeon", "notificationId": 1, "sendAt": "?", "subject": long(1001), "to": []}),
             &["notificationId", "type", "sendAt", "subject", "to"],
         ),
+        (
+            json!({"to": ["x"], "providerId": "nobody", "type": "Email", "subject": long(1001), "body": "b"}),
+            &["providerId", "subject", "to[0]"],
+        ),
+        (
+            json!({"to": ["x", 7], "providerId": "mail", "type": "Webhook", "nope": 1, "body": "b"}),
+            &["to[1]", "nope", "type", "to[0]"],
+        ),
+    ]
+}
+
+/// Fields that were given badly, and what is not said because it would only be a guess from them.
+fn no_guesses() -> Vec<(Value, &'static [&'static str])> {
+    vec![
+        // Without a type nobody knows what an address looks like, nor whether one is needed.
+        (json!({"body": "x", "to": ["x"], "type": "Pigeon"}), &["type"]),
+        (json!({"body": "x", "providerId": "nobody"}), &["providerId"]),
+        (
+            json!({"body": "x", "to": ["x"], "providerId": "nobody"}),
+            &["providerId"],
+        ),
+        (
+            json!({"body": "x", "to": ["+49151"], "providerId": 7}),
+            &["providerId"],
+        ),
+        (
+            json!({"body": "x", "to": ["x"], "providerId": "mail", "type": 7}),
+            &["type", "to[0]"],
+        ),
     ]
 }
 
 #[tokio::test]
 async fn each_bad_input_names_its_field_and_stores_nothing() {
     let world = World::new().await;
-    for (body, wanted) in bad_inputs().into_iter().chain(bad_options()) {
+    for (body, wanted) in bad_inputs().into_iter().chain(bad_options()).chain(no_guesses()) {
         let answer = world.post("/api/notifications", body.clone()).await;
         assert_eq!(answer.bad_fields(), *wanted, "{body}");
+        let batch = world
+            .post("/api/notifications/batch", json!([body]))
+            .await
+            .expect(202);
+        let errors = batch["results"][0]["errors"].as_array().unwrap().iter();
+        let alike: Vec<_> = errors.map(|e| e["field"].as_str().unwrap()).collect();
+        assert_eq!(alike, *wanted, "{body}");
     }
     assert_eq!(world.rows().await, 0);
 }
@@ -307,6 +343,15 @@ async fn data_that_the_providers_kind_cannot_send_and_a_provider_that_is_off_are
     let bad = json!({"providerId": "phone", "body": "x", "data": {"priority": 9}});
     let answer = world.post("/api/notifications", bad).await;
     assert_eq!(answer.bad_fields(), ["typeData.priority"]);
+    let worse = json!({
+        "providerId": "phone", "type": "Email", "body": "x", "to": ["no topic"], "data": {"priority": 9}, "sendAt": 7,
+    });
+    let answer = world.post("/api/notifications", worse).await;
+    assert_eq!(
+        answer.bad_fields(),
+        ["sendAt", "type", "to[0]", "typeData.priority"],
+        "all that anybody has against it, at once"
+    );
     let admin = world.key(Role::Admin);
     let off = Some(provider(false));
     world

@@ -145,7 +145,7 @@ pub async fn captured(args: Captured) -> anyhow::Result<()> {
     }
     if kept.is_empty() {
         output::note(
-            "nothing was captured since this node started; `waypost notify --provider ID` sends something to it",
+            "nothing was captured since this node started; `waypost notify --provider ID --body TEXT` sends something to it",
         );
         return Ok(());
     }
