@@ -170,6 +170,7 @@ store_suite! {
         a_failure_before_the_sends_own_answer_waits_for_the_record,
         a_failure_of_an_attempt_in_doubt_takes_back_what_was_sent_again_until_that_has_arrived,
         after_a_requeue_an_old_delivery_counts_as_accepted_and_an_old_failure_is_only_told,
+        an_old_acceptance_completes_nothing_that_was_sent_again,
         a_requeue_that_wins_makes_the_receipt_one_of_an_earlier_generation,
         what_was_discarded_stays_so,
         a_receipt_for_what_was_purged_is_counted_and_gone,

@@ -447,6 +447,33 @@ pub async fn after_a_requeue_an_old_delivery_counts_as_accepted_and_an_old_failu
     assert_eq!(receipt_of(t, ids[1]).await.as_deref(), Some("delivered"));
 }
 
+pub async fn an_old_acceptance_completes_nothing_that_was_sent_again(t: &TestStore) {
+    let lane = t.lane("sms").await;
+    let alone = to_ann(t, lane).await;
+    let both = sms(t, lane, &[ANN, BOB]).await;
+    let claimed = t.claim_one(lane).await;
+    let mut record = delivered(&claimed);
+    record.recipients = [ANN, BOB].map(|to| update(to, RecipientState::Accepted)).into();
+    t.record(record).await;
+    for id in [alone, both] {
+        told(t, lane, vec![about(id, 0, ANN, Failed)]).await;
+        t.store.requeue(TENANT, &[(id, lane)], &admin()).await.unwrap();
+        // The service repeats itself, or what it said first comes last.
+        told(t, lane, vec![about(id, 0, ANN, Accepted)]).await;
+        assert_eq!(t.status(id).await, Status::Pending);
+        let claimed = t.claim_one(lane).await;
+        assert_eq!((claimed.id, claimed.generation), (id, 1), "it is sent again");
+        let mut record = park(&claimed);
+        if id == both {
+            record.recipients = vec![update(ANN, RecipientState::Failed)];
+        }
+        t.record(record).await;
+        told(t, lane, vec![about(id, 0, ANN, Accepted)]).await;
+        assert_eq!(t.status(id).await, Status::Parked, "nobody has it");
+    }
+    nothing_waits(t).await;
+}
+
 pub async fn a_requeue_that_wins_makes_the_receipt_one_of_an_earlier_generation(t: &TestStore) {
     let lane = t.lane("sms").await;
     let id = to_ann(t, lane).await;
