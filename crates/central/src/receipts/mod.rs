@@ -1,11 +1,13 @@
 //! Receipts: what providers tell later about messages they took. Callbacks come in through [`ReceiptService::take`]; a
-//! background loop works on what they brought ([`ReceiptService::sweep`]).
+//! background loop works on what they brought ([`ReceiptService::sweep`]), another asks about what nobody signed
+//! ([`ReceiptService::ask`]).
 //!
 //! Leaves to others: HTTP (`web`), signatures and what a service's words mean (`delivery`), which notification it is about
 //! and what follows for it (`store`, `domain::receipt`), a provider's secret (`providers`).
 //! Always true: nothing is stored for a caller without a secret that is in force, or whose signature is wrong; what is
 //! answered with a success is stored; the inbox has a bound.
 
+mod ask;
 mod sweep;
 
 use crate::{changes::Changes, directory::Directory, keys};
@@ -84,6 +86,8 @@ struct Inbox {
     fresh: AtomicU64,
     orphans: AtomicU64,
     came_in: Notify,
+    /// Something came in that nobody signed.
+    unproven: Notify,
 }
 
 impl std::fmt::Debug for ReceiptService {
@@ -155,10 +159,14 @@ impl ReceiptService {
             tenant: found.tenant,
             lane: provider.lane,
         };
+        let unproven = receipts.iter().any(|receipt| receipt.unproven);
         self.store.keep_receipts(from, receipts).await?;
         self.inbox.fresh.fetch_add(n as u64, Ordering::Relaxed);
         metrics::counter!("waypost_receipts_total", "result" => "taken").increment(n as u64);
         self.inbox.came_in.notify_one();
+        if unproven {
+            self.inbox.unproven.notify_one();
+        }
         Ok(Taken::Stored(n))
     }
 
