@@ -1,8 +1,8 @@
 //! Working on receipts: everything that follows from them, in batches. Asks nobody outside.
 
-use super::{MAX_INBOX, MAX_ORPHANS, ReceiptService};
+use super::{MAX_INBOX, ReceiptService};
 use crate::changes::Change;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use store::receipts::{Done, DoneAs, ReceiptRules};
 
 /// Receipts in one transaction: few enough that a send waits only moments behind it.
@@ -18,12 +18,15 @@ impl ReceiptService {
             self.tell(&[]);
             return Ok(0);
         }
+        let rules = ReceiptRules {
+            crowded: match waiting.later < u64::from(self.max_orphans) {
+                true => Arc::default(),
+                false => Arc::new(self.store.lanes_with_orphans(self.max_orphans).await?),
+            },
+            opt_outs: self.opt_outs.clone(),
+        };
         let mut total = 0;
         loop {
-            let rules = ReceiptRules {
-                keep_orphans: self.inbox.orphans.load(Ordering::Relaxed) < u64::from(MAX_ORPHANS),
-                opt_outs: self.opt_outs.clone(),
-            };
             let worked = self.store.work_on_receipts(RECEIPT_BATCH, &rules).await?;
             total += worked.done.len() as u64;
             self.tell(&worked.done);

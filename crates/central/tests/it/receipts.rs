@@ -442,3 +442,29 @@ async fn what_a_person_took_off_the_list_is_not_put_on_it_by_what_was_said_befor
     told(&world, opted_out(third)).await;
     assert_eq!(suppressions(&world).await.len(), 1, "and still they want no more");
 }
+
+#[tokio::test]
+async fn what_fits_nothing_of_one_provider_pushes_out_nothing_of_another() {
+    let mut world = world().await;
+    world.central.receipts = world.central.receipts.clone().keeping_orphans(2);
+    let theirs = |n: u32| json!([{"id": format!("theirs-{n}"), "state": "read"}]);
+    for n in 0..3 {
+        told(&world, theirs(n)).await;
+    }
+    let waiting = async || world.central.store.receipts_waiting(9).await.unwrap().later;
+    assert_eq!(waiting().await, 2, "no more of this one");
+    // Its record has still to come.
+    let early = json!([{"id": "sid-1", "state": "read"}]);
+    tell_of(&world, "hook", early).await.unwrap();
+    world.central.receipts.sweep().await.unwrap();
+    assert_eq!(waiting().await, 3);
+    world.hook.answers(Outcome::Delivered(Accepted {
+        provider_message_id: Some("sid-1".into()),
+        detail: None,
+    }));
+    let id = world.send(a_notification().by(Channel::Webhook)).await;
+    world.sweep().await;
+    world.advance(secs(60));
+    world.central.receipts.sweep().await.unwrap();
+    assert_eq!(world.get(id).await.receipt.as_deref(), Some("read"));
+}

@@ -176,6 +176,7 @@ store_suite! {
         a_receipt_for_what_was_purged_is_counted_and_gone,
         by_its_own_id_a_message_is_found_only_with_the_number_it_went_to,
         one_that_fits_nothing_yet_is_matched_when_the_record_comes,
+        what_fits_nothing_is_no_longer_kept_of_a_lane_with_much_of_it_and_is_of_others,
         one_that_never_fits_is_kept_for_a_day,
         one_that_nobody_signed_counts_once_it_is_proven,
         a_failure_of_the_lane_is_told_once,
