@@ -83,6 +83,26 @@ pub(crate) fn start(central: &Central, tasks: &TaskTracker, stop: &CancellationT
                 .into()
         },
     );
+    start.woken(
+        About::every(
+            "unproven receipts",
+            "asks providers about receipts that nobody signed",
+            RECEIPTS_INTERVAL,
+        ),
+        |central| async move { central.receipts.unproven().await },
+        |central| async move {
+            let asked = central.receipts.ask().await;
+            asked
+                .map(|n| {
+                    counted(
+                        "asked about",
+                        (n, "receipt", "receipts"),
+                        "no receipt has to be asked about",
+                    )
+                })
+                .into()
+        },
+    );
     start_events(central, tasks, stop);
     start.by_the_clock(
         About::every(

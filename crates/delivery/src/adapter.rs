@@ -4,6 +4,10 @@ use crate::transcript::Recorder;
 use async_trait::async_trait;
 use domain::{Content, Failure, NotificationId, Outcome, Receipt, Scope, Timestamp, TraceContext};
 use serde::de::DeserializeOwned;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 use tokio::time::Instant;
 
 /// One way out. Built from a provider's settings, shared by all attempts of its lane, and kept as long as the
@@ -122,6 +126,22 @@ pub struct Attempt {
     /// How often somebody has sent the message on its way again.
     pub generation: i32,
     pub recorder: Recorder,
+    /// Where each recipient is a request of its own: whether nobody else is to be asked for.
+    pub stop: Stop,
+}
+
+/// Said once, while an attempt is under way: the far end has asked for a pause, or somebody holds it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Attempt {
@@ -141,6 +161,7 @@ impl From<Deadline> for Attempt {
             deadline,
             generation: 0,
             recorder: Recorder::off(),
+            stop: Stop::default(),
         }
     }
 }

@@ -39,7 +39,7 @@ mod twilio;
 pub mod vet;
 mod webhook;
 
-pub use adapter::{Adapter, Attempt, Deadline, Message};
+pub use adapter::{Adapter, Attempt, Deadline, Message, Stop};
 pub use capture::{Capture, Captured};
 pub use domain::opt_out::{self, OptOut, OptOutOf};
 pub use kind::{Kind, KindInfo, Setting, SettingType, When};

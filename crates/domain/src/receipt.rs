@@ -174,15 +174,19 @@ impl Standing<'_> {
             // Nothing was sent under a generation that has not begun.
             (Ordering::Greater, _) => Effect::Nothing,
             (Ordering::Less, ReceiptState::Failed) => Effect::Tell,
-            (Ordering::Less, state) => {
-                let own = self
-                    .recipient
-                    .is_some_and(|r| r.generation == generation && has_it(r));
-                self.proof(if own { state } else { ReceiptState::Accepted })
-            }
+            (Ordering::Less, state) if self.has_it_since(generation) => self.proof(state),
+            // Whoever sent it again knew that the service had taken it: better twice than never.
+            (Ordering::Less, ReceiptState::Accepted) => Effect::Nothing,
+            (Ordering::Less, _) => self.proof(ReceiptState::Accepted),
             (Ordering::Equal, ReceiptState::Failed) => self.failure(),
             (Ordering::Equal, state) => self.proof(state),
         }
+    }
+
+    /// Whether the recipient is one who took it in this earlier generation, and was not sent to again since.
+    fn has_it_since(&self, generation: i32) -> bool {
+        self.recipient
+            .is_some_and(|r| r.generation == generation && has_it(r))
     }
 
     fn known(&self) -> Option<ReceiptState> {

@@ -65,6 +65,11 @@ fn what_a_receipt_comes_to_depends_on_where_its_notification_stands() {
         (waiting,   0, Delivered, has(Accepted)),
         (PARKED,    0, Read,      has(Accepted)),
         (DELIVERED, 0, Failed,    Effect::Tell),
+        // That the service had taken it was known when it was sent again.
+        (waiting,   0, Accepted,  Effect::Nothing),
+        (leased,    0, Accepted,  Effect::Nothing),
+        (PARKED,    0, Accepted,  Effect::Nothing),
+        (DISCARDED, 0, Accepted,  Effect::Nothing),
         // Of one that has not begun.
         (DELIVERED, 2, Read,      Effect::Nothing),
     ];
@@ -101,6 +106,7 @@ fn who_took_it_in_an_earlier_generation_is_told_of_as_before() {
         ..standing(PARKED)
     };
     assert_eq!(one.effect(0, Read), has(Read));
+    assert_eq!(one.effect(0, Accepted), has(Delivered));
     assert_eq!(
         one.effect(0, Failed),
         Effect::Tell,

@@ -10,7 +10,7 @@ use delivery::{
 };
 use domain::{
     Accepted, Channel, Content, Failure, FieldError, Limits, OnAmbiguous, Outcome, Receipt, ReceiptState,
-    RetryPolicy, Timestamp, lock::lock,
+    RetryPolicy, Scope, Timestamp, lock::lock,
 };
 use std::{
     fmt,
@@ -53,6 +53,21 @@ impl Reply {
     }
 }
 
+/// What a far end does when it is asked about a receipt that nobody signed.
+#[derive(Debug, Clone, Copy)]
+pub enum AboutReceipts {
+    /// None: it knows of no such thing.
+    Says(Option<ReceiptState>),
+    Fails,
+    NeverAnswers,
+}
+
+impl Default for AboutReceipts {
+    fn default() -> Self {
+        Self::Says(None)
+    }
+}
+
 type Concerned = Box<dyn Fn(&Message, &Settings) -> bool + Send>;
 
 /// The hours of a far end, and what they are for.
@@ -74,8 +89,8 @@ pub struct FarEnd {
     received: Arc<Mutex<Vec<Message>>>,
     waiting: Arc<watch::Sender<usize>>,
     gate: Arc<watch::Sender<bool>>,
-    /// What it says about a receipt that nobody signed.
-    says: Arc<Mutex<Option<ReceiptState>>>,
+    /// What it says about a receipt that nobody signed, and how often it was asked.
+    says: Arc<Mutex<(AboutReceipts, usize)>>,
     one_by_one: Arc<AtomicBool>,
     opens: Arc<Mutex<Option<Opens>>>,
     objects_to: Arc<Mutex<Option<String>>>,
@@ -160,8 +175,13 @@ impl FarEnd {
     }
 
     /// What it says from now on about receipts that nobody signed.
-    pub fn says_of_receipts(&self, state: Option<ReceiptState>) {
-        *lock(&self.says) = state;
+    pub fn about_receipts(&self, says: AboutReceipts) {
+        lock(&self.says).0 = says;
+    }
+
+    /// How often it was asked about one.
+    pub fn asked_about_receipts(&self) -> usize {
+        lock(&self.says).1
     }
 
     pub fn kind(&self) -> Arc<dyn Kind> {
@@ -310,12 +330,20 @@ impl Wire {
 #[async_trait]
 impl Adapter for Wire {
     async fn ask_receipt(&self, unproven: &Receipt, _: Deadline) -> Result<Option<Receipt>, Failure> {
-        let says = *lock(&self.far_end.says);
-        Ok(says.map(|state| Receipt {
-            state,
-            unproven: false,
-            ..unproven.clone()
-        }))
+        let says = {
+            let mut says = lock(&self.far_end.says);
+            says.1 += 1;
+            says.0
+        };
+        match says {
+            AboutReceipts::Says(state) => Ok(state.map(|state| Receipt {
+                state,
+                unproven: false,
+                ..unproven.clone()
+            })),
+            AboutReceipts::Fails => Err(Failure::transient(Scope::Lane, "HTTP_503", "no")),
+            AboutReceipts::NeverAnswers => std::future::pending().await,
+        }
     }
 
     async fn deliver(&self, message: &Message, attempt: Attempt) -> Outcome {

@@ -4,6 +4,7 @@ mod row;
 
 use super::{
     fault::internal_fault,
+    gate::Turn,
     pauses::LanePauses,
     recorder::Feedback,
     suppressed::{Suppressed, SuppressionCheck},
@@ -117,6 +118,8 @@ pub(super) struct Start {
     /// One that has not begun by then must not begin.
     pub by: Instant,
     pub pauses: Option<Arc<LanePauses>>,
+    /// Once it is over, nobody else is asked for.
+    pub turn: Turn,
 }
 
 /// What attempts share.

@@ -197,17 +197,18 @@ impl Dispatcher {
             };
             let (context, finished, suppressed) =
                 (self.context.clone(), self.finished.clone(), suppressed.clone());
+            let gate = self.lanes.gate(row.lane);
+            let turn = gate.turn();
             let start = Start {
                 probe: probing.clone(),
                 now: self.clock.now(),
                 by: start_by,
                 pauses,
+                turn: turn.clone(),
             };
-            let gate = self.lanes.gate(row.lane);
-            gate.open();
             // In its place from the start: a task is moved several times before it runs, and this one is large.
             tokio::spawn(Box::pin(async move {
-                let over = match gate.enter().await {
+                let over = match turn.enter().await {
                     None => Finished::let_go(row, entry, start.probe),
                     Some(_place) => {
                         let over = context.attempt(row, entry, start, &suppressed).await;

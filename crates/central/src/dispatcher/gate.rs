@@ -1,11 +1,13 @@
 //! The places in which a lane's attempts are made. Rows may be claimed before there is a place for them; those wait here.
 //!
 //! Always true: no more attempts are under way than there are, or until a moment ago were, places; a row that waited
-//! does not go out to a far end that failed meanwhile, nor once the process is stopping.
+//! does not go out to a far end that failed since it was claimed, or is not to be asked for now, nor once the process is stopping.
 
+use delivery::Stop;
+use domain::lock::lock;
 use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
 };
 use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError};
 
@@ -13,7 +15,15 @@ use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError};
 pub(super) struct Gate {
     places: Semaphore,
     size: AtomicUsize,
-    shut: AtomicBool,
+    /// Of those who were claimed since the gate was last shut.
+    stop: Mutex<Stop>,
+}
+
+/// The turn of one claimed row, from the claim until its attempt is over.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    gate: Arc<Gate>,
+    stop: Stop,
 }
 
 impl Gate {
@@ -21,7 +31,7 @@ impl Gate {
         Self {
             places: Semaphore::new(size),
             size: AtomicUsize::new(size),
-            shut: AtomicBool::new(false),
+            stop: Mutex::default(),
         }
     }
 
@@ -41,31 +51,45 @@ impl Gate {
         }
     }
 
-    /// A place, when there is one. None: the row is not to go out now.
-    pub async fn enter(&self) -> Option<SemaphorePermit<'_>> {
-        match self.places.try_acquire() {
-            Ok(place) => Some(place),
-            Err(TryAcquireError::Closed) => None,
-            Err(TryAcquireError::NoPermits) => {
-                let place = self.places.acquire().await.ok()?;
-                (!self.shut.load(Ordering::Acquire)).then_some(place)
-            }
+    /// For a row that was claimed just now: what was known of the lane then did not speak against it.
+    pub fn turn(self: &Arc<Self>) -> Turn {
+        Turn {
+            gate: self.clone(),
+            stop: lock(&self.stop).clone(),
         }
     }
 
-    /// The far end failed: whoever waits goes back.
+    /// The far end failed, or is not to be asked for now: whoever waits goes back, and who asks for many goes no further.
     pub fn shut(&self) {
-        self.shut.store(true, Ordering::Release);
-    }
-
-    /// The lane is claimed from again.
-    pub fn open(&self) {
-        self.shut.store(false, Ordering::Release);
+        std::mem::take(&mut *lock(&self.stop)).set();
     }
 
     /// For good: the process is stopping.
     pub fn close(&self) {
         self.places.close();
+    }
+}
+
+impl Turn {
+    /// A place, when there is one. None: the row is not to go out now.
+    pub async fn enter(&self) -> Option<SemaphorePermit<'_>> {
+        match self.gate.places.try_acquire() {
+            Ok(place) => Some(place),
+            Err(TryAcquireError::Closed) => None,
+            Err(TryAcquireError::NoPermits) => {
+                let place = self.gate.places.acquire().await.ok()?;
+                (!self.stop.is_set()).then_some(place)
+            }
+        }
+    }
+
+    /// The gate was shut since.
+    pub fn is_over(&self) -> bool {
+        self.stop.is_set()
+    }
+
+    pub fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 }
 
@@ -76,11 +100,12 @@ mod tests {
     #[tokio::test]
     async fn no_more_are_inside_than_there_are_places_whatever_is_changed_meanwhile() {
         let gate = Arc::new(Gate::new(2));
-        let (first, second) = (gate.enter().await, gate.enter().await);
+        let turn = gate.turn();
+        let (first, second) = (turn.enter().await, turn.enter().await);
         assert!(first.is_some() && second.is_some());
         gate.resize(1);
         tokio::task::yield_now().await;
-        let mut third = std::pin::pin!(gate.enter());
+        let mut third = std::pin::pin!(turn.enter());
         assert!(futures_util::poll!(&mut third).is_pending());
         drop(first);
         tokio::task::yield_now().await;
@@ -91,20 +116,38 @@ mod tests {
 
     #[tokio::test]
     async fn who_waited_goes_back_when_the_far_end_failed_and_when_the_process_stops() {
-        let gate = Gate::new(1);
-        let inside = gate.enter().await;
-        let mut waits = std::pin::pin!(gate.enter());
+        let gate = Arc::new(Gate::new(1));
+        let turn = gate.turn();
+        let inside = turn.enter().await;
+        let mut waits = std::pin::pin!(turn.enter());
         assert!(futures_util::poll!(&mut waits).is_pending());
         gate.shut();
         drop(inside);
         assert!(waits.await.is_none());
-        gate.open();
-        let inside = gate.enter().await;
-        let mut waits = std::pin::pin!(gate.enter());
+        let turn = gate.turn();
+        let inside = turn.enter().await;
+        let mut waits = std::pin::pin!(turn.enter());
         assert!(futures_util::poll!(&mut waits).is_pending());
         gate.close();
         assert!(waits.await.is_none());
         drop(inside);
-        assert!(gate.enter().await.is_none());
+        assert!(turn.enter().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_row_that_is_claimed_after_the_failure_lets_in_nobody_who_was_claimed_before() {
+        let gate = Arc::new(Gate::new(1));
+        let before = gate.turn();
+        let inside = before.enter().await;
+        let mut waits = std::pin::pin!(before.enter());
+        assert!(futures_util::poll!(&mut waits).is_pending());
+        gate.shut();
+        let probe = gate.turn();
+        let mut probes = std::pin::pin!(probe.enter());
+        assert!(futures_util::poll!(&mut probes).is_pending());
+        drop(inside);
+        assert!(waits.await.is_none());
+        assert!(probes.await.is_some());
+        assert!(before.is_over() && !probe.is_over());
     }
 }

@@ -7,6 +7,7 @@ mod recipients;
 
 use super::{
     attempt::{AttemptContext, AttemptResult, Outgoing, Row, Sent, Start, park},
+    gate::Turn,
     recorder::Feedback,
     suppressed::{Standing, Suppressed},
 };
@@ -34,6 +35,7 @@ struct Written<'a> {
     row: &'a Row,
     entry: &'a LaneEntry,
     recorder: &'a Recorder,
+    turn: &'a Turn,
 }
 
 impl AttemptContext {
@@ -74,6 +76,7 @@ impl AttemptContext {
             row,
             entry,
             recorder: &recorder,
+            turn: &start.turn,
         };
         let asked = match chunk_size(row, entry, &**adapter, message.targets.len()) {
             None => self.send_at_once(attempt, &**adapter, &message).await.into(),
@@ -118,6 +121,7 @@ impl AttemptContext {
             deadline: Deadline::after(self.timeout),
             generation: of.row.generation,
             recorder: of.recorder.clone(),
+            stop: of.turn.stop(),
         };
         tokio::select! {
             biased;

@@ -165,6 +165,7 @@ impl ProviderService {
         };
         self.outbox.hold_lane(hold).await?;
         self.wake.look();
+        self.signals.announce(Signal::LookAgain);
         Ok(true)
     }
 

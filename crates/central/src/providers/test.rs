@@ -163,7 +163,8 @@ impl ProviderService {
         }
         if let Some(wait) = lane_failure(outcome).and_then(|failure| policy.pause(failure, 0)) {
             self.outbox.pause_lane(provider.lane, wait).await?;
-            // What waits for a place goes back.
+            // What waits for a place goes back, here too.
+            self.wake.look();
             self.signals.announce(Signal::LookAgain);
         }
         Ok(())

@@ -1,11 +1,13 @@
 //! Receipts: what providers tell later about messages they took. Callbacks come in through [`ReceiptService::take`]; a
-//! background loop works on what they brought ([`ReceiptService::sweep`]).
+//! background loop works on what they brought ([`ReceiptService::sweep`]), another asks about what nobody signed
+//! ([`ReceiptService::ask`]).
 //!
 //! Leaves to others: HTTP (`web`), signatures and what a service's words mean (`delivery`), which notification it is about
 //! and what follows for it (`store`, `domain::receipt`), a provider's secret (`providers`).
 //! Always true: nothing is stored for a caller without a secret that is in force, or whose signature is wrong; what is
 //! answered with a success is stored; the inbox has a bound.
 
+mod ask;
 mod sweep;
 
 use crate::{changes::Changes, directory::Directory, keys};
@@ -27,8 +29,8 @@ use tokio::sync::Notify;
 
 /// The most receipts that wait to be looked at; a provider that is told so sends them again later.
 pub const MAX_INBOX: u32 = 100_000;
-/// The most receipts that are kept although they fit nothing yet. A number that another program sends through as well tells
-/// of messages we know nothing about; they must not fill the inbox.
+/// So many receipts of one provider are kept although they fit nothing yet. A number that another program sends through as well
+/// tells of messages we know nothing about; they must not fill the inbox, nor push out what others wait for.
 pub const MAX_ORPHANS: u32 = 20_000;
 
 /// Providers call with one receipt at a time. What comes in so close together is worked on together: nobody waits for a receipt to
@@ -75,6 +77,7 @@ pub struct ReceiptService {
     opt_outs: OptOuts,
     changes: Changes,
     max_inbox: u64,
+    max_orphans: u32,
     inbox: Arc<Inbox>,
 }
 
@@ -82,8 +85,9 @@ pub struct ReceiptService {
 #[derive(Debug, Default)]
 struct Inbox {
     fresh: AtomicU64,
-    orphans: AtomicU64,
     came_in: Notify,
+    /// Something came in that nobody signed.
+    unproven: Notify,
 }
 
 impl std::fmt::Debug for ReceiptService {
@@ -108,6 +112,7 @@ impl ReceiptService {
             directory,
             changes,
             max_inbox: u64::from(MAX_INBOX),
+            max_orphans: MAX_ORPHANS,
             inbox: Arc::default(),
         }
     }
@@ -115,6 +120,11 @@ impl ReceiptService {
     /// The same with another bound of the inbox.
     pub fn bounded_to(self, max_inbox: u64) -> Self {
         Self { max_inbox, ..self }
+    }
+
+    /// The same with another bound of what fits nothing.
+    pub fn keeping_orphans(self, max_orphans: u32) -> Self {
+        Self { max_orphans, ..self }
     }
 
     /// Whose callback this is; none where the secret is nobody's, or another provider's.
@@ -155,10 +165,14 @@ impl ReceiptService {
             tenant: found.tenant,
             lane: provider.lane,
         };
+        let unproven = receipts.iter().any(|receipt| receipt.unproven);
         self.store.keep_receipts(from, receipts).await?;
         self.inbox.fresh.fetch_add(n as u64, Ordering::Relaxed);
         metrics::counter!("waypost_receipts_total", "result" => "taken").increment(n as u64);
         self.inbox.came_in.notify_one();
+        if unproven {
+            self.inbox.unproven.notify_one();
+        }
         Ok(Taken::Stored(n))
     }
 
@@ -170,6 +184,5 @@ impl ReceiptService {
 
     fn found(&self, waiting: ReceiptsWaiting) {
         self.inbox.fresh.store(waiting.fresh, Ordering::Relaxed);
-        self.inbox.orphans.store(waiting.later, Ordering::Relaxed);
     }
 }

@@ -1,16 +1,12 @@
-//! Working on receipts: asking far ends that do not sign, then everything that follows, in batches.
+//! Working on receipts: everything that follows from them, in batches. Asks nobody outside.
 
-use super::{MAX_INBOX, MAX_ORPHANS, ReceiptService};
-use crate::{changes::Change, directory::LaneAdapter};
-use delivery::Deadline;
-use std::{sync::atomic::Ordering, time::Duration};
-use store::receipts::{Done, DoneAs, Proof, ReceiptRules, Unproven};
+use super::{MAX_INBOX, ReceiptService};
+use crate::changes::Change;
+use std::sync::Arc;
+use store::receipts::{Done, DoneAs, ReceiptRules};
 
 /// Receipts in one transaction: few enough that a send waits only moments behind it.
 const RECEIPT_BATCH: u32 = 250;
-/// Far ends are asked one after the other; so many in one sweep.
-const ASKED_PER_SWEEP: u32 = 20;
-const ASK_RECEIPT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl ReceiptService {
     /// Works on everything whose time has come. Answers how many receipts it is done with.
@@ -22,13 +18,15 @@ impl ReceiptService {
             self.tell(&[]);
             return Ok(0);
         }
-        self.ask().await?;
+        let rules = ReceiptRules {
+            crowded: match waiting.later < u64::from(self.max_orphans) {
+                true => Arc::default(),
+                false => Arc::new(self.store.lanes_with_orphans(self.max_orphans).await?),
+            },
+            opt_outs: self.opt_outs.clone(),
+        };
         let mut total = 0;
         loop {
-            let rules = ReceiptRules {
-                keep_orphans: self.inbox.orphans.load(Ordering::Relaxed) < u64::from(MAX_ORPHANS),
-                opt_outs: self.opt_outs.clone(),
-            };
             let worked = self.store.work_on_receipts(RECEIPT_BATCH, &rules).await?;
             total += worked.done.len() as u64;
             self.tell(&worked.done);
@@ -45,48 +43,6 @@ impl ReceiptService {
             self.found(self.store.receipts_waiting(MAX_INBOX).await?);
         }
         Ok(total)
-    }
-
-    /// What nobody signed is believed once the far end says so itself.
-    async fn ask(&self) -> store::Result<()> {
-        for unproven in self.store.unproven_receipts(ASKED_PER_SWEEP).await? {
-            let proof = match self.proof(&unproven).await {
-                // One provider that cannot be read must not keep everybody else's receipts waiting.
-                Err(error) if !error.may_pass() => {
-                    tracing::error!(
-                        lane.id = %unproven.lane,
-                        error = &error as &dyn std::error::Error,
-                        "a receipt's provider cannot be read; it waits"
-                    );
-                    Proof::Later
-                }
-                proof => proof?,
-            };
-            self.store.prove_receipt(unproven.id, proof).await?;
-        }
-        Ok(())
-    }
-
-    async fn proof(&self, unproven: &Unproven) -> store::Result<Proof> {
-        // As it is set up now: what is in memory may be older than the callback.
-        let Some(provider) = self.providers.provider_of_lane(unproven.lane).await? else {
-            return Ok(Proof::Unknown);
-        };
-        let version = Some(provider.version);
-        let entry = self.directory.lane(unproven.lane, version).await?;
-        let LaneAdapter::Ready(adapter) = &entry.adapter else {
-            return Ok(Proof::Later);
-        };
-        let deadline = Deadline::after(ASK_RECEIPT_TIMEOUT);
-        Ok(match adapter.ask_receipt(&unproven.receipt, deadline).await {
-            Ok(Some(said)) => Proof::Proven(said.state),
-            Ok(None) => Proof::Unknown,
-            Err(failure) => {
-                let lane = unproven.lane;
-                tracing::warn!(lane.id = %lane, code = %failure.code, "a receipt could not be asked for; it waits");
-                Proof::Later
-            }
-        })
     }
 
     fn tell(&self, done: &[Done]) {

@@ -1,22 +1,30 @@
 //! Many recipients, each a request of its own: asked for in chunks, so that a crash leaves few in doubt.
 
-use crate::world::{World, secs};
+use crate::world::{TENANT, World, secs, somebody};
+use central::Settings;
 use domain::{
-    Accepted, Failure, HoldReason, Limits, OnAmbiguous, Outcome, RecipientReport, RecipientState, Scope,
-    Status,
+    Accepted, Failure, HoldReason, Limits, OnAmbiguous, Outcome, ProviderId, RecipientReport, RecipientState,
+    Scope, Status,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 use testkit::{Reply, a_notification};
+use tokio_util::sync::CancellationToken;
 
 fn crew(n: usize) -> Vec<String> {
     (0..n).map(|i| format!("r{i:02}@x")).collect()
 }
 
 async fn one_by_one(on_ambiguous: OnAmbiguous, per_second: Option<f64>) -> World {
-    let world = World::new().await;
+    let mut settings = Settings::named("node-1");
+    settings.dispatch.interval = Duration::from_millis(20);
+    settings.dispatch.grace = secs(60);
+    let world = World::with(settings).await;
     world.mail.asks_one_by_one();
     world
         .provider("mail", "test-mail", |draft| {
@@ -157,7 +165,7 @@ async fn who_was_not_asked_after_a_failure_of_the_service_is_open_and_gets_it_on
         world.mail.accepts();
         let mail = domain::ProviderId::new("mail");
         let (providers, somebody) = (&world.central.providers, crate::world::somebody());
-        let tenant = crate::world::TENANT;
+        let tenant = TENANT;
         providers.resume(tenant, &mail, &somebody).await.unwrap();
         world.advance(secs(61));
         world.sweep().await;
@@ -193,6 +201,66 @@ async fn whose_turn_did_not_come_in_time_is_open_though_the_next_chunk_went_out(
         "{:?}",
         row.recipients
     );
+}
+
+/// Why nobody is to be asked for any more.
+enum Why {
+    AnOperatorHolds,
+    /// As another message, or another node, was told.
+    TheServiceAskedForAPause,
+}
+
+#[tokio::test]
+async fn a_row_under_way_goes_no_further_once_its_lane_is_held_or_paused() {
+    for on_ambiguous in [OnAmbiguous::Park, OnAmbiguous::Resend] {
+        for why in [Why::AnOperatorHolds, Why::TheServiceAskedForAPause] {
+            let mut world = one_by_one(on_ambiguous, None).await;
+            world
+                .mail
+                .script(|_, _| Reply::AtGate(Outcome::Delivered(Accepted::default())));
+            let id = world.send(to(&crew(25))).await;
+            let dispatcher = std::mem::replace(&mut world.dispatcher, world.central.dispatcher());
+            let stop = CancellationToken::new();
+            let running = tokio::spawn(dispatcher.run(stop.clone()));
+            world.mail.waiting(1).await;
+            let mail = ProviderId::new("mail");
+            let (providers, store) = (&world.central.providers, &world.central.store);
+            match why {
+                Why::AnOperatorHolds => {
+                    assert!(providers.hold(TENANT, &mail, None, &somebody()).await.unwrap());
+                }
+                Why::TheServiceAskedForAPause => {
+                    let lane = store.provider(TENANT, &mail).await.unwrap().unwrap().lane;
+                    store.pause_lane(lane, secs(600)).await.unwrap();
+                }
+            }
+            // The second of them began after it was on record.
+            let looks = || world.central.loops.reports()["dispatch"].runs;
+            let enough = looks() + 2;
+            while looks() < enough {
+                tokio::task::yield_now().await;
+            }
+            world.mail.open_gate();
+            stop.cancel();
+            running.await.unwrap();
+            assert_eq!(world.mail.received().len(), 1, "one chunk");
+            let row = world.get(id).await;
+            assert_eq!(in_state(&row, RecipientState::Accepted), 10);
+            assert_eq!(in_state(&row, RecipientState::Ambiguous), 0);
+            assert_eq!((row.status, row.retry_count), (Status::Pending, 0), "uncounted");
+            providers.resume(TENANT, &mail, &somebody()).await.unwrap();
+            world.advance(secs(601));
+            world.sweep().await;
+            assert_eq!(world.status(id).await, Status::Delivered);
+            let asked: Vec<String> = world
+                .mail
+                .received()
+                .into_iter()
+                .flat_map(|m| m.targets)
+                .collect();
+            assert_eq!(asked, crew(25), "nobody twice, nobody never");
+        }
+    }
 }
 
 #[tokio::test]

@@ -37,7 +37,8 @@ async fn every_loop_of_a_node_is_seen_from_its_start_with_what_it_is_for() {
             "purge",
             "receipts",
             "schedules",
-            "sites"
+            "sites",
+            "unproven receipts"
         ]
     );
     for report in reports.values() {

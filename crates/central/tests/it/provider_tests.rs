@@ -1,10 +1,17 @@
 //! Trying providers out: a test keeps to the lane's pause and rate, and a success ends what it disproves.
 
 use crate::world::{TENANT, World, secs, somebody};
-use central::providers::{TESTS_OF_TENANT, TestDraft, TestError, TestReport};
-use domain::{AuditKind, Clock, Failure, HoldReason, Outcome, ProviderId, Scope, Timestamp};
-use store::query::{AuditFilter, Page};
+use central::{
+    Settings,
+    providers::{TESTS_OF_TENANT, TestDraft, TestError, TestReport},
+};
+use domain::{AuditKind, Channel, Clock, Failure, HoldReason, Outcome, ProviderId, Scope, Timestamp};
+use store::{
+    outbox::NewNotification,
+    query::{AuditFilter, Page},
+};
 use testkit::{Reply, a_notification, until};
+use tokio_util::sync::CancellationToken;
 
 async fn test(world: &World) -> TestReport {
     let draft = TestDraft {
@@ -161,6 +168,35 @@ async fn a_pause_that_the_far_end_asked_for_holds_for_tests_and_one_asked_of_a_t
     assert!(matches!(test(&world).await.outcome, Outcome::Delivered(_)));
     world.sweep().await;
     assert_eq!(world.status(id).await, domain::Status::Delivered);
+}
+
+#[tokio::test]
+async fn a_pause_asked_of_a_test_has_this_node_look_at_once_so_that_what_waits_for_a_place_goes_back() {
+    let mut settings = Settings::named("node-1");
+    settings.dispatch.interval = secs(86_400);
+    let mut world = World::with(settings).await;
+    let dispatcher = std::mem::replace(&mut world.dispatcher, world.central.dispatcher());
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(dispatcher.run(stop.clone()));
+    until("the first look", async || {
+        let reports = world.central.loops.reports();
+        reports.get("dispatch").is_some_and(|dispatch| dispatch.runs > 0)
+    })
+    .await;
+    // Nobody tells of this one: it is found by a look.
+    let store = &world.central.store;
+    let hook = store.provider(TENANT, &ProviderId::new("hook")).await.unwrap();
+    let unheard_of = NewNotification {
+        submission: a_notification().by(Channel::Webhook).0,
+        lane: hook.unwrap().lane,
+    };
+    store.ingest(vec![unheard_of]).await.unwrap();
+    let busy = Failure::transient(Scope::Lane, "RATE_LIMITED", "429").after(Some(secs(60)));
+    world.mail.answers(Outcome::Failed(busy));
+    test(&world).await;
+    until("a look", async || !world.hook.received().is_empty()).await;
+    stop.cancel();
+    running.await.unwrap();
 }
 
 #[tokio::test]

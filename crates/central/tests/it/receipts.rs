@@ -8,12 +8,17 @@ use central::{
 };
 use delivery::receipt::{CallbackRefused, HeaderMap, Method, ReceiptsBy};
 use domain::{
-    Accepted, AuditKind, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status,
+    Accepted, AuditKind, Channel, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status,
     suppression::SuppressionSource,
 };
 use serde_json::{Value, json};
 use store::directory::Provider;
-use testkit::{FarEnd, far_end::CALLBACK_SIGNATURE, fixtures::a_notification};
+use testkit::{
+    FarEnd,
+    far_end::{AboutReceipts, CALLBACK_SIGNATURE},
+    fixtures::a_notification,
+    until,
+};
 
 const PUBLIC_URL: &str = "https://waypost.example/";
 
@@ -27,7 +32,11 @@ async fn world() -> World {
 
 /// Makes an address for the mail provider; the provider, and the path below the public address.
 async fn callback(world: &World) -> (Provider, String) {
-    let id = ProviderId::new("mail");
+    callback_of(world, "mail").await
+}
+
+async fn callback_of(world: &World, provider: &str) -> (Provider, String) {
+    let id = ProviderId::new(provider);
     let made = world
         .central
         .providers
@@ -41,12 +50,16 @@ async fn callback(world: &World) -> (Provider, String) {
         .unwrap()
         .to_owned();
     let secret = path.rsplit('/').next().unwrap();
-    let found = world.central.receipts.provider("mail", secret).await.unwrap();
+    let found = world.central.receipts.provider(provider, secret).await.unwrap();
     (found.expect("it was just made"), path)
 }
 
 async fn tell(world: &World, told: Value) -> Result<Taken, CallbackError> {
-    let (provider, path) = callback(world).await;
+    tell_of(world, "mail", told).await
+}
+
+async fn tell_of(world: &World, provider: &str, told: Value) -> Result<Taken, CallbackError> {
+    let (provider, path) = callback_of(world, provider).await;
     let headers: HeaderMap = [(CALLBACK_SIGNATURE.parse().unwrap(), "good".parse().unwrap())]
         .into_iter()
         .collect();
@@ -229,19 +242,77 @@ async fn what_nobody_signed_is_asked_for_before_it_is_believed() {
     let mut world = world().await;
     let id = delivered(&mut world).await;
     let unproven = || json!([{"ref": reference(id), "state": "read", "unproven": true}]);
-    told(&world, unproven()).await;
+    let asked = async |world: &World| {
+        tell(world, unproven()).await.unwrap();
+        assert_eq!(world.central.receipts.ask().await.unwrap(), 1);
+        world.central.receipts.sweep().await.unwrap();
+    };
+    asked(&world).await;
     assert_eq!(
         world.get(id).await.receipt,
         None,
         "the far end knows nothing of it"
     );
-    world.mail.says_of_receipts(Some(ReceiptState::Delivered));
-    told(&world, unproven()).await;
+    let delivered = Some(ReceiptState::Delivered);
+    world.mail.about_receipts(AboutReceipts::Says(delivered));
+    asked(&world).await;
     assert_eq!(
         world.get(id).await.receipt.as_deref(),
         Some("delivered"),
         "as it says itself"
     );
+}
+
+#[tokio::test]
+async fn a_far_end_that_hangs_when_it_is_asked_keeps_nobody_elses_receipts_waiting() {
+    let mut world = world().await;
+    let hangs = delivered(&mut world).await;
+    let signed = delivered(&mut world).await;
+    let asked = world.send(a_notification().by(Channel::Webhook)).await;
+    world.sweep().await;
+    world.mail.about_receipts(AboutReceipts::NeverAnswers);
+    let delivered = Some(ReceiptState::Delivered);
+    world.hook.about_receipts(AboutReceipts::Says(delivered));
+    let unproven = |reference: String| json!([{"ref": reference, "state": "read", "unproven": true}]);
+    tell(&world, unproven(reference(hangs))).await.unwrap();
+    tell_of(&world, "hook", unproven(format!("{asked}.0")))
+        .await
+        .unwrap();
+    let receipts = world.central.receipts.clone();
+    let asking = tokio::spawn(async move { receipts.ask().await });
+    tell(&world, json!([{"ref": reference(signed), "state": "read"}]))
+        .await
+        .unwrap();
+    let receipt = async |id| world.get(id).await.receipt;
+    until("the receipts of the others", async || {
+        world.central.receipts.sweep().await.unwrap();
+        receipt(asked).await.as_deref() == Some("delivered")
+            && receipt(signed).await.as_deref() == Some("read")
+    })
+    .await;
+    assert_eq!(receipt(hangs).await, None);
+    assert!(!asking.is_finished());
+    asking.abort();
+}
+
+#[tokio::test]
+async fn a_far_end_that_fails_when_it_is_asked_is_asked_once_a_round() {
+    let mut world = world().await;
+    let id = delivered(&mut world).await;
+    world.mail.about_receipts(AboutReceipts::Fails);
+    let unproven = json!({"ref": reference(id), "state": "read", "unproven": true});
+    tell(&world, json!([unproven, unproven, unproven])).await.unwrap();
+    let receipts = &world.central.receipts;
+    assert_eq!(receipts.ask().await.unwrap(), 0);
+    assert_eq!(world.mail.asked_about_receipts(), 1);
+    assert_eq!(receipts.ask().await.unwrap(), 0);
+    assert_eq!(world.mail.asked_about_receipts(), 1, "none of them is due yet");
+    let read = Some(ReceiptState::Read);
+    world.mail.about_receipts(AboutReceipts::Says(read));
+    world.advance(secs(60));
+    assert_eq!(receipts.ask().await.unwrap(), 3);
+    receipts.sweep().await.unwrap();
+    assert_eq!(world.get(id).await.receipt.as_deref(), Some("read"));
 }
 
 #[tokio::test]
@@ -370,4 +441,30 @@ async fn what_a_person_took_off_the_list_is_not_put_on_it_by_what_was_said_befor
     let third = delivered(&mut world).await;
     told(&world, opted_out(third)).await;
     assert_eq!(suppressions(&world).await.len(), 1, "and still they want no more");
+}
+
+#[tokio::test]
+async fn what_fits_nothing_of_one_provider_pushes_out_nothing_of_another() {
+    let mut world = world().await;
+    world.central.receipts = world.central.receipts.clone().keeping_orphans(2);
+    let theirs = |n: u32| json!([{"id": format!("theirs-{n}"), "state": "read"}]);
+    for n in 0..3 {
+        told(&world, theirs(n)).await;
+    }
+    let waiting = async || world.central.store.receipts_waiting(9).await.unwrap().later;
+    assert_eq!(waiting().await, 2, "no more of this one");
+    // Its record has still to come.
+    let early = json!([{"id": "sid-1", "state": "read"}]);
+    tell_of(&world, "hook", early).await.unwrap();
+    world.central.receipts.sweep().await.unwrap();
+    assert_eq!(waiting().await, 3);
+    world.hook.answers(Outcome::Delivered(Accepted {
+        provider_message_id: Some("sid-1".into()),
+        detail: None,
+    }));
+    let id = world.send(a_notification().by(Channel::Webhook)).await;
+    world.sweep().await;
+    world.advance(secs(60));
+    world.central.receipts.sweep().await.unwrap();
+    assert_eq!(world.get(id).await.receipt.as_deref(), Some("read"));
 }

@@ -198,6 +198,12 @@ pub(crate) fn default_meaning(status: u16) -> Option<Meaning> {
     })
 }
 
+/// Where all messages go to one address, and that is a setting: it is what was not found, or answers to something else. Only of an
+/// answer in which the service itself says nothing of a message.
+pub(crate) fn wrong_address(status: u16) -> Option<Meaning> {
+    matches!(status, 404 | 405).then(Meaning::config)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

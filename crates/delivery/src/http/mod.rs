@@ -8,7 +8,7 @@ mod meaning;
 
 pub(crate) use answer::{Answer, Exchange};
 pub(crate) use client::{Client, Names, Response, basic, user_agent};
-pub(crate) use meaning::{Meaning, default_meaning};
+pub(crate) use meaning::{Meaning, default_meaning, wrong_address};
 
 use crate::vet::VetError;
 use domain::{Failure, Scope, Timestamp, code};

@@ -25,6 +25,8 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     let meaning = match (status, said.result) {
         (200..=299, Some(true)) => return answer.accepted(said.id.or_else(|| said.data?.id)),
         (401 | 403, _) => Meaning::auth(),
+        // It says so of itself that it took none; what does not is something else at this address.
+        (404 | 405, None) => Meaning::config(),
         (200..=299 | 400..=428 | 430..=499, _) => by_words(&words),
         (status, _) => default_meaning(status).unwrap_or(Meaning::unknown()),
     };

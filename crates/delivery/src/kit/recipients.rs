@@ -1,6 +1,6 @@
 //! One attempt over several recipients, with a result for each.
 
-use crate::adapter::Deadline;
+use crate::adapter::{Attempt, Deadline, Stop};
 use domain::{Accepted, Failure, Outcome, RecipientReport, Scope};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ pub(crate) struct PerRecipient {
     reports: Vec<RecipientReport>,
     /// A failure that would meet everybody else too.
     stopped: bool,
+    stop: Stop,
     deadline: Deadline,
     /// What one request may take.
     of_one: Duration,
@@ -17,19 +18,21 @@ pub(crate) struct PerRecipient {
 
 impl PerRecipient {
     /// A request that may take longer than half of the time is given half: otherwise one alone would be asked for.
-    pub fn within(deadline: Deadline, timeout: Duration) -> Self {
+    pub fn of(attempt: &Attempt, timeout: Duration) -> Self {
         Self {
             reports: vec![],
             stopped: false,
-            deadline,
-            of_one: timeout.min(deadline.left() / 2),
+            stop: attempt.stop.clone(),
+            deadline: attempt.deadline,
+            of_one: timeout.min(attempt.deadline.left() / 2),
         }
     }
 
-    /// Nobody else is to be asked for: the far end as a whole has failed, or there is less time left than a request may take, so
-    /// that its end would look like the far end's silence. They stay as they are.
+    /// Nobody else is to be asked for: the far end as a whole has failed, somebody says so, or there is less time left than a
+    /// request may take, so that its end would look like the far end's silence. They stay as they are.
     pub fn is_over(&self) -> bool {
-        self.stopped || (!self.reports.is_empty() && self.deadline.left() < self.of_one)
+        let has_to_end = || self.stop.is_set() || self.deadline.left() < self.of_one;
+        self.stopped || (!self.reports.is_empty() && has_to_end())
     }
 
     pub fn add(&mut self, address: &str, result: Result<Accepted, Failure>) {
@@ -70,8 +73,12 @@ mod tests {
     use super::*;
     use domain::HoldReason;
 
+    fn long() -> Attempt {
+        Deadline::after(Duration::from_secs(90)).into()
+    }
+
     fn nobody_yet() -> PerRecipient {
-        PerRecipient::within(Deadline::after(Duration::from_secs(90)), Duration::from_secs(15))
+        PerRecipient::of(&long(), Duration::from_secs(15))
     }
 
     fn took(id: &str) -> Accepted {
@@ -118,12 +125,26 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_timeout_longer_than_an_attempt_does_not_leave_one_recipient_to_each() {
-        let mut results = PerRecipient::within(Deadline::after(Duration::from_secs(90)), Duration::MAX);
+        let mut results = PerRecipient::of(&long(), Duration::MAX);
         results.add("a", Ok(took("1")));
         tokio::time::advance(Duration::from_secs(44)).await;
         assert!(!results.is_over());
         tokio::time::advance(Duration::from_secs(2)).await;
         assert!(results.is_over());
+    }
+
+    #[tokio::test]
+    async fn nobody_else_is_asked_for_once_the_far_end_is_to_be_left_alone() {
+        let attempt = long();
+        let mut results = PerRecipient::of(&attempt, Duration::from_secs(15));
+        results.add("a", Ok(took("1")));
+        assert!(!results.is_over());
+        attempt.stop.set();
+        assert!(results.is_over());
+        let Outcome::Mixed(reports) = results.conclude(2) else {
+            panic!("nothing is said about who was not asked for")
+        };
+        assert_eq!(reports.len(), 1);
     }
 
     #[tokio::test]

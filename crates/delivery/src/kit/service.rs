@@ -230,7 +230,7 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
             };
             return self.redactor.outcome(outcome);
         }
-        let mut results = PerRecipient::within(attempt.deadline, self.timeout);
+        let mut results = PerRecipient::of(&attempt, self.timeout);
         for target in &message.targets {
             if results.is_over() {
                 break;

@@ -1,7 +1,7 @@
 //! What Meta's answers mean: its error codes decide, not the status.
 
 use crate::{
-    http::{Answer, Meaning, default_meaning},
+    http::{Answer, Meaning, default_meaning, wrong_address},
     opt_out::OptOut,
 };
 use domain::{Accepted, Failure, Scope, code};
@@ -36,7 +36,7 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     let status = answer.status.as_u16();
     let code = answer.json::<Refused>().map(|refused| refused.error.code);
     let meaning = match (status, code) {
-        (_, Some(code)) => by_code(code),
+        (status, Some(code)) => by_code(code).or_else(|| wrong_address(status)),
         (200..=299, None) => {
             let taken: Option<Taken> = answer.json();
             return answer.accepted(
@@ -45,7 +45,7 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
                     .map(|sent| sent.id),
             );
         }
-        (status, None) => default_meaning(status),
+        (status, None) => wrong_address(status).or_else(|| default_meaning(status)),
     };
     let code = code.map(|code| code.to_string().into());
     Err(answer.failure(meaning.unwrap_or(Meaning::unknown()), code))

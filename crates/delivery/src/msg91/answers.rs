@@ -3,7 +3,7 @@
 
 use super::Msg91;
 use crate::{
-    http::{Answer, Meaning, default_meaning},
+    http::{Answer, Meaning, default_meaning, wrong_address},
     kit::Sending,
 };
 use domain::{Accepted, Failure, Scope, code};
@@ -38,6 +38,7 @@ pub(super) fn understand(msg91: &Msg91, sending: &Sending<'_>, answer: &Answer) 
         (Some(code), _) if by_code(code).is_some() => by_code(code),
         (_, 200..=299) => by_words(&said.message.to_lowercase()),
         (_, 400) => by_words(&said.message.to_lowercase()).or(Some(Meaning::invalid())),
+        (None, status) if said.r#type.is_empty() => wrong_address(status).or_else(|| default_meaning(status)),
         (_, status) => default_meaning(status),
     };
     let mut meaning = meaning.unwrap_or(Meaning::unknown());

@@ -1,7 +1,8 @@
-//! What Pushover's answers mean. Its rule: whatever is 4xx never works when repeated as it is.
+//! What Pushover's answers mean. Its rule: whatever is 4xx never works when repeated as it is. What does not say which request it
+//! answers, or what is wrong with it, is not Pushover's: a proxy's, or of whatever else is at the address.
 
 use crate::{
-    http::{Answer, Meaning, default_meaning},
+    http::{Answer, Meaning, default_meaning, wrong_address},
     kit::Sending,
 };
 use domain::{Accepted, Failure};
@@ -26,6 +27,8 @@ pub(super) fn understand(sending: &Sending<'_>, answer: &Answer) -> Result<Accep
     let said: Said = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     let names = |what: &str| said.errors.iter().any(|error| error.starts_with(what));
+    let its_own = said.request.is_some() || !said.errors.is_empty();
+    let by_status = || wrong_address(status).or_else(|| default_meaning(status));
     let (meaning, code) = match status {
         200..=299 if said.status == 1 => return answer.accepted(said.receipt.or(said.request)),
         429 => (
@@ -34,11 +37,12 @@ pub(super) fn understand(sending: &Sending<'_>, answer: &Answer) -> Result<Accep
         ),
         400..=499 if said.token.is_some() || names("application token") => (Meaning::auth(), "token"),
         400..=499 if said.user.is_some() || names("user") => (sending.no_such_place(), "user"),
+        400..=499 if !its_own => (by_status().unwrap_or(Meaning::unknown()), "http"),
         400..=499 => (Meaning::invalid(), "input"),
         500..=599 => (Meaning::down().waiting(MIN_RETRY_SECONDS), "server"),
         200..=299 if answer.whole && said.request.is_some() => (Meaning::invalid(), "input"),
         200..=299 => return answer.accepted(None),
-        _ => (default_meaning(status).unwrap_or(Meaning::unknown()), "http"),
+        _ => (by_status().unwrap_or(Meaning::unknown()), "http"),
     };
     Err(answer.failure(meaning, Some(code.into())))
 }

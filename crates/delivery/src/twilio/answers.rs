@@ -1,7 +1,7 @@
 //! What Twilio's answers mean, by its error codes.
 
 use crate::{
-    http::{Answer, Meaning, default_meaning},
+    http::{Answer, Meaning, default_meaning, wrong_address},
     opt_out::OptOut,
 };
 use domain::{Accepted, Failure, Scope, code};
@@ -28,7 +28,7 @@ pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     let meaning = match (status, code.unwrap_or_default()) {
         (200..=299, _) => return answer.accepted(answer.json().map(|queued: Queued| queued.sid)),
         (_, code) if code != 0 => by_code(code).or_else(|| default_meaning(status)),
-        _ => default_meaning(status),
+        _ => wrong_address(status).or_else(|| default_meaning(status)),
     };
     let code = code.map(|code| code.to_string().into());
     Err(answer.failure(meaning.unwrap_or(Meaning::unknown()), code))

@@ -143,7 +143,7 @@ impl Tally {
             },
             None => Ended::Postpone {
                 after: Duration::ZERO,
-                cause: Cause::new(TIMEOUT, "the time was over before everybody's turn"),
+                cause: Cause::new(TIMEOUT, "it was broken off before everybody's turn"),
             },
         }
     }

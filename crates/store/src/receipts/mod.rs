@@ -18,7 +18,12 @@ use domain::{
     retry::{next_probe, receipt_wait},
     suppression::NewSuppression,
 };
-use std::{collections::HashMap, fmt::Debug, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Debug,
+    sync::Arc,
+    time::Duration,
+};
 
 /// A receipt that fits nothing we sent is kept for this long: the record of what it is about may still come.
 pub const ORPHANS_KEPT: Duration = Duration::from_secs(86_400);
@@ -31,6 +36,9 @@ pub trait Receipts: Debug + Send + Sync {
     /// How many wait, each counted up to `bound`.
     async fn receipts_waiting(&self, bound: u32) -> Result<ReceiptsWaiting>;
 
+    /// The lanes of which so many or more have been looked at and wait by nothing but the far end's own id.
+    async fn lanes_with_orphans(&self, at_least: u32) -> Result<HashSet<LaneId>>;
+
     /// The ones whose far end has to be asked, and whose time has come.
     async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>>;
 
@@ -38,8 +46,8 @@ pub trait Receipts: Debug + Send + Sync {
     async fn prove_receipt(&self, id: i64, proof: Proof) -> Result<()>;
 
     /// Works on receipts whose time has come, the oldest first, each with all that follows from it. One whose notification
-    /// is being sent, or is not found yet, stays for later, the latter if the rules say so; so does one whose error will not pass
-    /// by itself, which keeps nobody else waiting. Answers with those it is done with, and how many it looked at.
+    /// is being sent, or is not found yet, stays for later, the latter unless its lane is crowded; so does one whose error will
+    /// not pass by itself, which keeps nobody else waiting. Answers with those it is done with, and how many it looked at.
     ///
     /// What follows includes the lane that is held for it and the recipient who wants no more: a receipt that is used up comes
     /// back from nowhere, so neither may be left for later.
@@ -52,8 +60,8 @@ pub type OptOuts = Arc<HashMap<&'static str, &'static [OptOut]>>;
 /// What receipts are worked on by.
 #[derive(Debug, Clone, Default)]
 pub struct ReceiptRules {
-    /// One whose notification is not found yet stays for later.
-    pub keep_orphans: bool,
+    /// Of these lanes nothing more is kept whose notification is not found yet.
+    pub crowded: Arc<HashSet<LaneId>>,
     pub opt_outs: OptOuts,
 }
 
@@ -261,6 +269,11 @@ impl Kept {
 
     pub fn is_too_old(&self, now: Timestamp) -> bool {
         Self::is_over(self.at, now)
+    }
+
+    /// Whether it stays for later although nothing is known that it fits.
+    pub fn may_wait_for_its_message(&self, rules: &ReceiptRules, now: Timestamp) -> bool {
+        !rules.crowded.contains(&self.lane) && !self.is_too_old(now)
     }
 
     /// Which of the messages sent under the far end's id it is about: where it names a number, the one to that number.

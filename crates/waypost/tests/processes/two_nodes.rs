@@ -4,8 +4,8 @@ use crate::{postgres, size};
 use central::{Central, Settings, changes::News, providers::ProviderDraft, secrets::Sealer};
 use delivery::Registry;
 use domain::{
-    Accepted, Actor, Channel, Clock, Failure, Limits, NotificationId, Outcome, Scope, Status, SystemClock,
-    TenantId, Timestamp, lock::lock,
+    Accepted, Actor, Channel, Clock, Failure, Limits, NotificationId, Outcome, ProviderId, Scope, Status,
+    SystemClock, TenantId, Timestamp, lock::lock,
 };
 use std::{
     collections::HashMap,
@@ -18,6 +18,7 @@ use std::{
 use store::{
     Store,
     directory::{Role, TenantDeletion},
+    signals::Signal,
 };
 use testkit::{FarEnd, Reply, a_notification, eventually, until};
 use tokio::sync::broadcast::Receiver;
@@ -289,6 +290,33 @@ async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_befo
     );
     assert!(begun.iter().any(|at| *at >= until), "it went on afterwards");
     assert_eq!(times.len(), total);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_other_node_hears_at_once_of_a_hold_by_hand() {
+    let (far_end, url) = (far_end(), postgres::database().await);
+    let lease = Duration::from_secs(60);
+    let one = node(&url, "one", &far_end, Arc::new(SystemClock), lease).await;
+    let two = node(&url, "two", &far_end, Arc::new(SystemClock), lease).await;
+    let draft = ProviderDraft {
+        id: Some("hook".into()),
+        kind: "test-hook".into(),
+        ..ProviderDraft::default()
+    };
+    let (tenant, somebody) = (TenantId::DEFAULT, Actor::system());
+    one.providers.create(tenant, draft, &somebody).await.unwrap();
+    let mut heard = two.store.subscribe();
+    until("the other node to listen", async || {
+        one.store.announce(Signal::Events);
+        matches!(heard.try_recv(), Ok(Signal::Events))
+    })
+    .await;
+    let hook = ProviderId::new("hook");
+    assert!(one.providers.hold(tenant, &hook, None, &somebody).await.unwrap());
+    until("the other node to hear that it has to look", async || {
+        std::iter::from_fn(|| heard.try_recv().ok()).any(|signal| signal == Signal::LookAgain)
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

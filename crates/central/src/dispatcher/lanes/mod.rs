@@ -306,6 +306,9 @@ impl Lanes {
 
     pub fn held(&mut self, id: LaneId, held: bool, next_probe: Option<Timestamp>) {
         let lane = self.lane(id);
+        if held {
+            lane.gate.shut();
+        }
         lane.hold.held = held;
         lane.hold.next_probe = next_probe;
         match (held, next_probe) {
@@ -317,6 +320,8 @@ impl Lanes {
 
     pub fn paused(&mut self, id: LaneId, until: Timestamp) {
         let lane = self.lane(id);
+        // Also what a claim has brought since the attempt that was told so: nobody hears their own announcement.
+        lane.gate.shut();
         lane.not_before = Some(lane.not_before.map_or(until, |known| known.max(until)));
         self.at(id, until);
     }

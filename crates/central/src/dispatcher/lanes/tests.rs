@@ -139,6 +139,31 @@ fn a_held_lane_gives_one_probe_when_it_is_due_and_nothing_else() {
     assert_eq!(lanes.plan(later, 100, 1000), Plan::default());
 }
 
+/// Whether a row that was claimed before this and waits for a place gets one afterwards.
+async fn still_goes_out_after(what_is_learned: impl FnOnce(&mut Lanes)) -> bool {
+    let mut lanes = lanes(8, 0..1);
+    let turn = lanes.gate(LaneId(0)).turn();
+    let mut inside = vec![];
+    for _ in 0..100 {
+        inside.push(turn.enter().await);
+    }
+    let mut waits = std::pin::pin!(turn.enter());
+    assert!(futures_util::poll!(&mut waits).is_pending());
+    what_is_learned(&mut lanes);
+    drop(inside);
+    waits.await.is_some()
+}
+
+#[tokio::test]
+async fn what_waits_for_a_place_goes_back_once_its_lane_is_paused_or_held() {
+    let later = NOW + Duration::from_secs(30);
+    assert!(still_goes_out_after(|_| ()).await);
+    assert!(!still_goes_out_after(|lanes| lanes.paused(LaneId(0), later)).await);
+    assert!(!still_goes_out_after(|lanes| lanes.held(LaneId(0), true, Some(later))).await);
+    assert!(!still_goes_out_after(|lanes| lanes.probe_over(LaneId(0), true, None)).await);
+    assert!(still_goes_out_after(|lanes| lanes.held(LaneId(0), false, None)).await);
+}
+
 #[test]
 fn a_probe_whose_claim_failed_is_made_when_the_store_says_again_that_it_is_due() {
     let mut lanes = lanes(8, 0..1);

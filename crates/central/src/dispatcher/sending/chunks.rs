@@ -2,7 +2,8 @@
 //!
 //! Always true: where a message costs money, a recipient is marked before being asked for whenever there are more than one
 //! request's worth of them, and what became of each chunk is kept before the next: a crash leaves in doubt those of one chunk.
-//! Who was marked and then not asked for is open again with what is kept about the others.
+//! Who was marked and then not asked for is open again with what is kept about the others. Once the lane is held or paused, the
+//! chunk that is out is the last.
 
 use super::{
     Written,
@@ -54,6 +55,9 @@ impl AttemptContext {
         let (mut reports, mut noted, mut open_again) = (vec![], vec![], vec![]);
         let mut chunks = message.targets.chunks(size).peekable();
         while let Some(chunk) = chunks.next() {
+            if !reports.is_empty() && of.turn.is_over() {
+                break;
+            }
             let on_record = match marked {
                 true => self.note(row, entry, marks(chunk)).await,
                 false => Noted::Kept,

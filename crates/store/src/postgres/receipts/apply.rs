@@ -59,7 +59,7 @@ async fn worked_on(
 ) -> Result<Option<Done>, Failed> {
     let sent = match message(tx, kept).await? {
         Ok(sent) => sent,
-        Err(DoneAs::Orphaned) if rules.keep_orphans && !kept.is_too_old(now) => return Ok(None),
+        Err(DoneAs::Orphaned) if kept.may_wait_for_its_message(rules, now) => return Ok(None),
         Err(what) => return Ok(Some(kept.done(what))),
     };
     let Some(found) = found(db, tx, sent.seq).await? else {

@@ -23,6 +23,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use domain::{Correlation, LaneId, NotificationId, Receipt, Status, TenantId};
+use std::collections::HashSet;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -39,6 +40,14 @@ impl Receipts for PgStore {
             fresh: count(row.get("fresh")),
             later: count(row.get("later")),
         })
+    }
+
+    async fn lanes_with_orphans(&self, at_least: u32) -> Result<HashSet<LaneId>> {
+        let session = self.db.general().await?;
+        let lanes = session
+            .rows(sql::receipts_orphaned, &[&i64::from(at_least)])
+            .await?;
+        Ok(lanes.iter().map(|row| LaneId(row.get("lane"))).collect())
     }
 
     async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>> {

@@ -19,6 +19,7 @@ statements!(
     receipt_tries,
     receipt_waiting,
     receipts_due,
+    receipts_orphaned,
     receipts_raised,
     receipts_waiting,
 );

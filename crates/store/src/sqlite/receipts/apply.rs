@@ -32,7 +32,7 @@ use uuid::Uuid;
 pub(super) fn one(s: &mut WriteSession<'_>, kept: &Kept, rules: &ReceiptRules) -> Result<Option<Done>> {
     let sent = match message(s, kept)? {
         Ok(sent) => sent,
-        Err(DoneAs::Orphaned) if rules.keep_orphans && !kept.is_too_old(s.now) => {
+        Err(DoneAs::Orphaned) if kept.may_wait_for_its_message(rules, s.now) => {
             later(s, kept.id, kept.tries)?;
             return Ok(None);
         }

@@ -17,6 +17,7 @@ use crate::{
 use async_trait::async_trait;
 use domain::{Correlation, LaneId, NotificationId, Receipt, TenantId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 #[async_trait]
@@ -39,6 +40,15 @@ impl Receipts for SqliteStore {
             })?)
         })
         .await
+    }
+
+    async fn lanes_with_orphans(&self, at_least: u32) -> Result<HashSet<LaneId>> {
+        let lanes = self.read(move |conn| {
+            all(conn, sql::receipts_orphaned, [at_least], |row| {
+                Ok(LaneId(row.get(0)?))
+            })
+        });
+        Ok(lanes.await?.into_iter().collect())
     }
 
     async fn unproven_receipts(&self, limit: u32) -> Result<Vec<Unproven>> {

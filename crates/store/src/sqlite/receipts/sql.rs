@@ -16,5 +16,6 @@ statements!(
     receipt_shown,
     receipt_tries,
     receipts_due,
+    receipts_orphaned,
     receipts_waiting,
 );

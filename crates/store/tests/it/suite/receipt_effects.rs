@@ -23,8 +23,8 @@ pub fn rules() -> ReceiptRules {
     const OF_SMTP: &[OptOut] = &[OptOut::everything("STOP")];
     const OF_OTHERS: &[OptOut] = &[OptOut::everything("131050")];
     ReceiptRules {
-        keep_orphans: true,
         opt_outs: Arc::new(HashMap::from([("smtp", OF_SMTP), ("meta", OF_OTHERS)])),
+        ..ReceiptRules::default()
     }
 }
 

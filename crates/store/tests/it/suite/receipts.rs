@@ -9,6 +9,7 @@ use domain::{
     code::AMBIGUOUS,
     settle::RecipientUpdate,
 };
+use std::collections::HashSet;
 use store::{
     failover::RowMove,
     maintenance::Retention,
@@ -93,16 +94,9 @@ pub async fn keep(t: &TestStore, lane: LaneId, receipts: Vec<Receipt>) {
     t.store.keep_receipts(from, receipts).await.unwrap();
 }
 
-fn keeping_orphans() -> ReceiptRules {
-    ReceiptRules {
-        keep_orphans: true,
-        ..ReceiptRules::default()
-    }
-}
-
 async fn work(t: &TestStore) -> Vec<Done> {
     t.store
-        .work_on_receipts(1_000, &keeping_orphans())
+        .work_on_receipts(1_000, &ReceiptRules::default())
         .await
         .unwrap()
         .done
@@ -447,6 +441,33 @@ pub async fn after_a_requeue_an_old_delivery_counts_as_accepted_and_an_old_failu
     assert_eq!(receipt_of(t, ids[1]).await.as_deref(), Some("delivered"));
 }
 
+pub async fn an_old_acceptance_completes_nothing_that_was_sent_again(t: &TestStore) {
+    let lane = t.lane("sms").await;
+    let alone = to_ann(t, lane).await;
+    let both = sms(t, lane, &[ANN, BOB]).await;
+    let claimed = t.claim_one(lane).await;
+    let mut record = delivered(&claimed);
+    record.recipients = [ANN, BOB].map(|to| update(to, RecipientState::Accepted)).into();
+    t.record(record).await;
+    for id in [alone, both] {
+        told(t, lane, vec![about(id, 0, ANN, Failed)]).await;
+        t.store.requeue(TENANT, &[(id, lane)], &admin()).await.unwrap();
+        // The service repeats itself, or what it said first comes last.
+        told(t, lane, vec![about(id, 0, ANN, Accepted)]).await;
+        assert_eq!(t.status(id).await, Status::Pending);
+        let claimed = t.claim_one(lane).await;
+        assert_eq!((claimed.id, claimed.generation), (id, 1), "it is sent again");
+        let mut record = park(&claimed);
+        if id == both {
+            record.recipients = vec![update(ANN, RecipientState::Failed)];
+        }
+        t.record(record).await;
+        told(t, lane, vec![about(id, 0, ANN, Accepted)]).await;
+        assert_eq!(t.status(id).await, Status::Parked, "nobody has it");
+    }
+    nothing_waits(t).await;
+}
+
 pub async fn a_requeue_that_wins_makes_the_receipt_one_of_an_earlier_generation(t: &TestStore) {
     let lane = t.lane("sms").await;
     let id = to_ann(t, lane).await;
@@ -524,7 +545,7 @@ pub async fn one_that_fits_nothing_yet_is_matched_when_the_record_comes(t: &Test
     assert_eq!(t.store.receipts_waiting(10).await.unwrap().later, 1);
     assert_eq!(
         t.store
-            .work_on_receipts(10, &keeping_orphans())
+            .work_on_receipts(10, &ReceiptRules::default())
             .await
             .unwrap()
             .looked_at,
@@ -538,6 +559,25 @@ pub async fn one_that_fits_nothing_yet_is_matched_when_the_record_comes(t: &Test
     nothing_waits(t).await;
 }
 
+pub async fn what_fits_nothing_is_no_longer_kept_of_a_lane_with_much_of_it_and_is_of_others(t: &TestStore) {
+    let (busy, other) = (t.lane("busy").await, t.lane("other").await);
+    let unknown = |n: u32| by_id(&format!("theirs-{n}"), ANN, Delivered);
+    assert_eq!(told(t, busy, (0..3).map(unknown).collect()).await, []);
+    assert_eq!(told(t, other, vec![unknown(3)]).await, []);
+    let crowded = t.store.lanes_with_orphans(3).await.unwrap();
+    assert_eq!(crowded, HashSet::from([busy]));
+    keep(t, busy, vec![unknown(4)]).await;
+    keep(t, other, vec![unknown(5)]).await;
+    let rules = ReceiptRules {
+        crowded: crowded.into(),
+        ..ReceiptRules::default()
+    };
+    let done = t.store.work_on_receipts(10, &rules).await.unwrap().done;
+    let of: Vec<_> = done.iter().map(|done| (done.lane, done.what)).collect();
+    assert_eq!(of, [(busy, DoneAs::Orphaned)]);
+    assert_eq!(t.store.receipts_waiting(10).await.unwrap().later, 5);
+}
+
 pub async fn one_that_never_fits_is_kept_for_a_day(t: &TestStore) {
     let lane = t.lane("sms").await;
     keep(t, lane, vec![by_id("nobody", ANN, Read)]).await;
@@ -548,14 +588,6 @@ pub async fn one_that_never_fits_is_kept_for_a_day(t: &TestStore) {
     t.clock.advance(HOUR * 2);
     assert_eq!(as_what(&work(t).await), [DoneAs::Orphaned]);
     nothing_waits(t).await;
-    // Where there are too many of them already, the next is not kept.
-    keep(t, lane, vec![by_id("nobody", ANN, Read)]).await;
-    let worked = t
-        .store
-        .work_on_receipts(10, &ReceiptRules::default())
-        .await
-        .unwrap();
-    assert_eq!(as_what(&worked.done), [DoneAs::Orphaned]);
 }
 
 pub async fn one_that_nobody_signed_counts_once_it_is_proven(t: &TestStore) {
@@ -789,7 +821,10 @@ pub async fn whoever_wins_between_a_receipt_and_an_operator_the_row_has_one_stor
     };
     let working = async {
         while t.store.receipts_waiting(1).await.unwrap() != ReceiptsWaiting::default() {
-            t.store.work_on_receipts(3, &keeping_orphans()).await.unwrap();
+            t.store
+                .work_on_receipts(3, &ReceiptRules::default())
+                .await
+                .unwrap();
         }
     };
     tokio::join!(act, working);

@@ -127,13 +127,7 @@ impl<'a> Real<'a> {
         }
         self.t
             .store
-            .work_on_receipts(
-                10_000,
-                &ReceiptRules {
-                    keep_orphans: true,
-                    ..ReceiptRules::default()
-                },
-            )
+            .work_on_receipts(10_000, &ReceiptRules::default())
             .await
             .unwrap();
     }

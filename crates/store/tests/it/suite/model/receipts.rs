@@ -72,12 +72,17 @@ impl Row {
             return generation == self.generation && self.fails(known, leased);
         }
         let own = |known: Known| known.has_it && known.generation == generation;
-        let state = match generation == self.generation || self.recipient.is_some_and(own) {
-            true => state,
+        let of_now = generation == self.generation || self.recipient.is_some_and(own);
+        match (of_now, state) {
+            (true, state) => self.arrives(known, state, leased),
+            // That the service had taken it was known when it was sent again.
+            (false, Accepted) => {
+                self.shows_what_is_known();
+                false
+            }
             // Of an earlier round: that somebody has it, and no more.
-            false => Accepted,
-        };
-        self.arrives(known, state, leased)
+            (false, _) => self.arrives(known, Accepted, leased),
+        }
     }
 
     fn arrives(&mut self, known: Option<ReceiptState>, state: ReceiptState, leased: bool) -> bool {
