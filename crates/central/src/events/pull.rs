@@ -18,7 +18,7 @@ use std::{
 };
 use store::{
     loops::{Swept, Work},
-    sources::{EventSource, Mark, Pending, SourceError},
+    sources::{EventSource, Mark, Pending, Refused, SourceError},
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -232,12 +232,19 @@ impl Pulled {
             .zip(found.marks)
             .filter(|(_, mark)| !known.contains(mark))
             .unzip();
-        let brought = new.len();
-        if brought > 0 {
+        let mut refused = found.refused;
+        refused.retain(|refused| !known.contains(&refused.mark));
+        let brought = new.len() + refused.len();
+        if !new.is_empty() {
             let done = events.bring(new).await;
             done.inspect_err(|_| self.looks.take_back())?;
         }
         self.unmarked.extend(marks);
+        for Refused { event, mark, why } in refused {
+            let done = events.set_apart(event, &why).await;
+            done.inspect_err(|_| self.looks.take_back())?;
+            self.unmarked.push(mark);
+        }
         Ok(brought)
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Central, events::materializer::tests::node};
+use domain::EventStatus;
 use rusqlite::Connection;
 use store::{
     events::{Event, EventFilter},
@@ -149,6 +150,28 @@ async fn what_was_found_while_central_could_not_be_asked_is_found_again_at_once(
     let failed = world.pulled.batch(&world.central.events, true, later).await;
     assert!(failed.is_err(), "{failed:?}");
     assert_eq!(world.pulled.looks.next(later, false).after, None);
+}
+
+#[tokio::test]
+async fn an_event_whose_time_cannot_be_read_is_there_as_one_that_failed_and_keeps_no_other() {
+    let mut world = World::new().await;
+    world.emit(1);
+    let odd = "insert into waypost_outbox (event_type, entity_id, due_at) values ('booking.confirmed', '2', 'next week')";
+    world.application.execute(odd, []).unwrap();
+    assert_eq!(world.pull().await, 2);
+    let left = world.pulled.source.pending(None, 10).await.unwrap();
+    assert_eq!((left.events.len(), left.refused.len()), (0, 0));
+    let rows = world.rows().await;
+    let [failed, other] = &rows[..] else {
+        panic!("both are there");
+    };
+    assert_eq!(
+        (failed.status, other.status),
+        (EventStatus::Failed, EventStatus::Pending)
+    );
+    let why = failed.last_error.as_deref().unwrap_or_default();
+    assert!(why.starts_with("due_at must be a time"), "{why}");
+    assert_eq!(failed.entity_id, "2");
 }
 
 #[tokio::test]
