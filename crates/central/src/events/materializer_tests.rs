@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
-use domain::{Actor, Clock, EventId};
+use domain::{Actor, Clock, EventId, TenantId};
 use std::sync::Arc;
 use store::{
     Store,
@@ -78,6 +78,21 @@ async fn after_a_look_from_the_start_that_failed_comes_a_quick_one() {
     materializer.sweep().await;
     let next = materializer.looks.next(Instant::now(), false);
     assert_eq!(next.after.map(|place| place.seq), Some(3));
+}
+
+#[tokio::test]
+async fn what_other_parts_of_a_failed_batch_committed_is_looked_for_at_once() {
+    let temp = TempStore::open();
+    let central = node(temp.store.clone(), temp.clock.clone());
+    let published = event(1);
+    let named = [(TenantId::DEFAULT, published.id)];
+    temp.store.emit(vec![published]).await.unwrap();
+    central.events.sweep().await.unwrap();
+    central.wake.take();
+    let failed = store::Error::unavailable("another part was refused");
+    let done = central.events.publish_alone(&named, failed).await.unwrap();
+    assert_eq!(done.lost, 1);
+    assert!(central.wake.take().look);
 }
 
 #[tokio::test]
