@@ -74,6 +74,17 @@ impl fmt::Debug for Timestamp {
 impl Timestamp {
     /// What is said to somebody whose text is not one.
     pub const EXPECTED: &str = "must be a time like 2026-01-31T13:45:00Z";
+
+    /// As databases' adapters write a time: without a zone it is UTC.
+    pub fn of_column(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let in_utc = || {
+            let civil: jiff::civil::DateTime = text.parse().ok()?;
+            let zoned = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+            Some(Self(zoned.timestamp().as_millisecond()))
+        };
+        text.parse::<Self>().ok().or_else(in_utc)
+    }
 }
 
 impl FromStr for Timestamp {
@@ -200,6 +211,24 @@ mod tests {
         let t = Timestamp::from_millis(1_767_225_600_123);
         assert_eq!(t.to_string(), "2026-01-01T00:00:00.123Z");
         assert_eq!(t.to_string().parse::<Timestamp>().unwrap(), t);
+    }
+
+    #[test]
+    fn a_column_without_a_zone_is_utc() {
+        let ten = "2026-03-15T10:00:00Z".parse::<Timestamp>().ok();
+        for text in [
+            "2026-03-15T10:00:00Z",
+            "2026-03-15 15:30:00+05:30",
+            "2026-03-15 10:00:00.000000",
+            " 2026-03-15T10:00 ",
+        ] {
+            assert_eq!(Timestamp::of_column(text), ten, "{text}");
+        }
+        let midnight = "2026-03-15T00:00:00Z".parse::<Timestamp>().ok();
+        assert_eq!(Timestamp::of_column("2026-03-15"), midnight);
+        for text in ["", "tomorrow", "15.3.2026", "2026-02-30", "10:00"] {
+            assert_eq!(Timestamp::of_column(text), None, "{text}");
+        }
     }
 
     #[test]

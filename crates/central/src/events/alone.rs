@@ -65,6 +65,8 @@ impl EventService {
         named: &[(TenantId, EventId)],
         cause: store::Error,
     ) -> store::Result<Materialized> {
+        // Parts of the batch may have been committed, and nobody was told of their notifications.
+        self.ingest.look();
         let mut done = Materialized::default();
         let mut tries = Tries::default();
         for (tenant, id) in order(named.len()).map(|i| named[i]) {
@@ -127,6 +129,7 @@ impl EventService {
         now: Timestamp,
         cause: store::Error,
     ) -> store::Result<()> {
+        self.ingest.look();
         let mut tries = Tries::default();
         for due in order(claimed.len()).map(|i| &claimed[i]) {
             let seq = due.schedule.seq;

@@ -40,7 +40,11 @@ impl EventService {
     }
 
     /// As much of an event as can be kept, Failed. Its payload is none, so that nothing is sent should somebody look before that.
-    async fn set_apart(&self, refused: NewEvent, why: &store::Error) -> store::Result<()> {
+    pub(super) async fn set_apart(
+        &self,
+        refused: NewEvent,
+        why: &(dyn std::error::Error + Send + Sync + 'static),
+    ) -> store::Result<()> {
         let cut = |text: &str, longest: usize| text.chars().take(longest).collect::<String>();
         let kept = NewEvent {
             id: refused.id,
@@ -62,12 +66,14 @@ impl EventService {
             .into_iter()
             .find(|event| event.tenant_name == tenant && event.status == EventStatus::Pending);
         let Some(row) = row else { return Ok(()) };
-        tracing::warn!(event.id = %row.id, error = why as &dyn std::error::Error, "an event of a source was refused");
+        tracing::warn!(event.id = %row.id, error = why as &(dyn std::error::Error + 'static), "an event of a source was refused");
         let settle = SettleEvent {
             seq: row.seq,
             to: EventEnd::Failed,
             error: chain(why),
         };
-        self.store.settle_events(vec![settle]).await
+        self.store.settle_events(vec![settle]).await?;
+        self.signals.announce(Signal::Events);
+        Ok(())
     }
 }

@@ -9,7 +9,8 @@
 //! - Whatever else is before the place (replayed, restored, written by somebody who knows no transactions) is found by looks
 //!   from the start, which come by the clock.
 //!
-//! Always true: a look that finds more than it takes goes on behind its own last row, until it has come to the place.
+//! Always true: a look that finds more than it takes goes on behind its own last row, until it has come to the place. After a look
+//! that failed comes a quick one: where that is answered, it was the other that took too long, which rests before it is tried again.
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,8 @@ const STEP: Duration = Duration::from_millis(500);
 /// What the first look of a sweep begins at was the place so many steps ago, and up to one more.
 const QUICK: usize = 3;
 /// A transaction is told of from when a later one is over, and may have taken numbers before: it began at most about so many steps
-/// before it was first seen. Where it is more, so little is going on that looks from the start are cheap and come in time.
+/// before it was first seen. Where it is more, so little was going on until then that looks from the start were cheap. Only where
+/// that changes before the transaction is over, what it wrote may wait for such a look.
 const BEFORE_SEEN: usize = 1;
 
 /// From the start: with the pause between two polls it comes at least once a second. Beside a reader that stays it walks over all
@@ -40,6 +42,13 @@ const FURTHER_BACK: Rest = Rest {
     longest: Duration::from_millis(750),
 };
 
+/// From the start, where that fails for its time while quick looks are answered: what is new has most of the time.
+const TOO_SLOW: Rest = Rest {
+    share: 20,
+    shortest: Duration::from_millis(750),
+    longest: Duration::from_secs(120),
+};
+
 /// How long a kind of look rests after one of its kind: so many times as long as that one took, within bounds.
 #[derive(Debug)]
 struct Rest {
@@ -48,19 +57,11 @@ struct Rest {
     longest: Duration,
 }
 
-/// When a look was answered, and how long the database worked on it.
-#[derive(Debug, Clone, Copy)]
-struct Answered {
-    at: Instant,
-    took: Duration,
-}
-
 impl Rest {
-    fn is_over(&self, last: Option<Answered>, now: Instant) -> bool {
-        last.is_none_or(|last| {
-            let rest = last.took.saturating_mul(self.share);
-            now.duration_since(last.at) >= rest.clamp(self.shortest, self.longest)
-        })
+    /// When it ends, after a look that the database worked on for so long.
+    fn ends(&self, took: Duration, now: Instant) -> Instant {
+        let rest = took.saturating_mul(self.share);
+        now + rest.clamp(self.shortest, self.longest)
     }
 }
 
@@ -69,6 +70,8 @@ impl Rest {
 pub(super) struct Looks<P> {
     /// The highest place that was seen.
     place: Option<P>,
+    /// What it was when this sweep began.
+    place_before: Option<P>,
     /// Behind this one a look goes on that found more than it took, and is not yet at the place.
     goes_on: Option<P>,
     /// The place as it was within the last step, the one before that, and so on.
@@ -78,8 +81,19 @@ pub(super) struct Looks<P> {
     running: HashMap<i64, Option<P>>,
     /// Where a look has to begin that finds what was written by those that are over.
     ended: Option<Option<P>>,
-    further_back: Option<Answered>,
-    from_start: Option<Answered>,
+    /// When the rest of each kind ends.
+    further_back: Option<Instant>,
+    from_start: Option<Instant>,
+    failed: Option<Failed<P>>,
+}
+
+/// A look that failed, and none was answered since.
+#[derive(Debug)]
+enum Failed<P> {
+    /// One that went back to behind this place, after so long.
+    WentBack(Option<P>, Duration),
+    /// A quick one: it is the database.
+    Quick,
 }
 
 /// A look that is to be made.
@@ -95,6 +109,7 @@ impl<P> Default for Looks<P> {
     fn default() -> Self {
         Self {
             place: None,
+            place_before: None,
             goes_on: None,
             past: [const { None }; QUICK + 1],
             step_at: None,
@@ -102,6 +117,7 @@ impl<P> Default for Looks<P> {
             ended: None,
             further_back: None,
             from_start: None,
+            failed: None,
         }
     }
 }
@@ -115,15 +131,11 @@ impl<P: Copy + Ord> Looks<P> {
         let goes_on = self.goes_on.or(self.place);
         let mut after = goes_on;
         if first {
+            self.place_before = self.place;
             after = after.min(self.back_then(QUICK));
         }
-        if let Some(ended) = self.ended.filter(|_| self.is_due_again(now)) {
-            after = after.min(ended);
-        }
-        // One that is on its way to the place gets there first: where it takes longer than the rest, none would ever.
-        let may_begin = self.from_start.is_none() || self.goes_on.is_none();
-        if may_begin && FROM_START.is_over(self.from_start, now) {
-            after = None;
+        if self.failed.is_none() {
+            after = after.min(self.goes_back_to(now));
         }
         Look {
             after,
@@ -131,21 +143,33 @@ impl<P: Copy + Ord> Looks<P> {
         }
     }
 
+    /// Where a look begins for which it is time now, besides the quick ones.
+    fn goes_back_to(&self, now: Instant) -> Option<P> {
+        // One that is on its way to the place gets there first: where it takes longer than the rest, none would ever.
+        let may_begin = self.from_start.is_none() || self.goes_on.is_none();
+        if may_begin && is_over(self.from_start, now) {
+            return None;
+        }
+        let ended = self.ended.filter(|_| self.is_due_again(now));
+        ended.unwrap_or(self.goes_on.or(self.place))
+    }
+
     /// A transaction is over that was under way for longer than quick looks go back, so that another look is due at once.
     pub fn is_due_again(&self, now: Instant) -> bool {
-        self.ended.is_some_and(|place| place < self.back_then(QUICK))
-            && FURTHER_BACK.is_over(self.further_back, now)
+        self.ended.is_some_and(|place| place < self.back_then(QUICK)) && is_over(self.further_back, now)
     }
 
     /// The database answered, after having worked on it for so long, while these transactions were under way.
     pub fn answered(&mut self, look: Look<P>, running: &[i64], took: Duration, now: Instant) {
-        let answered = Some(Answered { at: now, took });
+        if let Some(Failed::WentBack(after, waited)) = self.failed.take() {
+            self.was_too_slow(after, waited, now);
+        }
         if look.after.is_none() {
-            self.from_start = answered;
+            self.from_start = Some(FROM_START.ends(took, now));
         }
         if self.ended.is_some_and(|place| look.after <= place) {
             self.ended = None;
-            self.further_back = answered;
+            self.further_back = Some(FURTHER_BACK.ends(took, now));
         }
         let first_seen = self.back_then(BEFORE_SEEN);
         let mut before = std::mem::take(&mut self.running);
@@ -158,15 +182,48 @@ impl<P: Copy + Ord> Looks<P> {
         self.ended = self.ended.into_iter().chain(missed).min();
     }
 
+    /// There was no answer, for so long.
+    pub fn failed(&mut self, look: Look<P>, waited: Duration) {
+        let went_back = look.after < self.back_then(QUICK);
+        self.failed = Some(match self.failed.is_none() && went_back {
+            true => Failed::WentBack(look.after, waited),
+            false => Failed::Quick,
+        });
+        self.goes_on = None;
+    }
+
+    fn was_too_slow(&mut self, after: Option<P>, waited: Duration, now: Instant) {
+        let was_for_ended = self.ended == Some(after);
+        if was_for_ended {
+            // Left to looks from the start, so that what others write late is not kept waiting with it.
+            self.ended = None;
+            self.further_back = Some(FURTHER_BACK.ends(waited, now));
+        }
+        if after.is_none() || !was_for_ended {
+            self.from_start = Some(TOO_SLOW.ends(waited, now));
+        }
+    }
+
     /// What an answer held is being worked on: the newest of what was new, the last of all, and whether there is more.
     pub fn found(&mut self, newest: Option<P>, last: Option<P>, more: bool) {
         self.place = self.place.max(newest);
         self.goes_on = last.filter(|last| more && Some(*last) < self.place);
     }
 
-    /// The next look begins at the start: nobody knows what became of what was found.
+    /// The next look begins at the start: nobody knows what became of what was found before.
     pub fn start_over(&mut self) {
         self.from_start = None;
+    }
+
+    /// What this sweep found is as if it had not been seen: nobody knows what became of it. Quick looks find what was new of it, also
+    /// where those from the start are too slow.
+    pub fn take_back(&mut self) {
+        self.start_over();
+        self.goes_on = None;
+        self.place = self.place_before;
+        for place in &mut self.past {
+            *place = (*place).min(self.place_before);
+        }
     }
 
     /// As if seconds had passed.
@@ -175,14 +232,13 @@ impl<P: Copy + Ord> Looks<P> {
         for _ in 0..=QUICK {
             self.step(Instant::now());
         }
+        self.further_back = None;
     }
 
     /// No look begins at the start because it is time for one.
     #[cfg(test)]
     pub fn rest_from_start(&mut self) {
-        let at = Instant::now() + Duration::from_secs(3600);
-        let took = Duration::ZERO;
-        self.from_start = Some(Answered { at, took });
+        self.from_start = Some(Instant::now() + Duration::from_secs(3600));
     }
 
     /// As it was so many steps ago. What was not known then is not looked for twice.
@@ -195,6 +251,10 @@ impl<P: Copy + Ord> Looks<P> {
         self.past[0] = self.place;
         self.step_at = Some(now);
     }
+}
+
+fn is_over(rest: Option<Instant>, now: Instant) -> bool {
+    rest.is_none_or(|ends| now >= ends)
 }
 
 #[cfg(test)]

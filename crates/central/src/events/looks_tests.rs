@@ -218,3 +218,120 @@ fn transactions_that_end_all_the_time_get_no_more_than_a_share_of_it() {
     }
     assert!((20..=50).contains(&further_back), "in 20 s: {further_back}");
 }
+
+/// What a database answers that gives looks from before this place up, after so long.
+fn poll_where_too_far_back_fails(
+    world: &mut World,
+    too_far: i64,
+    waited: u64,
+    running: &[i64],
+) -> Option<i64> {
+    let look = world.looks.next(world.now, true);
+    let fails = look.after < Some(too_far);
+    world.pass(if fails { waited } else { 1 });
+    match fails {
+        true => world.looks.failed(look, Duration::from_millis(waited)),
+        false => world.looks.answered(look, running, world.took, world.now),
+    }
+    look.after
+}
+
+#[test]
+fn a_look_from_the_start_that_is_given_up_lets_quick_looks_find_what_is_new() {
+    let mut world = World::at(1_000);
+    world.looks.start_over();
+    let began = world.now;
+    let (mut failed, mut quick) = (0, 0);
+    while world.now.duration_since(began) < Duration::from_secs(3_600) {
+        match poll_where_too_far_back_fails(&mut world, 500, 15_000, &[]) {
+            None => failed += 1,
+            Some(_) => quick += 1,
+        }
+        world.pass(200);
+    }
+    assert!((20..=30).contains(&failed), "it is tried again: {failed}");
+    assert!(quick > 10_000, "what is new has most of the time: {quick}");
+    assert!(poll_where_too_far_back_fails(&mut world, 0, 0, &[]).is_some());
+    world.pass(120_000);
+    assert_eq!(world.look(true, &[]), None);
+    world.pass(750);
+    assert_eq!(world.look(true, &[]), None, "as before, once it is answered");
+}
+
+#[test]
+fn while_looks_from_the_start_are_given_up_what_a_transaction_wrote_late_is_found_as_ever() {
+    let mut world = World::at(1_000);
+    let poll = |world: &mut World, running: &[i64]| {
+        let began = poll_where_too_far_back_fails(world, 500, 15_000, running);
+        world.pass(1_000);
+        began
+    };
+    for _ in 0..5 {
+        world.looks.start_over();
+        poll(&mut world, &[7]);
+        poll(&mut world, &[7]);
+    }
+    world.found(2_000);
+    for _ in 0..5 {
+        poll(&mut world, &[7]);
+    }
+    assert_eq!(poll(&mut world, &[]), Some(2_000));
+    assert_eq!(poll(&mut world, &[]), Some(1_000), "where it began");
+}
+
+#[test]
+fn a_transaction_too_far_back_for_a_look_of_its_own_keeps_no_other_waiting() {
+    let mut world = World::at(1_000);
+    let poll = |world: &mut World, running: &[i64]| {
+        let began = poll_where_too_far_back_fails(world, 1_500, 15_000, running);
+        world.pass(1_000);
+        began
+    };
+    world.looks.rest_from_start();
+    world.look(true, &[7]);
+    world.found(2_000);
+    for _ in 0..5 {
+        world.pass(1_000);
+        world.look(true, &[7]);
+    }
+    poll(&mut world, &[7, 8]);
+    world.found(3_000);
+    for _ in 0..5 {
+        poll(&mut world, &[7, 8]);
+    }
+    poll(&mut world, &[8]);
+    assert_eq!(poll(&mut world, &[8]), Some(1_000), "it is given up");
+    for _ in 0..20 {
+        assert_eq!(poll(&mut world, &[8]), Some(3_000), "what is new goes on");
+    }
+    poll(&mut world, &[]);
+    assert_eq!(poll(&mut world, &[]), Some(2_000), "the other's");
+}
+
+#[test]
+fn an_outage_is_not_held_against_looks_from_the_start() {
+    let mut world = World::at(1_000);
+    world.looks.start_over();
+    for began in [None, Some(1_000), Some(1_000), Some(1_000)] {
+        let look = world.looks.next(world.now, true);
+        assert_eq!(look.after, began);
+        world.pass(15_000);
+        world.looks.failed(look, Duration::from_secs(15));
+    }
+    assert_eq!(world.look(true, &[]), Some(1_000));
+    assert_eq!(world.look(true, &[]), None);
+}
+
+#[test]
+fn what_became_of_nothing_is_found_by_quick_looks() {
+    let mut world = World::at(1_000);
+    world.look(true, &[]);
+    world.found(1_100);
+    world.pass(600);
+    world.look(false, &[]);
+    world.found(1_200);
+    world.looks.take_back();
+    assert_eq!(world.look(true, &[]), None);
+    world.looks.rest_from_start();
+    assert_eq!(world.look(true, &[]), Some(1_000));
+}

@@ -101,7 +101,7 @@ impl Materializer {
                 Swept::from(Work::of("published", &counts, "no event waits")).within(self.pause)
             }
             Err(error) => {
-                self.looks.start_over();
+                self.looks.take_back();
                 Swept::failed(chain(&error)).not_before(retry::probe_source(1))
             }
         }
@@ -123,17 +123,25 @@ impl Materializer {
                 // What is being written would be found once more.
                 done.add(writing.end().await?);
             }
-            let due = self.look(look).await?;
+            let due = match self.look(look).await {
+                Ok(due) => due,
+                Err(error) => {
+                    // Broken off, it would have to be found once more.
+                    writing.end().await?;
+                    return Err(error);
+                }
+            };
             let full = due.more;
-            if !due.rows.is_empty() && !self.may_read().await? {
-                break;
-            }
             // What is tried again stands behind all that is new: its place says nothing about the next new one.
             let (again, new): (Vec<_>, Vec<_>) =
                 due.rows.iter().partition(|event| event.last_error.is_some());
             let tried_again = !again.is_empty();
             let newest = new.into_iter().map(Event::place).max();
             self.looks.found(newest, due.rows.last().map(Event::place), full);
+            // Who does not read knows the place as well, and looks from the start no more often.
+            if !due.rows.is_empty() && !self.may_read().await? {
+                break;
+            }
             if !due.rows.is_empty() {
                 self.events.directory.saw_version(due.directory_version);
                 let plans = self.events.plans(due).await?;
@@ -152,7 +160,9 @@ impl Materializer {
     }
 
     async fn look(&mut self, look: Look<EventPlace>) -> store::Result<EventsDue> {
-        let due = self.events.store.due_events(look.after, self.limit).await?;
+        let asked = Instant::now();
+        let found = self.events.store.due_events(look.after, self.limit).await;
+        let due = found.inspect_err(|_| self.looks.failed(look, asked.elapsed()))?;
         let now = Instant::now();
         self.looks.answered(look, &due.running, due.took, now);
         self.limit = self.events.next_limit(&due);

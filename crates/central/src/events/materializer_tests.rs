@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Central, Settings, secrets::Sealer};
 use delivery::Registry;
-use domain::{Actor, Clock, EventId};
+use domain::{Actor, Clock, EventId, TenantId};
 use std::sync::Arc;
 use store::{
     Store,
@@ -60,11 +60,63 @@ async fn many_events_from_before_the_place_are_all_taken_by_the_sweep_that_finds
     assert_eq!(materializer.run().await.unwrap().settled, 300);
 }
 
+/// A node that has seen events and looks again.
+async fn at_its_place() -> (TempStore, Materializer) {
+    let temp = TempStore::open();
+    let central = node(temp.store.clone(), temp.clock.clone());
+    let mut materializer = Materializer::new(central.events);
+    temp.store.emit((0..3).map(event).collect()).await.unwrap();
+    materializer.run().await.unwrap();
+    (temp, materializer)
+}
+
+#[tokio::test]
+async fn after_a_look_from_the_start_that_failed_comes_a_quick_one() {
+    let (temp, mut materializer) = at_its_place().await;
+    materializer.looks.start_over();
+    temp.store.close().await;
+    materializer.sweep().await;
+    let next = materializer.looks.next(Instant::now(), false);
+    assert_eq!(next.after.map(|place| place.seq), Some(3));
+}
+
+#[tokio::test]
+async fn what_other_parts_of_a_failed_batch_committed_is_looked_for_at_once() {
+    let temp = TempStore::open();
+    let central = node(temp.store.clone(), temp.clock.clone());
+    let published = event(1);
+    let named = [(TenantId::DEFAULT, published.id)];
+    temp.store.emit(vec![published]).await.unwrap();
+    central.events.sweep().await.unwrap();
+    central.wake.take();
+    let failed = store::Error::unavailable("another part was refused");
+    let done = central.events.publish_alone(&named, failed).await.unwrap();
+    assert_eq!(done.lost, 1);
+    assert!(central.wake.take().look);
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_the_reader_looks_from_the_start_no_more_often() {
+    let temp = TempStore::open();
+    let central = node(temp.store.clone(), temp.clock.clone());
+    let mut materializer = Materializer::new(central.events);
+    let lease = Duration::from_secs(10);
+    assert!(temp.store.own_reader(OWN_OUTBOX, "node-2", lease).await.unwrap());
+    temp.store.emit(vec![event(1)]).await.unwrap();
+    assert_eq!(materializer.run().await.unwrap().total(), 0);
+    materializer.looks.rest_from_start();
+    let next = materializer.looks.next(Instant::now(), false);
+    assert_eq!(next.after.map(|place| place.seq), Some(1));
+}
+
 #[cfg(feature = "postgres-tests")]
 pub(in crate::events) mod on_postgres {
     use super::*;
-    use domain::SystemClock;
-    use store::postgres::{PgStore, StoreTime};
+    use domain::{EventStatus, SystemClock};
+    use store::{
+        Events,
+        postgres::{PgStore, StoreTime},
+    };
     use testkit::until;
     use tokio_postgres::{Client, NoTls};
 
@@ -85,8 +137,42 @@ pub(in crate::events) mod on_postgres {
     }
 
     pub async fn emit(client: &Client) {
-        let event = emit::Event::new("booking.confirmed", "1", "{}");
+        emit_for(client, "1").await;
+    }
+
+    pub async fn emit_for(client: &Client, entity: &str) {
+        let event = emit::Event::new("booking.confirmed", entity, "{}");
         event.emit(client).await.unwrap();
+    }
+
+    /// Other producers, who go on.
+    pub struct Traffic {
+        open: Client,
+        next: Client,
+        short: Client,
+    }
+
+    impl Traffic {
+        pub async fn new(url: &str) -> Self {
+            let traffic = Self {
+                open: session(url).await,
+                next: session(url).await,
+                short: session(url).await,
+            };
+            traffic.open.batch_execute("begin").await.unwrap();
+            traffic
+        }
+
+        /// Events of many short transactions and of one that was open at the last look; another one stays open.
+        pub async fn goes_on(&mut self) {
+            self.next.batch_execute("begin").await.unwrap();
+            emit(&self.next).await;
+            for _ in 0..5 {
+                emit(&self.short).await;
+            }
+            self.open.batch_execute("commit").await.unwrap();
+            std::mem::swap(&mut self.open, &mut self.next);
+        }
     }
 
     #[tokio::test]
@@ -117,5 +203,47 @@ pub(in crate::events) mod on_postgres {
             materializer.run().await.unwrap().settled == 1
         })
         .await;
+    }
+
+    #[tokio::test]
+    async fn what_is_committed_late_beside_traffic_is_taken_by_the_next_polls() {
+        let url = database().await;
+        let store = PgStore::open(&url, StoreTime::Database, "one".into())
+            .await
+            .unwrap();
+        let store = Arc::new(store);
+        let central = node(store.clone(), Arc::new(SystemClock));
+        let mut materializer = Materializer::new(central.events);
+        let (slow, mut traffic) = (session(&url).await, Traffic::new(&url).await);
+        traffic.goes_on().await;
+        materializer.run().await.unwrap();
+        slow.batch_execute("begin").await.unwrap();
+        emit_for(&slow, "late").await;
+        for _ in 0..20 {
+            traffic.goes_on().await;
+            materializer.run().await.unwrap();
+            materializer.looks.pass_seconds();
+        }
+        materializer.looks.rest_from_start();
+        slow.batch_execute("commit").await.unwrap();
+        let is_taken = async || {
+            let page = Page {
+                limit: 1_000,
+                after: None,
+            };
+            let events = store.events(None, &EventFilter::default(), page).await;
+            let late = |event: &Event| event.entity_id == "late" && event.status != EventStatus::Pending;
+            events.unwrap().rows.iter().any(late)
+        };
+        for polls in 1.. {
+            traffic.goes_on().await;
+            materializer.run().await.unwrap();
+            if is_taken().await {
+                break;
+            }
+            // One may still be busy with what other transactions left.
+            assert!(polls < 2, "not taken by {polls} polls");
+            materializer.looks.pass_seconds();
+        }
     }
 }

@@ -18,7 +18,7 @@ use std::{
 };
 use store::{
     loops::{Swept, Work},
-    sources::{EventSource, Mark, Pending, SourceError},
+    sources::{EventSource, Mark, Pending, Refused, SourceError},
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -190,9 +190,11 @@ impl Pulled {
             return Ok((0, self.unmarked.is_empty()));
         }
         let look = self.looks.next(now, first);
+        let asked = Instant::now();
         let pending = match self.source.pending(look.after, BATCH).await {
             Ok(pending) => pending,
             Err(error) => {
+                self.looks.failed(look, asked.elapsed());
                 self.hold(&error);
                 return Ok(nothing);
             }
@@ -204,17 +206,18 @@ impl Pulled {
         self.failures = 0;
         self.held_until = None;
         let (last, more) = (pending.last, pending.more);
+        // Who does not read knows the place as well, and looks from the start no more often.
+        self.looks.found(last, last, more);
         let mut brought = 0;
         if last.is_some() {
             let reads = self.reader.ask(events, now).await;
-            match reads.inspect_err(|_| self.looks.start_over())? {
+            match reads.inspect_err(|_| self.looks.take_back())? {
                 Reads::Another => return Ok(nothing),
                 Reads::OursFromNow => self.looks.start_over(),
                 Reads::Ours => {}
             }
             brought = self.bring(events, pending).await?;
         }
-        self.looks.found(last, last, more);
         self.mark(now).await;
         self.forget(now).await;
         Ok((brought, more || self.looks.is_due_again(answered)))
@@ -229,12 +232,19 @@ impl Pulled {
             .zip(found.marks)
             .filter(|(_, mark)| !known.contains(mark))
             .unzip();
-        let brought = new.len();
-        if brought > 0 {
+        let mut refused = found.refused;
+        refused.retain(|refused| !known.contains(&refused.mark));
+        let brought = new.len() + refused.len();
+        if !new.is_empty() {
             let done = events.bring(new).await;
-            done.inspect_err(|_| self.looks.start_over())?;
+            done.inspect_err(|_| self.looks.take_back())?;
         }
         self.unmarked.extend(marks);
+        for Refused { event, mark, why } in refused {
+            let done = events.set_apart(event, &why).await;
+            done.inspect_err(|_| self.looks.take_back())?;
+            self.unmarked.push(mark);
+        }
         Ok(brought)
     }
 

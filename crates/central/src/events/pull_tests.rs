@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::{Central, events::materializer::tests::node};
+use domain::EventStatus;
 use rusqlite::Connection;
 use store::{
-    events::EventFilter,
+    events::{Event, EventFilter},
     query::Page,
     sources::{SourceSettings, SourceTenants},
 };
@@ -73,13 +74,17 @@ impl World {
     }
 
     async fn at_central(&self) -> usize {
+        self.rows().await.len()
+    }
+
+    async fn rows(&self) -> Vec<Event> {
         let page = Page {
             limit: 1_000,
             after: None,
         };
         let all = EventFilter::default();
         let events = self.temp.store.events(None, &all, page);
-        events.await.unwrap().rows.len()
+        events.await.unwrap().rows
     }
 }
 
@@ -148,6 +153,28 @@ async fn what_was_found_while_central_could_not_be_asked_is_found_again_at_once(
 }
 
 #[tokio::test]
+async fn an_event_whose_time_cannot_be_read_is_there_as_one_that_failed_and_keeps_no_other() {
+    let mut world = World::new().await;
+    world.emit(1);
+    let odd = "insert into waypost_outbox (event_type, entity_id, due_at) values ('booking.confirmed', '2', 'next week')";
+    world.application.execute(odd, []).unwrap();
+    assert_eq!(world.pull().await, 2);
+    let left = world.pulled.source.pending(None, 10).await.unwrap();
+    assert_eq!((left.events.len(), left.refused.len()), (0, 0));
+    let rows = world.rows().await;
+    let [failed, other] = &rows[..] else {
+        panic!("both are there");
+    };
+    assert_eq!(
+        (failed.status, other.status),
+        (EventStatus::Failed, EventStatus::Pending)
+    );
+    let why = failed.last_error.as_deref().unwrap_or_default();
+    assert!(why.starts_with("due_at must be a time"), "{why}");
+    assert_eq!(failed.entity_id, "2");
+}
+
+#[tokio::test]
 async fn a_mark_that_the_applications_write_is_in_the_way_of_is_alone_tried_again() {
     let mut world = World::new().await;
     world.emit(1);
@@ -204,6 +231,26 @@ async fn a_node_that_is_not_the_reader_sees_that_a_source_answers_again() {
     let later = Instant::now() + Duration::from_secs(60);
     assert_eq!(world.batch(true, later).await, (0, false), "another brings them");
     assert_eq!(world.pulled.trouble(), None);
+    let next = world.pulled.looks.next(later, true);
+    assert_eq!(next.after, Some(1), "nor does it look from the start each time");
+}
+
+#[tokio::test]
+async fn after_a_look_from_the_start_that_failed_comes_a_quick_one() {
+    let mut world = World::new().await;
+    world.emit(1);
+    assert_eq!(world.pull().await, 1);
+    let file = world.temp.folder.path().join("shop.db");
+    let away = file.with_extension("away");
+    std::fs::rename(&file, &away).unwrap();
+    world.pulled.looks.start_over();
+    assert_eq!(world.pull().await, 0);
+    assert!(world.pulled.trouble().is_some());
+    std::fs::rename(&away, &file).unwrap();
+    let later = Instant::now() + Duration::from_secs(120);
+    assert_eq!(world.pulled.looks.next(later, true).after, Some(1));
+    world.batch(true, later).await;
+    assert_eq!(world.pulled.trouble(), None);
 }
 
 #[cfg(feature = "postgres-tests")]
@@ -229,4 +276,37 @@ async fn what_was_written_by_a_transaction_that_was_open_for_long_comes_without_
     assert_eq!(world.pull().await, 0);
     slow.batch_execute("commit").await.unwrap();
     testkit::until("the late one", async || world.pull().await == 1).await;
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn what_is_committed_late_beside_traffic_is_brought_by_the_next_polls() {
+    use crate::events::materializer::tests::on_postgres::{Traffic, database, emit_for, session};
+    let mut world = World::new().await;
+    let url = database().await;
+    let source = source(url.clone());
+    source.install().await.unwrap();
+    world.pulled = Pulled::new(&source);
+    let (slow, mut traffic) = (session(&url).await, Traffic::new(&url).await);
+    traffic.goes_on().await;
+    assert_eq!(world.pull().await, 5);
+    slow.batch_execute("begin").await.unwrap();
+    emit_for(&slow, "late").await;
+    for _ in 0..20 {
+        traffic.goes_on().await;
+        world.pull().await;
+        world.pulled.looks.pass_seconds();
+    }
+    world.pulled.looks.rest_from_start();
+    slow.batch_execute("commit").await.unwrap();
+    for polls in 1.. {
+        traffic.goes_on().await;
+        world.pull().await;
+        if world.rows().await.iter().any(|event| event.entity_id == "late") {
+            break;
+        }
+        // One may still be busy with what other transactions left.
+        assert!(polls < 2, "not brought by {polls} polls");
+        world.pulled.looks.pass_seconds();
+    }
 }

@@ -109,6 +109,13 @@ impl EventService {
             let problem = format!("the template is for {}", template.identity.channel);
             return Err(ResendError::Fields(vec![FieldError::new("channel", problem)]));
         }
+        // Somebody switched it off; a command or a program that named it before does not know.
+        if !template.content.active {
+            return Err(ResendError::Conflict(format!(
+                "template {id} is inactive; to send it, save it as active: its page at /templates/{id}, PUT /api/message-templates/{id}, or \
+                 active = true in its file and waypost template push"
+            )));
+        }
         Ok(template)
     }
 

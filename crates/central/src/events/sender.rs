@@ -109,14 +109,18 @@ impl EventService {
         let keys: Vec<_> = publish.iter().map(|work| known(&work.notifications)).collect();
         let answers = self.store.publish_schedules(publish).await?;
         let mut taken = vec![];
+        let mut lost = false;
         for (keys, answer) in keys.into_iter().zip(answers) {
-            taken.extend(
-                answer
-                    .into_iter()
-                    .flat_map(|answers| accepted(keys.clone(), &answers).collect::<Vec<_>>()),
-            );
+            match answer {
+                Some(answers) => taken.extend(accepted(keys, &answers)),
+                None => lost = true,
+            }
         }
         self.taken_in(taken);
+        if lost {
+            // Perhaps by our own commit whose answer was lost: its notifications wait.
+            self.ingest.look();
+        }
         Ok(())
     }
 

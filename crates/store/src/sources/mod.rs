@@ -7,8 +7,11 @@
 mod postgres;
 mod sql;
 mod sqlite;
+mod tenants;
 
-use crate::events::{NewEvent, READ_BYTES, sound_due};
+pub use tenants::SourceTenants;
+
+use crate::events::{NewEvent, sound_due};
 use domain::{EventId, Timestamp};
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -45,15 +48,6 @@ pub struct SourceSettings {
     pub lookups: BTreeMap<String, String>,
 }
 
-/// Whose events a source has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourceTenants {
-    /// All are one tenant's.
-    One(String),
-    /// The application's ids, and the tenants they mean.
-    Map(BTreeMap<String, String>),
-}
-
 /// What kept a source from answering.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
@@ -78,12 +72,13 @@ struct SourceRow {
     payload: Option<String>,
     schema_version: Option<i32>,
     correlation_id: Option<String>,
-    due_at: Option<i64>,
+    due_at: Result<Option<i64>, SourceError>,
 }
 
 /// What an outbox answered.
 struct Answer {
     rows: Vec<SourceRow>,
+    more: bool,
     running: Vec<i64>,
     took: Duration,
 }
@@ -95,12 +90,22 @@ pub struct Mark {
     pub id: String,
 }
 
+/// An event that must not go out as far as it can be read: it might be too early, and cannot be taken back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refused {
+    pub event: NewEvent,
+    pub mark: Mark,
+    pub why: SourceError,
+}
+
 /// What was found in a source: the events, and the last place that was looked at.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pending {
     pub events: Vec<NewEvent>,
     /// What each of them is in the source, to be marked by.
     pub marks: Vec<Mark>,
+    /// Those that cannot be read as what they mean.
+    pub refused: Vec<Refused>,
     pub last: Option<i64>,
     /// There may be more: as many were found as were asked for, or they are long.
     pub more: bool,
@@ -115,11 +120,6 @@ pub struct Pending {
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest row that a lookup may find, in bytes of JSON.
 const LONGEST_ROW: usize = 1 << 20;
-/// What an outbox says of an event that names no tenant: nothing, or the default of its column.
-const NO_TENANT: [&str; 2] = ["", "default"];
-/// The longest names that central's unique index can hold.
-const LONGEST_TENANT: usize = 300;
-
 impl fmt::Debug for EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EventSource({})", self.name)
@@ -191,31 +191,38 @@ impl EventSource {
     /// What was not taken yet, oldest first. With `after` it begins behind that place: a hint, since what others commit
     /// late stands before it.
     pub async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Pending, SourceError> {
-        let Answer { rows, running, took } = match &self.outbox {
-            Engine::Postgres(db) => db.pending(after, limit).await?,
-            Engine::Sqlite(db) => db.pending(after, limit).await?,
-        };
-        let last = rows.last().map(|row| row.seq);
-        let bytes: usize = rows
-            .iter()
-            .filter_map(|row| row.payload.as_ref())
-            .map(String::len)
-            .sum();
-        let more = rows.len() >= limit as usize || bytes >= READ_BYTES;
-        let mark = |row: &SourceRow| Mark {
-            seq: row.seq,
-            id: row.id.clone(),
-        };
-        let marks = rows.iter().map(mark).collect();
-        let events = rows.into_iter().map(|row| self.event(row)).collect();
-        Ok(Pending {
-            events,
-            marks,
-            last,
+        let Answer {
+            rows,
             more,
             running,
             took,
-        })
+        } = match &self.outbox {
+            Engine::Postgres(db) => db.pending(after, limit).await?,
+            Engine::Sqlite(db) => db.pending(after, limit).await?,
+        };
+        let mut pending = Pending {
+            last: rows.last().map(|row| row.seq),
+            more,
+            running,
+            took,
+            ..Pending::default()
+        };
+        for row in rows {
+            let mark = Mark {
+                seq: row.seq,
+                id: row.id.clone(),
+            };
+            let unreadable = row.due_at.as_ref().err().cloned();
+            let event = self.event(row);
+            match unreadable {
+                Some(why) => pending.refused.push(Refused { event, mark, why }),
+                None => {
+                    pending.events.push(event);
+                    pending.marks.push(mark);
+                }
+            }
+        }
+        Ok(pending)
     }
 
     /// Marks what is at central.
@@ -272,34 +279,13 @@ impl EventSource {
             payload: sound(row.payload).unwrap_or_default(),
             schema_version: row.schema_version.unwrap_or(1),
             correlation_id: sound(row.correlation_id),
-            due_at: row.due_at.map(Timestamp::from_millis).map(sound_due),
+            due_at: row
+                .due_at
+                .ok()
+                .flatten()
+                .map(Timestamp::from_millis)
+                .map(sound_due),
             source: self.name.clone(),
-        }
-    }
-}
-
-impl SourceTenants {
-    /// The tenant of an event. One that is not named becomes a name that no tenant can have: there is a space in it.
-    fn of(&self, source: &str, given: String) -> String {
-        let known = match self {
-            Self::One(tenant) if given == *tenant || NO_TENANT.contains(&given.trim()) => Some(tenant),
-            Self::One(_) => None,
-            Self::Map(map) => map.get(&given),
-        };
-        known.cloned().unwrap_or_else(|| {
-            let given: String = given.chars().take(LONGEST_TENANT).collect();
-            format!("{given} of {source}")
-        })
-    }
-
-    /// The application's own id of a tenant.
-    fn back<'a>(&'a self, tenant: &'a str) -> &'a str {
-        match self {
-            Self::One(_) => tenant,
-            Self::Map(map) => map
-                .iter()
-                .find(|(_, name)| *name == tenant)
-                .map_or(tenant, |(id, _)| id),
         }
     }
 }
@@ -358,22 +344,5 @@ mod tests {
         let (text, order) = numbered(query, |n| format!("${n}"));
         let expected = "choose $1::text as id, x::tenant where id = $1 and t = $2 and at > '12:30'";
         assert_eq!((text.as_str(), order.as_slice()), (expected, &[1, 0][..]));
-    }
-
-    #[test]
-    fn who_is_not_named_becomes_a_tenant_that_there_cannot_be() {
-        let map = SourceTenants::Map(BTreeMap::from([("42".into(), "acme".into())]));
-        assert_eq!(map.of("shop", "42".into()), "acme");
-        assert_eq!(map.of("shop", "43".into()), "43 of shop");
-        assert_eq!(map.back("acme"), "42");
-    }
-
-    #[test]
-    fn in_a_source_of_one_tenant_an_event_of_another_is_nobodys() {
-        let one = SourceTenants::One("acme".into());
-        for unnamed in ["", " ", "default", "acme"] {
-            assert_eq!(one.of("shop", unnamed.into()), "acme", "{unnamed:?}");
-        }
-        assert_eq!(one.of("shop", "43".into()), "43 of shop");
     }
 }

@@ -108,6 +108,7 @@ impl Postgres {
             })
             .await?;
         let running = found.first().and_then(|row| row.get("running"));
+        let there_are: i64 = found.first().and_then(|row| row.get("found")).unwrap_or(0);
         let row = |row: &tokio_postgres::Row| {
             Some(SourceRow {
                 // None where there is nothing but the moment.
@@ -121,11 +122,13 @@ impl Postgres {
                 payload: row.get("payload"),
                 schema_version: row.get("schema_version"),
                 correlation_id: row.get("correlation_id"),
-                due_at: row.get("due_at"),
+                due_at: Ok(row.get("due_at")),
             })
         };
+        let rows: Vec<_> = found.iter().filter_map(row).collect();
         Ok(Answer {
-            rows: found.iter().filter_map(row).collect(),
+            more: there_are >= limit || there_are > rows.len() as i64,
+            rows,
             running: running.unwrap_or_default(),
             took,
         })

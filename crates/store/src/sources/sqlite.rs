@@ -2,7 +2,7 @@
 
 use super::{Answer, LONGEST_ROW, LOOKUP_TIMEOUT, Mark, SourceError, SourceRow, numbered, sql};
 use crate::{events::READ_BYTES, sqlite::file_id::FileId};
-use domain::lock::lock;
+use domain::{Timestamp, lock::lock};
 use rusqlite::{Connection, OpenFlags, params, params_from_iter, types::ValueRef};
 use serde_json::{Map, Value};
 use std::{
@@ -52,8 +52,9 @@ impl Sqlite {
     pub(super) async fn pending(&self, after: Option<i64>, limit: u32) -> Result<Answer, SourceError> {
         self.with(move |open| {
             let start = Instant::now();
-            let answer = |rows| Answer {
+            let answer = |rows, more| Answer {
                 rows,
+                more,
                 running: vec![],
                 took: start.elapsed(),
             };
@@ -61,12 +62,12 @@ impl Sqlite {
                 .conn
                 .pragma_query_value(None, "data_version", |row| row.get(0))?;
             if open.quiet_at == Some(counter) {
-                return Ok(answer(vec![]));
+                return Ok(answer(vec![], false));
             }
-            let rows = read(&open.conn, after.unwrap_or(i64::MIN), limit)?;
+            let (rows, more) = read(&open.conn, after.unwrap_or(i64::MIN), limit)?;
             // Only a look from the start says that there is nothing.
             open.quiet_at = (rows.is_empty() && after.is_none()).then_some(counter);
-            Ok(answer(rows))
+            Ok(answer(rows, more))
         })
         .await
     }
@@ -220,7 +221,8 @@ fn json(names: &[String], row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<St
     Ok((text.len() <= LONGEST_ROW).then_some(text))
 }
 
-fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<SourceRow>> {
+/// What is pending, and whether there may be more of it.
+fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<(Vec<SourceRow>, bool)> {
     let mut statement = conn.prepare_cached(sql::pending_sqlite)?;
     // SQLite's columns hold whatever was put there: text is asked for, and anything else is taken as its text.
     let text = |row: &rusqlite::Row<'_>, i: usize| -> rusqlite::Result<Option<String>> {
@@ -246,7 +248,7 @@ fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<Sourc
     {
         let row = SourceRow {
             seq: row.get(0)?,
-            id: text(row, 1)?.unwrap_or_default(),
+            id: id(row.get_ref(1)?),
             tenant: text(row, 2)?,
             topic: text(row, 3)?,
             event_type: text(row, 4)?,
@@ -255,12 +257,42 @@ fn read(conn: &Connection, after: i64, limit: u32) -> rusqlite::Result<Vec<Sourc
             payload: text(row, 7)?,
             schema_version: number(row, 8)?.and_then(|n| i32::try_from(n).ok()),
             correlation_id: text(row, 9)?,
-            due_at: number(row, 10)?,
+            due_at: due_at(row.get_ref(10)?),
         };
         bytes += row.payload.as_ref().map_or(0, String::len);
         rows.push(row);
     }
-    Ok(rows)
+    let more = rows.len() >= limit as usize || bytes >= READ_BYTES;
+    Ok((rows, more))
+}
+
+/// No byte of it may be lost: two events would have one id, and one of them would never be seen.
+fn id(column: ValueRef<'_>) -> String {
+    // As programs bind a UUID: the bytes, or a string of them. In hex, it is one.
+    let in_hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+    match column {
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(n) => n.to_string(),
+        ValueRef::Real(n) => n.to_string(),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes).map_or_else(|_| in_hex(bytes), str::to_owned),
+        ValueRef::Blob(bytes) => in_hex(bytes),
+    }
+}
+
+/// Whatever moment an application means: one that were not understood would be due at once.
+fn due_at(column: ValueRef<'_>) -> Result<Option<i64>, SourceError> {
+    let at = match column {
+        ValueRef::Null => return Ok(None),
+        ValueRef::Integer(n) => Some(n),
+        ValueRef::Real(n) => Some(n as i64),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes)
+            .ok()
+            .and_then(Timestamp::of_column)
+            .map(Timestamp::as_millis),
+        ValueRef::Blob(_) => None,
+    };
+    let why = || format!("due_at {}, or milliseconds since 1970", Timestamp::EXPECTED);
+    at.map(Some).ok_or_else(|| SourceError::Row(why()))
 }
 
 fn value(column: ValueRef<'_>) -> Value {

@@ -1,6 +1,7 @@
 //! Outboxes in applications' own databases.
 
-use domain::EventId;
+mod columns;
+
 use rusqlite::{Connection, params};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use store::sources::{EventSource, SourceError, SourceSettings, SourceTenants};
@@ -188,25 +189,6 @@ async fn who_waits_behind_a_lookup_that_does_not_end_is_not_the_one_that_takes_t
         !matches!(behind, Err(SourceError::Row(_))),
         "it got its turn or it did not: {behind:?}"
     );
-}
-
-#[tokio::test]
-async fn an_id_that_is_no_uuid_means_the_same_event_each_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shop.db");
-    let conn = sqlite_application(&path);
-    let source = EventSource::new(settings(format!("sqlite://{}", path.display()))).unwrap();
-    source.install().await.unwrap();
-    let odd = "insert into waypost_outbox (event_id, event_type, entity_id, payload) values ('order-7', 'a', 7, x'00ff')";
-    conn.execute(odd, []).unwrap();
-    let pending = source.pending(None, 10).await.unwrap();
-    assert_eq!(pending.events[0].id, EventId::of_text("shop", "order-7"));
-    assert_eq!(
-        (pending.events[0].entity_id.as_str(), pending.events[0].due_at),
-        ("7", None)
-    );
-    source.mark(&pending.marks).await.unwrap();
-    assert_eq!(source.pending(None, 10).await.unwrap().events.len(), 0);
 }
 
 #[tokio::test]
@@ -429,6 +411,27 @@ async fn a_postgres_database_is_a_source() {
         .await
         .unwrap();
     a_source_gives_its_events_once_and_looks_up(&source).await;
+}
+
+#[cfg(feature = "postgres-tests")]
+#[tokio::test]
+async fn events_without_a_payload_are_read_as_many_at_a_time_as_others_and_it_is_said_whether_there_are_more()
+{
+    let (url, application) = postgres_application().await;
+    let source = EventSource::new(settings(format!("{url}?connect_timeout=60"))).unwrap();
+    source.install().await.unwrap();
+    let found = async |limit| {
+        let pending = source.pending(None, limit).await.unwrap();
+        (pending.events.len(), pending.more)
+    };
+    let many = "insert into waypost.outbox_messages (payload) select null from generate_series(1, 7)";
+    application.batch_execute(many).await.unwrap();
+    assert_eq!(found(10).await, (7, false));
+    assert_eq!(found(7).await, (7, true));
+    let long = "delete from waypost.outbox_messages; \
+        insert into waypost.outbox_messages (payload) select repeat('x', 3 << 20) from generate_series(1, 4)";
+    application.batch_execute(long).await.unwrap();
+    assert_eq!(found(10).await, (3, true), "they are long");
 }
 
 #[cfg(feature = "postgres-tests")]

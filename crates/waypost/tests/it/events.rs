@@ -74,6 +74,27 @@ async fn what_each_template_of_an_event_came_to_is_listed_with_the_reason() {
 }
 
 #[tokio::test]
+async fn a_resend_that_names_an_inactive_template_is_a_conflict_that_says_how_to_activate_it() {
+    let server = server();
+    let file = std::fs::read_to_string(server.place.path().join("folder/Capture.toml")).unwrap();
+    assert!(file.contains("active = true"), "{file}");
+    let file = file.replace("active = true", "active = false");
+    server.place.write("folder/Capture.toml", &file);
+    server.run(&["template", "push", "folder"]).done();
+    let rows = server.run(&["template", "list", "--json"]).done().json();
+    let mut rows = rows.as_array().unwrap().iter();
+    let off = rows.find(|row| row["channel"] == "Capture").unwrap();
+    let id = off["id"].to_string();
+    let resend = ["event", "resend", "booking", "12345", "--type", "Capture"];
+    let named = [resend.as_slice(), &["--template", id.as_str()]].concat();
+    let refused = server.run(&named).ended(4).err();
+    assert!(
+        refused.contains("is inactive") && refused.contains("waypost template push"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
 async fn who_says_what_follows_from_events_that_were_deferred_is_told_how_to_replay_them() {
     let server = Server::start();
     server.run(&["event", "emit", "booking.moved", "7"]).done();

@@ -1,7 +1,8 @@
 //! The log of one entity over the API.
 
-use crate::world::World;
+use crate::{console::visitor::Visitor, world::World};
 use axum::{body::Body, http::Request};
+use domain::TenantId;
 use serde_json::json;
 use store::directory::Role;
 
@@ -78,6 +79,45 @@ async fn the_log_of_an_entity_has_every_column_of_what_was_sent_and_of_what_was_
         (&json!("skipped"), &json!("No recipient")),
         "{schedules}"
     );
+}
+
+#[tokio::test]
+async fn a_resend_that_names_a_template_that_was_switched_off_is_a_conflict() {
+    let world = World::new().await;
+    let admin = world.key(Role::Admin);
+    let kind = json!({"dedupe": "entity", "addresses": {"Email": "guest.email"}});
+    let path = "/api/event-types/booking.confirmed";
+    world.ask("PUT", path, &admin, Some(kind)).await.expect(200);
+    let template = json!({"eventType": "booking.confirmed", "channel": "Email", "subject": "Booking", "body": "Hello",
+        "active": false});
+    let template = world.post("/api/message-templates", template).await.expect(201);
+    let event = json!({"eventType": "booking.confirmed", "entityId": "12345",
+        "payload": {"guestEmail": "asha@example.com"}});
+    world.post("/api/events", event).await.expect(202);
+    world.central.events.sweep().await.unwrap();
+    let id = &template["id"];
+    let ask = json!({"channel": "Email", "templateId": id});
+    let place = "/api/bookings/12345/resend-notification";
+    let refused = world.ask("POST", place, &admin, Some(ask)).await.expect(409);
+    let why = refused["detail"].as_str().unwrap();
+    let template = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    assert!(
+        why.starts_with(&format!("template {template} is inactive")),
+        "{why}"
+    );
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let what = format!("Email:{template}");
+    let fields = [
+        ("entityType", "booking"),
+        ("entityId", "12345"),
+        ("what", what.as_str()),
+    ];
+    visitor.post("/communications/resend", &fields).await;
+    let page = visitor
+        .get("/communications?entityType=booking&entityId=12345")
+        .await;
+    let said = format!("Nothing was sent: template {template} is inactive");
+    assert!(page.text.contains(&said), "{}", page.text);
 }
 
 #[tokio::test]

@@ -7,8 +7,9 @@ use central::{
     events::{ReplayRequest, Resend, ResendError},
 };
 use domain::{
-    Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status, event::CameTo,
-    template::MissingPlaceholder,
+    Channel, EventStatus, Failure, Outcome, ScheduleStatus, Scope, Status,
+    event::CameTo,
+    template::{MissingPlaceholder, TemplateContent},
 };
 use store::query::{Page, SCAN_BOUND};
 use testkit::{Database, TempStore};
@@ -171,6 +172,20 @@ pub async fn a_manual_resend_is_a_message_of_its_own_and_the_original_stays(on: 
     };
     let resent = world.central.events.resend(&named).await.unwrap();
     assert_eq!(resent.submitted.len(), 1);
+    let off = TemplateContent {
+        active: false,
+        ..template.content.clone()
+    };
+    let templates = &world.central.templates;
+    let (id, version) = (template.id, template.version);
+    templates
+        .save(TENANT, id, version, &off, &somebody())
+        .await
+        .unwrap();
+    let Err(ResendError::Conflict(why)) = world.central.events.resend(&named).await else {
+        panic!("it was switched off");
+    };
+    assert!(why.contains("inactive; to send it, save it as active"), "{why}");
     let mail = Resend {
         channel: Channel::Email,
         ..ask

@@ -10,10 +10,11 @@ left join lateral (
   select o.seq, o.event_id::text as event_id, o.tenant, o.topic, o.event_type, o.entity_type, o.entity_id, substr(o.payload, 1, 3145729) as payload,
     o.schema_version, o.correlation_id,
     case when o.due_at is not null then (extract(epoch from least(greatest(o.due_at, '1970-01-01'), '9999-12-31')) * 1000)::bigint end as due_at,
-    o.bytes_before
+    o.found, o.bytes_before
   from (
     select w.*,
-      sum(least(octet_length(w.payload), 3145729)) over (order by w.seq rows between unbounded preceding and 1 preceding) as bytes_before
+      count(*) over () as found,
+      sum(least(coalesce(octet_length(w.payload), 0), 3145729)) over (order by w.seq rows between unbounded preceding and 1 preceding) as bytes_before
     from (
       select p.* from waypost.outbox_messages p where p.taken_at is null and p.seq > $1::bigint order by p.seq limit $2::bigint
     ) w

@@ -104,6 +104,16 @@ async fn a_transaction_that_commits_after_later_ones_is_found_from_the_start() {
 }
 
 #[tokio::test]
+async fn events_without_a_payload_are_read_as_many_at_a_time_as_others() {
+    let (_, _, store, producer) = world().await;
+    for _ in 0..7 {
+        producer.batch_execute(EMPTY).await.unwrap();
+    }
+    let due = store.due_events(None, 10).await.unwrap();
+    assert_eq!((due.rows.len(), due.more), (7, false));
+}
+
+#[tokio::test]
 async fn an_event_emitted_twice_under_one_id_is_one_and_fails_nobody() {
     let (_, _, store, producer) = world().await;
     let twice = "select emit_event('default', null, 'a', '1', '{}', event_id => '0197c0de-0000-7000-8000-000000000001')";

@@ -2,12 +2,12 @@
 
 use super::events::{due, emit, event, publish_now, schedule, waiting};
 use crate::harness::*;
-use domain::{Clock, EventId, EventStatus, LeaseToken, ScheduleStatus, TenantId};
+use domain::{AuditKind, Clock, EventId, EventStatus, LeaseToken, ScheduleStatus, TenantId};
 use store::{
     events::{
         Event, EventEnd, EventFilter, NewEvent, NewSchedule, PublishEvent, ScheduleFilter, SettleEvent,
     },
-    query::{Page, SCAN_BOUND},
+    query::{AuditFilter, Page, SCAN_BOUND},
 };
 
 pub async fn pages_of_events_and_schedules_stay_within_the_tenant(t: &TestStore) {
@@ -160,6 +160,13 @@ pub async fn what_a_deleted_tenant_left_never_becomes_that_of_the_next_of_its_na
     t.store.settle_events(vec![settle]).await.unwrap();
     t.store.replay_event(rows[1].seq, &admin()).await.unwrap();
     assert!(due(t).await.iter().all(|e| e.tenant.is_none()));
+    let page = Page {
+        limit: 100,
+        after: None,
+    };
+    let log = t.store.audit(next, &AuditFilter::default(), page).await.unwrap();
+    let replays = log.rows.iter().filter(|row| row.kind == AuditKind::EventReplayed);
+    assert_eq!(replays.count(), 0, "nor are its replays on the new one's record");
     emit(t, vec![of_plant()]).await;
     let new: Vec<_> = due(t).await.into_iter().filter_map(|e| e.tenant).collect();
     assert_eq!(new, [next], "what comes now is the new one's");

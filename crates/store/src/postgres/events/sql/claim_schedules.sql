@@ -10,7 +10,7 @@ measured as materialized (
   select long.seq, long.token, count(*) over () as found,
     sum(long.bytes) over (order by long.next_look_at, long.seq rows between unbounded preceding and 1 preceding) as bytes_before
   from (
-    select due.*, (select least(octet_length(o.payload), 3145729) from outbox_messages o where o.seq = due.event_seq) as bytes
+    select due.*, (select least(coalesce(octet_length(o.payload), 0), 3145729) from outbox_messages o where o.seq = due.event_seq) as bytes
     from due
   ) long
 ),

@@ -17,7 +17,7 @@ left join lateral (
     (select spent.at from spent_events spent where spent.tenant = o.tenant and spent.event_id = o.event_id) is not null as is_spent
   from (
     select w.*, count(*) over () as found,
-      sum(least(octet_length(w.payload), 3145729)) over (order by w.next_attempt_at, w.seq rows between unbounded preceding and 1 preceding) as bytes_before
+      sum(least(coalesce(octet_length(w.payload), 0), 3145729)) over (order by w.next_attempt_at, w.seq rows between unbounded preceding and 1 preceding) as bytes_before
     from (
       select p.* from outbox_messages p
       where p.status = 'Pending' and p.next_attempt_at <= moment.now
