@@ -163,10 +163,10 @@ pub fn answer(
     match ask.wanted {
         Wanted::Known if row.rank == ask.rank && !row.doubt => (None, LeaseAnswer::Known),
         Wanted::Known if row.rank.0 < ask.rank.0 && ask.holds => {
+            // One that still runs is its own, and counts again when it needs one.
             let known = WitnessRow {
                 rank: ask.rank,
-                holder: None,
-                left: Duration::ZERO,
+                holder: row.holder.filter(|_| !row.left.is_zero()),
                 doubt: false,
                 ..row.clone()
             };

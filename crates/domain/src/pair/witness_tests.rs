@@ -282,6 +282,22 @@ fn a_turn_that_was_given_by_the_standby_becomes_known_without_a_lease() {
     );
 }
 
+#[test]
+fn a_lease_that_still_runs_keeps_the_other_out_when_its_holder_tells_of_a_later_turn() {
+    let forced = LeaseAsk {
+        holds: true,
+        ..ask(1, 5, Wanted::Known)
+    };
+    let (written, said) = asked(&row(4, Some(1), KEPT), &forced);
+    assert_eq!(said, LeaseAnswer::Known);
+    let heard = written.unwrap();
+    assert_eq!(heard, row(5, Some(1), KEPT));
+    // It has met the holder since, and follows its turn.
+    let (_, said) = asked(&heard, &ask(2, 5, Wanted::NewTurn));
+    let why = NotGiven::Taken;
+    assert_eq!(said, LeaseAnswer::Refused { why, left: KEPT });
+}
+
 fn question(n: u128, ask: LeaseAsk) -> LeaseAsk {
     LeaseAsk {
         question: id(n << 1),

@@ -170,6 +170,38 @@ fn who_was_off_while_the_other_was_forced_repeats_nothing_once_central_has_heard
     }
 }
 
+/// In which a person is wrong about the other machine.
+const MISLED: Limits = Limits {
+    steps: 0,
+    leaps: 1,
+    questions: 3,
+    handovers: 0,
+    crashes: 0,
+    lost_disks: 0,
+    restores: 0,
+    lags: 0,
+    forces: 0,
+    wrong_words: 1,
+    attempts: 0,
+};
+
+#[test]
+fn leases_never_overlap_although_a_machine_is_forced_while_the_other_runs() {
+    let checker = check(Rules::ALL, MISLED);
+    let path = checker.discovery(OVERLAP).map(|path| path.into_actions());
+    assert!(path.is_none(), "{path:?}");
+    println!("{MISLED:?}: {} states", checker.unique_state_count());
+}
+
+#[test]
+fn a_central_that_forgets_a_lease_when_its_holder_tells_of_a_later_turn_is_not_enough() {
+    let rules = Rules {
+        goes_on_counting: false,
+        ..Rules::ALL
+    };
+    breaks(rules, MISLED, OVERLAP);
+}
+
 fn breaks(rules: Rules, limits: Limits, property: &'static str) {
     let checker = check(rules, limits);
     let path = checker.discovery(property).map(|path| path.into_actions());
@@ -273,6 +305,7 @@ const LASTING: Limits = Limits {
     restores: 0,
     lags: 0,
     forces: 0,
+    wrong_words: 0,
     attempts: 1,
 };
 

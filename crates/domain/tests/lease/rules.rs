@@ -27,6 +27,8 @@ pub struct Rules {
     pub cuts: bool,
     /// A standby that gives no lease because it lags writes down that it has not caught up.
     pub marks_lag: bool,
+    /// Central goes on counting a lease that it gave when its holder tells of a later turn.
+    pub goes_on_counting: bool,
 }
 
 impl Rules {
@@ -41,6 +43,7 @@ impl Rules {
         same_question: true,
         marks_lag: true,
         forced_turn: true,
+        goes_on_counting: true,
         cuts: true,
     };
 
@@ -77,6 +80,8 @@ pub struct Limits {
     pub lags: u8,
     /// The other machine is switched off, and a person says so: `promote --force`.
     pub forces: u8,
+    /// The same is said at the active machine while the other one runs.
+    pub wrong_words: u8,
     /// An attempt begins and is under way until something ends it.
     pub attempts: u8,
 }
@@ -93,6 +98,7 @@ impl Default for Limits {
             restores: 0,
             lags: 0,
             forces: 0,
+            wrong_words: 0,
             attempts: 0,
         }
     }

@@ -35,6 +35,8 @@ pub enum Event {
     Lag(usize),
     /// The other machine is switched off, and a person has this one go on without any lease.
     Force(usize),
+    /// A person has this machine, which is active, go on without any lease, and the other one runs.
+    ForceWrongly(usize),
     /// It is switched on again, at the earliest when central has heard of that.
     Start(usize),
 }
@@ -84,6 +86,8 @@ pub struct World {
     /// The turn in which something that both know was attempted last, and by whom.
     attempted: Option<(usize, Rank)>,
     pub attempted_unseen: bool,
+    /// A person was wrong about the other machine: whatever is repeated from here on is by their word.
+    misled: bool,
 }
 
 fn turn(counter: u64, id: u128) -> Rank {
@@ -133,6 +137,7 @@ impl World {
                 messages: vec![],
                 attempted: None,
                 attempted_unseen: false,
+                misled: false,
             })
             .collect()
     }
@@ -200,6 +205,8 @@ impl World {
             events.extend(may.then_some(Event::Attempt(n)));
             events.extend((may && left.attempts > 0).then_some(Event::Begin(n)));
             events.extend((left.forces > 0).then_some(Event::Force(n)));
+            let goes_on = machine.active && !machine.sole && left.wrong_words > 0;
+            events.extend(goes_on.then_some(Event::ForceWrongly(n)));
             events.extend((left.crashes > 0).then_some(Event::Crash(n)));
             events.extend((left.lost_disks > 0).then_some(Event::LoseDisk(n)));
             events.extend((left.lags > 0 && !machine.active).then_some(Event::Lag(n)));
@@ -258,6 +265,7 @@ impl World {
                 !std::mem::replace(&mut self.machines[n].lags, true)
             }
             Event::Force(n) => self.force(rules, n),
+            Event::ForceWrongly(n) => self.force_wrongly(n),
             Event::Start(n) => self.start(rules, n),
         }
     }
@@ -277,7 +285,7 @@ impl World {
 
     fn attempt(&mut self, rules: Rules, n: usize) -> bool {
         let machine = &self.machines[n];
-        if rules.stale && machine.stale {
+        if self.misled || (rules.stale && machine.stale) {
             return false;
         }
         let unseen = |(_, rank): (usize, Rank)| !machine.seen.contains(&rank);

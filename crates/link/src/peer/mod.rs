@@ -71,6 +71,9 @@ pub trait PeerHost: Send + Sync + 'static {
     /// The other has shown itself. An error refuses it.
     async fn met(&self, about: About, other: Node) -> Result<(), String>;
 
+    /// The other, which has shown itself before, asks whatever follows. An error refuses that, and nothing of it is done.
+    async fn asks(&self) -> Result<(), String>;
+
     /// What changed after this place, which the other has on its disk; none where the log does not go back so far.
     async fn changes(&self, other: Uuid, after: i64) -> Result<Option<Changes>, String>;
 

@@ -100,6 +100,13 @@ impl Service {
         found.ok_or_else(|| Status::unauthenticated("the session is not known here (any more)"))
     }
 
+    /// Whose session it is that a question comes by.
+    async fn asked(&self, session: &[u8]) -> Result<Uuid, Status> {
+        let other = self.session(session)?;
+        self.host.asks().await.map_err(refused)?;
+        Ok(other)
+    }
+
     fn open(&self, id: Uuid, session: Vec<u8>) {
         let mut sessions = lock(&self.sessions);
         sessions.truncate(SESSIONS - 1);
@@ -189,14 +196,14 @@ impl peer_server::Peer for Service {
     }
 
     async fn look(&self, request: Request<v1::Asked>) -> Result<Response<v1::Node>, Status> {
-        self.session(&request.into_inner().session)?;
+        self.asked(&request.into_inner().session).await?;
         let node = self.host.node().await.map_err(Status::unavailable)?;
         Ok(Response::new(node.into()))
     }
 
     async fn follow(&self, request: Request<v1::FollowFrom>) -> Result<Response<v1::Changes>, Status> {
         let from = request.into_inner();
-        let other = self.session(&from.session)?;
+        let other = self.asked(&from.session).await?;
         let changes = match from.beside {
             false => self.host.changes(other, from.after).await,
             true => self.host.changes_beside(from.after).await,
@@ -207,7 +214,7 @@ impl peer_server::Peer for Service {
 
     async fn copy(&self, request: Request<v1::CopyFrom>) -> Result<Response<v1::Copied>, Status> {
         let from = request.into_inner();
-        self.session(&from.session)?;
+        self.asked(&from.session).await?;
         let table = wire::table_in(from.table).map_err(Status::invalid_argument)?;
         let copied = self.host.copy(table, from.after.map(Into::into)).await;
         let copied = copied.map_err(Status::unavailable)?;
@@ -216,7 +223,7 @@ impl peer_server::Peer for Service {
 
     async fn hand_in(&self, request: Request<v1::HandedIn>) -> Result<Response<v1::TakenIn>, Status> {
         let handed = request.into_inner();
-        self.session(&handed.session)?;
+        self.asked(&handed.session).await?;
         let rows = |rows: Vec<v1::Row>| rows.into_iter().map(wire::row_in).collect();
         let handed = HandIn {
             messages: rows(handed.messages),
@@ -228,7 +235,7 @@ impl peer_server::Peer for Service {
     }
 
     async fn step_down(&self, request: Request<v1::Asked>) -> Result<Response<v1::Node>, Status> {
-        self.session(&request.into_inner().session)?;
+        self.asked(&request.into_inner().session).await?;
         Ok(Response::new(
             self.host.step_down().await.map_err(refused)?.into(),
         ))
@@ -236,14 +243,14 @@ impl peer_server::Peer for Service {
 
     async fn take_over(&self, request: Request<v1::TakeOverAsked>) -> Result<Response<v1::Node>, Status> {
         let asked = request.into_inner();
-        self.session(&asked.session)?;
+        self.asked(&asked.session).await?;
         let node = self.host.take_over(wire::relief_in(asked.why())).await;
         Ok(Response::new(node.map_err(refused)?.into()))
     }
 
     async fn promise(&self, request: Request<v1::AskPromise>) -> Result<Response<v1::Promised>, Status> {
         let asked = request.into_inner();
-        self.session(&asked.session)?;
+        self.asked(&asked.session).await?;
         let id = Uuid::from_slice(&asked.id)
             .map_err(|_| Status::invalid_argument("the id of a turn has 16 bytes"))?;
         let lease = Duration::from_millis(asked.lease_ms);
@@ -262,7 +269,7 @@ impl peer_server::Peer for Service {
 
     async fn send(&self, request: Request<v1::SendAsked>) -> Result<Response<v1::SendAnswered>, Status> {
         let asked = request.into_inner();
-        self.session(&asked.session)?;
+        self.asked(&asked.session).await?;
         let message = send_wire::asked_in(asked).map_err(refused)?;
         match self.host.send(message).await {
             Ok(answered) => Ok(Response::new(send_wire::answered_out(answered))),

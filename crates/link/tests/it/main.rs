@@ -7,6 +7,7 @@
 
 mod connecting;
 mod peer;
+mod peer_asked;
 mod relays;
 mod submitting;
 mod tls;

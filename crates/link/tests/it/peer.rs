@@ -25,14 +25,17 @@ use std::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-const KEY: &str = "wps_of_north";
+pub const KEY: &str = "wps_of_north";
 
 /// A machine that has one row, and keeps what it is told.
-struct Machine {
+pub struct Machine {
     node: Node,
     met: Mutex<Vec<About>>,
+    /// How many questions came from who had been met, and why none is answered any more.
+    pub asked: Mutex<u64>,
+    pub hangs: Mutex<Option<String>>,
     handed_in: Mutex<Vec<Row>>,
-    sent: Mutex<Vec<SendAsked>>,
+    pub sent: Mutex<Vec<SendAsked>>,
 }
 
 impl Machine {
@@ -40,13 +43,15 @@ impl Machine {
         Arc::new(Self {
             node: a_node(Role::Active),
             met: Mutex::default(),
+            asked: Mutex::default(),
+            hangs: Mutex::default(),
             handed_in: Mutex::default(),
             sent: Mutex::default(),
         })
     }
 }
 
-fn a_node(role: Role) -> Node {
+pub fn a_node(role: Role) -> Node {
     Node {
         id: Uuid::new_v4(),
         role,
@@ -104,6 +109,11 @@ impl PeerHost for Host {
         }
         lock(&self.0.met).push(about);
         Ok(())
+    }
+
+    async fn asks(&self) -> Result<(), String> {
+        *lock(&self.0.asked) += 1;
+        lock(&self.0.hangs).clone().map_or(Ok(()), Err)
     }
 
     async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
@@ -167,8 +177,8 @@ impl PeerHost for Host {
     }
 }
 
-struct World {
-    machine: Arc<Machine>,
+pub struct World {
+    pub machine: Arc<Machine>,
     address: Address,
     stop: CancellationToken,
 }
@@ -179,7 +189,7 @@ impl Drop for World {
     }
 }
 
-fn world() -> World {
+pub fn world() -> World {
     let machine = Machine::new();
     let listener = peer::listen(SocketAddr::from(([127, 0, 0, 1], 0)), false, false).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap())
@@ -203,13 +213,19 @@ fn world() -> World {
 }
 
 impl World {
-    async fn enter(&self, site: &str, key: &str, about: About, node: Node) -> Result<PeerSession, String> {
+    pub async fn enter(
+        &self,
+        site: &str,
+        key: &str,
+        about: About,
+        node: Node,
+    ) -> Result<PeerSession, String> {
         let options = PeerOptions::new(SiteId::new(site), SecretString::from(key), self.address.clone());
         peer::connect(&options, about, node).await
     }
 }
 
-fn about() -> About {
+pub fn about() -> About {
     About {
         name: "north-b".into(),
         version: "1.0".into(),
@@ -339,7 +355,7 @@ fn a_taken() -> SendTaken {
     }
 }
 
-fn a_message(target: &str) -> SendAsked {
+pub fn a_message(target: &str) -> SendAsked {
     SendAsked {
         id: Uuid::now_v7(),
         category: Category::CachedDbWrite,

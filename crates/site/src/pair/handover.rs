@@ -60,6 +60,8 @@ impl Pair {
                 tracing::warn!(
                     "the other machine was made active after this one, which is the standby from here on"
                 );
+                // The lease of a process that has started its agent anew: it is for a turn that is over.
+                self.renounces();
                 self.buffer.step_down().await.map(drop)
             }
             Ok(_) => Ok(()),
@@ -106,12 +108,17 @@ impl Pair {
         }
     }
 
-    async fn steps_down(&self) -> store::Result<Node> {
+    /// Attempts nothing from here on that both machines know, whatever becomes of stepping down.
+    fn renounces(&self) {
         if let Some(leases) = self.leases() {
             leases.renounce();
             leases.roles_change();
             self.look_at_lease();
         }
+    }
+
+    async fn steps_down(&self) -> store::Result<Node> {
+        self.renounces();
         let done = self.buffer.step_down().await;
         let node = self.buffer.node().await;
         // Also where it could not be written down: then it starts anew as what it was.

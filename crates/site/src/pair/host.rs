@@ -58,6 +58,12 @@ impl PeerHost for Host {
         Ok(())
     }
 
+    /// It runs: also where it only looks, because it is active itself.
+    async fn asks(&self) -> Result<(), String> {
+        self.0.asks_again();
+        self.needs_lease_again().await
+    }
+
     /// Waits a moment where nothing has changed. Asking for what comes after a place says that everything before is on the
     /// disk there.
     async fn changes(&self, _: Uuid, after: i64) -> Result<Option<Changes>, String> {
@@ -187,6 +193,7 @@ impl Host {
     async fn needs_lease_again(&self) -> Result<(), String> {
         let standing = self.0.standing();
         if standing.sole {
+            self.0.disk_answers()?;
             let joins = self.0.joins(&standing);
             self.0.buffer.other_is_there(joins).await.map_err(words)?;
             self.0.look_at_lease();

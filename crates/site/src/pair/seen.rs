@@ -56,6 +56,11 @@ impl Pair {
         }
     }
 
+    /// The other asks over a connection that it had before.
+    pub(super) fn asks_again(&self) {
+        lock(&self.seen).heard_at = Some(self.clock.now());
+    }
+
     pub(super) fn answered(&self, about: Option<&About>, node: &Node) {
         self.heard(about, node);
         lock(&self.seen).trouble = None;

@@ -1,10 +1,10 @@
 //! The lease of a pair, between two machines that run here and a central that is a row in memory.
 
 use crate::{
-    pair_central::{a_waiting_call, automatic, has_lease, held, is_delivered, turn_of},
+    pair_central::{a_waiting_call, automatic, automatic_for, has_lease, held, is_delivered, turn_of},
     pair_world::{a_pair, world},
     script::Reply,
-    world::until,
+    world::{secs, until},
 };
 use domain::{TrackedOperationId, pair::Role, site::OperationStatus};
 use site::pair::LeaseBy;
@@ -144,6 +144,27 @@ async fn a_machine_with_a_new_disk_gives_no_lease_until_central_has_confirmed_th
     central.goes(true);
     has_lease(&a, LeaseBy::Standby).await;
     until("nothing is held any more", || held(&a).is_none()).await;
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn a_machine_that_learns_as_it_starts_that_it_was_replaced_holds_no_lease_and_gives_one() {
+    let mut world = world();
+    automatic_for(&mut world, secs(60));
+    let (a, b) = a_pair(&world).await;
+    has_lease(&a, LeaseBy::Standby).await;
+    let gone = a.end().await;
+    let leases = gone.automatic.clone().unwrap().leases;
+    assert!(leases.held().is_some(), "the process goes on");
+    let standby = b.becomes(Role::Standby).await;
+    standby.site.pair().unwrap().promote(true).await.unwrap();
+    drop(standby);
+    b.becomes(Role::Active).await;
+    let a = gone.run();
+    a.becomes(Role::Standby).await;
+    assert_eq!(leases.held(), None);
+    has_lease(&b, LeaseBy::Standby).await;
     a.end().await;
     b.end().await;
 }

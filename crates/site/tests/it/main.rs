@@ -31,6 +31,7 @@ mod pair_peers;
 mod pair_relief;
 mod pair_restart;
 mod pair_sending;
+mod pair_stand_in;
 mod pair_strangers;
 mod pair_trouble;
 mod pair_turns;

@@ -6,10 +6,11 @@ use crate::{
     script::Reply,
     world::until,
 };
-use domain::pair::Role;
+use domain::pair::{Rank, Role};
 use site::pair::LeaseBy;
 use std::sync::Arc;
 use store::buffer::{MessageId, What};
+use uuid::Uuid;
 
 async fn force(live: &Live) {
     let agent = live.agent().unwrap();
@@ -118,6 +119,41 @@ async fn a_new_disk_that_is_attached_while_the_other_is_forced_gives_the_lease_w
     force(&a).await;
     has_lease(&a, LeaseBy::Standby).await;
     until("nothing is held any more", || held(&a).is_none()).await;
+    a.end().await;
+    b.end().await;
+}
+
+#[tokio::test]
+async fn who_is_forced_while_the_other_is_active_needs_the_lease_although_it_cannot_ask_that_one() {
+    let (_world, _central, [a, b], _) = a_call_waits_without_central().await;
+    let mut cut = a.end().await;
+    force(&b).await;
+    let taken_over = b.becomes(Role::Active).await;
+    // Another turn: the one that the other is forced into is below it, and this one stays active.
+    let buffer = taken_over.site.buffer.clone();
+    let standing = buffer.standing().unwrap();
+    let above: Rank = (standing.history.rank().0 + 1, Uuid::new_v4());
+    buffer.take_turn(&standing, above, false).await.unwrap();
+    drop((taken_over, buffer));
+    cut.other = format!("http://{}", testkit::ports::an_address())
+        .parse()
+        .unwrap();
+    let a = cut.run();
+    let active = a.becomes(Role::Active).await;
+    let pair = active.site.pair().unwrap().clone();
+    let last_contact = async || pair.status().await.other.last_contact_at;
+    testkit::until("the other to ask", async || last_contact().await.is_some()).await;
+    until("calls that both know are held", || held(&a).is_some()).await;
+    let (met, turn) = (last_contact().await, turn_of(&a));
+    force(&a).await;
+    assert!(turn_of(&a) > turn);
+    until("it needs the lease", || held(&a).is_some()).await;
+    testkit::until("the last contact to be shown", async || {
+        last_contact().await > met
+    })
+    .await;
+    assert!(a.is(Role::Active) && b.is(Role::Active));
+    drop((active, pair));
     a.end().await;
     b.end().await;
 }

@@ -3,6 +3,7 @@
 use super::World;
 use crate::rules::Rules;
 use domain::pair::{Follower, Giver, LeaseAnswer, LeaseAsk, NoPromise, Rank, Wanted, witness};
+use std::time::Duration;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -200,6 +201,9 @@ impl World {
         let (row, said) = witness::answer(rules.terms(), Some(&self.witness), &database, &asked, new);
         if let Some(row) = row {
             self.witness = row;
+        }
+        if said == LeaseAnswer::Known && !rules.goes_on_counting {
+            (self.witness.holder, self.witness.left) = (None, Duration::ZERO);
         }
         let heard = self.witness.rank == ask.rank || matches!(said, LeaseAnswer::Granted { .. });
         let machine = &mut self.machines[from];

@@ -98,6 +98,17 @@ impl World {
         true
     }
 
+    /// The other machine runs, and knows nothing of it until the two meet.
+    pub(super) fn force_wrongly(&mut self, n: usize) -> bool {
+        self.left.wrong_words -= 1;
+        self.misled = true;
+        let machine = &mut self.machines[n];
+        machine.seen.push(turn(machine.rank().0 + 1, 200 + machine.id));
+        (machine.sole, machine.told) = (true, false);
+        (machine.stale, machine.joined) = (false, false);
+        true
+    }
+
     /// Where central has not heard of the turn of the other by then, nobody can tell this machine of it.
     pub(super) fn start(&mut self, rules: Rules, n: usize) -> bool {
         let other = &self.machines[1 - n];

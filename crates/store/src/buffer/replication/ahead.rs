@@ -95,13 +95,17 @@ mod tests {
 
     fn file(numbers: impl IntoIterator<Item = i64>, bytes: usize) -> Connection {
         let mut conn = Connection::open_in_memory().unwrap();
-        BUFFER.runner().unwrap().run(&mut conn).unwrap();
-        for number in numbers {
+        put(&mut conn, numbers.into_iter().map(|number| (number, bytes)));
+        conn
+    }
+
+    fn put(conn: &mut Connection, rows: impl IntoIterator<Item = (i64, usize)>) {
+        BUFFER.runner().unwrap().run(conn).unwrap();
+        for (number, bytes) in rows {
             let body = format!("\"{:bytes$}\"", "");
             conn.execute(sql::put_telemetry, params![number, body, None::<i64>])
                 .unwrap();
         }
-        conn
     }
 
     fn asked(conn: &Connection, keys: impl IntoIterator<Item = i64>) -> Vec<Option<i64>> {
@@ -134,5 +138,32 @@ mod tests {
         let conn = file(1..=60, MOST_BYTES / 3);
         let expected: Vec<_> = (1..=60).map(Some).collect();
         assert_eq!(asked(&conn, 1..=60), expected);
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_keeps_nobody_from_the_rows_before_and_behind_it() {
+        const DAMAGED: i64 = 12;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("buffer.db");
+        let size = |number| if number == DAMAGED { 60_000 } else { 1 };
+        let mut conn = Connection::open(&path).unwrap();
+        put(&mut conn, (1..=40).map(|number| (number, size(number))));
+        drop(conn);
+        // Where its pages say which page is next.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let (mut lost, is_of_its_body) = (0, |page: &[u8]| page[4..].iter().all(|byte| *byte == b' '));
+        for page in bytes.chunks_exact_mut(4096).filter(|page| is_of_its_body(page)) {
+            page[..4].fill(0xff);
+            lost += 1;
+        }
+        assert!(lost > 0);
+        std::fs::write(&path, bytes).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        let (mut image, mut ahead) = (conn.prepare(sql::image_telemetry).unwrap(), Ahead::default());
+        for key in 1..=40 {
+            let found = ahead.row(&mut image, key);
+            let is_there = found.is_ok_and(|row| row.is_some());
+            assert_eq!(is_there, key != DAMAGED, "{key}");
+        }
     }
 }
