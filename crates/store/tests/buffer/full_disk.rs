@@ -15,7 +15,7 @@ use std::{
 };
 use store::{
     Buffer,
-    buffer::{Attempted, Count, Handed, Message, NewMessage, Options, Recorded, Step},
+    buffer::{Attempted, Count, Handed, Message, MessageId, NewMessage, Options, Recorded, Step},
 };
 
 #[tokio::test]
@@ -180,7 +180,9 @@ async fn what_cannot_be_parked_for_want_of_room_stops_nothing_behind_it() {
     };
     let open = || Buffer::open(&options(&disk), Arc::new(ManualClock::default())).unwrap();
     let buffer = open();
+    // The last of all ids, so that it stands where it belongs in the index by id after it was damaged too.
     let no_message = NewMessage {
+        id: MessageId(uuid::Uuid::max()),
         payload: "x".repeat(200_000),
         ..large()
     };
