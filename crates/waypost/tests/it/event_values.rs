@@ -38,7 +38,7 @@ async fn a_payload_that_is_no_object_is_refused_before_it_is_sent() {
     let server = Server::start();
     for payload in ["[1]", "{", "7"] {
         let refused = server.run(&["event", "emit", "order.paid", "7", "--payload", payload]);
-        let said = refused.ended(1).err();
+        let said = refused.ended(2).err();
         assert!(
             said.contains("--payload takes a JSON object"),
             "{payload}: {said}"

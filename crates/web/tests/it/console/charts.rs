@@ -62,8 +62,9 @@ async fn the_list_behind_what_was_retried_has_neither_what_went_out_nor_what_was
         (Some(refusal), "Parked"),
         (None, "Delivered"),
     ] {
-        if let Some(failure) = answer {
-            world.mail.answers(Outcome::Failed(failure));
+        match answer {
+            Some(failure) => world.mail.answers(Outcome::Failed(failure)),
+            None => world.mail.accepts(),
         }
         let body = json!({"listName": "ops", "subject": status, "body": "text"});
         let answer = world.post("/api/notifications", body).await.expect(202);

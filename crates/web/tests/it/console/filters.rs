@@ -50,7 +50,7 @@ async fn each_filter_of_the_log_and_of_events_is_taken_off_by_its_chip() {
         .text;
     assert!(events.contains("href=\"/events?status=Failed\""), "{events}");
     assert!(
-        events.contains("href=\"/events?from=2026-01-01T10%3A00&zone=UTC\""),
+        events.contains("href=\"/events?from=2026-01-01T10%3A00&#38;zone=UTC\""),
         "{events}"
     );
 }
