@@ -12,7 +12,7 @@ pub(crate) enum ListIndex<'f> {
         waiting: bool,
         parked: bool,
     },
-    /// What waits too long, by how long it has waited: it is the oldest of what waits, and few.
+    /// What waits too long, by number: only from what was accepted so long ago.
     Stuck(Duration),
     Ids(IdRange),
     Entity {

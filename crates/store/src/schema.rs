@@ -44,6 +44,7 @@ pub(crate) static SQLITE: Schema = schema! { "sqlite":
     "V27__attempts_by_provider",
     "V28__site_machines",
     "V29__stuck",
+    "V30__stuck_by_number",
 };
 
 pub(crate) static POSTGRES: Schema = schema! { "postgres":
@@ -75,6 +76,7 @@ pub(crate) static POSTGRES: Schema = schema! { "postgres":
     "V27__attempts_by_provider",
     "V28__site_machines",
     "V29__stuck",
+    "V30__stuck_by_number",
 };
 
 pub(crate) static BUFFER: Schema = schema! { "buffer":

@@ -136,10 +136,10 @@ impl<'a> Walk<'a> {
                 Ok(few)
             }
             ListIndex::Stuck(after) => {
-                let (now, after, at) = (self.db.now(), millis(after), At(place.at));
-                let params: Params<'_> = &[&now, tenant, &after, &at, seq, wanted_rows];
+                let (now, after, bound) = (self.db.now(), millis(after), &i64::from(SCAN_BOUND));
+                let params: Params<'_> = &[&now, tenant, &after, seq, wanted_rows, bound];
                 let found = self.tx.rows(sql::list_stuck, params).await?;
-                Ok(found.iter().map(placed).collect())
+                Ok(found.iter().map(numbered).collect())
             }
             ListIndex::Ids(ids) => {
                 let (first, last, bound) = (&ids.first.0, &ids.last.0, &i64::from(SCAN_BOUND));

@@ -89,9 +89,8 @@ fn walk(
         }
         ListIndex::Stuck(after) => {
             let before = (now - after).as_millis();
-            let mut walk = conn.prepare_cached(sql::list_stuck)?;
-            let params = params![tenant, before, start.at.as_millis(), last, bound];
-            look.at(walk.query_map(params, placed)?, paging)?;
+            let params = params![tenant, before, last, bound, SCAN_BOUND];
+            look.at(numbered(numbers(conn, sql::list_stuck, params)?), paging)?;
         }
         ListIndex::Ids(ids) => {
             let (first, newest) = (ids.first.0, ids.last.0);

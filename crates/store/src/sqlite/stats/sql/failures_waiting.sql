@@ -4,7 +4,7 @@ from (
   select code, lane, coalesce(last_attempt_at, waiting_since) as at, error
   from due
   where tenant = ?1
-  order by waiting_since desc
+  order by seq desc
   limit ?2
 ) newest
 left join lanes l on l.lane_id = newest.lane
