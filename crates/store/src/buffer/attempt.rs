@@ -9,7 +9,7 @@ use super::{
     rows,
     salvage::Cell,
     sql,
-    told::{self, Told},
+    told::{self, ReportScope},
 };
 use crate::{
     Result,
@@ -140,11 +140,11 @@ impl Buffer {
     /// room at all, without event and news: a call that was made is not to be made again for want of them.
     pub async fn record(&self, batch: Vec<Attempted>) -> Result<Vec<Recorded>> {
         let batch = Arc::new(batch);
-        let done = self.record_and_tell(&batch, Told::Everywhere).await;
+        let done = self.record_and_tell(&batch, ReportScope::Everywhere).await;
         if !done.as_ref().is_err_and(error::is_full) {
             return done;
         }
-        let done = self.record_and_tell(&batch, Told::InTracking).await;
+        let done = self.record_and_tell(&batch, ReportScope::InTracking).await;
         if done.is_ok() {
             metrics::counter!("waypost_site_telemetry_failed_total").increment(batch.len() as u64);
             warn!(
@@ -155,12 +155,16 @@ impl Buffer {
         done
     }
 
-    async fn record_and_tell(&self, batch: &Arc<Vec<Attempted>>, told: Told) -> Result<Vec<Recorded>> {
+    async fn record_and_tell(
+        &self,
+        batch: &Arc<Vec<Attempted>>,
+        scope: ReportScope,
+    ) -> Result<Vec<Recorded>> {
         let batch = batch.clone();
         self.write(batch.len(), move |s, shared| {
             batch
                 .iter()
-                .map(|attempted| record(s, shared, attempted, told))
+                .map(|attempted| record(s, shared, attempted, scope))
                 .collect()
         })
         .await
@@ -199,7 +203,7 @@ fn record(
     s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     attempted: &Attempted,
-    told: Told,
+    scope: ReportScope,
 ) -> Result<Recorded> {
     let op = shared.op();
     let changed = match &attempted.step {
@@ -213,7 +217,7 @@ fn record(
         return Ok(Recorded::Lost);
     };
     told::track(s, attempted, &message, op)?;
-    if told == Told::Everywhere {
+    if scope == ReportScope::Everywhere {
         told::tell(s, shared, attempted, &message, op)?;
     }
     Ok(Recorded::Done)

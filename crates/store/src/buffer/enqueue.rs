@@ -82,16 +82,17 @@ fn enqueue(
         return Ok(Enqueued::Known(known));
     }
     // The gauge moves after the commit; what this transaction has taken in before counts as well.
-    let used = shared.gauge.bytes() + *s.noted;
+    let used = shared.gauge.messages() + s.room.taken;
     let needed = room::needed(new.payload.len());
     if let Some(why) = shared.room.refuses(used, needed) {
         return Ok(Enqueued::NoRoom(why));
     }
-    let over = shared.room.over(used + shared.gauge.remembered() + needed);
+    let all = (shared.gauge.all() + s.room.taken + needed).saturating_sub(s.room.freed);
+    let over = shared.room.over(all);
     if over > 0 {
-        forget::give_way(s, shared, over)?;
+        s.room.freed += forget::give_way(s, shared, over)?;
     }
-    *s.noted += needed;
+    s.room.taken += needed;
     let now = s.now.as_millis();
     let (attempting, queued, attempt) = match start {
         Start::Queued => (None, Some(now), 0),

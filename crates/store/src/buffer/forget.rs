@@ -24,7 +24,7 @@ use std::{
 const CHUNK: u32 = 2_000;
 /// From here on a row has a page more or less for itself.
 const LARGE: u64 = 1_000;
-/// About what a piece of news that central has heard takes.
+/// About what a piece of news for central takes.
 const NEWS_BYTES: u64 = 500;
 /// Under pressure it is told once in this time, not for every message.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
@@ -45,6 +45,7 @@ const FORGOTTEN: &str = "forgotten_until";
 pub(super) struct Forgotten {
     until: AtomicI64,
     told_at: AtomicI64,
+    news_told_at: AtomicI64,
 }
 
 impl Forgotten {
@@ -57,6 +58,7 @@ impl Forgotten {
         Ok(Self {
             until: AtomicI64::new(until),
             told_at: AtomicI64::new(0),
+            news_told_at: AtomicI64::new(0),
         })
     }
 }
@@ -73,8 +75,11 @@ impl Buffer {
     /// while the database that acknowledged it is known to be the one still there.
     pub async fn forget_acked(&self, before: Timestamp) -> Result<u64> {
         while self
-            .write(CHUNK as usize, move |s, _| telemetry::forget(s, before, CHUNK))
+            .write(CHUNK as usize, move |s, shared| {
+                telemetry::forget(s, shared, before, CHUNK)
+            })
             .await?
+            .pieces
             == u64::from(CHUNK)
         {}
         let mut all = 0;
@@ -95,11 +100,13 @@ impl Buffer {
     }
 }
 
-/// Lets go of the oldest content that is remembered, until so many bytes are free; how many are.
+/// Lets go of what a message is worth more than, until so many bytes are free; how many are. Of the news that central has heard first,
+/// then of content that it acknowledged, then of the news that waits for it: each time the oldest.
 pub(super) fn give_way(s: &mut WriteSession<'_>, shared: &Arc<Shared>, bytes: u64) -> Result<u64> {
-    let mut freed = 0;
+    let ever = Timestamp::from_millis(i64::MAX);
+    let mut freed = news_gives_way(bytes, |pieces| telemetry::forget(s, shared, ever, pieces))?;
     while freed < bytes {
-        let oldest = oldest(s.conn, Timestamp::from_millis(i64::MAX), bytes - freed)?;
+        let oldest = oldest(s.conn, ever, bytes - freed)?;
         let Some(until) = oldest.until else {
             break;
         };
@@ -108,9 +115,44 @@ pub(super) fn give_way(s: &mut WriteSession<'_>, shared: &Arc<Shared>, bytes: u6
         forget(s, shared, oldest)?;
         shorter(s, shared, until, n)?;
     }
-    if freed < bytes {
-        let news = telemetry::forget(s, Timestamp::from_millis(i64::MAX), CHUNK)?;
-        freed = freed.saturating_add(news.saturating_mul(NEWS_BYTES));
+    let mut unheard = 0;
+    freed += news_gives_way(bytes.saturating_sub(freed), |pieces| {
+        let gone = telemetry::drop_oldest(s, shared, pieces)?;
+        unheard += gone.pieces;
+        Ok(gone)
+    })?;
+    if unheard > 0 {
+        news_dropped(s, shared, unheard);
+    }
+    Ok(freed)
+}
+
+/// Central never hears of these.
+fn news_dropped(s: &mut WriteSession<'_>, shared: &Arc<Shared>, n: u64) {
+    let (shared, now) = (shared.clone(), s.now);
+    s.after_commit(move || {
+        metrics::counter!("waypost_site_telemetry_failed_total").increment(n);
+        let told_at = &shared.forgotten.news_told_at;
+        if now.since(Timestamp::from_millis(told_at.load(Ordering::SeqCst))) >= TOLD_EVERY {
+            told_at.store(now.as_millis(), Ordering::SeqCst);
+            tracing::warn!(
+                n,
+                "reports that central has not heard give way to new messages: it never hears of these"
+            );
+        }
+    });
+}
+
+/// Has pieces of news let go of until so many bytes are free, or there are none; how many are.
+fn news_gives_way(bytes: u64, mut let_go: impl FnMut(u32) -> Result<telemetry::Gone>) -> Result<u64> {
+    let mut freed = 0;
+    while freed < bytes {
+        let pieces = ((bytes - freed) / NEWS_BYTES + 1).min(u64::from(CHUNK)) as u32;
+        let gone = let_go(pieces)?;
+        if gone.pieces == 0 {
+            break;
+        }
+        freed += gone.bytes;
     }
     Ok(freed)
 }

@@ -9,6 +9,8 @@ use std::{
 
 /// About what a row takes besides its payload.
 pub(super) const ROW: i64 = 400;
+/// About what a piece of news for central takes besides its text.
+const NEWS_ROW: i64 = 50;
 
 /// Counts by category and status, and bytes over all of them.
 #[derive(Debug, Default)]
@@ -16,8 +18,10 @@ pub(super) struct Gauge {
     pending: [AtomicI64; Category::ALL.len()],
     parked: [AtomicI64; Category::ALL.len()],
     bytes: AtomicI64,
-    /// Of what central has and that is only remembered.
+    /// Of what central has, its news among it, and that is only remembered.
     remembered: AtomicI64,
+    /// Of news that waits for central.
+    news: AtomicI64,
 }
 
 /// How full the buffer is.
@@ -25,9 +29,9 @@ pub(super) struct Gauge {
 pub struct Depth {
     pub pending: BTreeMap<Category, u64>,
     pub parked: BTreeMap<Category, u64>,
-    /// With what is remembered of acknowledged notifications.
+    /// With news for central, and what is remembered of acknowledged notifications.
     pub bytes: u64,
-    /// The part of it that gives way to new messages.
+    /// The part of it that central has acknowledged or heard.
     pub remembered_bytes: u64,
 }
 
@@ -62,13 +66,26 @@ impl Gauge {
         self.remembered.fetch_add(bytes + n * ROW, Ordering::SeqCst);
     }
 
+    /// So many pieces of news more wait for central, or fewer.
+    pub(super) fn news_waits(&self, n: i64, bytes: i64) {
+        self.news.fetch_add(news(n, bytes), Ordering::SeqCst);
+    }
+
+    /// So many pieces of news more that central has heard are remembered, or fewer.
+    pub(super) fn news_remembered(&self, n: i64, bytes: i64) {
+        self.remembered.fetch_add(news(n, bytes), Ordering::SeqCst);
+    }
+
     /// Of messages that wait or are parked.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(super) fn messages(&self) -> u64 {
         positive(&self.bytes)
     }
 
-    pub(super) fn remembered(&self) -> u64 {
-        positive(&self.remembered)
+    /// Of messages, of what is remembered and of news that waits.
+    pub(super) fn all(&self) -> u64 {
+        self.messages()
+            .saturating_add(positive(&self.remembered))
+            .saturating_add(positive(&self.news))
     }
 
     /// Takes over what was counted.
@@ -82,6 +99,7 @@ impl Gauge {
         }
         copy(&self.bytes, &counted.bytes);
         copy(&self.remembered, &counted.remembered);
+        copy(&self.news, &counted.news);
     }
 
     pub(super) fn depth(&self) -> Depth {
@@ -94,10 +112,15 @@ impl Gauge {
         Depth {
             pending: all(&self.pending),
             parked: all(&self.parked),
-            bytes: self.bytes().saturating_add(self.remembered()),
-            remembered_bytes: self.remembered(),
+            bytes: self.all(),
+            remembered_bytes: positive(&self.remembered),
         }
     }
+}
+
+/// About what so many pieces of news take whose texts have so many bytes.
+pub(super) fn news(n: i64, bytes: i64) -> i64 {
+    bytes + n * NEWS_ROW
 }
 
 fn positive(count: &AtomicI64) -> u64 {

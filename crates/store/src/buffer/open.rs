@@ -161,5 +161,11 @@ pub(super) fn count(conn: &Connection) -> Result<Gauge> {
     let remembered = |row: &rusqlite::Row<'_>| Ok((row.get("n")?, row.get("bytes")?));
     let (n, bytes) = conn.query_row(sql::counts_remembered, [], remembered)?;
     gauge.remember(n, bytes);
+    let news = |row: &rusqlite::Row<'_>| {
+        gauge.news_waits(row.get("waiting")?, row.get("waiting_bytes")?);
+        gauge.news_remembered(row.get("heard")?, row.get("heard_bytes")?);
+        Ok(())
+    };
+    conn.query_row(sql::counts_news, [], news)?;
     Ok(gauge)
 }

@@ -1,8 +1,8 @@
 //! Whether there is room for another message: the limit that was set, and the disk.
 //!
 //! Always true: on a full disk messages are refused until one fits beside the reserve, so that what gets messages out
-//! is never the one that finds no room; what central acknowledged gives way before a message is refused; a message never
-//! gets what is reserved.
+//! is never the one that finds no room; what central acknowledged, and reports for it, give way before a message is refused; a
+//! message never gets what is reserved.
 
 use super::{Buffer, gauge, reserve::Reserve};
 use crate::{Error, Result, sqlite::error};
@@ -204,7 +204,7 @@ pub(super) fn words(error: &Error) -> String {
 impl Buffer {
     /// Why messages are refused right now, if they are.
     pub fn refusing(&self) -> Option<String> {
-        self.shared.room.refusing(self.shared.gauge.bytes())
+        self.shared.room.refusing(self.shared.gauge.messages())
     }
 
     /// Why there is no room on the disk, while there is none: nothing new is taken in.

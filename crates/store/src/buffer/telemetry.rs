@@ -9,6 +9,7 @@ use super::{
     damage::{self, NoMessages},
     event::cut,
     forward::central,
+    gauge,
     message::{Message, MessageId},
     sql,
 };
@@ -21,7 +22,7 @@ use domain::{
     site::{DatabaseIdentity, OperationEvent, OperationStatus, Telemetry},
     submission::limit,
 };
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Params, ToSql, params};
 use std::{sync::Arc, time::Duration};
 use tracing::warn;
 use uuid::Uuid;
@@ -61,6 +62,7 @@ impl Buffer {
             for (seq, why) in &unreadable {
                 let mut set_aside = s.conn.prepare_cached(sql::set_news_aside)?;
                 set_aside.execute(params![seq, s.now.as_millis(), why])?;
+                weigh(s, shared, *seq, -1)?;
                 moved += s.conn.prepare_cached(sql::telemetry_unreadable)?.execute([seq])?;
                 tracing::error!(
                     seq,
@@ -81,14 +83,19 @@ impl Buffer {
     /// database that answered: if another one has been met since, the answer proves nothing. Says whether it counted.
     pub async fn telemetry_heard(&self, by: &DatabaseIdentity, seqs: Vec<i64>) -> Result<bool> {
         let by = columns::json(by);
-        self.write(seqs.len(), move |s, _| {
+        self.write(seqs.len(), move |s, shared| {
             if central(s)?.as_deref() != Some(by.as_str()) {
                 return Ok(false);
             }
-            let mut heard = s.conn.prepare_cached(sql::telemetry_heard)?;
+            let mut heard = Changed::default();
             for seq in &seqs {
-                heard.execute(params![seq, s.now.as_millis()])?;
+                heard.add(changed(s, sql::telemetry_heard, params![seq, s.now.as_millis()])?);
             }
+            let shared = shared.clone();
+            s.after_commit(move || {
+                shared.gauge.news_waits(-heard.n, -heard.bytes);
+                shared.gauge.news_remembered(heard.n, heard.bytes);
+            });
             Ok(true)
         })
         .await
@@ -109,31 +116,108 @@ impl Buffer {
         let Some(excess) = waiting.checked_sub(kept).filter(|n| *n > 0) else {
             return Ok(0);
         };
-        self.write(1, move |s, _| {
-            let dropped = s
-                .conn
-                .prepare_cached(sql::telemetry_drop)?
-                .execute(params![excess as i64])?;
-            Ok(dropped as u64)
+        self.write(1, move |s, shared| {
+            let excess = u32::try_from(excess).unwrap_or(u32::MAX);
+            Ok(drop_oldest(s, shared, excess)?.pieces)
         })
         .await
     }
 }
 
-/// Has some of what an earlier database heard told once more; whether that was all.
-pub(super) fn tell_again(s: &mut WriteSession<'_>, shared: &Arc<Shared>, chunk: u32) -> Result<bool> {
-    let again = s.conn.prepare_cached(sql::telemetry_again)?.execute([chunk])?;
-    if again > 0 {
-        let shared = shared.clone();
-        s.after_commit(move || shared.wake.ring_telemetry());
-    }
-    Ok(again < chunk as usize)
+/// Pieces of news that a statement changed, and the bytes of their texts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Changed {
+    n: i64,
+    bytes: i64,
 }
 
-/// Lets go of some of what central heard before this moment; how many pieces.
-pub(super) fn forget(s: &WriteSession<'_>, before: Timestamp, chunk: u32) -> Result<u64> {
-    let mut forget = s.conn.prepare_cached(sql::telemetry_forget)?;
-    Ok(forget.execute(params![before.as_millis(), chunk])? as u64)
+impl Changed {
+    fn add(&mut self, other: Self) {
+        self.n += other.n;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Runs a statement that returns the bytes of each piece it changes.
+fn changed(s: &WriteSession<'_>, sql: &str, params: impl Params) -> Result<Changed> {
+    let mut statement = s.conn.prepare_cached(sql)?;
+    let mut found = statement.query(params)?;
+    let mut changed = Changed::default();
+    while let Some(row) = found.next()? {
+        changed.add(Changed {
+            n: 1,
+            bytes: row.get(0)?,
+        });
+    }
+    Ok(changed)
+}
+
+/// Counts a piece into the gauge, or out of it, as it is now.
+pub(super) fn weigh(s: &mut WriteSession<'_>, shared: &Arc<Shared>, seq: impl ToSql, by: i64) -> Result<()> {
+    let found: Option<(i64, bool)> = s
+        .conn
+        .prepare_cached(sql::telemetry_weight)?
+        .query_row([seq], |row| Ok((row.get("bytes")?, row.get("heard")?)))
+        .optional()?;
+    if let Some((bytes, is_heard)) = found {
+        let shared = shared.clone();
+        s.after_commit(move || match is_heard {
+            true => shared.gauge.news_remembered(by, by * bytes),
+            false => shared.gauge.news_waits(by, by * bytes),
+        });
+    }
+    Ok(())
+}
+
+/// Has some of what an earlier database heard told once more; whether that was all.
+pub(super) fn tell_again(s: &mut WriteSession<'_>, shared: &Arc<Shared>, chunk: u32) -> Result<bool> {
+    let again = changed(s, sql::telemetry_again, [chunk])?;
+    if again.n > 0 {
+        let shared = shared.clone();
+        s.after_commit(move || {
+            shared.gauge.news_remembered(-again.n, -again.bytes);
+            shared.gauge.news_waits(again.n, again.bytes);
+            shared.wake.ring_telemetry();
+        });
+    }
+    Ok(again.n < i64::from(chunk))
+}
+
+/// Lets go of some of what central has not heard, the oldest first.
+pub(super) fn drop_oldest(s: &mut WriteSession<'_>, shared: &Arc<Shared>, pieces: u32) -> Result<Gone> {
+    let gone = changed(s, sql::telemetry_drop, [pieces])?;
+    let shared = shared.clone();
+    s.after_commit(move || shared.gauge.news_waits(-gone.n, -gone.bytes));
+    Ok(gone.into())
+}
+
+/// What was let go of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gone {
+    pub pieces: u64,
+    pub bytes: u64,
+}
+
+impl From<Changed> for Gone {
+    fn from(gone: Changed) -> Self {
+        Self {
+            pieces: gone.n.unsigned_abs(),
+            bytes: gauge::news(gone.n, gone.bytes).unsigned_abs(),
+        }
+    }
+}
+
+/// Lets go of some of what central heard before this moment, the oldest first.
+pub(super) fn forget(
+    s: &mut WriteSession<'_>,
+    shared: &Arc<Shared>,
+    before: Timestamp,
+    chunk: u32,
+) -> Result<Gone> {
+    let gone = changed(s, sql::telemetry_forget, params![before.as_millis(), chunk])?;
+    let shared = shared.clone();
+    s.after_commit(move || shared.gauge.news_remembered(-gone.n, -gone.bytes));
+    Ok(gone.into())
 }
 
 /// One thing that happened.
@@ -195,15 +279,13 @@ pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, new
         parent_execution: message.origin.parent_execution.clone(),
         actor: news.actor.map(Into::into),
     };
+    let body = columns::json(&telemetry);
     let written = s
         .conn
         .prepare_cached(sql::telemetry_insert)
-        .and_then(|mut insert| insert.execute([columns::json(&telemetry)]));
+        .and_then(|mut insert| insert.execute([&body]));
     match written {
-        Ok(_) => {
-            let shared = shared.clone();
-            s.after_commit(move || shared.wake.ring_telemetry());
-        }
+        Ok(_) => count_in(s, shared, 1, body.len() as i64),
         Err(error) if s.conn.is_autocommit() => return Err(error.into()),
         Err(error) => {
             metrics::counter!("waypost_site_telemetry_failed_total").increment(1);
@@ -211,4 +293,13 @@ pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, op: i64, new
         }
     }
     Ok(())
+}
+
+/// Counts pieces that have been written, and has them told.
+pub(super) fn count_in(s: &mut WriteSession<'_>, shared: &Arc<Shared>, n: i64, bytes: i64) {
+    let shared = shared.clone();
+    s.after_commit(move || {
+        shared.gauge.news_waits(n, bytes);
+        shared.wake.ring_telemetry();
+    });
 }

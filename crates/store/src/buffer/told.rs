@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Where it is told what an attempt came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ReportScope {
     Everywhere,
     InTracking,
 }

@@ -11,7 +11,7 @@ use super::{
     error::{self, DiskFull},
     safeguard::{NoRoom, Safeguard},
     stats::counts::Counts,
-    writer::{Hook, WriteSession, stopped},
+    writer::{Hook, RoomUsed, WriteSession, stopped},
 };
 use crate::{Error, Result};
 use domain::Clock;
@@ -204,9 +204,9 @@ impl Core {
     ) -> Result<Option<Counts>, Fate> {
         connection::begin(&self.conn).map_err(|e| self.judge(&e))?;
         let mut counts = Counts::default();
-        let mut noted = 0;
+        let mut room = RoomUsed::default();
         for command in group {
-            if let Err(failed) = self.run_one(command.as_mut(), &mut counts, &mut noted, after) {
+            if let Err(failed) = self.run_one(command.as_mut(), &mut counts, &mut room, after) {
                 after.clear();
                 self.unless_disk(&failed)?;
                 // Where the disk is full, SQLite has undone the transaction by itself.
@@ -223,14 +223,14 @@ impl Core {
         let undone = |error: rusqlite::Error| self.judge(&error);
         connection::begin(&self.conn).map_err(undone)?;
         let mut counts = Counts::default();
-        let mut noted = 0;
+        let mut room = RoomUsed::default();
         for command in group {
             connection::savepoint(&self.conn).map_err(undone)?;
             let mut own = Counts::default();
-            let (kept, before) = (after.len(), noted);
-            if let Err(failed) = self.run_one(command.as_mut(), &mut own, &mut noted, after) {
+            let (kept, before) = (after.len(), room);
+            if let Err(failed) = self.run_one(command.as_mut(), &mut own, &mut room, after) {
                 after.truncate(kept);
-                noted = before;
+                room = before;
                 self.unless_disk(&failed)?;
                 if self.conn.is_autocommit() {
                     return Err(match failed.full {
@@ -251,14 +251,14 @@ impl Core {
         &self,
         command: &mut dyn Command,
         counts: &mut Counts,
-        noted: &mut u64,
+        room: &mut RoomUsed,
         after: &mut Vec<Hook>,
     ) -> Result<(), Failed> {
         command.run(&mut WriteSession {
             conn: &self.conn,
             now: self.clock.now(),
             counts,
-            noted,
+            room,
             after,
             empty_log: &self.full,
         })

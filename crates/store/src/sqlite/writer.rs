@@ -43,10 +43,17 @@ pub(crate) struct WriteSession<'a> {
     /// The store's clock, asked once for the command.
     pub now: Timestamp,
     pub counts: &'a mut Counts,
-    /// What commands of the same transaction have noted so far; undone with them.
-    pub noted: &'a mut u64,
+    /// What commands of the same transaction have taken and freed so far; undone with them.
+    pub room: &'a mut RoomUsed,
     pub(super) after: &'a mut Vec<Hook>,
     pub(super) empty_log: &'a AtomicBool,
+}
+
+/// Bytes that a transaction took and freed, of which nobody else knows before its commit.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RoomUsed {
+    pub taken: u64,
+    pub freed: u64,
 }
 
 pub(super) type Hook = Box<dyn FnOnce() + Send>;
@@ -62,12 +69,12 @@ impl WriteSession<'_> {
     pub fn apart<T>(&mut self, work: impl FnOnce(&mut WriteSession<'_>) -> Result<T>) -> Result<T> {
         connection::savepoint(self.conn)?;
         let mut counts = Counts::default();
-        let (hooks, noted) = (self.after.len(), *self.noted);
+        let (hooks, room) = (self.after.len(), *self.room);
         let done = work(&mut WriteSession {
             conn: self.conn,
             now: self.now,
             counts: &mut counts,
-            noted: self.noted,
+            room: self.room,
             after: self.after,
             empty_log: self.empty_log,
         });
@@ -76,7 +83,7 @@ impl WriteSession<'_> {
             self.counts.add(counts);
         } else {
             self.after.truncate(hooks);
-            *self.noted = noted;
+            *self.room = room;
             // Where the disk is full, SQLite has undone the transaction by itself.
             if !self.conn.is_autocommit() {
                 connection::undo_savepoint(self.conn)?;

@@ -14,6 +14,7 @@ mod harness;
 mod ids;
 mod mend;
 mod model;
+mod news;
 mod proof;
 mod replaced;
 mod replication;

@@ -611,6 +611,11 @@ impl Real {
         }
         let met = identity(&self.central.to_string());
         assert!(now(self.buffer().handed_over(&met, handed)));
+        if !matches!(link, Link::AckLost) {
+            let news = now(self.buffer().telemetry(n));
+            let heard = news.into_iter().map(|(seq, _)| seq).collect();
+            assert!(now(self.buffer().telemetry_heard(&met, heard)));
+        }
         Answer::Forwarded(rows)
     }
 

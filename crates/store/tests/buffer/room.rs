@@ -8,11 +8,16 @@ use store::buffer::{Enqueued, Start, Step};
 #[tokio::test]
 async fn a_limit_refuses_in_words_and_takes_messages_again_when_some_have_gone() {
     let mut place = Place::new();
-    place.options.max_bytes = 10_000;
+    place.options.max_bytes = 100_000;
     let buffer = place.open();
+    let message = || {
+        let mut message = a_message(Category::ExternalSystem, "erp");
+        message.payload = "x".repeat(10_000);
+        message
+    };
     let mut taken = 0;
     let why = loop {
-        let message = a_message(Category::ExternalSystem, "erp");
+        let message = message();
         match buffer.enqueue(message, Start::Queued).await.unwrap() {
             Enqueued::New(_) => taken += 1,
             Enqueued::NoRoom(why) => break why,
@@ -21,7 +26,7 @@ async fn a_limit_refuses_in_words_and_takes_messages_again_when_some_have_gone()
     };
     assert!(taken > 5);
     assert!(
-        why.contains("10000") && why.contains("site.max_buffer_bytes"),
+        why.contains("100000") && why.contains("site.max_buffer_bytes"),
         "{why}"
     );
     assert!(buffer.refusing().is_some());
@@ -44,7 +49,7 @@ async fn a_limit_refuses_in_words_and_takes_messages_again_when_some_have_gone()
     });
     buffer.record(attempted.collect()).await.unwrap();
     assert_eq!(buffer.refusing(), None);
-    put(&buffer, a_message(Category::ExternalSystem, "erp")).await;
+    put(&buffer, message()).await;
 }
 
 #[tokio::test]
@@ -298,9 +303,10 @@ async fn news_that_central_has_heard_gives_way_to_a_message_where_nothing_else_c
     assert!(buffer.telemetry_heard(&central, heard).await.unwrap());
     // As large as it is, and no larger.
     buffer.limit_pages(Some(1)).await.unwrap();
-    assert_eq!(buffer.depth().remembered_bytes, 0);
+    let remembered = buffer.depth().remembered_bytes;
     let mut message = a_message(Category::ExternalSystem, "erp");
     message.payload = "x".repeat(60_000);
     let taken = buffer.enqueue(message, Start::Queued).await.unwrap();
     assert!(matches!(taken, Enqueued::New(_)), "{taken:?}");
+    assert!(buffer.depth().remembered_bytes < remembered);
 }

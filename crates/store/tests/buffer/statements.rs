@@ -24,6 +24,7 @@ const WALKS: &[(&str, &str)] = &[
     ("unknown_categories", "once, when the file is opened"),
     ("highest_op", "once, when the file is opened"),
     ("counts_remembered", "once, when the file is opened"),
+    ("counts_news", "once, when the file is opened"),
     (
         "damage_open",
         "what nobody has acknowledged, through its own index",

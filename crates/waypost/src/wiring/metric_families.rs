@@ -192,7 +192,7 @@ pub const SITE: &[Family] = &[
         "waypost_site_buffer_bytes",
         Kind::Gauge,
         Unit::Bytes,
-        "About how much the buffered messages take.",
+        "About how much the buffered messages and the reports for central take.",
     ),
     labelled(
         "waypost_site_refusing",
@@ -210,7 +210,7 @@ pub const SITE: &[Family] = &[
         "waypost_site_remembered_bytes",
         Kind::Gauge,
         Unit::Bytes,
-        "The part of the buffer that gives way to new messages: what central has acknowledged.",
+        "The part of the buffer that central has acknowledged or heard.",
     ),
     labelled(
         "waypost_site_without_handler",

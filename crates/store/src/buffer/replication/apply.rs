@@ -9,7 +9,7 @@ use crate::{
         recover::{self, Recovered},
         rows,
         salvage::{Cell, Salvaged},
-        sql,
+        sql, telemetry,
     },
     sqlite::writer::WriteSession,
 };
@@ -213,7 +213,8 @@ pub(super) fn weigh(
                 s.after_commit(move || shared.gauge.remember(by, by * bytes));
             }
         }
-        _ => {}
+        Table::Telemetry => telemetry::weigh(s, &shared, Bound(key), by)?,
+        Table::Tracking | Table::Events | Table::Meta => {}
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Result,
-    buffer::{Buffer, Shared, sql},
+    buffer::{Buffer, Shared, sql, telemetry},
     sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{
@@ -60,12 +60,13 @@ impl Buffer {
         }
         self.write(bodies.len(), move |s, shared| {
             let mut insert = s.conn.prepare_cached(sql::telemetry_insert)?;
+            let mut bytes = 0;
             for body in &bodies {
                 insert.execute([body])?;
+                bytes += body.len() as i64;
             }
             drop(insert);
-            let shared = shared.clone();
-            s.after_commit(move || shared.wake.ring_telemetry());
+            telemetry::count_in(s, shared, bodies.len() as i64, bytes);
             Ok(bodies.len() as u64)
         })
         .await

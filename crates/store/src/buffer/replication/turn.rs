@@ -43,7 +43,7 @@ impl Buffer {
                     sole: true,
                     ..Standing::empty()
                 };
-                return begin_turn(s, shared, standing, Given::Above(0));
+                return begin_turn(s, shared, standing, TurnToBegin::Above(0));
             }
             let standing = Standing::empty();
             write(s, shared, standing.clone())?;
@@ -99,13 +99,18 @@ impl Buffer {
                 // later, and central, must see that as a turn. In the old one the other would be given the lease as if it had everything.
                 Role::Active if goes_on => {
                     let position = log::head(s.conn)?;
-                    begin_turn(s, shared, Standing { position, ..before }, Given::Above(known))
+                    begin_turn(
+                        s,
+                        shared,
+                        Standing { position, ..before },
+                        TurnToBegin::Above(known),
+                    )
                 }
                 Role::Active => {
                     write(s, shared, before.clone())?;
                     Ok(before)
                 }
-                Role::Standby => begin_turn(s, shared, before, Given::Above(known)),
+                Role::Standby => begin_turn(s, shared, before, TurnToBegin::Above(known)),
             }
         })
         .await
@@ -135,7 +140,7 @@ impl Buffer {
                 joined,
                 ..before
             };
-            begin_turn(s, shared, before, Given::Turn(rank))
+            begin_turn(s, shared, before, TurnToBegin::Given(rank))
         })
         .await
     }
@@ -279,18 +284,18 @@ pub(super) fn write(s: &mut WriteSession<'_>, shared: &Arc<Shared>, standing: St
 
 /// Which turn is begun.
 #[derive(Debug, Clone, Copy)]
-enum Given {
+enum TurnToBegin {
     /// One above every counter that is known.
     Above(u64),
     /// The one that central gave.
-    Turn(Rank),
+    Given(Rank),
 }
 
 fn begin_turn(
     s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     standing: Standing,
-    given: Given,
+    turn: TurnToBegin,
 ) -> Result<Standing> {
     let position = standing.position;
     if !is_logging(s.conn)? {
@@ -305,11 +310,11 @@ fn begin_turn(
         false => first_lacking(&standing, last_message(s.conn)?),
     };
     let first = position.saturating_add(1);
-    let history = match given {
-        Given::Above(known) => standing
+    let history = match turn {
+        TurnToBegin::Above(known) => standing
             .history
             .with_turn(Uuid::new_v4(), known, first, first_message),
-        Given::Turn(rank) => standing.history.with_given_turn(rank, first, first_message),
+        TurnToBegin::Given(rank) => standing.history.with_given_turn(rank, first, first_message),
     };
     let counter = history.rank().0.min(HIGHEST_COUNTER).cast_signed();
     let op = counter << TURN_BITS;
