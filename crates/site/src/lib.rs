@@ -1,9 +1,9 @@
 //! The store-and-forward agent of a site: nothing leaves unsent, nothing is lost while it waits.
 //!
 //! In reading order: what is taken in ([`intake`]), how calls and writes are tried ([`engine`]) and by whom
-//! ([`handler`]), how notifications reach central ([`forwarder`]), what central is told besides ([`telemetry`]), what
-//! people ask ([`status`], [`parked`], [`api`]), the loops around it all ([`agent`], `background`), and the other machine
-//! of the site, where there is one ([`pair`]).
+//! ([`handler`], [`categories`]), how notifications reach central ([`forwarder`]), what central is told besides
+//! ([`telemetry`]), what people ask ([`status`], [`parked`], [`api`]), the loops around it all ([`agent`], `background`),
+//! and the other machine of the site, where there is one ([`pair`]).
 //!
 //! Leaves to others: rows (`store::buffer`), the wire (`link`), HTTP to systems (`delivery::call`), delays and
 //! budgets (`domain::retry`), configuration (`waypost`).
@@ -14,11 +14,11 @@ pub mod agent;
 pub mod api;
 mod background;
 mod bulk;
+pub mod categories;
 pub mod engine;
 pub mod forwarder;
 mod gauges;
 pub mod handler;
-pub mod handlers;
 pub mod intake;
 pub mod pair;
 pub mod parked;

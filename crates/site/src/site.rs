@@ -18,7 +18,7 @@ pub struct Site {
     uplink: OnceLock<Arc<dyn Uplink>>,
     pair: OnceLock<Arc<Pair>>,
     /// The last things central said about notifications, for when it cannot be asked.
-    pub(crate) heard: Mutex<crate::status::Heard>,
+    pub(crate) heard: Mutex<crate::status::LastAnswers>,
     pub(crate) last_steps: tokio::sync::Mutex<crate::bulk::LastSteps>,
 }
 

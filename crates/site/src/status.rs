@@ -44,12 +44,12 @@ pub enum Whereabouts {
 
 /// The last answers, the oldest forgotten first.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct LastAnswers {
     answers: HashMap<NotificationId, (RemoteStatus, Timestamp)>,
     order: VecDeque<NotificationId>,
 }
 
-impl Heard {
+impl LastAnswers {
     fn keep(&mut self, id: NotificationId, status: RemoteStatus, at: Timestamp) {
         if self.answers.insert(id, (status, at)).is_none() {
             self.order.push_back(id);
@@ -141,7 +141,7 @@ impl Site {
         }
     }
 
-    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+    fn heard(&self) -> std::sync::MutexGuard<'_, LastAnswers> {
         lock(&self.heard)
     }
 }

@@ -68,18 +68,18 @@ impl Loop for Reporter {
             told = self.tell(&central) => told,
         };
         let swept = match &told {
-            Ok(Told::All) => Swept::did("central has been told everything"),
-            Ok(Told::Some(n)) => Swept::did(format!("told central {n} things")),
-            Ok(Told::NotNow) => Swept::did("central takes no news now"),
+            Ok(ReportProgress::All) => Swept::did("central has been told everything"),
+            Ok(ReportProgress::Some(n)) => Swept::did(format!("told central {n} things")),
+            Ok(ReportProgress::NotNow) => Swept::did("central takes no news now"),
             Err(error) => Swept::failed(format!("news cannot be read or cleared: {}", chain(error))),
         };
         match told {
-            Ok(told @ (Told::All | Told::Some(_))) => {
-                self.all_told = told == Told::All;
+            Ok(told @ (ReportProgress::All | ReportProgress::Some(_))) => {
+                self.all_told = told == ReportProgress::All;
                 self.wait = FIRST_RETRY_WAIT;
                 swept
             }
-            Ok(Told::NotNow) | Err(_) => {
+            Ok(ReportProgress::NotNow) | Err(_) => {
                 let wait = self.wait;
                 self.wait = retry::slower(wait);
                 swept.not_before(wait)
@@ -101,14 +101,14 @@ impl Reporter {
     }
 
     /// Tells one batch to the central that keeps its rows in this database.
-    async fn tell(&self, central: &DatabaseIdentity) -> Result<Told> {
+    async fn tell(&self, central: &DatabaseIdentity) -> Result<ReportProgress> {
         let batch = self.buffer.telemetry(BATCH).await?;
         if batch.is_empty() {
-            return Ok(Told::All);
+            return Ok(ReportProgress::All);
         }
         let (seqs, news): (Vec<i64>, Vec<Telemetry>) = batch.into_iter().unzip();
         let Ok(kept) = self.uplink.telemetry(news).await else {
-            return Ok(Told::NotNow);
+            return Ok(ReportProgress::NotNow);
         };
         let done: Vec<_> = seqs
             .into_iter()
@@ -116,19 +116,19 @@ impl Reporter {
             .filter_map(|(seq, kept)| kept.then_some(seq))
             .collect();
         if done.is_empty() {
-            return Ok(Told::NotNow);
+            return Ok(ReportProgress::NotNow);
         }
         // Until the forwarder has met this database, nothing it hears is sure to be remembered for the next one.
         let n = done.len();
         match self.buffer.telemetry_heard(central, done).await? {
-            true => Ok(Told::Some(n)),
-            false => Ok(Told::NotNow),
+            true => Ok(ReportProgress::Some(n)),
+            false => Ok(ReportProgress::NotNow),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum ReportProgress {
     /// There is nothing more to tell.
     All,
     Some(usize),

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use store::buffer::{Acted, MessageId};
 
-pub(super) type Asked = Query<HashMap<String, String>>;
+pub(super) type QueryParams = Query<HashMap<String, String>>;
 
-pub async fn parked(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
+pub async fn parked(State(api): State<Api>, Query(asked): QueryParams) -> Result<Json<Value>, Problem> {
     only(
         &asked,
         &[
@@ -122,7 +122,7 @@ pub(super) fn under_way(id: MessageId) -> Problem {
     )
 }
 
-pub async fn events(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
+pub async fn events(State(api): State<Api>, Query(asked): QueryParams) -> Result<Json<Value>, Problem> {
     only(&asked, &["limit", "cursor", "messageId"])?;
     let (limit, cursor) = (limit(&asked)?, cursor(&asked)?);
     let buffer = &api.agent.site.buffer;

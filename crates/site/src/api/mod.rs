@@ -6,9 +6,8 @@
 //! answered without the token.
 
 mod access;
-mod body;
+pub(crate) mod body;
 mod bulk;
-mod calls;
 mod connections;
 mod damage;
 mod health;
@@ -18,11 +17,10 @@ mod page;
 mod page_pair;
 mod pair;
 mod problem;
-mod sent;
+pub(crate) mod sent;
 mod serve;
 mod tracking;
 mod waiting;
-mod writes;
 
 pub use access::Access;
 pub use problem::{CODES, Problem};
@@ -30,7 +28,7 @@ pub use serve::{Listening, ServeError, serve, serve_within};
 
 use crate::{
     Agent,
-    handlers::{CachedDbWrites, ExternalSystems},
+    categories::{self, Targets},
 };
 use axum::{
     Router,
@@ -48,8 +46,7 @@ pub const MAX_BODY_BYTES: usize = 4 << 20;
 #[derive(Clone)]
 pub struct Api {
     pub agent: Arc<Agent>,
-    pub systems: Arc<ExternalSystems>,
-    pub connections: Arc<CachedDbWrites>,
+    pub targets: Targets,
     /// Where the figures are gathered; none where nobody gathers them.
     pub metrics: Option<PrometheusHandle>,
     pub access: Access,
@@ -67,8 +64,7 @@ pub fn router(api: Api) -> Router {
         .route("/", get(page::page))
         .route("/notify", post(notify::send))
         .route("/notify/{id}", get(notify::status))
-        .route("/calls", post(calls::send))
-        .route("/db-writes", post(writes::send))
+        .merge(categories::routes())
         .route("/tracking/{id}", get(tracking::get))
         .route("/parked", get(lists::parked))
         .route("/parked/retry", post(bulk::retry))

@@ -2,7 +2,7 @@
 
 use super::{
     Api, Problem,
-    lists::{Asked, only},
+    lists::{QueryParams, only},
     page_pair,
 };
 use crate::{Site, parked};
@@ -24,7 +24,7 @@ table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}th,td{text-align:l
 border-bottom:1px solid #d8dde6;vertical-align:top}th{font-weight:600}code{font-size:.9em}.bad{color:#a3180d;font-weight:600}
 .good{color:#0c6b2e;font-weight:600}td.long{overflow-wrap:anywhere}</style></head><body><main>"#;
 
-pub async fn page(State(api): State<Api>, Query(asked): Asked) -> Result<Response, Problem> {
+pub async fn page(State(api): State<Api>, Query(asked): QueryParams) -> Result<Response, Problem> {
     let site = &api.agent.site;
     only(&asked, &["message"])?;
     let followed = asked.get("message").map(String::as_str).unwrap_or("").trim();

@@ -3,7 +3,7 @@
 use super::{
     Api, Problem,
     body::path_id,
-    lists::{Asked, category, cursor, here, limit, only, under_way},
+    lists::{QueryParams, category, cursor, here, limit, only, under_way},
 };
 use crate::engine::TriedNow;
 use axum::{
@@ -15,7 +15,7 @@ use axum::{
 use serde_json::{Value, json};
 use store::buffer::{Acted, Message, MessageId, Step};
 
-pub async fn list(State(api): State<Api>, Query(asked): Asked) -> Result<Json<Value>, Problem> {
+pub async fn list(State(api): State<Api>, Query(asked): QueryParams) -> Result<Json<Value>, Problem> {
     only(&asked, &["limit", "cursor", "category"])?;
     let (category, limit) = (category(&asked)?, limit(&asked)?);
     let buffer = &api.agent.site.buffer;

@@ -73,7 +73,7 @@ impl Engine {
             .as_ref()
             .is_some_and(|answer| self.learn(&message, count, answer));
         let failed = answer.as_ref().and_then(|answer| answer.as_ref().err());
-        let said = Said {
+        let said = AttemptLog {
             code: failed.map(|failed| failed.failure.code.as_ref()),
             took,
             down,
@@ -232,7 +232,7 @@ fn stopping() -> Failed {
 }
 
 /// What is said of an attempt in the log.
-struct Said<'a> {
+struct AttemptLog<'a> {
     /// The code alone: the far end's own words may repeat what it was sent. They are kept with the message.
     code: Option<&'a str>,
     took: Duration,
@@ -240,7 +240,7 @@ struct Said<'a> {
     down: bool,
 }
 
-fn say(message: &Message, step: &Step, said: Said<'_>) {
+fn say(message: &Message, step: &Step, said: AttemptLog<'_>) {
     let (id, target, code) = (message.id, &message.target, said.code);
     let duration_ms = said.took.as_millis() as u64;
     let counted = match step {

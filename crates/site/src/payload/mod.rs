@@ -1,78 +1,20 @@
-//! What a buffered message carries, as JSON text. Read back by whoever delivers it, perhaps by a later version.
+//! What a buffered message carries, as JSON text. Read back by whoever delivers it, perhaps by a later version. What
+//! calls and writes carry stands with them in [`categories`](crate::categories).
 
 mod notification;
 
 pub use notification::NotificationPayload;
 
-use delivery::call::Call;
 use domain::TraceContext;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use store::buffer::Origin;
 
 /// What a message is parked as whose payload is not what was accepted. Its bytes stay in the buffer.
 pub const CORRUPT_PAYLOAD: &str = "CORRUPT_PAYLOAD";
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CallPayload {
-    pub method: String,
-    pub path: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-    /// Text is sent as it is, anything else as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<Value>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WritePayload {
-    pub statement: String,
-    #[serde(default)]
-    pub params: Vec<Value>,
-    /// The unique constraint by which an earlier attempt is recognised; its violation means that the row is there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idempotent_by: Option<String>,
-}
-
-impl CallPayload {
-    pub fn call(&self) -> Call {
-        let (body, content_type) = match &self.body {
-            None | Some(Value::Null) => (None, None),
-            Some(Value::String(text)) => (Some(text.clone()), Some("text/plain; charset=utf-8")),
-            Some(json) => (Some(json.to_string()), Some("application/json")),
-        };
-        Call {
-            method: self.method.clone(),
-            path: self.path.clone(),
-            headers: self.headers.clone(),
-            body,
-            content_type,
-        }
-    }
-
-    /// For people; a query may hold secrets and is left out.
-    pub fn summary(&self) -> String {
-        let path = self.path.split(['?', '#']).next().unwrap_or("");
-        cut(&format!(
-            "{} /{}",
-            self.method.to_uppercase(),
-            path.trim_start_matches('/')
-        ))
-    }
-}
-
-impl WritePayload {
-    /// The statement without its values, on one line.
-    pub fn summary(&self) -> String {
-        cut(&self.statement.split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-}
-
-fn cut(text: &str) -> String {
+/// A summary, as long as one may be.
+pub(crate) fn cut(text: &str) -> String {
     delivery::redact::cut(text, 200).to_owned()
 }
 

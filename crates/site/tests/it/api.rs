@@ -6,7 +6,7 @@ use delivery::{
     Outside,
     call::{Auth, System, SystemSettings},
 };
-use domain::{Clock, SiteId, SystemClock, site::Category};
+use domain::{Clock, SiteId, SystemClock};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ use simulator::{
     http::{HttpOptions, HttpRule},
 };
 use site::{
-    Agent, Handlers, Settings, Site,
+    Agent, Settings, Site,
     api::{Access, Api, ServeError, serve},
-    handlers::{CachedDbWrites, ExternalSystems},
+    categories::{CachedDbWrites, ExternalSystems, Targets},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use store::{Buffer, buffer::Options, external::External};
@@ -52,29 +52,25 @@ pub async fn api(
         ..SystemSettings::at(erp.url("/api"))
     };
     let systems = BTreeMap::from([("erp".to_owned(), System::new(settings, &outside).unwrap())]);
-    let systems = Arc::new(ExternalSystems::new(systems, clock.clone()));
     let url = format!("sqlite://{}", folder.path().join("history.db").display());
     let history = External::new(&url, PATIENT).unwrap();
-    let connections = Arc::new(CachedDbWrites::new(BTreeMap::from([(
-        "history".to_owned(),
-        history,
-    )])));
+    let connections = BTreeMap::from([("history".to_owned(), history)]);
+    let targets = Targets {
+        systems: Arc::new(ExternalSystems::new(systems, clock.clone())),
+        connections: Arc::new(CachedDbWrites::new(connections)),
+    };
     let options = Options {
         max_bytes: 10_000_000,
         ..Options::at(folder.path().join("sf.db"))
     };
     let buffer = Arc::new(Buffer::open(&options, clock.clone()).unwrap());
-    let handlers = Handlers::default()
-        .register(Category::ExternalSystem, systems.clone())
-        .register(Category::CachedDbWrite, connections.clone());
     let mut settings = Settings::of(SiteId::new("north"));
     settings.timer = Duration::from_millis(100);
-    let site = Site::new(settings, buffer, handlers, clock);
+    let site = Site::new(settings, buffer, targets.handlers(), clock);
     site.connect(central);
     Api {
         agent: Arc::new(Agent::start(site).await.unwrap()),
-        systems,
-        connections,
+        targets,
         metrics: None,
         access,
     }

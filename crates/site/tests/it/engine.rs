@@ -385,7 +385,7 @@ async fn every_attempt_becomes_news_for_central_in_order() {
 
 #[tokio::test]
 async fn a_payload_that_cannot_be_read_is_parked_with_the_reason() {
-    use site::handlers::{CachedDbWrites, ExternalSystems};
+    use site::categories::{CachedDbWrites, ExternalSystems};
     let clock: std::sync::Arc<dyn domain::Clock> = std::sync::Arc::new(domain::SystemClock);
     let outside = delivery::Outside::new(clock.clone());
     let erp = delivery::call::System::new(delivery::call::SystemSettings::at("http://127.0.0.1:1"), &outside);

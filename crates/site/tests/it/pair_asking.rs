@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 use serde_json::Value;
 use site::{
     api::{Access, Api, Listening, serve},
-    handlers::{CachedDbWrites, ExternalSystems},
+    categories::{CachedDbWrites, ExternalSystems, Targets},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use store::buffer::{Handed, MessageId};
@@ -55,8 +55,10 @@ async fn a_standby_does_not_say_that_there_is_no_central_but_who_can_be_asked() 
     let stop = CancellationToken::new();
     let api = Api {
         agent,
-        systems: Arc::new(ExternalSystems::new(BTreeMap::new(), Arc::new(SystemClock))),
-        connections: Arc::new(CachedDbWrites::new(BTreeMap::new())),
+        targets: Targets {
+            systems: Arc::new(ExternalSystems::new(BTreeMap::new(), Arc::new(SystemClock))),
+            connections: Arc::new(CachedDbWrites::new(BTreeMap::new())),
+        },
         metrics: None,
         access: Access::local(),
     };

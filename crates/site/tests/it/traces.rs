@@ -8,15 +8,15 @@ use domain::{
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug, Default)]
-struct Told(Mutex<Vec<Span>>);
+struct CollectedSpans(Mutex<Vec<Span>>);
 
-impl SpanSink for Told {
+impl SpanSink for CollectedSpans {
     fn take(&self, span: Span) {
         self.0.lock().unwrap().push(span);
     }
 }
 
-impl Told {
+impl CollectedSpans {
     /// How each try to hand something over failed.
     fn forwards(&self) -> Vec<Option<String>> {
         let told = self.0.lock().unwrap();
@@ -31,7 +31,7 @@ fn code(code: &str) -> Option<String> {
 
 #[tokio::test]
 async fn each_try_to_hand_over_is_a_step_with_the_code_of_what_went_wrong() {
-    let told = Arc::new(Told::default());
+    let told = Arc::new(CollectedSpans::default());
     let world = World::with(|settings| settings.tracer = Tracer::to(told.clone()));
     world.central.inner.lock().unwrap().not_now = 1;
     let agent = world.start().await;

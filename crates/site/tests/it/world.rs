@@ -8,7 +8,10 @@ use domain::{
     Actor, Content, ManualClock, NotificationId, SiteId, Target, TrackedOperationId,
     site::{Category, OperationStatus},
 };
-use site::{Agent, Handlers, Outgoing, SendOptions, Sent, Settings, Site, engine::Swept, payload};
+use site::{
+    Agent, Handlers, Outgoing, SendOptions, Sent, Settings, Site, categories::CallPayload, engine::Swept,
+    payload,
+};
 use std::{sync::Arc, time::Duration};
 use store::{
     Buffer,
@@ -189,7 +192,7 @@ pub fn a_notification(subject: &str) -> Outgoing {
 }
 
 pub fn a_call(system: &str) -> Outgoing {
-    let payload = payload::CallPayload {
+    let payload = CallPayload {
         method: "POST".into(),
         path: "/orders".into(),
         ..Default::default()

@@ -22,6 +22,7 @@ use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use secrecy::SecretString;
 use site::{
     Agent, Commands, Delivered, Failed, Handler, Handlers, Outgoing, Pair, SendOptions, Settings, Site,
+    categories::CallPayload,
     pair::{Automatic, Host, LeaseState, PairSettings, Turn},
     payload,
 };
@@ -268,7 +269,7 @@ async fn somebody_forces_it(machine: &Machine, site: &Arc<Site>) {
 }
 
 fn call(id: MessageId) -> Outgoing {
-    let payload = payload::CallPayload {
+    let payload = CallPayload {
         method: "POST".into(),
         path: "/orders".into(),
         ..Default::default()

@@ -4,13 +4,13 @@ use super::pair::{self, RunningPair};
 use crate::config::{Problem, Problems, site::Site as Config};
 use anyhow::Context;
 use delivery::Outside;
-use domain::{Clock, SiteId, SystemClock, Tracer, site::Category};
+use domain::{Clock, SiteId, SystemClock, Tracer};
 use link::{Address, ClientTls, LinkClient, Options};
 use metrics_exporter_prometheus::PrometheusHandle;
 use site::{
-    Agent, Commands, Handlers, Settings, Site,
+    Agent, Commands, Settings, Site,
     api::{self, Access, Api, Listening},
-    handlers::{CachedDbWrites, ExternalSystems},
+    categories::{CachedDbWrites, ExternalSystems, Targets},
     pair::{LeaseState, Turn},
 };
 use std::{net::SocketAddr, sync::Arc};
@@ -58,7 +58,7 @@ pub async fn start_leased(
         tracer,
         ..settings(config)?
     };
-    let (systems, connections) = targets(config, &clock)?;
+    let targets = targets(config, &clock)?;
     let access = match secret(config.api_token().read())? {
         Some(token) => Access::token(token),
         None => Access::local(),
@@ -79,10 +79,7 @@ pub async fn start_leased(
     let buffer_id = buffer.id();
     let automatic = pair::automatic(link.as_ref(), leases);
     let pair = pair::join(config, &settings, &buffer, &clock, automatic).await?;
-    let handlers = Handlers::default()
-        .register(Category::ExternalSystem, systems.clone())
-        .register(Category::CachedDbWrite, connections.clone());
-    let site = Site::new(settings, buffer, handlers, clock);
+    let site = Site::new(settings, buffer, targets.handlers(), clock);
     if let Some(joined) = &pair {
         site.join(joined.pair.clone());
     }
@@ -102,8 +99,7 @@ pub async fn start_leased(
     let pair = pair.map(|joined| joined.serve(&agent)).transpose()?;
     let local = Api {
         agent: agent.clone(),
-        systems,
-        connections,
+        targets,
         metrics,
         access,
     };
@@ -201,8 +197,6 @@ fn settings(config: &Config) -> anyhow::Result<Settings> {
     })
 }
 
-type Targets = (Arc<ExternalSystems>, Arc<CachedDbWrites>);
-
 fn targets(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Targets> {
     let outside = Outside::new(clock.clone());
     let bad =
@@ -228,10 +222,10 @@ fn targets(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Targets> {
             ))
         })
         .collect::<Result<_, Problems>>()?;
-    Ok((
-        Arc::new(ExternalSystems::new(systems, clock.clone())),
-        Arc::new(CachedDbWrites::new(connections)),
-    ))
+    Ok(Targets {
+        systems: Arc::new(ExternalSystems::new(systems, clock.clone())),
+        connections: Arc::new(CachedDbWrites::new(connections)),
+    })
 }
 
 fn link_options(
