@@ -115,7 +115,9 @@ impl Made {
         ReceiptService::new(
             self.store.clone(),
             self.store.clone(),
+            self.store.clone(),
             self.directory.clone(),
+            self.wake.clone(),
             self.changes.clone(),
         )
     }

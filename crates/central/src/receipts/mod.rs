@@ -10,7 +10,7 @@
 mod ask;
 mod sweep;
 
-use crate::{changes::Changes, directory::Directory, keys};
+use crate::{changes::Changes, directory::Directory, keys, wake::Wake};
 use delivery::receipt::{
     Callback, CallbackContent, CallbackRefused, HeaderMap, MAX_RECEIPTS_PER_CALL, Method,
 };
@@ -22,6 +22,7 @@ use std::{
     time::Duration,
 };
 use store::{
+    Signals,
     directory::Provider,
     receipts::{OptOuts, ReceiptsFrom, ReceiptsWaiting},
 };
@@ -75,6 +76,8 @@ pub struct ReceiptService {
     providers: Arc<dyn store::Directory>,
     directory: Arc<Directory>,
     opt_outs: OptOuts,
+    signals: Arc<dyn Signals>,
+    wake: Arc<Wake>,
     changes: Changes,
     max_inbox: u64,
     max_orphans: u32,
@@ -100,7 +103,9 @@ impl ReceiptService {
     pub fn new(
         store: Arc<dyn store::Receipts>,
         providers: Arc<dyn store::Directory>,
+        signals: Arc<dyn Signals>,
         directory: Arc<Directory>,
+        wake: Arc<Wake>,
         changes: Changes,
     ) -> Self {
         let kinds = directory.registry().iter();
@@ -110,6 +115,8 @@ impl ReceiptService {
             providers,
             opt_outs: Arc::new(opt_outs.filter(|(_, codes)| !codes.is_empty()).collect()),
             directory,
+            signals,
+            wake,
             changes,
             max_inbox: u64::from(MAX_INBOX),
             max_orphans: MAX_ORPHANS,

@@ -3,7 +3,10 @@
 use super::{MAX_INBOX, ReceiptService};
 use crate::changes::Change;
 use std::sync::Arc;
-use store::receipts::{Done, DoneAs, ReceiptRules};
+use store::{
+    receipts::{Done, DoneAs, ReceiptRules},
+    signals::Signal,
+};
 
 /// Receipts in one transaction: few enough that a send waits only moments behind it.
 const RECEIPT_BATCH: u32 = 250;
@@ -29,6 +32,7 @@ impl ReceiptService {
         loop {
             let worked = self.store.work_on_receipts(RECEIPT_BATCH, &rules).await?;
             total += worked.done.len() as u64;
+            self.announce_holds(&worked.done);
             self.tell(&worked.done);
             if let Some(failed) = worked.failed {
                 return Err(failed);
@@ -43,6 +47,14 @@ impl ReceiptService {
             self.found(self.store.receipts_waiting(MAX_INBOX).await?);
         }
         Ok(total)
+    }
+
+    /// What waits for a place in a lane that is held now goes back, here and on other nodes.
+    fn announce_holds(&self, done: &[Done]) {
+        if done.iter().any(|one| one.hold.is_some()) {
+            self.wake.look();
+            self.signals.announce(Signal::LookAgain);
+        }
     }
 
     fn tell(&self, done: &[Done]) {

@@ -8,26 +8,30 @@ use central::{
 };
 use delivery::receipt::{CallbackRefused, HeaderMap, Method, ReceiptsBy};
 use domain::{
-    Accepted, AuditKind, Channel, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState, Status,
-    suppression::SuppressionSource,
+    Accepted, AuditKind, Channel, HoldReason, NotificationId, Outcome, ProviderId, ReceiptState,
+    RecipientState, Status, suppression::SuppressionSource,
 };
 use serde_json::{Value, json};
-use store::directory::Provider;
+use store::{directory::Provider, outbox::NewNotification};
 use testkit::{
-    FarEnd,
+    FarEnd, Reply,
     far_end::{AboutReceipts, CALLBACK_SIGNATURE},
     fixtures::a_notification,
     until,
 };
+use tokio_util::sync::CancellationToken;
 
 const PUBLIC_URL: &str = "https://waypost.example/";
 
-async fn world() -> World {
-    let settings = Settings {
+fn settings() -> Settings {
+    Settings {
         public_url: Some(PUBLIC_URL.into()),
         ..Settings::named("node-1")
-    };
-    World::with(settings).await
+    }
+}
+
+async fn world() -> World {
+    World::with(settings()).await
 }
 
 /// Makes an address for the mail provider; the provider, and the path below the public address.
@@ -199,6 +203,52 @@ async fn a_failure_of_the_account_holds_the_lane() {
         .unwrap()
         .unwrap();
     assert_eq!(provider.hold.map(|hold| hold.reason), Some(HoldReason::Billing));
+}
+
+#[tokio::test]
+async fn a_hold_that_a_receipt_sets_stops_a_message_to_many_that_is_under_way_here() {
+    let mut settings = settings();
+    settings.dispatch.interval = secs(86_400);
+    settings.dispatch.grace = secs(60);
+    let mut world = World::with(settings).await;
+    let id = delivered(&mut world).await;
+    let told_of = json!([{"ref": reference(id), "state": "failed", "code": "BILLING", "hold": "billing"}]);
+    tell(&world, told_of).await.unwrap();
+    world.mail.asks_one_by_one();
+    world
+        .mail
+        .script(|_, _| Reply::AtGate(Outcome::Delivered(Accepted::default())));
+    let crew: Vec<_> = (0..25).map(|i| format!("r{i:02}@x")).collect();
+    let crew: Vec<_> = crew.iter().map(String::as_str).collect();
+    let to_many = world.send(a_notification().to(&crew)).await;
+    let dispatcher = std::mem::replace(&mut world.dispatcher, world.central.dispatcher());
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(dispatcher.run(stop.clone()));
+    world.mail.waiting(1).await;
+    until("the first look", async || {
+        let reports = world.central.loops.reports();
+        reports.get("dispatch").is_some_and(|dispatch| dispatch.runs > 0)
+    })
+    .await;
+    // Nobody tells of this one: it is found by a look.
+    let store = &world.central.store;
+    let hook = store.provider(TENANT, &ProviderId::new("hook")).await.unwrap();
+    let unheard_of = NewNotification {
+        submission: a_notification().by(Channel::Webhook).0,
+        lane: hook.unwrap().lane,
+    };
+    store.ingest(vec![unheard_of]).await.unwrap();
+    assert_eq!(world.central.receipts.sweep().await.unwrap(), 1);
+    until("a look", async || !world.hook.received().is_empty()).await;
+    world.mail.open_gate();
+    stop.cancel();
+    running.await.unwrap();
+    let chunks = world.mail.received().into_iter().filter(|m| m.id == to_many);
+    assert_eq!(chunks.count(), 1, "the one that was out");
+    let row = world.get(to_many).await;
+    assert_eq!((row.status, row.retry_count), (Status::Pending, 0), "uncounted");
+    let accepted = RecipientState::Accepted;
+    assert_eq!(row.recipients.iter().filter(|r| r.state == accepted).count(), 10);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use crate::{postgres, size};
 use central::{Central, Settings, changes::News, providers::ProviderDraft, secrets::Sealer};
 use delivery::Registry;
 use domain::{
-    Accepted, Actor, Channel, Clock, Failure, Limits, NotificationId, Outcome, ProviderId, Scope, Status,
-    SystemClock, TenantId, Timestamp, lock::lock,
+    Accepted, Actor, Channel, Clock, Correlation, Failure, HoldReason, Limits, NotificationId, Outcome,
+    ProviderId, Receipt, ReceiptState, Scope, Status, SystemClock, TenantId, Timestamp, lock::lock,
 };
 use std::{
     collections::HashMap,
@@ -18,6 +18,7 @@ use std::{
 use store::{
     Store,
     directory::{Role, TenantDeletion},
+    receipts::ReceiptsFrom,
     signals::Signal,
 };
 use testkit::{FarEnd, Reply, a_notification, eventually, until};
@@ -292,31 +293,73 @@ async fn once_a_service_has_asked_for_a_pause_neither_node_begins_a_request_befo
     assert_eq!(times.len(), total);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_other_node_hears_at_once_of_a_hold_by_hand() {
-    let (far_end, url) = (far_end(), postgres::database().await);
-    let lease = Duration::from_secs(60);
-    let one = node(&url, "one", &far_end, Arc::new(SystemClock), lease).await;
-    let two = node(&url, "two", &far_end, Arc::new(SystemClock), lease).await;
+/// Two nodes with a provider `hook`, and what the second hears from now on.
+async fn heard_by_the_other(far_end: &FarEnd) -> ([Central; 2], Receiver<Signal>) {
+    let nodes = two_nodes(far_end, Duration::ZERO, Duration::from_secs(60)).await;
+    let [one, two] = &nodes;
     let draft = ProviderDraft {
         id: Some("hook".into()),
         kind: "test-hook".into(),
         ..ProviderDraft::default()
     };
-    let (tenant, somebody) = (TenantId::DEFAULT, Actor::system());
-    one.providers.create(tenant, draft, &somebody).await.unwrap();
+    one.providers
+        .create(TenantId::DEFAULT, draft, &Actor::system())
+        .await
+        .unwrap();
     let mut heard = two.store.subscribe();
     until("the other node to listen", async || {
         one.store.announce(Signal::Events);
         matches!(heard.try_recv(), Ok(Signal::Events))
     })
     .await;
-    let hook = ProviderId::new("hook");
-    assert!(one.providers.hold(tenant, &hook, None, &somebody).await.unwrap());
+    (nodes, heard)
+}
+
+async fn hears_that_it_has_to_look(mut heard: Receiver<Signal>) {
     until("the other node to hear that it has to look", async || {
         std::iter::from_fn(|| heard.try_recv().ok()).any(|signal| signal == Signal::LookAgain)
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_other_node_hears_at_once_of_a_hold_by_hand() {
+    let far_end = far_end();
+    let ([one, _two], heard) = heard_by_the_other(&far_end).await;
+    let (hook, somebody) = (ProviderId::new("hook"), Actor::system());
+    let held = one.providers.hold(TenantId::DEFAULT, &hook, None, &somebody);
+    assert!(held.await.unwrap());
+    hears_that_it_has_to_look(heard).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_other_node_hears_at_once_of_a_hold_that_a_receipt_sets() {
+    let far_end = far_end();
+    let ([one, _two], heard) = heard_by_the_other(&far_end).await;
+    let submission = a_notification().by(Channel::Webhook).0;
+    let about = Correlation {
+        id: submission.id,
+        generation: 0,
+        recipient: None,
+    };
+    one.ingest.submit(vec![submission]).await.unwrap();
+    assert_eq!(one.dispatcher().sweep().await.unwrap().delivered, 1);
+    let hook = one
+        .store
+        .provider(TenantId::DEFAULT, &ProviderId::new("hook"))
+        .await;
+    let from = ReceiptsFrom {
+        tenant: TenantId::DEFAULT,
+        lane: hook.unwrap().unwrap().lane,
+    };
+    let unpaid = Receipt {
+        correlation: Some(about),
+        hold: Some(HoldReason::Billing),
+        ..Receipt::new(ReceiptState::Failed)
+    };
+    one.store.keep_receipts(from, vec![unpaid]).await.unwrap();
+    assert_eq!(one.receipts.sweep().await.unwrap(), 1);
+    hears_that_it_has_to_look(heard).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
