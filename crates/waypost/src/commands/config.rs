@@ -16,7 +16,7 @@ use std::{io::Write, path::PathBuf};
 pub enum Command {
     /// Write a commented waypost.toml that says everything and changes nothing
     Init(Init),
-    /// Say whether central would start with this configuration: its values, its database, its ports
+    /// Say whether central would start with this configuration: its values, its database, its ports, and those of a site's agent
     Check,
     /// Show what is in force and where each value came from; secrets are masked
     Show(Show),
@@ -81,7 +81,7 @@ async fn check(global: &Global) -> anyhow::Result<()> {
     }
     links::tls(&loaded.config.server)?;
     store::reach(&place).await?;
-    check_ports::check(&loaded.config.server, loaded.config.site.id.is_some()).await?;
+    check_ports::check(&loaded.config.server, &loaded.config.site).await?;
     let file = loaded
         .file
         .as_ref()

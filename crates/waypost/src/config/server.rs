@@ -314,7 +314,7 @@ impl Server {
 }
 
 /// Whether nobody can listen at the one address while somebody listens at the other.
-fn is_taken_by(one: SocketAddr, other: SocketAddr) -> bool {
+pub(super) fn is_taken_by(one: SocketAddr, other: SocketAddr) -> bool {
     let any_ip = one.ip().is_unspecified() || other.ip().is_unspecified();
     one.port() != 0 && one.port() == other.port() && (any_ip || one.ip() == other.ip())
 }

@@ -6,6 +6,7 @@ use super::{
     problem::Problem,
     replication::{self, Replication},
     secret::{Secret, Twin},
+    server::is_taken_by,
     site_targets::{Connection, System},
 };
 use domain::{SiteId, retry::human, retry::seconds};
@@ -298,6 +299,13 @@ impl Site {
         }
         bad.extend(self.key().read().err());
         bad.extend(self.replication.problems(self.insecure));
+        let other = self.replication.listen;
+        if let Some(taken) = other.filter(|other| is_taken_by(*other, self.listen)) {
+            bad.push(Problem::new(
+                replication::LISTEN.name,
+                format!("{taken} is taken already, by site.listen"),
+            ));
+        }
         bad.extend(super::site_targets::problems(&self.system, &self.connection));
         bad
     }

@@ -1,7 +1,8 @@
 //! The configuration: what is refused and in which words, what wins, and where values are said to come from.
 
-use crate::harness::{Place, Server};
-use std::io::Write;
+use crate::harness::{Place, Server, serving};
+use std::{io::Write, process::Stdio};
+use testkit::ports::an_address;
 
 /// A place whose central would listen on ports that nobody else has.
 fn checked() -> Place {
@@ -436,6 +437,60 @@ fn a_check_opens_the_database_and_the_ports() {
         said.contains("cannot reach") && !said.contains("hunter2"),
         "{said}"
     );
+}
+
+#[test]
+fn a_check_tries_the_ports_of_a_sites_agent_as_well() {
+    let site = |listen: &str, other: &str| {
+        let place = checked();
+        let config = format!(
+            "[site]\nid = \"north\"\nkey = \"wps_of_north\"\nlisten = {listen:?}\napi_token = \"a-token-of-this-agent\"\n\
+             insecure = true\n[site.replication]\nlisten = {other:?}\npeer = \"http://127.0.0.1:9\"\n"
+        );
+        place.write("waypost.toml", &config);
+        place
+    };
+    let check = |listen: &str, other: &str| site(listen, other).run(&["config", "check"]);
+    // An address of nobody's: no machine has it to listen on.
+    let (free, nobodys, taken) = ("127.0.0.1:0", "192.0.2.1:8090", something_else());
+    check(free, free).done();
+    let wanted = |address: &str, key: &str| format!("cannot listen on {address} ({key})");
+    let not_it = ": something else that is not a site's agent uses it";
+    for (address, why) in [(nobodys, ""), (taken.as_str(), not_it)] {
+        let said = check(address, free).ended(1).err();
+        assert!(said.contains(&(wanted(address, "site.listen") + why)), "{said}");
+        let said = check(free, address).ended(1).err();
+        assert!(
+            said.contains(&(wanted(address, "site.replication.listen") + why)),
+            "{said}"
+        );
+    }
+    let said = check("127.0.0.1:7999", "0.0.0.0:7999").ended(1).err();
+    assert!(said.contains("is taken already, by site.listen"), "{said}");
+
+    let [api, pair] = [an_address().to_string(), an_address().to_string()];
+    let place = site(&api, &pair);
+    let mut command = place.command(&["site"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let (_served, _) = serving(command, "site north is listening on ");
+    let said = place.run(&["config", "check"]).done().err();
+    for (address, key) in [(api, "site.listen"), (pair, "site.replication.listen")] {
+        let wanted = format!("{address} ({key}) is in use by a site's agent");
+        assert!(said.contains(&wanted), "{said}");
+    }
+}
+
+#[test]
+fn without_a_site_the_port_of_its_agent_is_not_looked_at_unless_it_is_named() {
+    let taken = something_else();
+    let said = checked()
+        .with("WAYPOST_SITE__LISTEN", &taken)
+        .run(&["config", "check"])
+        .ended(1)
+        .err();
+    assert!(said.contains("(site.listen)"), "{said}");
+    let said = checked().run(&["config", "check"]).done().err();
+    assert!(!said.contains("site.listen"), "{said}");
 }
 
 #[test]
