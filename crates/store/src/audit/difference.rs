@@ -12,12 +12,12 @@ const MAX_VALUE: usize = 120;
 
 /// Pieces that are told one after the other until there is no more room.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct ChangeText {
     text: String,
     left_out: usize,
 }
 
-impl Told {
+impl ChangeText {
     pub(super) fn add(&mut self, piece: impl AsRef<str>) {
         let piece = piece.as_ref();
         if self.text.chars().count() + piece.chars().count() > MAX_TOLD {
@@ -46,7 +46,7 @@ impl Told {
 pub(crate) fn of_list(before: &[Recipient], after: &[Recipient]) -> String {
     let same =
         |one: &Recipient, other: &Recipient| one.address == other.address && channel(one) == channel(other);
-    let mut told = Told::default();
+    let mut told = ChangeText::default();
     for gone in before
         .iter()
         .filter(|one| !after.iter().any(|other| same(one, other)))
@@ -91,7 +91,7 @@ pub(crate) fn of_provider(before: Option<&NewProvider>, after: &NewProvider) -> 
     let Some(before) = before else {
         return format!("created: {}", after.kind);
     };
-    let mut told = Told::default();
+    let mut told = ChangeText::default();
     let mut value = |what: &str, was: String, is: String| {
         if was != is {
             told.add(format!("{what}: {} → {}", cut(&was), cut(&is)));

@@ -7,7 +7,7 @@ use crate::{
 use domain::{Actor, AuditKind, AuditStatus, ProviderId, Seq, Status, TenantId};
 
 /// The code of the row for an attempt that was cut off.
-const INTERRUPTED: &str = "INTERRUPTED";
+pub(super) const INTERRUPTED: &str = "INTERRUPTED";
 
 /// One row of the audit log.
 #[derive(Debug, Clone, Copy)]

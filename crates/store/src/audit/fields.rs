@@ -1,6 +1,6 @@
 //! Which fields of a definition a change changed, before and after; and what is changed, in words.
 
-use super::difference::{Told, cut, shown};
+use super::difference::{ChangeText, cut, shown};
 use domain::template::TemplateIdentity;
 use domain::{Channel, EventType, TemplateId};
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub(crate) fn of_fields<T: Serialize>(word: &str, before: &T, after: &T) -> Stri
     let mut names: Vec<_> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut told = Told::default();
+    let mut told = ChangeText::default();
     for name in names {
         let (was, is) = (shown(before.get(name)), shown(after.get(name)));
         if was != is {

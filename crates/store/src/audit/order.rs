@@ -4,6 +4,7 @@
 //! Always true: all rows have one total order, `(at, number)`, whatever they were read from, so that a page can end
 //! between any two of them.
 
+use super::entry::INTERRUPTED;
 use crate::query::{AuditFilter, AuditRow, Cursor};
 use domain::{AuditKind, AuditStatus, DeliveryState, NotificationId, Timestamp};
 
@@ -68,9 +69,12 @@ impl AuditFilter {
 }
 
 impl AuditRow {
+    /// One that was cut off does not count: how it would have ended is not known. What cost no try is not told from what did:
+    /// the log does not keep why its notification went on.
     fn is_tried_again(&self) -> bool {
         let failed = DeliveryState::of_logged(self.kind, self.status, self.code.as_deref());
-        failed == Some(DeliveryState::Failed) && !self.was_last
+        let was_cut_off = self.code.as_deref() == Some(INTERRUPTED);
+        failed == Some(DeliveryState::Failed) && !was_cut_off && !self.was_last
     }
 }
 

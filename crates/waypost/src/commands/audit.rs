@@ -26,7 +26,7 @@ pub struct Args {
     /// Only what this one did: system, key:NAME, cli
     #[arg(long)]
     actor: Option<String>,
-    /// Only attempts that failed and whose notification is tried again
+    /// Only attempts that failed and whose notification is tried again, also those that cost no try
     #[arg(long)]
     retried: bool,
     /// Only about this notification

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Endpoint> {
                 ("actor", "system, key:NAME, user:NAME, site:ID"),
                 (
                     "retried",
-                    "true: only attempts that failed and whose notification is tried again",
+                    "true: only attempts that failed and whose notification is tried again, also those that cost no try",
                 ),
                 ("correlation", "a notification id"),
             ])

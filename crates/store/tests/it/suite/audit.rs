@@ -49,6 +49,10 @@ pub async fn what_failed_and_is_tried_again_is_found_alone(t: &TestStore) {
     let mut last = park(&t.claim_one(lane).await);
     last.attempt.as_mut().unwrap().code = Some("SMTP_550".into());
     t.record(last).await;
+    t.send(lane).await;
+    t.claim_one(lane).await;
+    t.clock.advance(LEASE);
+    t.record(delivered(&t.claim_one(lane).await)).await;
     let mut tried_again = vec![];
     for _ in 0..3 {
         tried_again.push(t.send(lane).await);

@@ -81,3 +81,24 @@ async fn the_list_behind_what_was_retried_has_neither_what_went_out_nor_what_was
     let found: Vec<_> = ids.iter().map(is_there).collect();
     assert_eq!(found, [true, false, false], "{}", list.text);
 }
+
+#[tokio::test]
+async fn the_list_of_what_is_tried_again_says_that_the_chart_leaves_out_what_cost_no_try() {
+    let mut world = World::new().await;
+    let less = Failure::transient(Scope::Lane, "RATE_LIMITED", "slow down");
+    world.mail.answers(Outcome::Failed(less));
+    let body = json!({"listName": "ops", "subject": "later", "body": "text"});
+    let answer = world.post("/api/notifications", body).await.expect(202);
+    let id = answer["notificationId"].as_str().unwrap().to_owned();
+    world.dispatcher.sweep().await.unwrap();
+    let mut viewer = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = viewer.get("/").await.text;
+    let (_, chart) = page.split_once("class=\"chart chart-busy\"").unwrap();
+    let (chart, _) = chart.split_once("</svg>").unwrap();
+    assert!(!chart.contains("class=\"bar-value\""), "{chart}");
+    let list = viewer.get("/audit?retried=true").await.text;
+    assert!(list.contains(&format!("/notifications/{id}")), "{list}");
+    let told = "counts only those that cost a try";
+    assert!(list.contains(told), "{list}");
+    assert!(!viewer.get("/audit").await.text.contains(told));
+}
