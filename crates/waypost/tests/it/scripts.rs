@@ -9,10 +9,16 @@ const CARGO_THAT_FAILS: &str = r#"#!/bin/sh
 echo "$*" >> "$ASKED"
 case "$1" in
   fmt) exit 1 ;;
-  test)
+esac
+case "$*" in
+  test*--no-run) ;;
+  test*--test\ processes*)
     echo 'test one::holds ... ok'
     echo 'test one::breaks ... FAILED'
-    echo 'error: test failed, to rerun pass `-p first --test it`'
+    echo 'error: test failed, to rerun pass `-p first --test processes`'
+    exit 101
+    ;;
+  test*--lib*)
     echo 'test two::breaks ... FAILED'
     echo 'test two::breaks_too ... FAILED'
     echo 'error: test failed, to rerun pass `-p second --lib`'
@@ -56,12 +62,15 @@ fn write_program(path: &Path, text: &str) {
 fn after_a_failure_the_rest_is_run_and_all_that_failed_is_named() {
     let (code, said, asked) = run(CARGO_THAT_FAILS);
     let steps: Vec<_> = asked.iter().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(steps, ["fmt", "clippy", "doc", "test"]);
-    assert!(asked[3].contains("--no-fail-fast"), "{asked:?}");
+    assert_eq!(steps, ["fmt", "clippy", "doc", "test", "test", "test", "test"]);
+    assert!(
+        asked[4..].iter().all(|line| line.contains("--no-fail-fast")),
+        "{asked:?}"
+    );
     assert_eq!(code, Some(1), "{said}");
     for line in [
         "== failed: formatting; tests",
-        "  cargo test -p first --test it one::breaks",
+        "  cargo test -p first --test processes one::breaks",
         "  cargo test -p second --lib two::breaks",
         "  cargo test -p second --lib two::breaks_too",
         "did not run: PostgreSQL",
@@ -69,14 +78,41 @@ fn after_a_failure_the_rest_is_run_and_all_that_failed_is_named() {
         assert!(said.contains(line), "no {line:?} in:\n{said}");
     }
     assert!(
-        !said.contains("cargo test -p first --test it one::holds"),
+        !said.contains("cargo test -p first --test processes one::holds"),
         "{said}"
     );
 }
 
 #[test]
+fn every_suite_is_run_once() {
+    let (_, _, asked) = run(CARGO_THAT_SUCCEEDS);
+    let runs: Vec<_> = asked
+        .iter()
+        .filter(|line| line.starts_with("test ") && !line.contains("--no-run"))
+        .collect();
+    for folder in std::fs::read_dir(root().join("crates")).unwrap() {
+        let Ok(suites) = std::fs::read_dir(folder.unwrap().path().join("tests")) else {
+            continue;
+        };
+        for suite in suites {
+            let path = suite.unwrap().path();
+            if !path.join("main.rs").is_file() {
+                assert_ne!(path.extension(), Some("rs".as_ref()), "{path:?} is not run");
+                continue;
+            }
+            let asks = format!("--test {} ", path.file_name().unwrap().display());
+            let times = runs
+                .iter()
+                .filter(|line| format!("{line} ").contains(&asks))
+                .count();
+            assert_eq!(times, 1, "{path:?} in {runs:#?}");
+        }
+    }
+}
+
+#[test]
 fn where_nothing_failed_the_run_says_so() {
     let (code, said, asked) = run(CARGO_THAT_SUCCEEDS);
-    assert_eq!((code, asked.len()), (Some(0), 4), "{said}");
+    assert_eq!((code, asked.len()), (Some(0), 7), "{said}");
     assert!(said.contains("== done: everything passed"), "{said}");
 }
