@@ -39,9 +39,9 @@ async fn a_dead_lane_does_not_slow_a_healthy_one() {
     assert_eq!(world.hook.received().len(), 400);
 }
 
-#[tokio::test]
-async fn a_rate_limit_is_kept() {
-    let mut world = World::new().await;
+/// A world whose webhooks go out at five a second; so many wait.
+async fn at_five_a_second(waiting: usize) -> World {
+    let world = World::new().await;
     world
         .provider("hook", "test-hook", |draft| {
             draft.limits = Some(Limits {
@@ -50,9 +50,27 @@ async fn a_rate_limit_is_kept() {
             });
         })
         .await;
-    for _ in 0..12 {
+    for _ in 0..waiting {
         world.send(a_notification().by(Channel::Webhook)).await;
     }
+    world
+}
+
+/// Another node on the same store.
+fn another_node(world: &World) -> Central {
+    let kinds = vec![world.mail.kind(), world.hook.kind()];
+    Central::new(
+        world.temp.store.clone(),
+        Registry::new(kinds).unwrap(),
+        Sealer::ephemeral(),
+        world.temp.clock.clone(),
+        Settings::named("node-2"),
+    )
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_kept() {
+    let mut world = at_five_a_second(12).await;
     let mut per_second = vec![];
     for _ in 0..3 {
         per_second.push(world.sweep().await.delivered);
@@ -63,27 +81,9 @@ async fn a_rate_limit_is_kept() {
 
 #[tokio::test]
 async fn a_node_that_takes_over_a_lane_with_a_rate_begins_with_an_empty_bucket() {
-    let mut world = World::new().await;
-    world
-        .provider("hook", "test-hook", |draft| {
-            draft.limits = Some(Limits {
-                concurrency: 32,
-                per_second: Some(5.0),
-            });
-        })
-        .await;
-    for _ in 0..12 {
-        world.send(a_notification().by(Channel::Webhook)).await;
-    }
+    let mut world = at_five_a_second(12).await;
     assert_eq!(world.sweep().await.delivered, 5);
-    let kinds = vec![world.mail.kind(), world.hook.kind()];
-    let other = Central::new(
-        world.temp.store.clone(),
-        Registry::new(kinds).unwrap(),
-        Sealer::ephemeral(),
-        world.temp.clock.clone(),
-        Settings::named("node-2"),
-    );
+    let other = another_node(&world);
     let mut other = other.dispatcher();
     assert_eq!(other.sweep().await.unwrap().rows(), 0, "the first node's");
     // The first node is gone. What it let through last is not known to the second.
@@ -94,6 +94,36 @@ async fn a_node_that_takes_over_a_lane_with_a_rate_begins_with_an_empty_bucket()
         world.advance(secs(1));
     }
     assert_eq!(per_second, [0, 5, 2]);
+}
+
+#[tokio::test]
+async fn a_node_that_gets_a_lane_with_a_rate_back_begins_with_an_empty_bucket() {
+    let mut world = at_five_a_second(17).await;
+    let other = another_node(&world);
+    let mut other = other.dispatcher();
+    assert_eq!(world.sweep().await.delivered, 5);
+    // The first node stands still, and the second takes the lane over.
+    world.advance(secs(31));
+    assert_eq!(other.sweep().await.unwrap().delivered, 0);
+    world.advance(secs(1));
+    assert_eq!(other.sweep().await.unwrap().delivered, 5);
+    // Now the second one does.
+    world.advance(secs(31));
+    assert_eq!(world.sweep().await.delivered, 0);
+    world.advance(secs(1));
+    assert_eq!(world.sweep().await.delivered, 5);
+}
+
+#[tokio::test]
+async fn a_node_that_is_started_again_begins_with_an_empty_bucket_in_a_lane_that_is_still_its_own() {
+    let mut world = at_five_a_second(17).await;
+    assert_eq!(world.sweep().await.delivered, 5);
+    world.advance(secs(16));
+    assert_eq!(world.sweep().await.delivered, 5, "it knows what is left");
+    world.dispatcher = world.central.dispatcher();
+    assert_eq!(world.sweep().await.delivered, 0);
+    world.advance(secs(1));
+    assert_eq!(world.sweep().await.delivered, 5);
 }
 
 #[tokio::test]

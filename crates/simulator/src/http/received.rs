@@ -24,6 +24,8 @@ pub struct Received {
     /// The header `webhook-id`.
     pub id: Option<String>,
     pub at: Instant,
+    /// When the far end was done with it: it answers then, if it does.
+    pub done_at: Instant,
     /// Whether the far end has done what was asked.
     pub taken: bool,
 }
@@ -32,6 +34,7 @@ impl Received {
     pub(super) async fn read(request: Request, longest: usize) -> Option<Self> {
         let (parts, body) = request.into_parts();
         let body = to_bytes(body, longest).await.ok()?;
+        let at = Instant::now();
         Some(Self {
             method: parts.method,
             path: parts.uri.path().to_owned(),
@@ -43,7 +46,8 @@ impl Received {
                 .map(str::to_owned),
             headers: parts.headers,
             body,
-            at: Instant::now(),
+            at,
+            done_at: at,
             taken: false,
         })
     }
@@ -104,7 +108,7 @@ impl RequestLog {
     }
 
     pub fn take(&self, mut request: Received, taken: bool) {
-        request.taken = taken;
+        (request.taken, request.done_at) = (taken, Instant::now());
         let repeat = {
             let mut held = self.held();
             let repeat = taken && held.count(request.id.as_deref(), self.keep_ids);

@@ -311,9 +311,12 @@ async fn a_lost_connection_to_postgresql_may_come_back() {
         .unwrap();
     let name = format!("{url}?application_name=somebody");
     let other = External::new(&name, Duration::from_secs(10)).unwrap();
-    let end_us =
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waypost site'";
-    other.execute(end_us, &[]).await.unwrap();
+    // Other tests have sessions of that name as well.
+    let end_us = format!(
+        "select pg_terminate_backend(pid) from pg_stat_activity \
+         where application_name = 'waypost site' and query like '%{table}%'"
+    );
+    assert_eq!(other.execute(&end_us, &[]).await.unwrap().rows, 1);
     let insert = format!("insert into {table} values ($1)");
     let mut tries = 0;
     while let Err(failure) = db.execute(&insert, &[json!(1)]).await {

@@ -200,8 +200,8 @@ mod tests {
     use testkit::TempStore;
     use tokio::sync::watch;
 
-    /// A node whose servers never end. What keeps its store well is dropped with the sender.
-    fn running(temp: &TempStore) -> (Running, watch::Sender<bool>) {
+    /// A node whose servers never end, and of which nothing else runs yet. What keeps its store well is dropped with the sender.
+    fn idle(temp: &TempStore) -> (Running, watch::Sender<bool>) {
         let (well, poisoned) = watch::channel(false);
         let registry = delivery::Registry::default();
         let clock = temp.clock.clone();
@@ -210,12 +210,18 @@ mod tests {
         let stop = CancellationToken::new();
         let running = Running {
             links: tokio::spawn(pending()),
-            loops: central.start(&stop),
+            loops: TaskTracker::new(),
             http: tokio::spawn(pending()),
             central,
             stop,
             health: Health::Embedded(poisoned),
         };
+        (running, well)
+    }
+
+    fn running(temp: &TempStore) -> (Running, watch::Sender<bool>) {
+        let (mut running, well) = idle(temp);
+        running.loops = running.central.start(&running.stop);
         (running, well)
     }
 
@@ -230,6 +236,25 @@ mod tests {
             .watch("recording attempts", async { panic!("on purpose") });
         tokio::spawn(dying);
         let failed = running.until_stopped().await.unwrap_err();
+        assert!(
+            failed.to_string().contains("recording attempts: panicked"),
+            "{failed}"
+        );
+        assert_eq!(exit::code(&failed), exit::FAILED);
+        assert!(stop.is_cancelled());
+    }
+
+    #[test]
+    fn a_recorder_that_panics_takes_the_process_with_it() {
+        // The recorder waits for more to record, and cannot where there are no timers: it panics with its first step.
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let temp = TempStore::open();
+        let (failed, stop) = runtime.block_on(async {
+            let (running, _well) = idle(&temp);
+            let stop = running.stop.clone();
+            let _dispatcher = running.central.dispatcher();
+            (running.until_stopped().await.unwrap_err(), stop)
+        });
         assert!(
             failed.to_string().contains("recording attempts: panicked"),
             "{failed}"
