@@ -64,7 +64,7 @@ pub struct AuditFilter {
     pub kind: Option<AuditKind>,
     pub status: Option<AuditStatus>,
     pub actor: Option<String>,
-    /// Only attempts that failed and whose notification is tried again.
+    /// Only attempts that failed and whose notification is tried again, also those that cost no try.
     pub retried: bool,
     /// About this notification.
     pub correlation: Option<NotificationId>,

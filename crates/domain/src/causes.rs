@@ -23,13 +23,13 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
-    struct Said(&'static str, #[source] Option<Box<Said>>);
+    struct CausedError(&'static str, #[source] Option<Box<CausedError>>);
 
     #[test]
     fn causes_follow_what_they_caused_and_nothing_is_said_twice() {
-        let deepest = Box::new(Said("refused", None));
-        let middle = Box::new(Said("cannot connect: refused", Some(deepest)));
-        let error = Said("no answer", Some(middle));
+        let deepest = Box::new(CausedError("refused", None));
+        let middle = Box::new(CausedError("cannot connect: refused", Some(deepest)));
+        let error = CausedError("no answer", Some(middle));
         assert_eq!(chain(&error), "no answer: cannot connect: refused");
     }
 }

@@ -37,16 +37,16 @@ pub(crate) fn number(rows: &mut [AuditRow], made: &[Made]) {
 
 /// The columns' text. Names are short: there is one of it for every part.
 #[derive(Serialize, Deserialize)]
-struct Said<'a> {
+struct StoredTranscript<'a> {
     #[serde(rename = "id", default, skip_serializing_if = "Option::is_none")]
     message_id: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
-    parts: Vec<SaidPart<'a>>,
+    parts: Vec<StoredPart<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
-enum SaidPart<'a> {
+enum StoredPart<'a> {
     #[serde(rename = "s")]
     Sent(Cow<'a, str>),
     #[serde(rename = "r")]
@@ -55,10 +55,10 @@ enum SaidPart<'a> {
 
 pub(crate) fn written(transcript: &Transcript) -> String {
     let parts = transcript.parts.iter().map(|part| match part.side {
-        Side::Sent => SaidPart::Sent(Cow::Borrowed(&part.text)),
-        Side::Received => SaidPart::Received(Cow::Borrowed(&part.text)),
+        Side::Sent => StoredPart::Sent(Cow::Borrowed(&part.text)),
+        Side::Received => StoredPart::Received(Cow::Borrowed(&part.text)),
     });
-    let said = Said {
+    let said = StoredTranscript {
         message_id: transcript.message_id.as_deref().map(Cow::Borrowed),
         cut: transcript.cut,
         parts: parts.collect(),
@@ -67,11 +67,11 @@ pub(crate) fn written(transcript: &Transcript) -> String {
 }
 
 pub(crate) fn read(text: &str) -> Result<Transcript> {
-    let said: Said<'_> =
+    let said: StoredTranscript<'_> =
         serde_json::from_str(text).map_err(|_| Error::corrupt("transcripts", "a text nobody wrote"))?;
     let part = |part| match part {
-        SaidPart::Sent(text) => (Side::Sent, text),
-        SaidPart::Received(text) => (Side::Received, text),
+        StoredPart::Sent(text) => (Side::Sent, text),
+        StoredPart::Received(text) => (Side::Received, text),
     };
     let parts = said.parts.into_iter().map(part);
     Ok(Transcript {

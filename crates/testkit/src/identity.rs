@@ -60,7 +60,7 @@ struct Shared {
     person: Mutex<Map<String, Value>>,
     fault: Mutex<Option<Fault>>,
     /// By code: what the browser asked for.
-    asked: Mutex<HashMap<String, Asked>>,
+    asked: Mutex<HashMap<String, FormFields>>,
 }
 
 /// Each is called by its number.
@@ -70,7 +70,7 @@ struct Keys {
     withdrawn: Option<KeyPair>,
 }
 
-type Asked = HashMap<String, String>;
+type FormFields = HashMap<String, String>;
 
 impl fmt::Debug for IdentityProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,7 +165,7 @@ async fn keys(State(shared): State<Arc<Shared>>) -> Json<Value> {
 }
 
 /// The person is signed in already and says yes.
-async fn authorize(State(shared): State<Arc<Shared>>, Query(asked): Query<Asked>) -> Response {
+async fn authorize(State(shared): State<Arc<Shared>>, Query(asked): Query<FormFields>) -> Response {
     let text = |name: &str| asked.get(name).cloned().unwrap_or_default();
     if text("client_id") != CLIENT_ID || text("response_type") != "code" {
         return StatusCode::BAD_REQUEST.into_response();
@@ -180,7 +180,11 @@ async fn authorize(State(shared): State<Arc<Shared>>, Query(asked): Query<Asked>
     Redirect::to(&format!("{back}?code={code}&state={state}")).into_response()
 }
 
-async fn token(State(shared): State<Arc<Shared>>, headers: HeaderMap, Form(form): Form<Asked>) -> Response {
+async fn token(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Form(form): Form<FormFields>,
+) -> Response {
     let refused = |error: &str| (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response();
     if !knows_secret(&headers) {
         return refused("invalid_client");

@@ -19,13 +19,13 @@ use tokio::time::{Instant, timeout};
 /// The lookups of all sources, by name. Sources of different tenants may have some of the same name.
 #[derive(Debug, Clone)]
 pub struct Lookups {
-    named: Arc<BTreeMap<String, Vec<Arc<Asked>>>>,
+    named: Arc<BTreeMap<String, Vec<Arc<LookupSource>>>>,
     glance: Duration,
 }
 
 /// A source that is asked, and how that goes.
 #[derive(Debug)]
-struct Asked {
+struct LookupSource {
     source: Arc<EventSource>,
     asking: Arc<Asking>,
 }
@@ -63,9 +63,9 @@ const GLANCE: Duration = Duration::from_secs(2);
 
 impl Lookups {
     pub fn of(settings: &EventSettings) -> Self {
-        let mut lookups: BTreeMap<String, Vec<Arc<Asked>>> = BTreeMap::new();
+        let mut lookups: BTreeMap<String, Vec<Arc<LookupSource>>> = BTreeMap::new();
         for source in &settings.sources {
-            let asked = Arc::new(Asked {
+            let asked = Arc::new(LookupSource {
                 source: source.clone(),
                 asking: Arc::new(Asking::new(source.name(), source.lookups_at_once())),
             });
@@ -84,7 +84,7 @@ impl Lookups {
         self.find(name, tenant).is_some()
     }
 
-    fn find(&self, name: &str, tenant: &str) -> Option<&Arc<Asked>> {
+    fn find(&self, name: &str, tenant: &str) -> Option<&Arc<LookupSource>> {
         let named = self.named.get(name)?;
         named.iter().find(|asked| asked.source.has_tenant(tenant))
     }

@@ -55,10 +55,10 @@ impl Messages {
 
 /// Under which key the messages go, and in whose name.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Asked<'a> {
-    ByEvent,
+pub(super) enum RequestedBy<'a> {
+    Event,
     /// A person asks once more, under this request.
-    ByPerson {
+    Person {
         request: &'a str,
         actor: &'a Actor,
     },
@@ -90,7 +90,7 @@ impl EventService {
         if expires_at.is_some_and(|at| at <= now) {
             return Ok(Messages::none("Expired"));
         }
-        self.render(event, known, &chosen, expires_at, Asked::ByEvent)
+        self.render(event, known, &chosen, expires_at, RequestedBy::Event)
             .await
     }
 
@@ -101,14 +101,14 @@ impl EventService {
         known: &Known,
         chosen: &[&Template],
         expires_at: Option<Timestamp>,
-        asked: Asked<'_>,
+        requested_by: RequestedBy<'_>,
     ) -> store::Result<Messages> {
         let style = self.style(known.tenant).await?;
         let mut messages = Messages::default();
         let mut without = vec![];
         for template in chosen {
             match self
-                .message(event, known, template, &style.0, expires_at, asked)
+                .message(event, known, template, &style.0, expires_at, requested_by)
                 .await?
             {
                 Ok(Made { new, lacking }) => {
@@ -148,7 +148,7 @@ impl EventService {
         template: &Template,
         style: &RenderStyle,
         expires_at: Option<Timestamp>,
-        asked: Asked<'_>,
+        requested_by: RequestedBy<'_>,
     ) -> store::Result<Result<Made, (CameTo, String)>> {
         let (identity, content) = (&template.identity, &template.content);
         let rendered = match content.render(&known.values, style) {
@@ -178,9 +178,11 @@ impl EventService {
             channel: identity.channel,
             template: &identity.name,
         };
-        let ((id, key), submitted_by, listener) = match asked {
-            Asked::ByEvent => (of.key(known.dedupe()), Actor::system(), Listener::Nobody),
-            Asked::ByPerson { request, actor } => (of.manual_key(request), actor.clone(), Listener::Sender),
+        let ((id, key), submitted_by, listener) = match requested_by {
+            RequestedBy::Event => (of.key(known.dedupe()), Actor::system(), Listener::Nobody),
+            RequestedBy::Person { request, actor } => {
+                (of.manual_key(request), actor.clone(), Listener::Sender)
+            }
         };
         let mut content = rendered.into_content(identity, content, to.into_iter().collect());
         content.entity_type = Some(known.entity_type.clone());

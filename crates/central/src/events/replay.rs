@@ -5,7 +5,7 @@ use super::{
     asking::Asker,
     known,
     lookup::Waits,
-    messages::Asked,
+    messages::RequestedBy,
     plan::{LATE, Standing, Unknown, due, missing, standing},
     resend::ResendError,
 };
@@ -193,7 +193,7 @@ impl EventService {
         let mut chosen = choose_all(templates.iter(), &facts.values, language);
         chosen.retain(|t| wanted(&t.identity.name, t.identity.channel));
         let made = self
-            .render(&event, &facts, &chosen, expires_at, Asked::ByEvent)
+            .render(&event, &facts, &chosen, expires_at, RequestedBy::Event)
             .await?;
         let keys = known(&made.notifications);
         let messages = made.listed;

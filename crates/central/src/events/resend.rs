@@ -4,7 +4,7 @@ use super::{
     EventService,
     asking::Asker,
     lookup::Waits,
-    messages::{Asked, Messages},
+    messages::{Messages, RequestedBy},
 };
 use crate::ingest::Submitted;
 use domain::{
@@ -83,7 +83,7 @@ impl EventService {
                 "active template of that channel for the entity's latest event",
             ));
         }
-        let asked = Asked::ByPerson {
+        let asked = RequestedBy::Person {
             request: &ask.request,
             actor: &ask.actor,
         };

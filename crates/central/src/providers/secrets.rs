@@ -37,7 +37,7 @@ pub(crate) struct Sealed {
 }
 
 /// What somebody says about a secret.
-enum Given {
+enum SecretChange {
     Fresh(String),
     /// As it is: left out, or sent back as it was shown.
     Kept,
@@ -73,11 +73,11 @@ impl Owner<'_> {
             let shown = current.and_then(|current| get_setting(&current.settings, setting.name));
             let old = current.and_then(|current| current.secrets.get(setting.name));
             match (read(setting, given, shown), old) {
-                (Ok(Given::Fresh(text)), _) => {
+                (Ok(SecretChange::Fresh(text)), _) => {
                     sealed.put(self, setting, &text);
                     plain.push((setting.name, text));
                 }
-                (Ok(Given::Kept), Some(old)) => {
+                (Ok(SecretChange::Kept), Some(old)) => {
                     sealed.secrets.insert(setting.name.to_owned(), old.clone());
                     if let Some(shown) = shown {
                         put_setting(&mut sealed.settings, setting.name, shown.clone());
@@ -88,7 +88,7 @@ impl Owner<'_> {
                     }
                     kept.push(setting);
                 }
-                (Ok(Given::Kept | Given::Removed), _) => {}
+                (Ok(SecretChange::Kept | SecretChange::Removed), _) => {}
                 (Err(why), _) => sealed.problem(setting.name, why),
             }
         }
@@ -171,7 +171,7 @@ impl Owner<'_> {
                 _ if is_shown && stored.secrets.contains_key(setting.name) => {
                     put_setting(&mut sealed.settings, setting.name, value);
                 }
-                Ok(Given::Fresh(text)) => {
+                Ok(SecretChange::Fresh(text)) => {
                     sealed.put(self, setting, &text);
                     found = true;
                 }
@@ -207,19 +207,23 @@ fn take(settings: &mut Map<String, Value>, name: &str) -> Option<Value> {
 }
 
 /// `shown`: what was shown of the one that is there.
-fn read(setting: &Setting, given: Option<Value>, shown: Option<&Value>) -> Result<Given, &'static str> {
+fn read(
+    setting: &Setting,
+    given: Option<Value>,
+    shown: Option<&Value>,
+) -> Result<SecretChange, &'static str> {
     match given {
-        None => Ok(Given::Kept),
-        Some(Value::Null) => Ok(Given::Removed),
-        Some(value) if Some(&value) == shown => Ok(Given::Kept),
-        Some(Value::String(text)) if text == MASK || text.is_empty() => Ok(Given::Kept),
+        None => Ok(SecretChange::Kept),
+        Some(Value::Null) => Ok(SecretChange::Removed),
+        Some(value) if Some(&value) == shown => Ok(SecretChange::Kept),
+        Some(Value::String(text)) if text == MASK || text.is_empty() => Ok(SecretChange::Kept),
         Some(Value::String(text)) if setting.kind == SettingType::Url && text.contains(MASK) => {
             Err("has to be given whole; what is shown of it is not enough")
         }
-        Some(Value::String(text)) => Ok(Given::Fresh(text)),
+        Some(Value::String(text)) => Ok(SecretChange::Fresh(text)),
         Some(Value::Object(map)) if setting.kind == SettingType::Map => Ok(match map.is_empty() {
-            true => Given::Removed,
-            false => Given::Fresh(Value::Object(map).to_string()),
+            true => SecretChange::Removed,
+            false => SecretChange::Fresh(Value::Object(map).to_string()),
         }),
         Some(_) => Err("must be text"),
     }

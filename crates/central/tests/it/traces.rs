@@ -12,15 +12,15 @@ use testkit::a_notification;
 const CALLER: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 #[derive(Debug, Default)]
-struct Told(Mutex<Vec<Span>>);
+struct CollectedSpans(Mutex<Vec<Span>>);
 
-impl SpanSink for Told {
+impl SpanSink for CollectedSpans {
     fn take(&self, span: Span) {
         self.0.lock().unwrap().push(span);
     }
 }
 
-impl Told {
+impl CollectedSpans {
     /// Name, parent and failure of each.
     fn all(&self) -> Vec<(&'static str, TraceContext, Option<TraceContext>, Option<String>)> {
         let told = self.0.lock().unwrap();
@@ -30,8 +30,8 @@ impl Told {
     }
 }
 
-async fn world() -> (World, Arc<Told>) {
-    let told = Arc::new(Told::default());
+async fn world() -> (World, Arc<CollectedSpans>) {
+    let told = Arc::new(CollectedSpans::default());
     let settings = Settings {
         tracer: Tracer::to(told.clone()),
         ..Settings::named("node-1")

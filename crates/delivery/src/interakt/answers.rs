@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Said {
+struct InteraktAnswer {
     result: Option<bool>,
     message: Option<String>,
     id: Option<String>,
@@ -19,7 +19,7 @@ struct Inner {
 }
 
 pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
-    let said: Said = answer.json().unwrap_or_default();
+    let said: InteraktAnswer = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     let words = said.message.unwrap_or_default().to_lowercase();
     let meaning = match (status, said.result) {

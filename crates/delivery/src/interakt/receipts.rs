@@ -2,7 +2,7 @@
 
 use super::Interakt;
 use crate::{
-    kit::Told,
+    kit::DeliveryReport,
     meta,
     receipt::{Callback, CallbackContent, CallbackRefused, ReceiptState},
 };
@@ -60,7 +60,7 @@ pub(super) fn read(interakt: &Interakt, callback: &Callback<'_>) -> Result<Callb
         other => Some(other.to_string()),
     };
     let meaning = code.as_deref().and_then(|code| meta::by_code(code.parse().ok()?));
-    let told = Told {
+    let told = DeliveryReport {
         reference: message.meta_data["source_data"]["callback_data"].as_str(),
         message_id: message.id.as_deref(),
         recipient: None,

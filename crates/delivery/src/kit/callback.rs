@@ -98,7 +98,7 @@ pub(crate) fn with_reference(callback_url: &str, reference: &str) -> String {
 
 /// A receipt as services tell of it: about this message, in this state, failed with this code and these words.
 #[derive(Debug, Default)]
-pub(crate) struct Told<'a> {
+pub(crate) struct DeliveryReport<'a> {
     pub reference: Option<&'a str>,
     pub message_id: Option<&'a str>,
     pub recipient: Option<&'a str>,
@@ -106,7 +106,7 @@ pub(crate) struct Told<'a> {
     pub words: Option<&'a str>,
 }
 
-impl Told<'_> {
+impl DeliveryReport<'_> {
     /// `meaning` is what the service's own code stands for.
     pub fn receipt(self, state: ReceiptState, meaning: Option<Meaning>) -> Receipt {
         let failed = state == ReceiptState::Failed;

@@ -17,7 +17,7 @@ mod service;
 mod template;
 mod text;
 
-pub(crate) use callback::{Told, is_same_secret, not_json, with_reference};
+pub(crate) use callback::{DeliveryReport, is_same_secret, not_json, with_reference};
 pub(crate) use data::{ContentProblems, MessageData, content_problems};
 pub(crate) use endpoint::{Endpoint, below};
 pub(crate) use markup::{Markup, fit_plain};

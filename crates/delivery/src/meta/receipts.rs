@@ -2,7 +2,7 @@
 
 use super::{Meta, answers};
 use crate::{
-    kit::{Told, is_same_secret},
+    kit::{DeliveryReport, is_same_secret},
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState},
 };
 use hyper::Method;
@@ -100,7 +100,7 @@ fn receipt(status: Status) -> Option<Receipt> {
         _ => return None,
     };
     let reason = status.errors.first();
-    let told = Told {
+    let told = DeliveryReport {
         reference: status.biz_opaque_callback_data.as_deref(),
         message_id: Some(&status.id),
         // Numbers may be missing here, and may be written otherwise than we wrote them.

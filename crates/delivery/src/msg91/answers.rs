@@ -13,14 +13,14 @@ const HOUR: u64 = 3600;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Said {
+struct Msg91Answer {
     r#type: String,
     message: String,
     code: Option<serde_json::Value>,
 }
 
 pub(super) fn understand(msg91: &Msg91, sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-    let said: Said = answer.json().unwrap_or_default();
+    let said: Msg91Answer = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     if answer.status.is_success() && said.r#type == "success" {
         return answer.accepted(Some(said.message));

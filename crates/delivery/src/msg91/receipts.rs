@@ -4,7 +4,7 @@
 use super::answers;
 use crate::{
     http::Meaning,
-    kit::{Told, not_json},
+    kit::{DeliveryReport, not_json},
     opt_out::OptOut,
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState},
 };
@@ -89,7 +89,7 @@ impl Reports {
             _ => Meaning::permanent(Scope::Recipient, "PROVIDER_ERROR"),
         };
         let code = of_register.map_or(code, |(own, _)| own.to_string());
-        let told = Told {
+        let told = DeliveryReport {
             reference: None,
             message_id: Some(request),
             recipient: Some(number),

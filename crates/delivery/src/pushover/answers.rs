@@ -13,7 +13,7 @@ const MIN_RETRY_SECONDS: u64 = 5;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Said {
+struct PushoverAnswer {
     status: u8,
     request: Option<String>,
     /// Of emergencies: what an acknowledgement is asked for by.
@@ -24,7 +24,7 @@ struct Said {
 }
 
 pub(super) fn understand(sending: &Sending<'_>, answer: &Answer) -> Result<Accepted, Failure> {
-    let said: Said = answer.json().unwrap_or_default();
+    let said: PushoverAnswer = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     let names = |what: &str| said.errors.iter().any(|error| error.starts_with(what));
     let its_own = said.request.is_some() || !said.errors.is_empty();

@@ -17,7 +17,7 @@ const RECEIPT_LETTERS: usize = 30;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Said {
+struct PushoverReceipt {
     status: u8,
     acknowledged: u8,
     last_delivered_at: u64,
@@ -47,7 +47,7 @@ pub(super) fn request(pushover: &Pushover, unproven: &Receipt) -> Option<Request
 
 pub(super) fn understand(unproven: &Receipt, answer: &Answer) -> Result<Option<Receipt>, Failure> {
     let status = answer.status.as_u16();
-    let said: Said = answer.json().unwrap_or_default();
+    let said: PushoverReceipt = answer.json().unwrap_or_default();
     let state = match status {
         200..=299 if said.status == 1 && said.acknowledged == 1 => ReceiptState::Read,
         200..=299 if said.status == 1 && said.last_delivered_at > 0 => ReceiptState::Delivered,

@@ -8,14 +8,14 @@ use std::borrow::Cow;
 
 /// Triggers of workflows answer in JSON.
 #[derive(Deserialize)]
-struct Said {
+struct WorkflowAnswer {
     ok: bool,
     error: Option<String>,
 }
 
 pub(super) fn understand(answer: &Answer) -> Result<Accepted, Failure> {
     let status = answer.status.as_u16();
-    let said: Option<Said> = answer.json();
+    let said: Option<WorkflowAnswer> = answer.json();
     let text = answer.text();
     let word = match &said {
         Some(said) => said.error.as_deref().unwrap_or_default(),

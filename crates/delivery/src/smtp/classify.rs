@@ -131,7 +131,7 @@ const QUOTA_USED_UP: Duration = Duration::from_secs(3600);
 pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
     use Phase::{AfterDot, Auth, Connect, Data, Ehlo, MailFrom, RcptTo, StartTls};
     let answer = Answer { phase, reply };
-    let said = Said(&reply.message.to_ascii_lowercase());
+    let said = ReplyText(&reply.message.to_ascii_lowercase());
     match (reply.code, reply.enhanced, phase) {
         // The server is closing, or wants fewer connections.
         (421, _, _) => answer.transient(Scope::Lane),
@@ -192,7 +192,7 @@ pub(super) fn refused(phase: Phase, reply: &Reply) -> Failure {
 pub(super) fn is_too_many_recipients(reply: &Reply) -> bool {
     matches!(reply.code, 450..=452 | 550..=552)
         && (reply.enhanced[1..] == [5, 3]
-            || Said(&reply.message.to_ascii_lowercase()).any(&["too many recipients"]))
+            || ReplyText(&reply.message.to_ascii_lowercase()).any(&["too many recipients"]))
 }
 
 /// `5.1.1`, if the reply had one.
@@ -210,9 +210,9 @@ pub(super) fn words(reply: &Reply) -> String {
     }
 }
 
-struct Said<'a>(&'a str);
+struct ReplyText<'a>(&'a str);
 
-impl Said<'_> {
+impl ReplyText<'_> {
     fn any(&self, needles: &[&str]) -> bool {
         needles.iter().any(|needle| self.0.contains(needle))
     }

@@ -12,7 +12,7 @@ use std::{sync::Mutex, time::Duration};
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Said {
+struct TelegramAnswer {
     ok: bool,
     result: Sent,
     description: String,
@@ -34,7 +34,7 @@ struct Parameters {
 
 /// The chat that a group has become.
 pub(super) fn moved_to(answer: &Answer) -> Option<String> {
-    let said: Said = answer.json().filter(|said: &Said| !said.ok)?;
+    let said: TelegramAnswer = answer.json().filter(|said: &TelegramAnswer| !said.ok)?;
     said.parameters.migrate_to_chat_id.map(|chat| chat.to_string())
 }
 
@@ -97,7 +97,7 @@ pub(super) fn understand(
     sending: &Sending<'_>,
     answer: &Answer,
 ) -> Result<Accepted, Failure> {
-    let said: Said = answer.json().unwrap_or_default();
+    let said: TelegramAnswer = answer.json().unwrap_or_default();
     let status = answer.status.as_u16();
     let reason = said.description.to_lowercase();
     let meaning = match status {

@@ -2,7 +2,7 @@
 
 use super::{Twilio, answers};
 use crate::{
-    kit::Told,
+    kit::DeliveryReport,
     receipt::{Callback, CallbackContent, CallbackRefused, Receipt, ReceiptState},
 };
 
@@ -31,12 +31,12 @@ pub(super) fn read(twilio: &Twilio, callback: &Callback<'_>) -> Result<CallbackC
     let meaning = code
         .as_deref()
         .and_then(|code| answers::by_code(code.parse().ok()?));
-    let told = Told {
+    let told = DeliveryReport {
         message_id: field("MessageSid").or(field("SmsSid")),
         recipient: field("To"),
         code,
         words: field("ErrorMessage"),
-        ..Told::default()
+        ..DeliveryReport::default()
     };
     let receipt = Receipt {
         correlation: callback.reference(),

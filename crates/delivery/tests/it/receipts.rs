@@ -40,7 +40,7 @@ struct Call {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     body: String,
-    receipts: Option<Vec<Told>>,
+    receipts: Option<Vec<ExpectedReceipt>>,
     answer: Option<String>,
     refused: Option<String>,
 }
@@ -51,7 +51,7 @@ fn post() -> String {
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Told {
+struct ExpectedReceipt {
     state: ReceiptState,
     id: Option<String>,
     correlation: Option<String>,
@@ -64,7 +64,7 @@ struct Told {
     unproven: bool,
 }
 
-impl From<Receipt> for Told {
+impl From<Receipt> for ExpectedReceipt {
     fn from(receipt: Receipt) -> Self {
         Self {
             state: receipt.state,
@@ -133,7 +133,7 @@ fn every_callback_of_every_service_means_what_its_file_says() {
             let at = format!("{}, {:?}", service.kind, call.name);
             match call.read(&service.kind, &settings) {
                 Ok(CallbackContent::Receipts(receipts)) => {
-                    let told: Vec<_> = receipts.into_iter().map(Told::from).collect();
+                    let told: Vec<_> = receipts.into_iter().map(ExpectedReceipt::from).collect();
                     assert_eq!(Some(&told), call.receipts.as_ref(), "{at}");
                 }
                 Ok(CallbackContent::Answer(answer)) => assert_eq!(Some(answer), call.answer, "{at}"),

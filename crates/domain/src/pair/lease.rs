@@ -110,7 +110,7 @@ pub struct Follower {
 
 /// A question that has not been answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Asked {
+struct OpenQuestion {
     number: u64,
     of: Giver,
     ago: Duration,
@@ -123,7 +123,7 @@ pub struct Leases {
     quiet: Duration,
     promised: Duration,
     held: Option<Held>,
-    asked: Option<Asked>,
+    asked: Option<OpenQuestion>,
     numbers: u64,
 }
 
@@ -189,7 +189,7 @@ impl Leases {
             return None;
         }
         self.numbers += 1;
-        self.asked = Some(Asked {
+        self.asked = Some(OpenQuestion {
             number: self.numbers,
             of,
             ago: Duration::ZERO,

@@ -3,13 +3,13 @@
 use super::{
     Options,
     session::Session,
-    words::{self, Heard, Noted},
+    words::{self, InboundActivity, Noted},
 };
 use crate::{
     PROTOCOL,
     address::Address,
     transport::Io,
-    wire::v1::{self, from_central::What as Said, from_site::What, link_client},
+    wire::v1::{self, from_central::What as CentralSays, from_site::What as SiteSays, link_client},
 };
 use domain::{chain, site::DatabaseIdentity};
 use hyper_util::rt::TokioIo;
@@ -27,7 +27,7 @@ pub(super) struct Welcomed {
     pub inbound: Streaming<v1::FromCentral>,
     pub database: DatabaseIdentity,
     pub central: String,
-    pub heard: Arc<Heard>,
+    pub heard: Arc<InboundActivity>,
 }
 
 /// Why there is no session.
@@ -57,7 +57,10 @@ pub(super) async fn connect(options: &Options, address: &Address) -> Result<Welc
 }
 
 /// A connection, and what is heard on it.
-pub(super) async fn channel(options: &Options, address: &Address) -> Result<(Channel, Arc<Heard>), String> {
+pub(super) async fn channel(
+    options: &Options,
+    address: &Address,
+) -> Result<(Channel, Arc<InboundActivity>), String> {
     let io = dial(options, address)
         .await
         .map_err(|e| words::not_reached(address, &e))?;
@@ -101,13 +104,13 @@ async fn open(options: &Options, address: &Address) -> Result<Welcomed, Missed> 
     };
     out.try_send(v1::FromSite {
         call: 0,
-        what: Some(What::Hello(hello)),
+        what: Some(SiteSays::Hello(hello)),
     })
     .map_err(|_| Missed::unreachable("the link broke"))?;
     let answer = client.connect(ReceiverStream::new(frames)).await;
     let mut inbound = answer.map_err(|s| missed(address, &s, &heard))?.into_inner();
     let frame = inbound.message().await.map_err(|s| missed(address, &s, &heard))?;
-    let Some(Said::Welcome(welcome)) = frame.and_then(|f| f.what) else {
+    let Some(CentralSays::Welcome(welcome)) = frame.and_then(|f| f.what) else {
         return Err(Missed::unreachable(format!("{address} did not say welcome")));
     };
     if welcome.protocol != PROTOCOL {
@@ -148,7 +151,7 @@ async fn dial(options: &Options, address: &Address) -> io::Result<Box<dyn Io>> {
 }
 
 /// What a gRPC status means to a site.
-fn missed(address: &Address, status: &Status, heard: &Heard) -> Missed {
+fn missed(address: &Address, status: &Status, heard: &InboundActivity) -> Missed {
     if let Some(who) = words::stranger(address, status, heard) {
         return Missed::unreachable(format!("{address}: {who}"));
     }

@@ -12,7 +12,7 @@ use crate::{
     lease::rank_in,
     message::LinkState,
     uplink::SiteCommands,
-    wire::v1::{self, act::Action, from_central::What as Said, from_site::What as Say},
+    wire::v1::{self, act::Action, from_central::What as CentralSays, from_site::What as SiteSays},
 };
 use domain::{lock::lock, retry::redial, site::DatabaseIdentity};
 use std::{sync::Arc, time::Duration};
@@ -114,11 +114,11 @@ impl LinkClient {
                 }
             };
             match what {
-                Some(Said::Goodbye(v1::Goodbye { reason })) => {
+                Some(CentralSays::Goodbye(v1::Goodbye { reason })) => {
                     session.end(reason);
                     break;
                 }
-                Some(Said::Database(database)) => self.database_changed(database),
+                Some(CentralSays::Database(database)) => self.database_changed(database),
                 question if central_asked(call) => {
                     let room = answering.clone().try_acquire_owned();
                     let (session, commands) = (session.clone(), commands.clone());
@@ -208,12 +208,16 @@ async fn report(session: Arc<Session>, commands: Arc<dyn SiteCommands>, every: D
             _ = tick.tick() => {}
         }
         let report = commands.report().await;
-        session.say(0, Say::Report(report.into())).await;
+        session.say(0, SiteSays::Report(report.into())).await;
     }
 }
 
 /// A question that is meant for the holder of another turn is not looked at.
-async fn answer_as(commands: &dyn SiteCommands, holder: Option<v1::Turn>, question: Option<Said>) -> Say {
+async fn answer_as(
+    commands: &dyn SiteCommands,
+    holder: Option<v1::Turn>,
+    question: Option<CentralSays>,
+) -> SiteSays {
     let holds = match holder.map(|turn| rank_in(Some(turn))) {
         None => Ok(()),
         Some(Ok(turn)) => commands.holds(turn),
@@ -221,46 +225,49 @@ async fn answer_as(commands: &dyn SiteCommands, holder: Option<v1::Turn>, questi
     };
     match holds {
         Ok(()) => answer(commands, question).await,
-        Err(not_holder) => Say::Failed(v1::Failed {
+        Err(not_holder) => SiteSays::Failed(v1::Failed {
             reason: not_holder.to_string(),
             turn: not_holder.turn.map(Into::into),
         }),
     }
 }
 
-async fn answer(commands: &dyn SiteCommands, question: Option<Said>) -> Say {
+async fn answer(commands: &dyn SiteCommands, question: Option<CentralSays>) -> SiteSays {
     let answered = match question {
-        Some(Said::AskParked(page)) => match page.try_into() {
-            Ok(page) => commands.parked(page).await.map(|a| Say::Parked(a.into())),
+        Some(CentralSays::AskParked(page)) => match page.try_into() {
+            Ok(page) => commands.parked(page).await.map(|a| SiteSays::Parked(a.into())),
             Err(why) => Err(why),
         },
-        Some(Said::Act(v1::Act { action, id, by })) => match Action::try_from(action) {
-            Ok(Action::Retry) => commands.retry(&id, &by).await.map(|a| Say::Acted(a.into())),
-            Ok(Action::Discard) => commands.discard(&id, &by).await.map(|a| Say::Acted(a.into())),
-            Ok(Action::Nothing) | Err(_) => return Say::Unknown(v1::Unknown {}),
+        Some(CentralSays::Act(v1::Act { action, id, by })) => match Action::try_from(action) {
+            Ok(Action::Retry) => commands.retry(&id, &by).await.map(|a| SiteSays::Acted(a.into())),
+            Ok(Action::Discard) => commands
+                .discard(&id, &by)
+                .await
+                .map(|a| SiteSays::Acted(a.into())),
+            Ok(Action::Nothing) | Err(_) => return SiteSays::Unknown(v1::Unknown {}),
         },
-        Some(Said::Count(v1::Count { filter })) => match filter.unwrap_or_default().try_into() {
+        Some(CentralSays::Count(v1::Count { filter })) => match filter.unwrap_or_default().try_into() {
             Ok(filter) => commands.count_parked(filter).await.map(|counted| {
                 let ParkedCount { total, until } = counted;
-                Say::Counted(v1::Counted { total, until })
+                SiteSays::Counted(v1::Counted { total, until })
             }),
             Err(why) => Err(why),
         },
-        Some(Said::ActOnMany(step)) => match step.try_into() {
+        Some(CentralSays::ActOnMany(step)) => match step.try_into() {
             Ok(step) => commands.act_on_many(step).await.map(|acted| {
                 let BulkDone { done, next } = acted;
-                Say::ActedOnMany(v1::ActedOnMany { done, next })
+                SiteSays::ActedOnMany(v1::ActedOnMany { done, next })
             }),
             Err(why) => Err(why),
         },
-        Some(Said::AskReport(_)) => Ok(Say::Report(commands.report().await.into())),
-        _ => return Say::Unknown(v1::Unknown {}),
+        Some(CentralSays::AskReport(_)) => Ok(SiteSays::Report(commands.report().await.into())),
+        _ => return SiteSays::Unknown(v1::Unknown {}),
     };
     answered.unwrap_or_else(failed)
 }
 
-fn failed(why: impl Into<String>) -> Say {
-    Say::Failed(v1::Failed {
+fn failed(why: impl Into<String>) -> SiteSays {
+    SiteSays::Failed(v1::Failed {
         reason: why.into(),
         turn: None,
     })

@@ -29,14 +29,14 @@ const SPEAKS_NO_TLS: &str = "no TLS is spoken there; check the port, and write h
 
 /// What came back over a connection. The first bytes tell who is there when the link's own protocol cannot.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct InboundActivity {
     first: OnceLock<Vec<u8>>,
     began: Instant,
     /// When something came last, in milliseconds after that.
     last: AtomicU64,
 }
 
-impl Heard {
+impl InboundActivity {
     fn note(&self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -58,12 +58,12 @@ impl Heard {
 /// A connection that notes what comes back.
 pub(super) struct Noted {
     io: Box<dyn Io>,
-    heard: Arc<Heard>,
+    heard: Arc<InboundActivity>,
 }
 
 impl Noted {
-    pub(super) fn over(io: Box<dyn Io>) -> (Self, Arc<Heard>) {
-        let heard = Arc::new(Heard {
+    pub(super) fn over(io: Box<dyn Io>) -> (Self, Arc<InboundActivity>) {
+        let heard = Arc::new(InboundActivity {
             first: OnceLock::new(),
             began: Instant::now(),
             last: AtomicU64::default(),
@@ -104,7 +104,7 @@ pub(super) fn not_reached(address: &Address, error: &io::Error) -> String {
 }
 
 /// Who answered instead of central, where it can be told.
-pub(super) fn stranger(address: &Address, status: &Status, heard: &Heard) -> Option<String> {
+pub(super) fn stranger(address: &Address, status: &Status, heard: &InboundActivity) -> Option<String> {
     // How the gRPC library puts an answer that is none.
     let no_answer = status.message().contains("grpc-status header missing");
     Some(match heard.first.get().map(Vec::as_slice) {
@@ -130,7 +130,7 @@ pub(super) fn said(status: &Status) -> String {
 }
 
 /// Why a link that was up is not any more. `keep_alive`: how often central is asked whether it is there.
-pub(super) fn broke(status: &Status, heard: &Heard, keep_alive: Duration) -> String {
+pub(super) fn broke(status: &Status, heard: &InboundActivity, keep_alive: Duration) -> String {
     let silent = heard.silent_for();
     if silent >= keep_alive {
         return format!(

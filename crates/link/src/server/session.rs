@@ -4,7 +4,7 @@ use super::{GRACE, Refusal, RemoteSite, SiteSession, WINDOW};
 use crate::{
     calls::site_asked,
     message::{Ack, Forward},
-    wire::v1::{self, from_central::What as Say, from_site::What as Said},
+    wire::v1::{self, from_central::What as CentralSays, from_site::What as SiteSays},
 };
 use domain::{NotificationId, site::Telemetry};
 use std::{sync::Arc, time::Duration};
@@ -34,7 +34,7 @@ pub(super) async fn run(
     // What was taken is answered before the door closes, if somebody still listens.
     work.close();
     timeout(GRACE, work.wait()).await.ok();
-    let goodbye = Say::Goodbye(v1::Goodbye { reason: why.clone() });
+    let goodbye = CentralSays::Goodbye(v1::Goodbye { reason: why.clone() });
     timeout(GOODBYE, remote.say(0, goodbye)).await.ok();
     remote.close(&why);
     session.left(&why).await;
@@ -58,7 +58,7 @@ async fn listen(
             () = remote.dismissed().cancelled() => return remote.why(),
             Ok(()) = database.changed() => {
                 let now = database.borrow_and_update().clone();
-                remote.say(0, Say::Database(now.into())).await;
+                remote.say(0, CentralSays::Database(now.into())).await;
                 continue;
             }
             heard = inbound.message() => heard,
@@ -69,7 +69,7 @@ async fn listen(
             Err(status) => return format!("the link broke: {}", status.message()),
         };
         match what {
-            Some(Said::Report(report)) if call == 0 => session.reported(report.into()),
+            Some(SiteSays::Report(report)) if call == 0 => session.reported(report.into()),
             question if site_asked(call) => {
                 // No room: the rest waits on the wire, which slows this site down and nobody else.
                 let permit = tokio::select! {
@@ -91,42 +91,42 @@ async fn answer(
     remote: RemoteSite,
     session: Arc<dyn SiteSession>,
     call: u64,
-    question: Option<Said>,
+    question: Option<SiteSays>,
     _room: OwnedSemaphorePermit,
 ) {
     let answer = reply(&*session, question).await;
     remote.say(call, answer).await;
 }
 
-async fn reply(session: &dyn SiteSession, question: Option<Said>) -> Say {
+async fn reply(session: &dyn SiteSession, question: Option<SiteSays>) -> CentralSays {
     match question {
         Some(question) if items(&question) > MOST_AT_ONCE => failed(TOO_MANY),
-        Some(Said::Submit(v1::Submit { notifications })) => {
+        Some(SiteSays::Submit(v1::Submit { notifications })) => {
             let acks = submitted(notifications, async |batch| Ok(session.submit(batch).await));
             match acks.await {
-                Ok(acks) => Say::Acks(acks),
+                Ok(acks) => CentralSays::Acks(acks),
                 Err(refusal) => failed(refusal.to_string()),
             }
         }
-        Some(Said::Telemetry(v1::Telemetry { news })) => Say::Heard(v1::Heard {
+        Some(SiteSays::Telemetry(v1::Telemetry { news })) => CentralSays::Heard(v1::Heard {
             heard: telemetry(session, news).await,
         }),
-        Some(Said::AskStatus(v1::AskStatus { id })) => match Uuid::from_slice(&id) {
+        Some(SiteSays::AskStatus(v1::AskStatus { id })) => match Uuid::from_slice(&id) {
             Err(_) => failed("the id is not one"),
             Ok(id) => match session.status(NotificationId(id)).await {
-                Ok(status) => Say::Standing(status.into()),
+                Ok(status) => CentralSays::Standing(status.into()),
                 Err(why) => failed(why),
             },
         },
-        _ => Say::Unknown(v1::Unknown {}),
+        _ => CentralSays::Unknown(v1::Unknown {}),
     }
 }
 
 /// How many notifications or pieces of news a frame holds.
-fn items(question: &Said) -> usize {
+fn items(question: &SiteSays) -> usize {
     match question {
-        Said::Submit(v1::Submit { notifications }) => notifications.len(),
-        Said::Telemetry(v1::Telemetry { news }) => news.len(),
+        SiteSays::Submit(v1::Submit { notifications }) => notifications.len(),
+        SiteSays::Telemetry(v1::Telemetry { news }) => news.len(),
         _ => 0,
     }
 }
@@ -180,8 +180,8 @@ async fn telemetry(session: &dyn SiteSession, news: Vec<v1::OperationNews>) -> V
         .collect()
 }
 
-fn failed(why: impl Into<String>) -> Say {
-    Say::Failed(v1::Failed {
+fn failed(why: impl Into<String>) -> CentralSays {
+    CentralSays::Failed(v1::Failed {
         reason: why.into(),
         turn: None,
     })
@@ -223,9 +223,9 @@ mod tests {
     #[tokio::test]
     async fn a_frame_with_more_than_a_site_ever_sends_is_refused_before_it_is_read() {
         let notifications = vec![v1::Notification::default(); MOST_AT_ONCE + 1];
-        let submit = Said::Submit(v1::Submit { notifications });
+        let submit = SiteSays::Submit(v1::Submit { notifications });
         let news = vec![v1::OperationNews::default(); MOST_AT_ONCE + 1];
-        let telemetry = Said::Telemetry(v1::Telemetry { news });
+        let telemetry = SiteSays::Telemetry(v1::Telemetry { news });
         for question in [submit, telemetry] {
             assert_eq!(reply(&Unasked, Some(question)).await, failed(TOO_MANY));
         }

@@ -22,7 +22,7 @@ const MAX_LATE_MS: f64 = 600_000.0;
 
 /// What is to be told, about what, and to whom.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct ReceiptRequest {
     service: Option<String>,
     plan: ReceiptPlan,
     /// Where it goes, and what signs it, where the message does not say.
@@ -33,7 +33,7 @@ pub(super) struct Asked {
     keep: bool,
 }
 
-impl Asked {
+impl ReceiptRequest {
     /// Reads `{service, states, code, lateMs, shuffled, twice, last, keep, url, secret}`; lists and numbers may be texts, as
     /// forms send them, and what is empty counts as absent.
     fn read(mut given: Map<String, Value>) -> Result<Self, String> {
@@ -135,7 +135,7 @@ pub(super) async fn tell(
     body: Bytes,
 ) -> Response {
     let (from_page, given) = fields(&headers, &body);
-    let asked = match given.and_then(Asked::read) {
+    let asked = match given.and_then(ReceiptRequest::read) {
         Ok(asked) => asked,
         Err(why) => return refused(&why),
     };
@@ -166,8 +166,8 @@ pub(super) async fn end(State(state): State<Arc<ReceiverState>>, headers: Header
 mod tests {
     use super::*;
 
-    fn read(value: Value) -> Result<Asked, String> {
-        Asked::read(value.as_object().unwrap().clone())
+    fn read(value: Value) -> Result<ReceiptRequest, String> {
+        ReceiptRequest::read(value.as_object().unwrap().clone())
     }
 
     #[test]

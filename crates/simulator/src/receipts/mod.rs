@@ -82,12 +82,12 @@ pub struct ReceiptCounts {
 
 #[derive(Debug, Default)]
 pub struct Receipts {
-    told: Mutex<Told>,
+    told: Mutex<TellingState>,
     counts: Arc<Counts>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct TellingState {
     plan: Option<ReceiptPlan>,
     /// The one service that the plan is for.
     only: Option<String>,
@@ -155,7 +155,7 @@ impl Receipts {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, TellingState> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

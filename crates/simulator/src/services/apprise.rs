@@ -1,10 +1,10 @@
 //! An Apprise API server.
 
-use super::{Asked, is_revoked};
+use super::{ServiceRequest, is_revoked};
 use crate::http::Reply;
 use serde_json::json;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let urls = asked.text("urls");
     match asked.path.strip_prefix("notify/") {
         None => return Reply::text(404, ""),

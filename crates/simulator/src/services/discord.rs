@@ -1,12 +1,12 @@
 //! Webhooks of Discord.
 
-use super::{Asked, is_revoked};
+use super::{ServiceRequest, is_revoked};
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_CONTENT_CHARS: usize = 2000;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let Some(webhook) = asked.path.strip_prefix("api/v10/webhooks/") else {
         return Reply::json(404, &json!({"message": "404: Not Found", "code": 0}));
     };

@@ -1,10 +1,10 @@
 //! The REST API of a Home Assistant.
 
-use super::{Asked, is_unknown};
+use super::{ServiceRequest, is_unknown};
 use crate::http::Reply;
 use serde_json::json;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     if !asked.has_credentials("authorization", "Bearer ") {
         return Reply::text(401, "401: Unauthorized");
     }

@@ -1,12 +1,12 @@
 //! The message API of Interakt.
 
-use super::Asked;
+use super::ServiceRequest;
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_TEXT_CHARS: usize = 4096;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused =
         |status: u16, message: &str| Reply::json(status, &json!({"result": false, "message": message}));
     if asked.path != "v1/public/message/" {

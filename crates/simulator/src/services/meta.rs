@@ -1,12 +1,12 @@
 //! The WhatsApp Cloud API of Meta.
 
-use super::Asked;
+use super::ServiceRequest;
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_TEXT_CHARS: usize = 4096;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused = |status: u16, code: u32, details: &str| {
         let message = format!("(#{code}) {details}");
         let error = json!({"message": message, "type": "OAuthException", "code": code, "fbtrace_id": "Az8or2yhqkZfEZ"});

@@ -24,7 +24,7 @@ use crate::http::{Received, Reply};
 use serde_json::Value;
 
 /// What a service is asked. Paths are below the service's own.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ServiceRequest<'a> {
     pub path: &'a str,
     pub request: &'a Received,
     pub json: Value,
@@ -32,7 +32,7 @@ pub(crate) struct Asked<'a> {
     pub number: u64,
 }
 
-impl Asked<'_> {
+impl ServiceRequest<'_> {
     pub fn text(&self, field: &str) -> &str {
         self.json[field].as_str().unwrap_or_default()
     }
@@ -92,7 +92,7 @@ pub(crate) fn is_unknown(recipient: &str) -> bool {
     recipient.contains("unknown")
 }
 
-type Service = fn(&Asked<'_>) -> Reply;
+type Service = fn(&ServiceRequest<'_>) -> Reply;
 
 const SERVICES: &[(&str, Service)] = &[
     ("apprise", apprise::answer),
@@ -131,7 +131,7 @@ pub(crate) fn of(path: &str) -> Option<&'static str> {
 pub(crate) fn answer(request: &Received, number: u64) -> Option<Reply> {
     let (first, rest) = request.path.strip_prefix('/')?.split_once('/')?;
     let (_, service) = SERVICES.iter().find(|(name, _)| *name == first)?;
-    Some(service(&Asked {
+    Some(service(&ServiceRequest {
         path: rest,
         request,
         json: request.json(),

@@ -1,10 +1,10 @@
 //! The flow API of MSG91, which puts its errors into a 200.
 
-use super::Asked;
+use super::ServiceRequest;
 use crate::http::Reply;
 use serde_json::json;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused = |message: &str| Reply::json(200, &json!({"type": "error", "message": message}));
     if asked.path != "api/v5/flow/" {
         return Reply::text(404, "");

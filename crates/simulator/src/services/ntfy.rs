@@ -1,12 +1,12 @@
 //! An ntfy server.
 
-use super::{Asked, is_revoked, is_unknown};
+use super::{ServiceRequest, is_revoked, is_unknown};
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_MESSAGE_BYTES: usize = 4096;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let topic = asked.text("topic");
     let message = asked.text("message");
     if !asked.path.is_empty() {

@@ -1,10 +1,10 @@
 //! The API of Pushbullet.
 
-use super::{Asked, is_unknown};
+use super::{ServiceRequest, is_unknown};
 use crate::http::Reply;
 use serde_json::json;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused = |status: u16, code: &str, param: Option<&str>| {
         let error = json!({"code": code, "type": "invalid_request", "message": "no", "cat": "(=^‥^=)", "param": param});
         Reply::json(status, &json!({"error": error, "error_code": code}))

@@ -1,6 +1,6 @@
 //! The message API of Pushover.
 
-use super::{Asked, is_revoked, is_unknown};
+use super::{ServiceRequest, is_revoked, is_unknown};
 use crate::http::Reply;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ const MAX_TITLE_CHARS: usize = 250;
 /// Receipts are thirty letters and digits.
 const RECEIPT_BEGINS: &str = "rL";
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused = |field: &str, why: &str| {
         let mut body = json!({"errors": [why], "status": 0, "request": id(asked.number)});
         body[field] = Value::from("invalid");
@@ -53,7 +53,7 @@ pub(super) fn answer(asked: &Asked<'_>) -> Reply {
 }
 
 /// Whoever was sent an emergency here acknowledges it at once.
-fn acknowledged(asked: &Asked<'_>, receipt: &str) -> Reply {
+fn acknowledged(asked: &ServiceRequest<'_>, receipt: &str) -> Reply {
     if !receipt.starts_with(RECEIPT_BEGINS) {
         return Reply::json(
             404,

@@ -1,6 +1,6 @@
 //! What arrived, as whoever holds the phone or sits in the chat would see it.
 
-use super::{Asked, SERVICES};
+use super::{SERVICES, ServiceRequest};
 use crate::http::Received;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(crate) fn shown(request: &Received) -> Shown {
         (Some((name, _)), Some((_, rest))) => (*name, rest),
         _ => ("webhook", request.path.as_str()),
     };
-    let asked = Asked {
+    let asked = ServiceRequest {
         path,
         request,
         json: request.json(),
@@ -41,7 +41,7 @@ pub(crate) fn shown(request: &Received) -> Shown {
 }
 
 /// Whom it is for, its title and its text.
-fn read(service: &str, asked: &Asked<'_>) -> (String, String, String) {
+fn read(service: &str, asked: &ServiceRequest<'_>) -> (String, String, String) {
     let json = &asked.json;
     let field = |name: &str| word(&json[name]);
     let form = |name: &str| asked.form(name).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! Incoming webhooks of Slack.
 
-use super::{Asked, is_revoked};
+use super::{ServiceRequest, is_revoked};
 use crate::http::Reply;
 
 const MAX_TEXT_CHARS: usize = 40_000;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     if is_revoked(asked.path) || !asked.path.starts_with("services/") {
         return Reply::text(404, "no_service");
     }

@@ -1,12 +1,12 @@
 //! A Workflows webhook of Microsoft Teams.
 
-use super::{Asked, is_revoked};
+use super::{ServiceRequest, is_revoked};
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_BYTES: usize = 28_000;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let query = asked.request.query.as_deref().unwrap_or_default();
     if !asked.path.contains("/triggers/manual/paths/invoke") || is_revoked(asked.path) || is_revoked(query) {
         let error = json!({"code": "WorkflowNotFound", "message": "The workflow could not be found."});

@@ -1,12 +1,12 @@
 //! The Bot API of Telegram.
 
-use super::{Asked, is_revoked, is_unknown};
+use super::{ServiceRequest, is_revoked, is_unknown};
 use crate::http::Reply;
 use serde_json::{Value, json};
 
 const MAX_TEXT_UTF16: usize = 4096;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let Some((token, "sendMessage")) = asked.path.strip_prefix("bot").and_then(|p| p.split_once('/')) else {
         return refused(404, "Not Found");
     };

@@ -1,12 +1,12 @@
 //! The messages API of Twilio.
 
-use super::{Asked, is_revoked, is_unknown};
+use super::{ServiceRequest, is_revoked, is_unknown};
 use crate::http::Reply;
 use serde_json::json;
 
 const MAX_BODY_CHARS: usize = 1600;
 
-pub(super) fn answer(asked: &Asked<'_>) -> Reply {
+pub(super) fn answer(asked: &ServiceRequest<'_>) -> Reply {
     let refused = |status: u16, code: u32, message: &str| {
         let more = format!("https://www.twilio.com/docs/errors/{code}");
         Reply::json(

@@ -36,7 +36,7 @@ impl Failed {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(one) = cause {
             if let Some(said) = one.downcast_ref::<DbError>() {
-                return Failed::Server(Box::new(Said::new(said)));
+                return Failed::Server(Box::new(ServerError::new(said)));
             }
             cause = one.source();
         }
@@ -86,7 +86,7 @@ impl From<deadpool_postgres::PoolError> for Failed {
         match error {
             deadpool_postgres::PoolError::Backend(error) => match error.as_db_error() {
                 // No connection was made, so nothing was committed: never "unknown".
-                Some(said) => Failed::Later(Box::new(Said::new(said))),
+                Some(said) => Failed::Later(Box::new(ServerError::new(said))),
                 None => Failed::Later(Box::new(error)),
             },
             other => Failed::Later(Box::new(other)),
@@ -95,7 +95,7 @@ impl From<deadpool_postgres::PoolError> for Failed {
 }
 
 fn from_server(said: &DbError) -> Failed {
-    let cause = Said::new(said);
+    let cause = ServerError::new(said);
     let code = said.code();
     if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED {
         return Failed::Busy(Box::new(cause));
@@ -126,12 +126,12 @@ fn is_conversion(error: &tokio_postgres::Error) -> bool {
 
 /// What the server said, without the `DETAIL` line, which quotes rows.
 #[derive(Debug)]
-struct Said {
+struct ServerError {
     message: String,
     code: String,
 }
 
-impl Said {
+impl ServerError {
     fn new(said: &DbError) -> Self {
         Self {
             message: said.message().to_owned(),
@@ -140,10 +140,10 @@ impl Said {
     }
 }
 
-impl fmt::Display for Said {
+impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PostgreSQL says: {} ({})", self.message, self.code)
     }
 }
 
-impl std::error::Error for Said {}
+impl std::error::Error for ServerError {}

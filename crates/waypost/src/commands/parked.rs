@@ -82,21 +82,21 @@ pub struct Discard {
 }
 
 /// Whom to ask.
-enum Asked {
+enum ParkedSource {
     Agent(client::site::Site),
     Central(client::Client, String),
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let asked = match args.site {
-        Some(site) => Asked::Central(args.central.client()?, site),
-        None => Asked::Agent(args.agent.site()?),
+    let source = match args.site {
+        Some(site) => ParkedSource::Central(args.central.client()?, site),
+        None => ParkedSource::Agent(args.agent.site()?),
     };
     match args.command {
-        Command::List(list) => show(&asked, &list).await,
-        Command::Retry(which) => act(&asked, ParkedAction::Retry, &which, None).await,
+        Command::List(list) => show(&source, &list).await,
+        Command::Retry(which) => act(&source, ParkedAction::Retry, &which, None).await,
         Command::Discard(Discard { which, removed }) => {
-            act(&asked, ParkedAction::Discard, &which, removed).await
+            act(&source, ParkedAction::Discard, &which, removed).await
         }
     }
 }
@@ -111,24 +111,24 @@ fn filter_of(pairs: &[String], removed: Option<String>) -> anyhow::Result<Parked
 }
 
 async fn act(
-    asked: &Asked,
+    source: &ParkedSource,
     action: ParkedAction,
     which: &Which,
     removed: Option<String>,
 ) -> anyhow::Result<()> {
     match which.ids.is_empty() {
-        false => one_by_one(asked, action, &which.ids).await,
+        false => one_by_one(source, action, &which.ids).await,
         true => {
             let filter = filter_of(&which.filter, removed)?;
-            over_filter(asked, action, filter, which.yes).await
+            over_filter(source, action, filter, which.yes).await
         }
     }
 }
 
-async fn one_by_one(asked: &Asked, action: ParkedAction, ids: &[String]) -> anyhow::Result<()> {
+async fn one_by_one(source: &ParkedSource, action: ParkedAction, ids: &[String]) -> anyhow::Result<()> {
     let mut turns = Turns::of(ids);
     for id in ids {
-        let acted = asked.act(action, id).await;
+        let acted = source.act(action, id).await;
         turns.took(id, acted.map(|()| now_is(action)))?;
     }
     turns.end()
@@ -142,12 +142,12 @@ fn now_is(action: ParkedAction) -> &'static str {
 }
 
 async fn over_filter(
-    asked: &Asked,
+    source: &ParkedSource,
     action: ParkedAction,
     filter: ParkedFilter,
     yes: bool,
 ) -> anyhow::Result<()> {
-    let ParkedCount { total, until } = asked.count(action, &filter).await?;
+    let ParkedCount { total, until } = source.count(action, &filter).await?;
     if total == 0 {
         output::note("no message matches");
         return Ok(());
@@ -166,9 +166,9 @@ async fn over_filter(
         until: Some(until),
         ..filter
     };
-    let (done, error) = match asked {
-        Asked::Agent(site) => at_agent(site, action, &filter, total).await,
-        Asked::Central(client, site) => {
+    let (done, error) = match source {
+        ParkedSource::Agent(site) => at_agent(site, action, &filter, total).await,
+        ParkedSource::Central(client, site) => {
             let verb = match action {
                 ParkedAction::Retry => Verb::Retry,
                 ParkedAction::Discard => Verb::Discard,
@@ -210,14 +210,14 @@ async fn at_agent(
     }
 }
 
-async fn show(asked: &Asked, list: &List) -> anyhow::Result<()> {
+async fn show(source: &ParkedSource, list: &List) -> anyhow::Result<()> {
     let filter = filter_of(&list.filter, list.removed.clone())?;
-    let mut found = asked.page(&filter, list.limit.min(PAGE), None).await?;
+    let mut found = source.page(&filter, list.limit.min(PAGE), None).await?;
     while let Some(cursor) = found.next_cursor.take()
         && (found.items.len() as u32) < list.limit
     {
         let left = list.limit - found.items.len() as u32;
-        let more = asked.page(&filter, left.min(PAGE), Some(&cursor)).await?;
+        let more = source.page(&filter, left.min(PAGE), Some(&cursor)).await?;
         found.items.extend(more.items);
         found.next_cursor = more.next_cursor;
     }
@@ -245,7 +245,7 @@ async fn show(asked: &Asked, list: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Asked {
+impl ParkedSource {
     async fn page(
         &self,
         filter: &ParkedFilter,

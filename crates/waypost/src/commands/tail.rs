@@ -128,7 +128,7 @@ async fn has_for_a_recipient(
 /// What happened, with what a reader wants to know about the notification.
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct EventLine<'a> {
     #[serde(flatten)]
     event: &'a Event,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +164,7 @@ fn say(event: &Event, row: Option<&NotificationRow>, args: &Args) -> anyhow::Res
         return Ok(());
     }
     if args.json {
-        return output::json_line(&Told {
+        return output::json_line(&EventLine {
             event,
             subject: row.and_then(|row| row.subject.as_deref()),
             last_error: row.and_then(|row| row.last_error.as_deref()),

@@ -15,13 +15,13 @@ use testkit::ports::an_address;
 
 /// What is said of one family, on the page or in a scrape.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Told {
+struct Family {
     kind: String,
     help: String,
 }
 
 /// The rows of one part of the page: name, what is told, and unit.
-fn on_the_page(part: &str) -> BTreeMap<String, (Told, String)> {
+fn on_the_page(part: &str) -> BTreeMap<String, (Family, String)> {
     let page = read(Path::new("docs/metrics.md"));
     let parts: Vec<&str> = page.split("\n## ").collect();
     let part = parts.iter().find(|text| text.starts_with(part)).expect(part);
@@ -30,11 +30,11 @@ fn on_the_page(part: &str) -> BTreeMap<String, (Told, String)> {
     for row in rows {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         if let [_, name, kind, unit, _, help, _] = cells[..] {
-            let told = Told {
+            let family = Family {
                 kind: kind.to_owned(),
                 help: help.to_owned(),
             };
-            found.insert(name.trim_matches('`').to_owned(), (told, unit.to_owned()));
+            found.insert(name.trim_matches('`').to_owned(), (family, unit.to_owned()));
         }
     }
     assert!(!found.is_empty(), "no rows in {part}");
@@ -42,7 +42,7 @@ fn on_the_page(part: &str) -> BTreeMap<String, (Told, String)> {
 }
 
 /// Every family of a scrape that is ours.
-fn in_scrape(text: &str) -> BTreeMap<String, Told> {
+fn in_scrape(text: &str) -> BTreeMap<String, Family> {
     let mut helps = BTreeMap::new();
     let mut found = BTreeMap::new();
     for line in text.lines() {
@@ -50,11 +50,11 @@ fn in_scrape(text: &str) -> BTreeMap<String, Told> {
             helps.insert(name, help);
         } else if let Some((name, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' '))
         {
-            let told = Told {
+            let family = Family {
                 kind: kind.to_owned(),
                 help: helps.get(name).copied().unwrap_or("(no help text)").to_owned(),
             };
-            found.insert(name.to_owned(), told);
+            found.insert(name.to_owned(), family);
         }
     }
     found
@@ -63,7 +63,7 @@ fn in_scrape(text: &str) -> BTreeMap<String, Told> {
 fn compare(part: &str, scrape: &str) {
     let page: BTreeMap<_, _> = on_the_page(part)
         .into_iter()
-        .map(|(name, (told, _))| (name, told))
+        .map(|(name, (family, _))| (name, family))
         .collect();
     assert_eq!(in_scrape(scrape), page, "docs/metrics.md, {part}");
 }

@@ -16,14 +16,14 @@ use crate::{
 use askama::Template;
 use axum::extract::State;
 use domain::{AuditKind, AuditStatus, Timestamp, Zone};
-use store::query::{AuditFilter, AuditRow, Page as Asking};
+use store::query::{AuditFilter, AuditRow, Page as PageRequest};
 
 const LIMIT: u32 = 100;
 /// Characters of what a row tells before it is unfolded.
 const SHOWN_CHARS: usize = 300;
 
 #[derive(Debug, Clone, Default)]
-struct Asked {
+struct AuditQuery {
     kind: Option<AuditKind>,
     status: Option<AuditStatus>,
     actor: Option<String>,
@@ -37,7 +37,7 @@ struct Asked {
 #[template(path = "audit/page.html")]
 struct Page {
     frame: Frame,
-    asked: Asked,
+    asked: AuditQuery,
     rows: Vec<AuditRow>,
     older: Option<String>,
     paged: bool,
@@ -46,7 +46,7 @@ struct Page {
 framed!(Page);
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params, &signed.zone);
+    let asked = AuditQuery::read(&mut params, &signed.zone);
     let filter = asked.filter(&mut params, state.central.clock.now());
     let after = paging::cursor(&mut params);
     params.finish()?;
@@ -55,7 +55,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
         .watched();
     let paged = after.is_some();
     let query = asked.query();
-    let asking = Asking { limit: LIMIT, after };
+    let asking = PageRequest { limit: LIMIT, after };
     let found = state
         .central
         .store
@@ -77,13 +77,13 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params, &signed.zone);
+    let asked = AuditQuery::read(&mut params, &signed.zone);
     let filter = asked.filter(&mut params, state.central.clock.now());
     params.finish()?;
     Ok(audit_export::csv(state, signed.caller.tenant, filter).await?)
 }
 
-impl Asked {
+impl AuditQuery {
     fn read(params: &mut Params, viewers: &Zone) -> Self {
         Self {
             kind: params.parsed("kind"),
@@ -127,7 +127,7 @@ impl Asked {
     /// Each filter in words, with the address of the log without it.
     fn chips(&self) -> Vec<(String, String)> {
         let mut chips = vec![];
-        let mut chip = |text: Option<String>, without: Asked| {
+        let mut chip = |text: Option<String>, without: AuditQuery| {
             let place = format!("/audit?{}", without.query());
             chips.extend(text.map(|text| (text, place)));
         };
@@ -135,20 +135,20 @@ impl Asked {
         let all = || self.clone();
         chip(
             self.kind.map(|kind| format!("What: {kind}")),
-            Asked { kind: None, ..all() },
+            AuditQuery { kind: None, ..all() },
         );
         let outcome = self.status.map(|status| format!("Outcome: {status}"));
         chip(
             outcome,
-            Asked {
+            AuditQuery {
                 status: None,
                 ..all()
             },
         );
-        chip(of("Who", &self.actor), Asked { actor: None, ..all() });
+        chip(of("Who", &self.actor), AuditQuery { actor: None, ..all() });
         chip(
             self.retried.then(|| "Failed and tried again".to_owned()),
-            Asked {
+            AuditQuery {
                 retried: false,
                 ..all()
             },
@@ -156,13 +156,13 @@ impl Asked {
         let about = of("Notification", &self.correlation);
         chip(
             about,
-            Asked {
+            AuditQuery {
                 correlation: None,
                 ..all()
             },
         );
         for (text, times) in self.times.chips() {
-            chip(Some(text), Asked { times, ..all() });
+            chip(Some(text), AuditQuery { times, ..all() });
         }
         chips
     }

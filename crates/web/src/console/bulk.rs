@@ -3,7 +3,7 @@
 
 use super::{
     failure::Result,
-    filter::Asked,
+    filter::ListQuery,
     flash::{Flash, redirect},
     form::Form,
     frame::{Frame, Framed, Nav, framed},
@@ -58,13 +58,13 @@ struct Chosen {
     action: Action,
     ids: Vec<NotificationId>,
     all: bool,
-    asked: Asked,
+    asked: ListQuery,
     back: String,
     request: RequestId,
 }
 
 /// What an address or a form says.
-struct Said<'a> {
+struct BulkParams<'a> {
     action: Option<&'a str>,
     query: &'a str,
     ids: Vec<NotificationId>,
@@ -99,7 +99,7 @@ fn allows(action: Action, status: Status) -> bool {
     }
 }
 
-fn chosen(said: Said<'_>, signed: &Signed) -> Result<Chosen, Problem> {
+fn chosen(said: BulkParams<'_>, signed: &Signed) -> Result<Chosen, Problem> {
     let action = said.action.and_then(Action::named);
     let action =
         action.ok_or_else(|| Problem::field("action", "must be retry, discard, cancel or resend"))?;
@@ -115,7 +115,7 @@ fn chosen(said: Said<'_>, signed: &Signed) -> Result<Chosen, Problem> {
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
     let mut params = Params::read(&uri)?;
-    let asked = Asked::read(&mut params, &signed.zone);
+    let asked = ListQuery::read(&mut params, &signed.zone);
     params.finish()?;
     let mut ids = said.ids;
     ids.sort_unstable();
@@ -140,7 +140,7 @@ fn chosen(said: Said<'_>, signed: &Signed) -> Result<Chosen, Problem> {
 
 /// What was chosen on the page that asked.
 fn confirmed(form: &Form, signed: &Signed) -> Result<Chosen, Problem> {
-    let said = Said {
+    let said = BulkParams {
         action: form.get("action"),
         query: form.get("query").unwrap_or_default(),
         ids: form.all("id").filter_map(|id| id.parse().ok()).collect(),
@@ -164,7 +164,7 @@ fn counted_when_asked(form: &Form) -> Result<Counted, Problem> {
 pub async fn confirm(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
     let (action, query) = (params.text("action"), params.text("query"));
     let (scope, request) = (params.text("scope"), params.text("request"));
-    let said = Said {
+    let said = BulkParams {
         action: action.as_deref(),
         query: query.as_deref().unwrap_or_default(),
         ids: params.several("id"),

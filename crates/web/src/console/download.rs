@@ -22,28 +22,28 @@ pub type Column<T> = (&'static str, fn(&T) -> Cell);
 pub trait Download {
     type Row: Send + 'static;
     /// What the address of the page asks for; `()` where there is nothing to ask for.
-    type Asked: Default + Send;
+    type Filter: Default + Send;
     const FILE: &'static str;
     const COLUMNS: &'static [Column<Self::Row>];
 
     /// What cannot be read is named in `params`, which refuses the request when it is finished.
-    fn asked(_: &mut Params) -> Self::Asked {
-        Self::Asked::default()
+    fn filter(_: &mut Params) -> Self::Filter {
+        Self::Filter::default()
     }
 
     /// What the page shows.
     fn rows(
         state: &Shared,
         signed: &Signed,
-        asked: &Self::Asked,
+        filter: &Self::Filter,
     ) -> impl Future<Output = Result<Vec<Self::Row>>> + Send;
 }
 
 /// The list as a file.
 pub async fn csv<D: Download>(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = D::asked(&mut params);
+    let filter = D::filter(&mut params);
     params.finish()?;
-    let rows = D::rows(&state, &signed, &asked).await?;
+    let rows = D::rows(&state, &signed, &filter).await?;
     Ok(csv_stream::whole(D::FILE, text(D::COLUMNS, &rows)))
 }
 

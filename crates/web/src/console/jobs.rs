@@ -88,7 +88,7 @@ pub struct Jobs;
 
 impl Download for Jobs {
     type Row = Job;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "jobs.csv";
     const COLUMNS: &'static [Column<Job>] = &[
         ("id", |job| Cell::plain(job.id)),

@@ -46,7 +46,7 @@ pub struct Keys;
 
 impl Download for Keys {
     type Row = ApiKey;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "keys.csv";
     const COLUMNS: &'static [Column<ApiKey>] = &[
         ("id", |key| Cell::plain(key.id)),

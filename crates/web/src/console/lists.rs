@@ -38,7 +38,7 @@ pub struct Everybody;
 
 impl Download for Everybody {
     type Row = (String, Option<Recipient>);
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "lists.csv";
     const COLUMNS: &'static [Column<Self::Row>] = &[
         ("listName", |(list, _)| Cell::text(list)),

@@ -50,7 +50,7 @@ pub struct Loops;
 
 impl Download for Loops {
     type Row = Row;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "loops.csv";
     const COLUMNS: &'static [Column<Row>] = &[
         ("name", |row| Cell::plain(row.name)),

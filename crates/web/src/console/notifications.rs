@@ -3,7 +3,7 @@
 use super::{
     bulk::doing,
     failure::Result,
-    filter::{Asked, Back, RANGES, back_suffix},
+    filter::{Back, ListQuery, RANGES, back_suffix},
     frame::{Frame, Framed, Nav, framed},
     guard::Signed,
     live::is_live_refresh,
@@ -23,7 +23,7 @@ use domain::{
     kpi::{Kpis, is_stuck},
 };
 use store::{
-    query::{Counted, Filter, Notification, Page as Asking},
+    query::{Counted, Filter, Notification, Page as PageRequest},
     users::SavedFilter,
 };
 
@@ -54,7 +54,7 @@ pub struct Row {
 #[template(path = "notifications/page.html")]
 struct Page {
     frame: Frame,
-    asked: Asked,
+    asked: ListQuery,
     rows: Vec<Row>,
     /// The address of the next page.
     older: Option<String>,
@@ -138,7 +138,7 @@ pub async fn page(
     headers: HeaderMap,
     mut params: Params,
 ) -> Result {
-    let asked = Asked::read(&mut params, &signed.zone);
+    let asked = ListQuery::read(&mut params, &signed.zone);
     let after = paging::cursor(&mut params);
     params.finish()?;
     let tenant = signed.caller.tenant;
@@ -148,7 +148,7 @@ pub async fn page(
     let store = &state.central.store;
     let filter = asked.filter(frame.now, state.central.settings.kpi.stuck_after);
     let paged = after.is_some();
-    let asking = Asking { limit: LIMIT, after };
+    let asking = PageRequest { limit: LIMIT, after };
     // A search was cut to the last days if nothing else was said.
     let open = filter.from.is_none();
     let filter = search::resolve(&**store, tenant, filter, frame.now).await?;
@@ -225,7 +225,7 @@ async fn total(
 /// What is counted, and for whom.
 struct View<'a> {
     tenant: TenantId,
-    asked: &'a Asked,
+    asked: &'a ListQuery,
     filter: &'a Filter,
     /// The page asks for itself again.
     live: bool,
@@ -233,7 +233,7 @@ struct View<'a> {
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params, &signed.zone);
+    let asked = ListQuery::read(&mut params, &signed.zone);
     params.finish()?;
     let now = state.central.clock.now();
     let filter = asked.filter(now, state.central.settings.kpi.stuck_after);

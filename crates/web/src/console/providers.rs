@@ -45,7 +45,7 @@ pub struct Providers;
 
 impl Download for Providers {
     type Row = Row;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "providers.csv";
     const COLUMNS: &'static [Column<Row>] = &[
         ("id", |row| Cell::text(&row.stored.provider.id)),

@@ -1,6 +1,6 @@
 //! Views of the list of notifications that somebody keeps under a name.
 
-use super::{failure::Result, filter::Asked, flash::Flash, form::Form, guard::Signed};
+use super::{failure::Result, filter::ListQuery, flash::Flash, form::Form, guard::Signed};
 use crate::{problem::Problem, query::Params, state::Shared};
 use axum::extract::State;
 use store::users::{MAX_FILTER_NAME, SavedFilter};
@@ -13,7 +13,7 @@ pub async fn keep(State(state): State<Shared>, signed: Signed, form: Form) -> Re
         .parse()
         .map_err(|_| Problem::field("query", "is not a filter"))?;
     let mut params = Params::read(&uri)?;
-    let query = Asked::read(&mut params, &signed.zone).query();
+    let query = ListQuery::read(&mut params, &signed.zone).query();
     params.finish()?;
     let place = format!("/notifications?{query}");
     let name = form.text("name").unwrap_or_default();

@@ -23,7 +23,7 @@ use domain::{
     suppression::{NewSuppression, Suppression, SuppressionSource},
 };
 use store::{
-    query::{Cursor, Page as Asked},
+    query::{Cursor, Page as PageRequest},
     suppressions::SuppressionFilter,
 };
 
@@ -63,7 +63,7 @@ fn nobody() -> NewSuppression {
 
 async fn show(state: &Shared, signed: &Signed, mut params: Params) -> Result<Page> {
     let address = params.text("address");
-    let page = Asked {
+    let page = PageRequest {
         limit: ROWS,
         after: paging::cursor(&mut params),
     };
@@ -122,7 +122,7 @@ struct Entries {
 
 impl CsvPages for Entries {
     async fn page(&mut self, out: &mut String) -> store::Result<bool> {
-        let page = Asked {
+        let page = PageRequest {
             limit: ROWS_PER_READ,
             after: self.after,
         };

@@ -51,7 +51,7 @@ pub struct Tenants;
 
 impl Download for Tenants {
     type Row = Tenant;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "tenants.csv";
     const COLUMNS: &'static [Column<Tenant>] = &[
         ("name", |one| Cell::text(&one.name)),

@@ -1,7 +1,7 @@
 //! How many notifications a view has, in words. Told by what costs least: the page itself, the figures, a bounded count.
 
 use super::{
-    filter::{Asked, Times},
+    filter::{ListQuery, Times},
     show::number,
 };
 use domain::{Status, TextFilters, kpi::Kpis};
@@ -17,8 +17,8 @@ pub fn of_first_page(rows: usize, goes_on: bool, bounded: bool) -> Option<Counte
 }
 
 /// "1,204 parked" where the figures have it.
-pub fn in_figures(asked: &Asked, sites: &[(String, Kpis)]) -> Option<String> {
-    let only_status = Asked {
+pub fn in_figures(asked: &ListQuery, sites: &[(String, Kpis)]) -> Option<String> {
+    let only_status = ListQuery {
         status: asked.status.clone(),
         stuck: asked.stuck,
         times: Times {
@@ -29,7 +29,7 @@ pub fn in_figures(asked: &Asked, sites: &[(String, Kpis)]) -> Option<String> {
             site: asked.by.site.clone(),
             ..TextFilters::default()
         },
-        ..Asked::default()
+        ..ListQuery::default()
     };
     if only_status != *asked {
         return None;
@@ -66,15 +66,15 @@ pub fn in_words(counted: Counted) -> String {
 mod tests {
     use super::*;
 
-    fn asking(status: &[Status], stuck: bool, site: Option<&str>) -> Asked {
-        Asked {
+    fn asking(status: &[Status], stuck: bool, site: Option<&str>) -> ListQuery {
+        ListQuery {
             status: status.to_vec(),
             stuck,
             by: TextFilters {
                 site: site.map(str::to_owned),
                 ..TextFilters::default()
             },
-            ..Asked::default()
+            ..ListQuery::default()
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
             (asking(&parked, true, None), None),
             (asking(&[Status::Pending], false, None), None),
             (
-                Asked {
+                ListQuery {
                     q: Some("pump".into()),
                     ..asking(&parked, false, None)
                 },

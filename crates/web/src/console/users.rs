@@ -64,7 +64,7 @@ pub struct Users;
 
 impl Download for Users {
     type Row = Listed;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "users.csv";
     const COLUMNS: &'static [Column<Listed>] = &[
         ("id", |one| Cell::plain(one.user.id)),

@@ -35,7 +35,7 @@ fn requests_each() -> u32 {
 
 /// What is asked, as far as it differs.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct GeneratedRequest {
     target: String,
     key: String,
     accept: &'static str,
@@ -66,7 +66,7 @@ fn every_answer_to_generated_requests_is_in_the_document_and_fits_its_schema() {
     for (method, path, operation) in operations(&document) {
         let route = format!("{method} {path}");
         let furnished = runtime.block_on(Furnished::on(Database::Sqlite));
-        let check = |asked: &Asked| -> Result<u16, String> {
+        let check = |asked: &GeneratedRequest| -> Result<u16, String> {
             let answer = runtime.block_on(furnished.ask(&method, asked));
             answer.misfit(&document, operation).map_or(Ok(answer.status), Err)
         };
@@ -167,7 +167,7 @@ impl Furnished {
         }
     }
 
-    pub async fn ask(&self, method: &str, asked: &Asked) -> Answer {
+    pub async fn ask(&self, method: &str, asked: &GeneratedRequest) -> Answer {
         let mut request = Request::builder().method(method).uri(&asked.target);
         if !asked.key.is_empty() {
             request = request.header("authorization", format!("Bearer {}", asked.key));
@@ -268,7 +268,7 @@ impl Furnished {
     }
 
     /// Requests of which at least one must be accepted.
-    pub fn acceptable(&self, document: &Value, path: &str, operation: &Value) -> Vec<Asked> {
+    pub fn acceptable(&self, document: &Value, path: &str, operation: &Value) -> Vec<GeneratedRequest> {
         let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
         let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
         let body = name.map(|name| {
@@ -291,7 +291,7 @@ impl Furnished {
                     "id" => first.clone(),
                     name => self.in_path(path, name)[0].clone(),
                 });
-                all.push(Asked {
+                all.push(GeneratedRequest {
                     target: format!("{target}{}", needed_query(path)),
                     key: self.welcome_key(operation),
                     accept,
@@ -308,7 +308,7 @@ impl Furnished {
         document: &Value,
         path: &str,
         operation: &Value,
-    ) -> impl Strategy<Value = Asked> + use<> {
+    ) -> impl Strategy<Value = GeneratedRequest> + use<> {
         let names: Vec<&str> = path.split(['{', '}']).skip(1).step_by(2).collect();
         let in_path: Vec<_> = names
             .iter()
@@ -330,14 +330,16 @@ impl Furnished {
         let key = prop_oneof![4 => Just(welcome), 1 => proptest::sample::select(others)];
         let accept =
             proptest::sample::select(vec!["", "text/csv", "text/html", "application/json", "*/*;q=x"]);
-        (target, queries(operation), key, accept, body).prop_map(|(target, query, key, accept, body)| Asked {
-            target: match query.is_empty() {
-                true => target,
-                false => format!("{target}?{query}"),
-            },
-            key,
-            accept,
-            body,
+        (target, queries(operation), key, accept, body).prop_map(|(target, query, key, accept, body)| {
+            GeneratedRequest {
+                target: match query.is_empty() {
+                    true => target,
+                    false => format!("{target}?{query}"),
+                },
+                key,
+                accept,
+                body,
+            }
         })
     }
 }

@@ -23,7 +23,7 @@ const CHUNK: usize = 10;
 
 /// What asking came to.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct SendOutcome {
     /// None where nobody was asked.
     pub outcome: Option<Outcome>,
     /// Of these the store knows already.
@@ -32,7 +32,7 @@ pub(super) struct Asked {
     pub reopened: Vec<RecipientUpdate>,
 }
 
-impl From<Option<Outcome>> for Asked {
+impl From<Option<Outcome>> for SendOutcome {
     fn from(outcome: Option<Outcome>) -> Self {
         Self {
             outcome,
@@ -49,7 +49,7 @@ impl AttemptContext {
         adapter: &dyn Adapter,
         message: &Message,
         size: usize,
-    ) -> Asked {
+    ) -> SendOutcome {
         let Written { row, entry, .. } = of;
         let marked = entry.on_ambiguous == OnAmbiguous::Park;
         let (mut reports, mut noted, mut open_again) = (vec![], vec![], vec![]);
@@ -97,7 +97,7 @@ impl AttemptContext {
                 tokio::time::sleep(pace).await;
             }
         }
-        Asked {
+        SendOutcome {
             outcome: (!reports.is_empty()).then_some(Outcome::Mixed(reports)),
             noted,
             reopened: open_again,

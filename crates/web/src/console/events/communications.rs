@@ -18,7 +18,7 @@ use crate::{
 use askama::Template;
 use axum::extract::State;
 use domain::{Channel, NotificationId, Status, event::limit};
-use store::query::Page as Asking;
+use store::query::Page as PageRequest;
 
 const ROWS: u32 = 50;
 
@@ -88,7 +88,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
     let frame = Frame::new(&state, &signed, title, Nav::Events).await?.live();
     let (mut rows, mut older_place) = (vec![], None);
     if let Some(entity) = &entity {
-        let asking = Asking { limit: ROWS, after };
+        let asking = PageRequest { limit: ROWS, after };
         let tenant = signed.caller.tenant;
         let events = &state.central.events;
         let found = events

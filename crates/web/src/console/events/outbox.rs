@@ -21,14 +21,14 @@ use domain::{EventStatus, TenantId, Timestamp};
 use store::{
     directory::Role,
     events::{Event, EventFilter},
-    query::Page as Asking,
+    query::Page as PageRequest,
 };
 
 const ROWS: u32 = 50;
 
 /// What the address asks for.
 #[derive(Debug, Clone, Default)]
-struct Asked {
+struct EventsQuery {
     status: Option<EventStatus>,
     event_type: Option<String>,
     entity_id: Option<String>,
@@ -41,7 +41,7 @@ struct Asked {
 #[template(path = "events/outbox.html")]
 struct Page {
     frame: Frame,
-    asked: Asked,
+    asked: EventsQuery,
     rows: Vec<Event>,
     older: Option<String>,
     paged: bool,
@@ -49,7 +49,7 @@ struct Page {
 }
 framed!(Page);
 
-impl Asked {
+impl EventsQuery {
     /// What cannot be read is named in `params`, which refuses the request when it is finished.
     fn read(params: &mut Params, signed: &Signed) -> Self {
         let asked = Self {
@@ -94,7 +94,7 @@ impl Asked {
     /// Each filter in words, with the address of the list without it.
     fn chips(&self) -> Vec<(String, String)> {
         let mut chips = vec![];
-        let mut chip = |text: Option<String>, without: Asked| {
+        let mut chip = |text: Option<String>, without: EventsQuery| {
             let place = format!("/events?{}", without.query());
             chips.extend(text.map(|text| (text, place)));
         };
@@ -102,21 +102,21 @@ impl Asked {
         let all = || self.clone();
         chip(
             self.status.map(|one| one.to_string()),
-            Asked {
+            EventsQuery {
                 status: None,
                 ..all()
             },
         );
         chip(
             of("Type", &self.event_type),
-            Asked {
+            EventsQuery {
                 event_type: None,
                 ..all()
             },
         );
         chip(
             of("About", &self.entity_id),
-            Asked {
+            EventsQuery {
                 entity_id: None,
                 ..all()
             },
@@ -124,13 +124,13 @@ impl Asked {
         let everywhere = self.everywhere.then(|| "All tenants".to_owned());
         chip(
             everywhere,
-            Asked {
+            EventsQuery {
                 everywhere: false,
                 ..all()
             },
         );
         for (text, times) in self.times.chips() {
-            chip(Some(text), Asked { times, ..all() });
+            chip(Some(text), EventsQuery { times, ..all() });
         }
         chips
     }
@@ -138,7 +138,7 @@ impl Asked {
 
 /// A replay of all that the list's address asks for.
 pub(super) fn replay_of(params: &mut Params, signed: &Signed, now: Timestamp) -> Result<ReplayBulk, Problem> {
-    let asked = Asked::read(params, signed);
+    let asked = EventsQuery::read(params, signed);
     let status = asked.status.map(|status| ReplayStatus::named(status.as_str()));
     let status = status.map(|known| known.filter(|status| status.is_of(Replays::Events)));
     if status == Some(None) {
@@ -179,14 +179,14 @@ impl Page {
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params, &signed);
+    let asked = EventsQuery::read(&mut params, &signed);
     let after = paging::cursor(&mut params);
     params.finish()?;
     let frame = Frame::new(&state, &signed, "Events", Nav::Events)
         .await?
         .watched();
     let filter = asked.filter(frame.now);
-    let asking = Asking { limit: ROWS, after };
+    let asking = PageRequest { limit: ROWS, after };
     let store = &state.central.store;
     let found = store.events(asked.tenant(&signed), &filter, asking).await?;
     let query = asked.query();
@@ -203,7 +203,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params, &signed);
+    let asked = EventsQuery::read(&mut params, &signed);
     params.finish()?;
     let filter = asked.filter(state.central.clock.now());
     Ok(csv::events(state, asked.tenant(&signed), filter).await?)

@@ -21,13 +21,13 @@ use central::events::{
     views::{MessageView, ScheduleView},
 };
 use domain::ScheduleStatus;
-use store::{events::ScheduleFilter, query::Page as Asking};
+use store::{events::ScheduleFilter, query::Page as PageRequest};
 
 const ROWS: u32 = 50;
 
 /// What the address asks for.
 #[derive(Debug, Clone, Default)]
-struct Asked {
+struct SchedulesQuery {
     status: Option<ScheduleStatus>,
     event_type: Option<String>,
 }
@@ -36,7 +36,7 @@ struct Asked {
 #[template(path = "events/schedules.html")]
 struct Page {
     frame: Frame,
-    asked: Asked,
+    asked: SchedulesQuery,
     rows: Vec<ScheduleView>,
     older: Option<String>,
     paged: bool,
@@ -44,7 +44,7 @@ struct Page {
 }
 framed!(Page);
 
-impl Asked {
+impl SchedulesQuery {
     /// What cannot be read is named in `params`, which refuses the request when it is finished.
     fn read(params: &mut Params) -> Self {
         Self {
@@ -71,21 +71,21 @@ impl Asked {
     /// Each filter in words, with the address of the list without it.
     fn chips(&self) -> Vec<(String, String)> {
         let mut chips = vec![];
-        let mut chip = |text: Option<String>, without: Asked| {
+        let mut chip = |text: Option<String>, without: SchedulesQuery| {
             let place = format!("/schedules?{}", without.query());
             chips.extend(text.map(|text| (text, place)));
         };
         let of_type = self.event_type.as_ref().map(|name| format!("Type: {name}"));
         chip(
             self.status.map(|one| one.to_string()),
-            Asked {
+            SchedulesQuery {
                 status: None,
                 ..self.clone()
             },
         );
         chip(
             of_type,
-            Asked {
+            SchedulesQuery {
                 event_type: None,
                 ..self.clone()
             },
@@ -103,7 +103,7 @@ fn why(view: &MessageView) -> Option<&str> {
 
 /// A replay of all that the list's address asks for; of those that failed where it asks for any.
 pub(super) fn replay_of(params: &mut Params) -> Result<ReplayBulk, Problem> {
-    let asked = Asked::read(params);
+    let asked = SchedulesQuery::read(params);
     let status = asked.status.unwrap_or(ScheduleStatus::Failed);
     match ReplayStatus::named(status.as_str()) {
         Some(status) => {
@@ -129,10 +129,10 @@ impl Page {
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params);
+    let asked = SchedulesQuery::read(&mut params);
     let after = paging::cursor(&mut params);
     params.finish()?;
-    let asking = Asking { limit: ROWS, after };
+    let asking = PageRequest { limit: ROWS, after };
     let tenant = signed.caller.tenant;
     let events = &state.central.events;
     let (rows, next) = events.schedule_views(tenant, &asked.filter(), asking).await?;
@@ -152,7 +152,7 @@ pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Param
 
 /// Everything that matches, as a file.
 pub async fn csv(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Asked::read(&mut params);
+    let asked = SchedulesQuery::read(&mut params);
     params.finish()?;
     Ok(csv::schedules(state, signed.caller.tenant, asked.filter()).await?)
 }

@@ -1,12 +1,12 @@
 //! The way back to the list that a page was opened from.
 
-use super::Asked;
+use super::ListQuery;
 use crate::query::Params;
 use domain::Zone;
 
 /// The view of the list that a page was opened from, so that its way back leads there.
 #[derive(Debug, Default, PartialEq)]
-pub struct Back(Asked);
+pub struct Back(ListQuery);
 
 impl Back {
     /// What no list could have said is no way back; the page itself is none the worse for it.
@@ -14,7 +14,7 @@ impl Back {
         let query = params.text("back").unwrap_or_default();
         let asked = format!("/?{query}").parse().ok().and_then(|uri| {
             let mut params = Params::read(&uri).ok()?;
-            let asked = Asked::read(&mut params, &Zone::default());
+            let asked = ListQuery::read(&mut params, &Zone::default());
             params.finish().ok().map(|()| asked)
         });
         Self(asked.unwrap_or_default())

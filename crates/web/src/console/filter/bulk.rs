@@ -1,10 +1,10 @@
 //! What can be done to everything that a filter leaves.
 
-use super::Asked;
+use super::ListQuery;
 use central::jobs::{Action, BulkFilter};
 use domain::{Status, Timestamp};
 
-impl Asked {
+impl ListQuery {
     /// The actions that can be done to all that match: those that would not be refused.
     pub fn actions(&self, now: Timestamp) -> Vec<Action> {
         let all = [Action::Retry, Action::Discard, Action::Cancel, Action::Resend];

@@ -1,12 +1,12 @@
 //! Each filter as something that can be taken off.
 
-use super::Asked;
+use super::ListQuery;
 
-impl Asked {
+impl ListQuery {
     /// Each filter in words, with the address of the view without it.
     pub fn chips(&self) -> Vec<(String, String)> {
         let mut chips = vec![];
-        let mut chip = |text: String, without: Asked| {
+        let mut chip = |text: String, without: ListQuery| {
             chips.push((text, format!("/notifications?{}", without.query())));
         };
         for status in &self.status {
@@ -17,7 +17,7 @@ impl Asked {
         if self.stuck {
             chip(
                 "Stuck only".into(),
-                Asked {
+                ListQuery {
                     stuck: false,
                     ..self.clone()
                 },
@@ -26,7 +26,7 @@ impl Asked {
         if let Some(channel) = self.channel {
             chip(
                 channel.to_string(),
-                Asked {
+                ListQuery {
                     channel: None,
                     ..self.clone()
                 },
@@ -40,14 +40,14 @@ impl Asked {
         for (text, times) in self.times.chips() {
             chip(
                 text,
-                Asked {
+                ListQuery {
                     times,
                     ..self.clone()
                 },
             );
         }
         if let Some(q) = &self.q {
-            let without = Asked {
+            let without = ListQuery {
                 q: None,
                 ..self.clone()
             };

@@ -24,7 +24,7 @@ const CHOSEN_FROM_A_LIST: [&str; 3] = ["site", "list", "provider"];
 
 /// What the address asks for, as it was typed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
+pub struct ListQuery {
     pub status: Vec<Status>,
     pub channel: Option<Channel>,
     pub stuck: bool,
@@ -33,7 +33,7 @@ pub struct Asked {
     pub times: Times,
 }
 
-impl Asked {
+impl ListQuery {
     /// What cannot be read is named in `params`, which refuses the request when it is finished: a filter that is left
     /// out would show, and offer to act on, what nobody asked for.
     pub fn read(params: &mut Params, viewers: &Zone) -> Self {

@@ -4,9 +4,9 @@ use domain::Status;
 
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-fn asked(uri: &str) -> Asked {
+fn asked(uri: &str) -> ListQuery {
     let mut params = Params::for_test(uri);
-    let asked = Asked::read(&mut params, &Zone::default());
+    let asked = ListQuery::read(&mut params, &Zone::default());
     params.finish().unwrap();
     asked
 }
@@ -26,7 +26,7 @@ fn filters_survive_their_own_address() {
 fn what_cannot_be_read_and_what_is_unknown_is_refused_by_name() {
     let uri = "/?status=Parkd&type=Pigeon&from=yesterday&to=2026-01-01&range=2w&stuck=perhaps&errocode=X";
     let mut params = Params::for_test(uri);
-    Asked::read(&mut params, &Zone::default());
+    ListQuery::read(&mut params, &Zone::default());
     let problem = params.finish().unwrap_err();
     let named: Vec<_> = problem.errors.iter().map(|p| p.field.as_str()).collect();
     assert_eq!(named, ["status", "type", "stuck", "from", "range", "errocode"]);
@@ -67,15 +67,15 @@ fn a_chip_leads_to_the_view_without_it() {
 fn times_are_meant_in_the_viewers_zone_and_the_address_says_which() {
     let tokyo = Zone::named("Asia/Tokyo").unwrap();
     let mut params = Params::for_test("/?from=2026-01-01T09:00&range=today");
-    let asked = Asked::read(&mut params, &tokyo);
+    let asked = ListQuery::read(&mut params, &tokyo);
     let from = asked.filter(NOW, Duration::ZERO).from.unwrap();
     assert_eq!(from.to_string(), "2026-01-01T00:00:00.000Z");
     assert!(asked.query().ends_with("zone=Asia%2FTokyo"), "{}", asked.query());
     // Somebody elsewhere opens the same address.
     let mut params = Params::for_test(&format!("/?{}", asked.query()));
-    assert_eq!(Asked::read(&mut params, &Zone::default()), asked);
+    assert_eq!(ListQuery::read(&mut params, &Zone::default()), asked);
     let mut params = Params::for_test("/?range=today&zone=Nowhere");
-    Asked::read(&mut params, &tokyo);
+    ListQuery::read(&mut params, &tokyo);
     assert_eq!(params.finish().unwrap_err().errors[0].field, "zone");
 }
 
@@ -98,11 +98,11 @@ fn an_address_made_in_utc_means_the_same_elsewhere() {
     for uri in ["/?range=today", "/?to=2026-01-01T09:00"] {
         let made = asked(uri);
         let mut params = Params::for_test(&format!("/?{}", made.query()));
-        assert_eq!(Asked::read(&mut params, &tokyo), made, "{uri}");
+        assert_eq!(ListQuery::read(&mut params, &tokyo), made, "{uri}");
     }
     // What a form says of its zone does not outlive the times it was about.
     let mut params = Params::for_test("/?zone=UTC&range=24h");
-    assert_eq!(Asked::read(&mut params, &tokyo).times.zone, tokyo);
+    assert_eq!(ListQuery::read(&mut params, &tokyo).times.zone, tokyo);
 }
 
 #[test]

@@ -47,14 +47,14 @@ struct Chosen {
 }
 
 /// What an address or a form says.
-struct Said {
+struct ParkedBulkParams {
     action: Option<String>,
     target: Option<String>,
     error_code: Option<String>,
     until: Option<String>,
 }
 
-fn chosen(id: &str, said: Said) -> Result<Chosen, Problem> {
+fn chosen(id: &str, said: ParkedBulkParams) -> Result<Chosen, Problem> {
     let action = match said.action.as_deref() {
         Some("retry") => Action::Retry,
         Some("discard") => Action::Discard,
@@ -92,7 +92,7 @@ pub async fn confirm(
     PathText(id): PathText,
     mut params: Params,
 ) -> Result {
-    let said = Said {
+    let said = ParkedBulkParams {
         action: params.text("action"),
         target: params.text("target"),
         error_code: params.text("errorCode"),
@@ -130,7 +130,7 @@ pub async fn confirm(
 
 /// Does it.
 pub async fn go(State(state): State<Shared>, signed: Signed, PathText(id): PathText, form: Form) -> Result {
-    let said = Said {
+    let said = ParkedBulkParams {
         action: form.text("action"),
         target: form.text("target"),
         error_code: form.text("errorCode"),

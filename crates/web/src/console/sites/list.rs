@@ -42,7 +42,7 @@ pub struct Sites;
 
 impl Download for Sites {
     type Row = Known;
-    type Asked = ();
+    type Filter = ();
     const FILE: &'static str = "sites.csv";
     const COLUMNS: &'static [Column<Known>] = &[
         ("id", |site| Cell::text(&site.id)),

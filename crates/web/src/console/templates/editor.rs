@@ -35,7 +35,7 @@ use domain::{
 };
 use store::{
     events::{Event, EventFilter},
-    query::Page as Asking,
+    query::Page as PageRequest,
     templates::{NewTemplate, Template as Stored, TemplateVersion},
 };
 
@@ -126,7 +126,7 @@ async fn events_of(state: &Shared, signed: &Signed, event_type: &str) -> Result<
         event_type: Some(event_type.to_owned()),
         ..EventFilter::default()
     };
-    let newest = Asking {
+    let newest = PageRequest {
         limit: EVENTS_OFFERED,
         after: None,
     };

@@ -41,7 +41,7 @@ pub struct Templates;
 
 impl Download for Templates {
     type Row = TemplateRow;
-    type Asked = TemplateFilter;
+    type Filter = TemplateFilter;
     const FILE: &'static str = "templates.csv";
     const COLUMNS: &'static [Column<TemplateRow>] = &[
         ("id", |row| Cell::plain(row.id)),
@@ -64,7 +64,7 @@ impl Download for Templates {
         ("deletedAt", |row| Cell::plain_or_empty(row.deleted_at)),
     ];
 
-    fn asked(params: &mut Params) -> TemplateFilter {
+    fn filter(params: &mut Params) -> TemplateFilter {
         TemplateFilter {
             event_type: params.text("eventType"),
             channel: params.parsed("channel"),
@@ -73,9 +73,9 @@ impl Download for Templates {
         }
     }
 
-    async fn rows(state: &Shared, signed: &Signed, asked: &TemplateFilter) -> Result<Vec<TemplateRow>> {
+    async fn rows(state: &Shared, signed: &Signed, filter: &TemplateFilter) -> Result<Vec<TemplateRow>> {
         let tenant = signed.caller.tenant;
-        Ok(state.central.store.templates(tenant, asked).await?)
+        Ok(state.central.store.templates(tenant, filter).await?)
     }
 }
 
@@ -92,7 +92,7 @@ fn csv_place(asked: &TemplateFilter) -> String {
 }
 
 pub async fn page(State(state): State<Shared>, signed: Signed, mut params: Params) -> Result {
-    let asked = Templates::asked(&mut params);
+    let asked = Templates::filter(&mut params);
     params.finish()?;
     let page = Page {
         rows: Templates::rows(&state, &signed, &asked).await?,

@@ -20,7 +20,7 @@ pub(super) struct Known {
 
 /// A receipt that waits to be looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct WaitingReceipt {
     row: usize,
     generation: i32,
     state: ReceiptState,
@@ -37,7 +37,7 @@ impl Model {
         let now = Duration::from_secs(self.now);
         let generation = self.rows[row].generation - i32::from(before);
         if generation >= 0 {
-            self.inbox.push(Told {
+            self.inbox.push(WaitingReceipt {
                 row,
                 generation,
                 state,
@@ -45,7 +45,7 @@ impl Model {
                 next: now,
             });
         }
-        let (mut due, mut rest): (Vec<Told>, Vec<Told>) =
+        let (mut due, mut rest): (Vec<WaitingReceipt>, Vec<WaitingReceipt>) =
             self.inbox.drain(..).partition(|told| told.next <= now);
         due.sort_by_key(|told| told.next);
         for mut told in due {

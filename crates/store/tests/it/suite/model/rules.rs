@@ -2,7 +2,7 @@
 
 use super::{
     Answer, End, Step,
-    receipts::{Known, Told},
+    receipts::{Known, WaitingReceipt},
 };
 use crate::harness::*;
 use domain::{ReceiptState, Status, status::Change};
@@ -16,7 +16,7 @@ pub(super) struct Model {
     pub now: u64,
     pub rows: Vec<Row>,
     claims: Vec<Claim>,
-    pub inbox: Vec<Told>,
+    pub inbox: Vec<WaitingReceipt>,
     pub answer: Answer,
 }
 
