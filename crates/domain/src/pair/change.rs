@@ -1,6 +1,6 @@
 //! What is copied from the active to its standby: rows as they are now, of those that changed.
 
-use super::Rank;
+use super::{Rank, Row, Value};
 
 /// The tables of a site's file that are copied, in the order in which a whole copy takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,30 +41,6 @@ impl Table {
             .find(|table| i64::from(table.number()) == number)
     }
 }
-
-/// A value as it stands in the file: text need not be text.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(Vec<u8>),
-    Blob(Vec<u8>),
-}
-
-impl Value {
-    /// About what it takes on the wire.
-    pub fn weight(&self) -> usize {
-        match self {
-            Self::Null => 2,
-            Self::Integer(_) | Self::Real(_) => 10,
-            Self::Text(bytes) | Self::Blob(bytes) => bytes.len() + 4,
-        }
-    }
-}
-
-/// A row, its columns in the order of the table.
-pub type Row = Vec<Value>;
 
 /// What changed between two places of the log.
 #[derive(Debug, Clone, Default, PartialEq)]

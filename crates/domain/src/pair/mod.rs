@@ -1,6 +1,6 @@
 //! The two machines of a site: one is active, the other keeps a copy and can take its place.
 //!
-//! In reading order: what a machine has lived through ([`history`]), what is copied ([`change`]), what follows when the
+//! In reading order: what a machine has lived through ([`history`]), what is copied ([`change`], [`row`]), what follows when the
 //! two meet ([`meeting`]), which of them may attempt what both know ([`lease`], [`witness`]), when an
 //! active one hands over by itself ([`relief`]), and what a standby does that
 //! somebody sends something to ([`sending`]).
@@ -14,14 +14,16 @@ pub mod history;
 pub mod lease;
 pub mod meeting;
 pub mod relief;
+pub mod row;
 pub mod sending;
 pub mod witness;
 
-pub use change::{Changes, Copied, Table, Value};
+pub use change::{Changes, Copied, Table};
 pub use history::{Epoch, Fork, HIGHEST_COUNTER, History};
 pub use lease::{Follower, Giver, Held, Leases, NoPromise, Terms};
 pub use meeting::{Meeting, Node, Plan};
 pub use relief::{Plight, Relief, ReliefTerms, Reliever};
+pub use row::{Row, RowValue, Value};
 pub use sending::{PassedOn, ThenStandby, after_passing_on};
 pub use witness::{LeaseAnswer, LeaseAsk, NotGiven, Wanted, WitnessRow};
 

@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     SiteId, chain,
-    pair::{Changes, Copied, Node, Rank, Relief, Table, Value, change::Row, lease::LEASE_TIMEOUT},
+    pair::{Changes, Copied, Node, Rank, Relief, Row, Table, Value, lease::LEASE_TIMEOUT},
 };
 use hyper_util::rt::TokioIo;
 use secrecy::SecretString;
@@ -225,9 +225,7 @@ impl PeerSession {
             table: table.number(),
             after: after.map(Into::into),
         };
-        Ok(wire::copied_in(
-            within(ROWS_TIMEOUT, self.client.copy(from)).await?,
-        ))
+        wire::copied_in(within(ROWS_TIMEOUT, self.client.copy(from)).await?)
     }
 
     pub async fn hand_in(&mut self, handed: HandIn) -> Result<TakenIn, String> {

@@ -18,12 +18,12 @@ pub use send::{FarEndRefusal, NotSent, SendAnswered, SendAsked, SendRefused, Sen
 pub use server::{listen, serve};
 
 use async_trait::async_trait;
-use domain::pair::{Changes, Copied, Node, Rank, Relief, Table, Value, change::Row};
+use domain::pair::{Changes, Copied, Node, Rank, Relief, Row, Table, Value};
 use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
 /// What these two speak; see the rules in `link.proto` for when it goes up.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 /// The largest answer.
 const MESSAGE_BYTES: usize = 16 << 20;
 /// How long an active waits for something to happen before it says that nothing has.

@@ -224,11 +224,11 @@ impl peer_server::Peer for Service {
     async fn hand_in(&self, request: Request<v1::HandedIn>) -> Result<Response<v1::TakenIn>, Status> {
         let handed = request.into_inner();
         self.asked(&handed.session).await?;
-        let rows = |rows: Vec<v1::Row>| rows.into_iter().map(wire::row_in).collect();
+        let rows = |rows| wire::rows_in(rows).map_err(Status::invalid_argument);
         let handed = HandIn {
-            messages: rows(handed.messages),
-            ended: rows(handed.ended),
-            news: rows(handed.news),
+            messages: rows(handed.messages)?,
+            ended: rows(handed.ended)?,
+            news: rows(handed.news)?,
         };
         let taken = self.host.hand_in(handed).await;
         Ok(Response::new(taken.map_err(refused)?.into()))

@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(Stranger::of(&meeting(PROTOCOL, "north"), &north), None);
         let newer = Stranger::of(&meeting(PROTOCOL + 1, "north"), &north).unwrap();
         assert!(
-            newer.words().contains("speaks version 2 and this machine 1"),
+            newer.words().contains("speaks version 3 and this machine 2"),
             "{newer:?}"
         );
         let long = "south\n".repeat(100);

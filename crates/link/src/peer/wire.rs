@@ -3,7 +3,7 @@
 
 use super::{About, TakenIn};
 use domain::{
-    pair::{Changes, Copied, Epoch, HIGHEST_COUNTER, History, Node, Relief, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, Epoch, HIGHEST_COUNTER, History, Node, Relief, Role, Row, Table, Value},
     submission::limit,
 };
 use uuid::Uuid;
@@ -159,12 +159,16 @@ impl From<v1::Value> for Value {
 pub(super) fn row_out(table: Table, row: Row) -> v1::Row {
     v1::Row {
         table: table.number(),
-        values: row.into_iter().map(Into::into).collect(),
+        values: row.into_bytes(),
     }
 }
 
-pub(super) fn row_in(row: v1::Row) -> Row {
-    row.values.into_iter().map(Into::into).collect()
+pub(super) fn row_in(row: v1::Row) -> Result<Row, Garbled> {
+    Row::read(row.values).map_err(|e| e.to_string())
+}
+
+pub(super) fn rows_in(rows: Vec<v1::Row>) -> Result<Vec<Row>, Garbled> {
+    rows.into_iter().map(row_in).collect()
 }
 
 /// None: the log does not go back so far.
@@ -203,7 +207,7 @@ pub(super) fn changes_in(changes: v1::Changes) -> Result<Option<Changes>, Garble
         return Ok(None);
     }
     let gone = |gone: v1::Gone| Ok((table(gone.table)?, gone.key.unwrap_or_default().into()));
-    let row = |row: v1::Row| Ok((table(row.table)?, row_in(row)));
+    let row = |row: v1::Row| Ok((table(row.table)?, row_in(row)?));
     let sequence = |of: v1::Sequence| Ok((table(of.table)?, of.last));
     let turn = |turn: v1::TurnRank| Ok::<_, Garbled>((turn.counter, uuid(&turn.id)?));
     Ok(Some(Changes {
@@ -236,11 +240,11 @@ pub(super) fn copied_out(of: Table, copied: Copied) -> v1::Copied {
     }
 }
 
-pub(super) fn copied_in(copied: v1::Copied) -> Copied {
-    Copied {
-        rows: copied.rows.into_iter().map(row_in).collect(),
+pub(super) fn copied_in(copied: v1::Copied) -> Result<Copied, Garbled> {
+    Ok(Copied {
+        rows: rows_in(copied.rows)?,
         next: copied.next.map(Into::into),
-    }
+    })
 }
 
 pub(super) fn relief_out(why: Option<Relief>) -> v1::take_over_asked::Why {
@@ -282,5 +286,35 @@ impl From<v1::TakenIn> for TakenIn {
             known: taken.known,
             unreadable: taken.unreadable,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_refused_wherever_rows_come_in() {
+        let row = || v1::Row {
+            table: Table::Messages.number(),
+            values: vec![b'?'],
+        };
+        let changes = v1::Changes {
+            rows: vec![row()],
+            ..v1::Changes::default()
+        };
+        let copied = v1::Copied {
+            rows: vec![row()],
+            next: None,
+        };
+        let refused = [
+            changes_in(changes).unwrap_err(),
+            copied_in(copied).unwrap_err(),
+            rows_in(vec![row()]).unwrap_err(),
+        ];
+        assert!(
+            refused.iter().all(|why| why.contains("behind byte 0")),
+            "{refused:?}"
+        );
     }
 }

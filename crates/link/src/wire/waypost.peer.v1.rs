@@ -202,12 +202,13 @@ pub struct Gone {
     #[prost(message, optional, tag = "2")]
     pub key: ::core::option::Option<Value>,
 }
-#[derive(Clone, PartialEq, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Row {
     #[prost(uint32, tag = "1")]
     pub table: u32,
-    #[prost(message, repeated, tag = "2")]
-    pub values: ::prost::alloc::vec::Vec<Value>,
+    /// Its values one behind the other, as `domain::pair::row` has them.
+    #[prost(bytes = "vec", tag = "3")]
+    pub values: ::prost::alloc::vec::Vec<u8>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Sequence {

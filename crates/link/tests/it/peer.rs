@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{
     FieldError, SiteId,
     lock::lock,
-    pair::{Changes, Copied, History, Node, Rank, Relief, Role, Table, Value, change::Row},
+    pair::{Changes, Copied, History, Node, Rank, Relief, Role, Row, RowValue, Table, Value},
     site::{Category, OperationStatus},
 };
 use link::{
@@ -65,13 +65,14 @@ pub fn a_node(role: Role) -> Node {
 }
 
 fn a_row() -> Row {
-    vec![
-        Value::Integer(i64::MIN),
-        Value::Text(vec![0xff, 0xfe]),
-        Value::Null,
-        Value::Real(0.5),
-        Value::Blob(vec![0, 1]),
-    ]
+    let values = [
+        RowValue::Integer(i64::MIN),
+        RowValue::Text(&[0xff, 0xfe]),
+        RowValue::Null,
+        RowValue::Real(0.5),
+        RowValue::Blob(&[0, 1]),
+    ];
+    values.into_iter().collect()
 }
 
 fn the_changes(after: i64) -> Changes {

@@ -2,9 +2,7 @@
 
 use super::{Pair, copying::PART_BYTES, passing_on, taking_over::Cause};
 use async_trait::async_trait;
-use domain::pair::{
-    Changes, Copied, Follower, NoPromise, Node, Rank, Relief, Role, Table, Value, change::Row,
-};
+use domain::pair::{Changes, Copied, Follower, NoPromise, Node, Rank, Relief, Role, Row, Table, Value};
 use link::peer::{About, FOLLOW_WAIT, HandIn, NotSent, PeerHost, SendAnswered, SendAsked, TakenIn};
 use std::{
     sync::{Arc, atomic::Ordering},

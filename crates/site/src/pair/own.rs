@@ -7,7 +7,7 @@
 use super::copying::PART_BYTES;
 use domain::{
     Clock, TrackedOperationId,
-    pair::{Table, Value, change::Row},
+    pair::{Row, Table, Value},
 };
 use std::{
     path::PathBuf,
@@ -190,6 +190,6 @@ impl OwnRows {
 
 async fn part(file: &Buffer, place: Option<Place>) -> Result<Option<(Vec<Row>, Place)>> {
     let part = file.copy_part(Table::Messages, place, PART_BYTES).await?;
-    let last = part.rows.last().and_then(|row| row.first().cloned());
+    let last = part.rows.last().and_then(|row| row.first().map(Value::from));
     Ok(last.map(|last| (part.rows, last)))
 }

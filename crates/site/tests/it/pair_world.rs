@@ -7,7 +7,7 @@ use crate::{
 use domain::{
     Clock, SiteId, SystemClock,
     lock::lock,
-    pair::{ReliefTerms, Role, Table, change::Row},
+    pair::{ReliefTerms, Role, Row, Table},
     site::Category,
 };
 use link::{

@@ -5,7 +5,7 @@ use crate::{
     machine::{self, Machine, Outside, SENDING},
     trace::{History, Trace},
 };
-use domain::pair::{Role, Table, change::Row};
+use domain::pair::{Role, Row, Table};
 use futures_util::FutureExt;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use site::Agent;

@@ -6,7 +6,7 @@ use crate::{
 };
 use domain::{
     Actor, TrackedOperationId,
-    pair::{Table, Value, change::Row},
+    pair::{Row, RowValue, Table, Value},
     site::{Category, DatabaseIdentity, OperationStatus},
 };
 use std::time::Duration;
@@ -111,9 +111,13 @@ async fn news_that_central_has_not_heard_is_told_by_the_machine_it_is_handed_in_
     let mut news = changed(&old, fork, Table::Telemetry).await;
     assert!(!news.is_empty() && news.iter().all(is_unheard));
     let told = news.len() as u64;
-    let heard = vec![Value::Integer(1), Value::Text(b"{}".to_vec()), Value::Integer(5)];
-    let unreadable = vec![Value::Integer(2), Value::Text(b"?".to_vec()), Value::Null];
-    news.extend([heard, unreadable, vec![]]);
+    let heard = [RowValue::Integer(1), RowValue::Text(b"{}"), RowValue::Integer(5)];
+    let unreadable = [RowValue::Integer(2), RowValue::Text(b"?"), RowValue::Null];
+    news.extend([
+        heard.into_iter().collect(),
+        unreadable.into_iter().collect(),
+        Row::default(),
+    ]);
     assert_eq!(new.take_news(news).await.unwrap(), told);
     assert_eq!(new.telemetry_waiting().await.unwrap(), before + told);
     assert_eq!(new.telemetry(100).await.unwrap().len() as u64, before + told);
@@ -149,8 +153,9 @@ async fn what_central_acknowledged_to_one_machine_alone_is_forwarded_once_more_b
     let waits = new.message(sent.id).await.unwrap().unwrap();
     assert_eq!((waits.payload, waits.target), (sent.payload, sent.target));
     assert_eq!(new.depth(), new.recount().await.unwrap());
-    let mut emptied = part.rows[0].clone();
-    emptied[7] = Value::Null;
+    let mut emptied: Vec<_> = part.rows[0].values().collect();
+    emptied[7] = RowValue::Null;
+    let emptied = emptied.into_iter().collect();
     assert_eq!(as_waiting(&emptied), None, "it is known by its id alone");
 }
 
@@ -168,18 +173,19 @@ async fn a_newer_machine_takes_the_rows_of_an_older_one_whose_last_columns_are_m
         .await
         .unwrap();
     let part = active.copy_part(Table::Tracking, None, ALL).await.unwrap();
-    let mut older = part.rows;
-    for row in &mut older {
-        assert_eq!(row.pop(), Some(Value::Null), "who acted last");
-    }
+    let without_the_last = |row: &Row| {
+        let mut values: Vec<_> = row.values().collect();
+        assert_eq!(values.pop(), Some(RowValue::Null), "who acted last");
+        values.into_iter().collect()
+    };
+    let older: Vec<Row> = part.rows.iter().map(without_the_last).collect();
     copy.put_part(Table::Tracking, older.clone()).await.unwrap();
     assert_eq!(status(&copy, call.id).await, OperationStatus::Delivered);
     let whole = active.copy_part(Table::Tracking, None, ALL).await.unwrap();
     assert_eq!(copy.copy_part(Table::Tracking, None, ALL).await.unwrap(), whole);
-    for row in &mut older {
-        row.extend([Value::Null, Value::Null]);
-    }
-    let newer = copy.put_part(Table::Tracking, older).await;
+    let one_more = |row: &Row| row.values().chain([RowValue::Null]).collect();
+    let newer = copy.put_part(Table::Tracking, part.rows.iter().map(one_more).collect());
+    let newer = newer.await;
     assert!(newer.is_err(), "never the other way round");
 }
 

@@ -9,7 +9,7 @@ use crate::{
 use client::{NotificationId, site::Notify};
 use domain::{
     SystemClock,
-    pair::{Changes, History, Table, Value, change::Row},
+    pair::{Changes, History, Row, RowValue, Table},
 };
 use std::{
     collections::HashSet,
@@ -105,16 +105,16 @@ impl Senders {
 /// A message, by its place and its id.
 pub type Placed = (i64, NotificationId);
 
-fn id_of(value: &Value) -> NotificationId {
+fn id_of(value: Option<RowValue<'_>>) -> NotificationId {
     match value {
-        Value::Text(text) => std::str::from_utf8(text).unwrap().parse().unwrap(),
+        Some(RowValue::Text(text)) => std::str::from_utf8(text).unwrap().parse().unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
-fn placed(row: &[Value]) -> Placed {
-    match &row[0] {
-        Value::Integer(place) => (*place, id_of(&row[1])),
+fn placed(row: &Row) -> Placed {
+    match row.first() {
+        Some(RowValue::Integer(place)) => (place, id_of(row.get(1))),
         other => panic!("{other:?}"),
     }
 }
@@ -151,7 +151,7 @@ pub async fn looked_into(file: &Path, after: i64) -> LookedInto {
     let (mut all, mut next) = (vec![], None);
     loop {
         let part = buffer.copy_part(Table::Messages, next, usize::MAX).await.unwrap();
-        all.extend(part.rows.iter().map(|row| placed(row)));
+        all.extend(part.rows.iter().map(placed));
         next = part.next;
         if next.is_none() {
             break;
@@ -167,8 +167,8 @@ pub async fn looked_into(file: &Path, after: i64) -> LookedInto {
         changes = buffer.changes(changes.to, usize::MAX).await.unwrap().unwrap();
         rows += changes.rows.len() + changes.gone.len();
         late.extend(changes.rows.iter().filter_map(|(table, row)| match table {
-            Table::Messages => Some(id_of(&row[1])),
-            Table::Tracking => Some(id_of(&row[0])),
+            Table::Messages => Some(id_of(row.get(1))),
+            Table::Tracking => Some(id_of(row.first())),
             _ => None,
         }));
     }

@@ -14,7 +14,7 @@ use crate::{
     sqlite::writer::WriteSession,
 };
 use domain::{
-    pair::{Changes, History, Role, Standing, Table, Value, change::Row},
+    pair::{Changes, History, Role, Row, RowValue, Standing, Table},
     site::Category,
 };
 use image::{Bound, statements};
@@ -93,6 +93,7 @@ impl Buffer {
                 )));
             }
             for (table, key) in &changes.gone {
+                let key = key.borrowed();
                 weigh(s, shared, *table, key, -1)?;
                 s.conn
                     .prepare_cached(statements(*table).take_out)?
@@ -130,16 +131,18 @@ impl Buffer {
 }
 
 fn salvaged(row: &Row) -> Option<Salvaged> {
-    HANDED_IN.iter().map(|place| row.get(*place).map(cell)).collect()
+    let values: Vec<_> = row.values().collect();
+    let cell_at = |place: &usize| values.get(*place).copied().map(cell);
+    HANDED_IN.iter().map(cell_at).collect()
 }
 
-fn cell(value: &Value) -> Cell {
+fn cell(value: RowValue<'_>) -> Cell {
     match value {
-        Value::Null => Cell::Null,
-        Value::Integer(n) => Cell::Integer(*n),
-        Value::Real(n) => Cell::Real(*n),
-        Value::Text(text) => Cell::Text(text.clone()),
-        Value::Blob(bytes) => Cell::Blob(bytes.clone()),
+        RowValue::Null => Cell::Null,
+        RowValue::Integer(n) => Cell::Integer(n),
+        RowValue::Real(n) => Cell::Real(n),
+        RowValue::Text(text) => Cell::Text(text.to_vec()),
+        RowValue::Blob(bytes) => Cell::Blob(bytes.to_vec()),
     }
 }
 
@@ -158,17 +161,18 @@ fn put_all(s: &mut WriteSession<'_>, shared: &Arc<Shared>, rows: &[(Table, Row)]
 /// Puts a row in, also one of a machine whose schema is older: columns are only ever added, at the end.
 pub(super) fn put_row(conn: &Connection, table: Table, row: &Row) -> Result<()> {
     let of = statements(table);
-    let put = match row.len().cmp(&of.columns) {
+    let columns = row.columns();
+    let put = match columns.cmp(&of.columns) {
         Cmp::Equal => Some(Cow::Borrowed(of.put)),
-        Cmp::Less => put_first(of.put, row.len()).map(Cow::Owned),
+        Cmp::Less => put_first(of.put, columns).map(Cow::Owned),
         Cmp::Greater => None,
     };
     let put = put.ok_or_else(|| {
-        let words = format!("a row of {table:?} has {} columns", row.len());
+        let words = format!("a row of {table:?} has {columns} columns");
         Error::corrupt("the copy", words)
     })?;
     conn.prepare_cached(&put)?
-        .execute(params_from_iter(row.iter().map(Bound)))?;
+        .execute(params_from_iter(row.values().map(Bound)))?;
     Ok(())
 }
 
@@ -188,7 +192,7 @@ pub(super) fn weigh(
     s: &mut WriteSession<'_>,
     shared: &Arc<Shared>,
     table: Table,
-    key: &Value,
+    key: RowValue<'_>,
     by: i64,
 ) -> Result<()> {
     let shared = shared.clone();

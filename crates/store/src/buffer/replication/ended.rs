@@ -10,7 +10,7 @@ use crate::{
     sqlite::{rows as columns, writer::WriteSession},
 };
 use domain::{
-    pair::{Table, Value, change::Row},
+    pair::{Row, RowValue, Table},
     site::Telemetry,
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -22,7 +22,7 @@ const ENDED: [&[u8]; 3] = [b"Delivered", b"Failed", b"Discarded"];
 
 /// Whether a row of what is tracked says that the call or write has ended.
 pub fn has_ended(row: &Row) -> bool {
-    matches!(row.get(STATUS), Some(Value::Text(status)) if ENDED.contains(&status.as_slice()))
+    matches!(row.get(STATUS), Some(RowValue::Text(status)) if ENDED.contains(&status))
 }
 
 /// Where a row of `image_telemetry` has the news, and when central heard it.
@@ -31,7 +31,7 @@ const HEARD_AT: usize = 2;
 
 /// Whether a row of news says that central has not heard it.
 pub fn is_unheard(row: &Row) -> bool {
-    row.get(HEARD_AT) == Some(&Value::Null)
+    row.get(HEARD_AT) == Some(RowValue::Null)
 }
 
 impl Buffer {
@@ -75,10 +75,10 @@ impl Buffer {
 
 /// What is no news is not told to anybody.
 fn news(row: &Row) -> Option<String> {
-    let Some(Value::Text(body)) = row.get(NEWS) else {
+    let Some(RowValue::Text(body)) = row.get(NEWS) else {
         return None;
     };
-    let body = String::from_utf8(body.clone()).ok()?;
+    let body = String::from_utf8(body.to_vec()).ok()?;
     columns::from_json::<Telemetry>("telemetry", &body).ok()?;
     Some(body)
 }
@@ -92,11 +92,11 @@ fn take(s: &mut WriteSession<'_>, shared: &Arc<Shared>, row: &Row) -> Result<boo
         .prepare_cached(sql::waits_by_id)?
         .query_row([Bound(id)], |row| row.get(0))
         .optional()?;
-    if let Some(seq) = waits.map(Value::Integer) {
-        weigh(s, shared, Table::Messages, &seq, -1)?;
+    if let Some(seq) = waits.map(RowValue::Integer) {
+        weigh(s, shared, Table::Messages, seq, -1)?;
         s.conn
             .prepare_cached(sql::take_out_message)?
-            .execute([Bound(&seq)])?;
+            .execute([Bound(seq)])?;
     } else if is_known(s.conn, id)? {
         return Ok(false);
     }
@@ -104,7 +104,7 @@ fn take(s: &mut WriteSession<'_>, shared: &Arc<Shared>, row: &Row) -> Result<boo
     Ok(true)
 }
 
-fn is_known(conn: &Connection, id: &Value) -> Result<bool> {
+fn is_known(conn: &Connection, id: RowValue<'_>) -> Result<bool> {
     let mut known = conn.prepare_cached(sql::known_anywhere)?;
     Ok(known.query_row([Bound(id)], |row| row.get(0))?)
 }

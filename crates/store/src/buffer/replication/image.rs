@@ -5,7 +5,7 @@ use crate::{
     Result,
     buffer::{Buffer, sql},
 };
-use domain::pair::{Copied, Table, Value, change::Row};
+use domain::pair::{Copied, Row, RowValue, Table, Value};
 use rusqlite::{
     CachedStatement, Connection, ToSql, params,
     types::{ToSqlOutput, ValueRef},
@@ -22,36 +22,36 @@ const PART_ROWS: i64 = 2_000;
 const LAST_TEXT: &str = "\u{10FFFF}";
 
 /// A value on its way into a statement.
-pub(super) struct Bound<'a>(pub &'a Value);
+pub(super) struct Bound<'a>(pub RowValue<'a>);
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
-            Value::Null => ValueRef::Null,
-            Value::Integer(n) => ValueRef::Integer(*n),
-            Value::Real(n) => ValueRef::Real(*n),
-            Value::Text(text) => ValueRef::Text(text),
-            Value::Blob(bytes) => ValueRef::Blob(bytes),
+            RowValue::Null => ValueRef::Null,
+            RowValue::Integer(n) => ValueRef::Integer(n),
+            RowValue::Real(n) => ValueRef::Real(n),
+            RowValue::Text(text) => ValueRef::Text(text),
+            RowValue::Blob(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }
 
-pub(super) fn value(value: ValueRef<'_>) -> Value {
+pub(super) fn value(value: ValueRef<'_>) -> RowValue<'_> {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(n) => Value::Integer(n),
-        ValueRef::Real(n) => Value::Real(n),
-        ValueRef::Text(text) => Value::Text(text.to_vec()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        ValueRef::Null => RowValue::Null,
+        ValueRef::Integer(n) => RowValue::Integer(n),
+        ValueRef::Real(n) => RowValue::Real(n),
+        ValueRef::Text(text) => RowValue::Text(text),
+        ValueRef::Blob(bytes) => RowValue::Blob(bytes),
     }
 }
 
 /// A key in one spelling, to find it again by.
-fn key_text(key: &Value) -> Vec<u8> {
+fn key_text(key: RowValue<'_>) -> Vec<u8> {
     match key {
-        Value::Integer(n) => n.to_be_bytes().to_vec(),
-        Value::Text(bytes) | Value::Blob(bytes) => bytes.clone(),
-        Value::Null | Value::Real(_) => vec![],
+        RowValue::Integer(n) => n.to_be_bytes().to_vec(),
+        RowValue::Text(bytes) | RowValue::Blob(bytes) => bytes.to_vec(),
+        RowValue::Null | RowValue::Real(_) => vec![],
     }
 }
 
@@ -113,10 +113,15 @@ pub(super) fn statements(table: Table) -> Statements {
     }
 }
 
+/// Most rows have so many bytes at most, apart from their payload.
+const ROW_ROOM: usize = 512;
+
 pub(super) fn cells(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    (0..row.as_ref().column_count())
-        .map(|i| row.get_ref(i).map(value))
-        .collect()
+    let mut cells = Row::with_room(ROW_ROOM);
+    for i in 0..row.as_ref().column_count() {
+        cells.push(value(row.get_ref(i)?));
+    }
+    Ok(cells)
 }
 
 /// Reads rows by their keys, of tables that come in any order. Where keys follow each other, as those of what was just accepted do, more
@@ -141,14 +146,14 @@ impl<'c> Images<'c> {
     }
 
     /// The row with this key, if it is there.
-    pub fn row(&mut self, table: Table, key: &Value) -> Result<Option<Row>> {
+    pub fn row(&mut self, table: Table, key: RowValue<'_>) -> Result<Option<Row>> {
         let of = &mut self.tables[table as usize];
         let image = match &mut of.image {
             Some(image) => image,
             not_yet => not_yet.insert(self.conn.prepare_cached(statements(table).image)?),
         };
         match key {
-            Value::Integer(number) => of.ahead.row(image, *number),
+            RowValue::Integer(number) => of.ahead.row(image, number),
             key => {
                 let mut found = image.query(params![Bound(key), Bound(key), 1])?;
                 Ok(found.next()?.map(cells).transpose()?)
@@ -166,9 +171,9 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Whether it is new.
-    pub fn insert(&mut self, table: Table, key: &Value) -> bool {
+    pub fn insert(&mut self, table: Table, key: RowValue<'_>) -> bool {
         match key {
-            Value::Integer(n) => self.numbers.insert((table, *n)),
+            RowValue::Integer(n) => self.numbers.insert((table, n)),
             key => self.texts.insert((table, key_text(key))),
         }
     }
@@ -193,13 +198,14 @@ impl Buffer {
         self.read(move |conn| {
             let (first, last) = range(table, after.as_ref());
             let mut image = conn.prepare_cached(statements(table).image)?;
-            let mut found = image.query(params![Bound(&first), Bound(&last), PART_ROWS])?;
+            let between = params![Bound(first.borrowed()), Bound(last.borrowed()), PART_ROWS];
+            let mut found = image.query(between)?;
             let (mut copied, mut bytes) = (Copied::default(), 0);
             while let Some(row) = found.next()? {
                 let row = cells(row)?;
-                bytes += row.iter().map(Value::weight).sum::<usize>();
+                bytes += row.weight();
                 let full = copied.rows.len() + 1 >= PART_ROWS as usize || bytes >= most;
-                copied.next = full.then(|| row.first().cloned()).flatten();
+                copied.next = full.then(|| row.first().map(Value::from)).flatten();
                 copied.rows.push(row);
                 if full {
                     break;
@@ -215,7 +221,7 @@ impl Buffer {
 fn range(table: Table, after: Option<&Value>) -> (Value, Value) {
     match table {
         Table::Tracking | Table::Meta => {
-            let mut first = after.map(key_text).unwrap_or_default();
+            let mut first = after.map(|after| key_text(after.borrowed())).unwrap_or_default();
             if after.is_some() {
                 first.push(0);
             }

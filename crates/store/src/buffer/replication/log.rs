@@ -119,15 +119,16 @@ fn since(conn: &Connection, after: i64, head: i64, most: usize) -> Result<Change
             continue;
         };
         let key = image::value(line.get_ref(2)?);
-        if !seen.insert(table, &key) {
+        if !seen.insert(table, key) {
             continue;
         }
-        match images.row(table, &key)? {
+        match images.row(table, key)? {
             Some(row) => {
-                bytes += row.iter().map(Value::weight).sum::<usize>();
+                bytes += row.weight();
                 changes.rows.push((table, row));
             }
             None => {
+                let key = Value::from(key);
                 bytes += key.weight();
                 changes.gone.push((table, key));
             }

@@ -2,7 +2,7 @@
 //! that takes them in forwards them once more, and central knows a repeat by its id. Put in among what that machine remembers
 //! they would be lost where its central is another database already than the one that acknowledged them.
 
-use domain::pair::{Value, change::Row};
+use domain::pair::{Row, RowValue};
 
 /// Where a row of `image_tombstone` has its values.
 const ENDED_AS: usize = 3;
@@ -11,14 +11,15 @@ const PAYLOAD: usize = 7;
 /// The row of `image_message` that a remembered notification was, if this is one: what was discarded, and what is known by its id alone,
 /// is none.
 pub fn as_waiting(tombstone: &Row) -> Option<Row> {
-    let delivered = tombstone.get(ENDED_AS) == Some(&Value::Text(b"Delivered".to_vec()));
-    if !delivered || tombstone.get(PAYLOAD)? == &Value::Null {
+    let values: Vec<_> = tombstone.values().collect();
+    let delivered = values.get(ENDED_AS) == Some(&RowValue::Text(b"Delivered"));
+    if !delivered || values.get(PAYLOAD)? == &RowValue::Null {
         return None;
     }
-    let of = |place: usize| tombstone.get(place).cloned().unwrap_or(Value::Null);
-    let none = || Value::Integer(0);
-    let notification = Value::Integer(1);
-    Some(vec![
+    let of = |place: usize| values.get(place).copied().unwrap_or(RowValue::Null);
+    let none = || RowValue::Integer(0);
+    let notification = RowValue::Integer(1);
+    let waiting = [
         of(0), // seq
         of(1), // id
         notification,
@@ -28,9 +29,9 @@ pub fn as_waiting(tombstone: &Row) -> Option<Row> {
         of(8),  // max_retries
         of(9),  // retry_interval_ms
         of(6),  // created_at
-        Value::Null,
+        RowValue::Null,
         none(), // status: waits
-        Value::Null,
+        RowValue::Null,
         of(10), // origin_instance
         of(11), // execution_id
         of(12), // source_script
@@ -40,10 +41,11 @@ pub fn as_waiting(tombstone: &Row) -> Option<Row> {
         of(6),  // due_at
         of(6),  // queued_at
         none(), // attempt
-        Value::Null,
+        RowValue::Null,
         none(), // interruptions
-        Value::Null,
+        RowValue::Null,
         of(15), // op
         none(), // told
-    ])
+    ];
+    Some(waiting.into_iter().collect())
 }
