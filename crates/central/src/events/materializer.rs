@@ -24,8 +24,9 @@ const OWN_OUTBOX: &str = "own";
 /// A sweep ends after so many batches, so that it is seen what it does.
 const BATCHES_PER_SWEEP: usize = 200;
 
-/// In a backlog so many batches are published in one transaction, each of which waits for the disk once.
-const BACKLOG_BATCHES: u32 = 8;
+/// In a backlog so many batches are published in one transaction, each of which waits for the disk once. Keys of messages are in no
+/// order: on SQLite each transaction writes nearly every page of their index, however few or many keys it adds.
+const BACKLOG_BATCHES: u32 = 20;
 /// At most so many events.
 const BACKLOG_LIMIT: u32 = 1_000;
 /// Unless their payloads are longer than this: what is worked on at once stays small.

@@ -1,5 +1,5 @@
 //! Writing receipts down as they come in: providers call with one at a time, from many connections. Whoever comes while others
-//! are being written waits for them, and all who have come by then are one commit.
+//! are being written waits for them and a moment longer, and all who have come by then are one commit.
 //!
 //! Always true: who is told "kept" has it on disk; one receipt that cannot be written keeps no other from it.
 
@@ -18,20 +18,27 @@ use domain::{Receipt, lock::lock};
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex},
+    time::Duration,
 };
-use tokio::sync::oneshot;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep_until},
+};
 use uuid::Uuid;
 
 /// Receipts in one statement, about.
 const BATCH: usize = 1_000;
+/// After a commit the next one waits so long: whoever was just answered calls again at once, and commits take what is being sent
+/// its time at the server.
+const GATHERED_FOR: Duration = Duration::from_millis(2);
 
 /// What came in and is not written down yet.
 #[derive(Debug, Clone)]
 pub(in crate::postgres) struct Inbox {
     db: Db,
     waiting: Arc<Mutex<Vec<Request>>>,
-    /// Whoever has it writes for all who wait.
-    pen: Arc<tokio::sync::Mutex<()>>,
+    /// Whoever has it writes for all who wait; when that was done last.
+    pen: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 #[derive(Debug)]
@@ -65,12 +72,16 @@ impl Inbox {
     }
 
     async fn write(self) {
-        let _pen = self.pen.lock().await;
-        let requests = self.next();
-        if requests.is_empty() {
+        let mut written_at = self.pen.lock().await;
+        if lock(&self.waiting).is_empty() {
             return;
         }
+        if let Some(at) = *written_at {
+            sleep_until(at + GATHERED_FOR).await;
+        }
+        let requests = self.next();
         let together = insert(&self.db, &requests).await;
+        *written_at = Some(Instant::now());
         if let (Err(_), true) = (&together, requests.len() > 1) {
             for request in requests {
                 let alone = insert(&self.db, std::slice::from_ref(&request)).await;
