@@ -1,6 +1,10 @@
-//! Sites as central knows them, and what is parked there.
+//! Sites as central knows them, what is parked there, and what waits.
 
-use crate::{Client, Job, Page, Result, http::NONE};
+use crate::{
+    Client, Job, Page, Result,
+    http::NONE,
+    site::{TriedNow, WaitingPage},
+};
 use domain::{
     Timestamp,
     site::{Category, ParkedAction, ParkedFilter},
@@ -271,6 +275,27 @@ impl Client {
     pub async fn discard_site_parked(&self, site: &str, id: &str) -> Result<()> {
         let acted: Value = self
             .post(&["api", "sites", site, "parked", id, "discard"], &json!({}))
+            .await?;
+        drop(acted);
+        Ok(())
+    }
+
+    /// A page of what waits at a site, in the order of acceptance, asked of the site itself.
+    pub async fn site_waiting(&self, site: &str, limit: u32, cursor: Option<&str>) -> Result<WaitingPage> {
+        let mut query = vec![("limit", limit.to_string())];
+        query.extend(cursor.map(|c| ("cursor", c.to_owned())));
+        self.get(&["api", "sites", site, "waiting"], &query).await
+    }
+
+    /// Has a site try a waiting message now. An attempt that takes longer than some seconds goes on, and is `Trying`.
+    pub async fn try_site_waiting(&self, site: &str, id: &str) -> Result<TriedNow> {
+        self.post(&["api", "sites", site, "waiting", id, "try"], &json!({}))
+            .await
+    }
+
+    pub async fn discard_site_waiting(&self, site: &str, id: &str) -> Result<()> {
+        let acted: Value = self
+            .post(&["api", "sites", site, "waiting", id, "discard"], &json!({}))
             .await?;
         drop(acted);
         Ok(())

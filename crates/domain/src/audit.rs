@@ -57,7 +57,7 @@ names!(
         CachedCall,
         /// A site wrote to a database, or somebody acted on such a write.
         CachedWrite,
-        /// A person acted on a message that is parked at a site.
+        /// A person acted on a message that is parked, or waits, at a site.
         SiteParked,
         SiteChanged,
         LaneHeld,

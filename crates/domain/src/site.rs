@@ -170,6 +170,38 @@ impl ParkedAction {
     }
 }
 
+/// What to do with a waiting message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WaitingAction {
+    /// Attempt it now, whatever its due time says.
+    Try,
+    Discard,
+}
+
+impl WaitingAction {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Try => "try",
+            Self::Discard => "discard",
+        }
+    }
+}
+
+names!(
+    /// How a waiting message stands after somebody acted on it.
+    WaitingStatus {
+        Delivered,
+        Retrying,
+        Parked,
+        /// A notification: it goes to central with the next batch.
+        Forwarding,
+        /// The attempt takes longer than whoever asked can be kept waiting; it goes on.
+        Trying,
+        Discarded,
+    }
+);
+
 /// Which database central keeps its rows in. When it is not the one seen before (restored, failed over,
 /// exchanged), what the earlier one acknowledged last may be missing and is sent again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -202,6 +234,9 @@ mod tests {
         }
         for e in OperationEvent::ALL {
             assert_eq!(e.as_str().parse(), Ok(*e));
+        }
+        for s in WaitingStatus::ALL {
+            assert_eq!(s.as_str().parse(), Ok(*s));
         }
         assert!(
             "Lost"

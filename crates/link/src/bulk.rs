@@ -92,7 +92,9 @@ impl TryFrom<v1::ActOnMany> for BulkStep {
         let action = match step.action() {
             v1::act::Action::Retry => ParkedAction::Retry,
             v1::act::Action::Discard => ParkedAction::Discard,
-            v1::act::Action::Nothing => return Err(format!("an unknown action ({})", step.action)),
+            v1::act::Action::Nothing | v1::act::Action::TryWaiting | v1::act::Action::DiscardWaiting => {
+                return Err(format!("an unknown action ({})", step.action));
+            }
         };
         // Without a filter everything would match, which is not what somebody meant who sent none.
         let filter = step.filter.ok_or("a bulk action without a filter")?;

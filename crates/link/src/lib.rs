@@ -19,6 +19,7 @@ mod sizes;
 pub mod tls;
 pub mod transport;
 pub mod uplink;
+pub mod waiting;
 mod wire;
 
 pub use address::Address;
@@ -31,6 +32,7 @@ pub use message::{
 };
 pub use tls::{ClientTls, ServerTls};
 pub use uplink::{SiteCommands, Uplink};
+pub use waiting::{TRY_ANSWER_WITHIN, WaitingActed, WaitingAnswer, WaitingMessage, WaitingPage};
 
 /// The version of the link this program speaks; see the rules in `link.proto` for when it goes up.
 pub const PROTOCOL: u32 = 1;

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_frame_of_news_and_the_fullest_page_of_parked_messages_fit() {
+    fn the_fullest_frame_of_news_and_the_fullest_pages_of_messages_fit() {
         // The site keeps errors in bytes, names in characters.
         let error = Some("x".repeat(limit::ERROR));
         let news = v1::OperationNews {
@@ -82,7 +82,7 @@ mod tests {
             id: "x".repeat(36),
             category: "CachedDbWrite".into(),
             target: wide(limit::NAME),
-            last_error: error,
+            last_error: error.clone(),
             instance: name(),
             script: name(),
             summary: name(),
@@ -92,6 +92,22 @@ mod tests {
             messages: vec![parked; FRAME_ITEMS],
             ..v1::Parked::default()
         };
+        let waiting = v1::WaitingMessage {
+            id: "x".repeat(36),
+            category: "CachedDbWrite".into(),
+            target: wide(limit::NAME),
+            last_error: error.clone(),
+            instance: name(),
+            script: name(),
+            summary: name(),
+            held: error,
+            ..v1::WaitingMessage::default()
+        };
+        let waiting = v1::Waiting {
+            messages: vec![waiting; FRAME_ITEMS],
+            ..v1::Waiting::default()
+        };
+        assert!(waiting.encoded_len() < MESSAGE_BYTES, "{}", waiting.encoded_len());
         let (news, parked) = (news.encoded_len(), parked.encoded_len());
         assert!((5 << 20..MESSAGE_BYTES).contains(&news), "{news}");
         assert!(parked < MESSAGE_BYTES, "{parked}");

@@ -7,6 +7,7 @@ use crate::lease::NotHolder;
 use crate::message::{
     Ack, Down, Forward, LinkState, ParkedActed, ParkedAnswer, ParkedPage, RemoteStatus, SiteReport,
 };
+use crate::waiting::{WaitingActed, WaitingAnswer, WaitingPage};
 use async_trait::async_trait;
 use domain::{NotificationId, pair::Rank, site::Telemetry};
 use tokio::sync::watch;
@@ -33,7 +34,7 @@ pub trait Uplink: Send + Sync {
     fn state(&self) -> watch::Receiver<LinkState>;
 }
 
-/// A site, as central may ask it. Answers come from the site's own buffer, at once.
+/// A site, as central may ask it. Answers come from the site's own buffer, at once; only an attempt takes its time.
 #[async_trait]
 pub trait SiteCommands: Send + Sync {
     /// Whether this machine is the one of its pair that is active in that turn: asked before every question that is meant for it.
@@ -51,6 +52,16 @@ pub trait SiteCommands: Send + Sync {
 
     /// Gives a parked message up, or one that waits for a target the site no longer has.
     async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, String>;
+
+    /// A page of what waits, in the order of acceptance.
+    async fn waiting(&self, page: WaitingPage) -> Result<WaitingAnswer, String>;
+
+    /// Has a waiting message tried now. Answers when the attempt is over, or within
+    /// [`TRY_ANSWER_WITHIN`](crate::TRY_ANSWER_WITHIN) that it goes on.
+    async fn try_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String>;
+
+    /// Gives up a message that waits.
+    async fn discard_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String>;
 
     /// How many messages match, and up to which change.
     async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String>;

@@ -36,11 +36,11 @@ fn uuid(field: &str, bytes: &[u8]) -> Result<Uuid, Garbled> {
     Uuid::from_slice(bytes).map_err(|_| format!("{field} must be 16 bytes, not {}", bytes.len()))
 }
 
-fn millis(at: Option<Timestamp>) -> Option<i64> {
+pub(crate) fn millis(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_millis)
 }
 
-fn time(at: Option<i64>) -> Option<Timestamp> {
+pub(crate) fn time(at: Option<i64>) -> Option<Timestamp> {
     at.map(moment)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn moment(millis: i64) -> Timestamp {
 /// Entries of a site's event log that central keeps.
 const REPORTED_EVENTS: usize = 100;
 /// Messages on a page that a site shows.
-const MAX_PARKED_PAGE: usize = 1_000;
+pub(crate) const MAX_PAGE: usize = 1_000;
 /// Entries of damage of a report.
 const REPORTED_DAMAGE: usize = 100;
 
@@ -66,7 +66,7 @@ pub(crate) fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-fn cut_some(text: Option<String>, longest: usize) -> Option<String> {
+pub(crate) fn cut_some(text: Option<String>, longest: usize) -> Option<String> {
     text.map(|text| cut(text, longest))
 }
 
@@ -336,7 +336,7 @@ impl TryFrom<v1::Parked> for ParkedAnswer {
             messages: a
                 .messages
                 .into_iter()
-                .take(MAX_PARKED_PAGE)
+                .take(MAX_PAGE)
                 .map(TryInto::try_into)
                 .collect::<Result<_, _>>()?,
             next: a.next.filter(|next| next.len() <= limit::SUBJECT),
@@ -394,6 +394,7 @@ impl From<ParkedActed> for v1::Acted {
         };
         Self {
             result: result.into(),
+            ..Self::default()
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In reading order: what is taken in ([`intake`]), how calls and writes are tried ([`engine`]) and by whom
 //! ([`handler`], [`categories`]), how notifications reach central ([`forwarder`]), what central is told besides
-//! ([`telemetry`]), what people ask ([`status`], [`parked`], [`api`]), the loops around it all ([`agent`], `background`),
+//! ([`telemetry`]), what people ask ([`status`], [`parked`], [`waiting`], [`api`]), the loops around it all ([`agent`], `background`),
 //! and the other machine of the site, where there is one ([`pair`]).
 //!
 //! Leaves to others: rows (`store::buffer`), the wire (`link`), HTTP to systems (`delivery::call`), delays and
@@ -28,6 +28,7 @@ pub mod settings;
 pub mod site;
 pub mod status;
 pub mod telemetry;
+pub mod waiting;
 
 pub use agent::Agent;
 pub use handler::{Delivered, Failed, Handler, Handlers};

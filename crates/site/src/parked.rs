@@ -1,6 +1,6 @@
 //! Parked messages, for people here and at central.
 
-use crate::site::Site;
+use crate::{site::Site, waiting::try_for_central};
 use async_trait::async_trait;
 use domain::{
     Actor,
@@ -9,7 +9,7 @@ use domain::{
 };
 use link::{
     BulkDone, BulkStep, NOT_HOLDER, NotHolder, ParkedActed, ParkedAnswer, ParkedCount, ParkedMessage,
-    ParkedPage, SiteCommands, SiteReport,
+    ParkedPage, SiteCommands, SiteReport, WaitingActed, WaitingAnswer, WaitingPage,
 };
 use store::buffer::{Acted, Message, MessageId, MessageStatus, Selection};
 
@@ -75,14 +75,8 @@ impl Site {
         }
     }
 
-    /// Gives a message up that waits.
-    pub async fn discard_waiting(&self, id: MessageId, actor: &Actor) -> store::Result<Acted> {
-        self.may_act_on(id).await?;
-        self.buffer.discard_waiting(id, actor).await
-    }
-
     /// What both machines of a pair know is acted on by the one that holds the lease.
-    async fn may_act_on(&self, id: MessageId) -> store::Result<()> {
+    pub(crate) async fn may_act_on(&self, id: MessageId) -> store::Result<()> {
         let Some((pair, why)) = self.pair().and_then(|pair| Some((pair, pair.held()?))) else {
             return Ok(());
         };
@@ -129,7 +123,7 @@ impl Site {
     }
 }
 
-/// Why parked messages cannot be shown or acted on.
+/// Why messages cannot be shown or acted on.
 #[derive(Debug, thiserror::Error)]
 pub enum ParkedError {
     /// The field that is wrong, and why.
@@ -139,7 +133,7 @@ pub enum ParkedError {
     Unavailable(#[from] store::Error),
 }
 
-fn not_holder(why: &str) -> store::Error {
+pub(crate) fn not_holder(why: &str) -> store::Error {
     store::Error::unavailable(format!("{NOT_HOLDER}: {why}"))
 }
 
@@ -201,6 +195,25 @@ impl SiteCommands for Commands {
         };
         let acted = self.0.discard(id, &Actor::new(by)).await;
         acted.map(answer).map_err(|e| domain::chain(&e))
+    }
+
+    async fn waiting(&self, page: WaitingPage) -> Result<WaitingAnswer, String> {
+        self.0.waiting(&page).await.map_err(|e| domain::chain(&e))
+    }
+
+    async fn try_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        match id.parse::<MessageId>() {
+            Ok(id) => try_for_central(&self.0, id, Actor::new(by)).await,
+            Err(_) => Ok(WaitingActed::NotFound),
+        }
+    }
+
+    async fn discard_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        let Ok(id) = id.parse::<MessageId>() else {
+            return Ok(WaitingActed::NotFound);
+        };
+        let acted = self.0.discard_waiting(id, &Actor::new(by)).await;
+        acted.map_err(|e| domain::chain(&e))
     }
 
     async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, String> {

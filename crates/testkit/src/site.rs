@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use domain::{
     Channel, Content, NotificationId, ProviderId, Target, Timestamp, TrackedOperationId,
     pair::Rank,
-    site::{Category, OperationEvent, OperationStatus, Telemetry},
+    site::{Category, OperationEvent, OperationStatus, Telemetry, WaitingStatus},
 };
 use link::{
     BulkDone, BulkStep, Forward, NotHolder, PairReport, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
-    ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport,
+    ParkedMessage, ParkedPage, SiteCommands, SiteDamage, SiteReport, WaitingActed, WaitingAnswer,
+    WaitingMessage, WaitingPage,
 };
 use std::{
     collections::HashMap,
@@ -19,7 +20,8 @@ use std::{
 };
 use uuid::Uuid;
 
-/// A site with one parked message, `p1`, and as many more as bulk actions are to find. `p1` can be retried, `p2` discarded.
+/// A site with one parked message, `p1`, and as many more as bulk actions are to find; `p1` can be retried, `p2` discarded. One,
+/// `w1`, waits: it can be tried, in vain; `w2` can be discarded.
 #[derive(Debug, Default)]
 pub struct ASite {
     pub asked: Mutex<Vec<String>>,
@@ -78,6 +80,39 @@ impl SiteCommands for ASite {
             ParkedActed::Done
         } else {
             ParkedActed::WrongState
+        })
+    }
+
+    async fn waiting(&self, page: WaitingPage) -> Result<WaitingAnswer, String> {
+        if page.after.is_some() {
+            return Err("that cursor is not mine".into());
+        }
+        Ok(WaitingAnswer {
+            messages: vec![a_waiting_message()],
+            next: None,
+            total: 1,
+        })
+    }
+
+    async fn try_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        self.note(format!("try waiting {id} by {by}"));
+        Ok(match id {
+            "w1" => WaitingActed::Done {
+                status: WaitingStatus::Retrying,
+                error: Some("HTTP_503: busy".into()),
+            },
+            _ => WaitingActed::NotFound,
+        })
+    }
+
+    async fn discard_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        self.note(format!("discard waiting {id} by {by}"));
+        Ok(match id {
+            "w2" => WaitingActed::Done {
+                status: WaitingStatus::Discarded,
+                error: None,
+            },
+            _ => WaitingActed::WrongState("it is being tried right now".into()),
         })
     }
 
@@ -150,6 +185,24 @@ pub fn a_parked_message() -> ParkedMessage {
         instance: Some("line-1".into()),
         script: None,
         summary: Some("POST /orders".into()),
+    }
+}
+
+pub fn a_waiting_message() -> WaitingMessage {
+    WaitingMessage {
+        id: "w1".into(),
+        category: Category::ExternalSystem,
+        target: "mes".into(),
+        retry_count: 2,
+        max_retries: 50,
+        created_at: Timestamp::from_millis(1),
+        last_attempt_at: Some(Timestamp::from_millis(2)),
+        due_at: Timestamp::from_millis(3),
+        last_error: Some("HTTP_503: busy".into()),
+        instance: Some("line-2".into()),
+        script: Some("batch.js".into()),
+        summary: Some("PUT /batches".into()),
+        held: Some("it has no lease".into()),
     }
 }
 

@@ -7,6 +7,7 @@ use super::{RelayError, SiteService};
 use domain::{SiteId, TenantId, chain};
 use link::{
     BulkDone, BulkStep, NOT_HOLDER, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter, ParkedPage,
+    WaitingActed, WaitingAnswer, WaitingPage,
     server::{RelayFailed, RemoteSite},
 };
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,15 @@ pub(super) enum Question {
     },
     Count(ParkedFilter),
     ActOnMany(BulkStep),
+    Waiting(WaitingPage),
+    TryWaiting {
+        message: String,
+        by: String,
+    },
+    DiscardWaiting {
+        message: String,
+        by: String,
+    },
     /// Whether it is there at all.
     Ping,
 }
@@ -44,6 +54,8 @@ pub(super) enum Answer {
     Acted(ParkedActed),
     Counted(ParkedCount),
     ActedOnMany(BulkDone),
+    Waiting(WaitingAnswer),
+    WaitingActed(WaitingActed),
     Alive,
     /// Why the site was not asked or did not answer.
     Nothing(String),
@@ -66,6 +78,14 @@ pub(super) async fn put(remote: &RemoteSite, question: Question) -> Answer {
         Question::Discard { message, by } => remote.discard(&message, &by).await.map(Answer::Acted),
         Question::Count(filter) => remote.count_parked(filter).await.map(Answer::Counted),
         Question::ActOnMany(step) => remote.act_on_many(step).await.map(Answer::ActedOnMany),
+        Question::Waiting(page) => remote.waiting(page).await.map(Answer::Waiting),
+        Question::TryWaiting { message, by } => {
+            remote.try_waiting(&message, &by).await.map(Answer::WaitingActed)
+        }
+        Question::DiscardWaiting { message, by } => {
+            let acted = remote.discard_waiting(&message, &by).await;
+            acted.map(Answer::WaitingActed)
+        }
         Question::Ping => remote.report().await.map(|_| Answer::Alive),
     };
     answer.unwrap_or_else(|failed| match failed {

@@ -10,16 +10,19 @@ mod elsewhere;
 mod gateway;
 mod registry;
 mod relay;
+mod waiting;
 
 pub use bulk::SiteBulk;
 pub use gateway::SiteGateway;
 pub use registry::{Connected, Registry};
 pub use relay::{Offline, RelayError};
 
+pub use domain::site::{WaitingAction, WaitingStatus};
+
 /// What a site answers with, for whoever passes it on.
 pub use link::{
     PairReport, ParkedActed, ParkedAction, ParkedAnswer, ParkedCount, ParkedFilter, ParkedMessage,
-    ParkedPage, SiteDamage, SiteEvent, SiteReport,
+    ParkedPage, SiteDamage, SiteEvent, SiteReport, WaitingActed, WaitingAnswer, WaitingMessage, WaitingPage,
 };
 pub use store::sites::{Conflict, OtherAgent};
 

@@ -241,6 +241,8 @@ pub(super) fn unfit(answer: Answer) -> RelayError {
         | Answer::Acted(_)
         | Answer::Counted(_)
         | Answer::ActedOnMany(_)
+        | Answer::Waiting(_)
+        | Answer::WaitingActed(_)
         | Answer::Alive => RelayError::Failed("its answer does not fit the question".into()),
     }
 }

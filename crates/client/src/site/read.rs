@@ -103,7 +103,8 @@ pub struct WaitingMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriedNow {
-    /// `Delivered`, `Retrying`, `Parked`; `Forwarding` for a notification, which goes with the next batch.
+    /// `Delivered`, `Retrying`, `Parked`; `Forwarding` for a notification, which goes with the next batch; from central also
+    /// `Trying`: the attempt is not over yet.
     pub status: String,
     #[serde(default)]
     pub last_error: Option<String>,

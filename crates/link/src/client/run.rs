@@ -244,7 +244,19 @@ async fn answer(commands: &dyn SiteCommands, question: Option<CentralSays>) -> S
                 .discard(&id, &by)
                 .await
                 .map(|a| SiteSays::Acted(a.into())),
+            Ok(Action::TryWaiting) => commands
+                .try_waiting(&id, &by)
+                .await
+                .map(|a| SiteSays::Acted(a.into())),
+            Ok(Action::DiscardWaiting) => commands
+                .discard_waiting(&id, &by)
+                .await
+                .map(|a| SiteSays::Acted(a.into())),
             Ok(Action::Nothing) | Err(_) => return SiteSays::Unknown(v1::Unknown {}),
+        },
+        Some(CentralSays::AskWaiting(page)) => match page.try_into() {
+            Ok(page) => commands.waiting(page).await.map(|a| SiteSays::Waiting(a.into())),
+            Err(why) => Err(why),
         },
         Some(CentralSays::Count(v1::Count { filter })) => match filter.unwrap_or_default().try_into() {
             Ok(filter) => commands.count_parked(filter).await.map(|counted| {

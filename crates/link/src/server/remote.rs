@@ -5,6 +5,7 @@ use crate::{
     calls::Calls,
     lease::rank_in,
     message::{ParkedActed, ParkedAnswer, ParkedPage, SiteReport},
+    waiting::{TRY_ANSWER_WITHIN, WaitingActed, WaitingAnswer, WaitingPage},
     wire::v1::{self, act::Action, from_central::What as Question, from_site::What as Answer},
 };
 use domain::{lock::lock, pair::Rank, submission::limit};
@@ -17,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a site may take to answer a person who waits at central.
 const ASK_TIMEOUT: Duration = Duration::from_secs(10);
+const _: () = assert!(TRY_ANSWER_WITHIN.as_secs() < ASK_TIMEOUT.as_secs());
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,11 +75,30 @@ impl RemoteSite {
     }
 
     pub async fn retry(&self, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
-        self.act(Action::Retry, id, by).await
+        let acted = self.act(Action::Retry, id, by).await?;
+        acted.try_into().map_err(RelayFailed::Failed)
     }
 
     pub async fn discard(&self, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
-        self.act(Action::Discard, id, by).await
+        let acted = self.act(Action::Discard, id, by).await?;
+        acted.try_into().map_err(RelayFailed::Failed)
+    }
+
+    pub async fn waiting(&self, page: WaitingPage) -> Result<WaitingAnswer, RelayFailed> {
+        match self.ask(Question::AskWaiting(page.into())).await? {
+            Answer::Waiting(waiting) => waiting.try_into().map_err(RelayFailed::Failed),
+            _ => Err(nonsense()),
+        }
+    }
+
+    pub async fn try_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, RelayFailed> {
+        let acted = self.act(Action::TryWaiting, id, by).await?;
+        acted.try_into().map_err(RelayFailed::Failed)
+    }
+
+    pub async fn discard_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, RelayFailed> {
+        let acted = self.act(Action::DiscardWaiting, id, by).await?;
+        acted.try_into().map_err(RelayFailed::Failed)
     }
 
     pub async fn count_parked(&self, filter: ParkedFilter) -> Result<ParkedCount, RelayFailed> {
@@ -148,21 +169,23 @@ impl RemoteSite {
     /// For the holder of which turn this is; none of what may be asked of, or told to, either machine.
     fn meant(&self, what: &Question) -> Option<v1::Turn> {
         match what {
-            Question::AskParked(_) | Question::Act(_) | Question::Count(_) | Question::ActOnMany(_) => {
-                self.turn().map(Into::into)
-            }
+            Question::AskParked(_)
+            | Question::AskWaiting(_)
+            | Question::Act(_)
+            | Question::Count(_)
+            | Question::ActOnMany(_) => self.turn().map(Into::into),
             _ => None,
         }
     }
 
-    async fn act(&self, action: Action, id: &str, by: &str) -> Result<ParkedActed, RelayFailed> {
+    async fn act(&self, action: Action, id: &str, by: &str) -> Result<v1::Acted, RelayFailed> {
         let act = v1::Act {
             action: action.into(),
             id: id.into(),
             by: by.into(),
         };
         match self.ask(Question::Act(act)).await? {
-            Answer::Acted(acted) => acted.try_into().map_err(RelayFailed::Failed),
+            Answer::Acted(acted) => Ok(acted),
             _ => Err(nonsense()),
         }
     }
@@ -194,4 +217,71 @@ impl RemoteSite {
 
 fn nonsense() -> RelayFailed {
     RelayFailed::Failed("its answer does not fit the question".into())
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up fails where it stands"
+)]
+mod tests {
+    use super::*;
+    use prost::Message;
+
+    /// A frame as a site reads it that knows nothing of waiting messages.
+    #[derive(Clone, PartialEq, Message)]
+    struct OlderFrame {
+        #[prost(uint64, tag = "1")]
+        call: u64,
+        #[prost(message, optional, tag = "10")]
+        ask_parked: Option<v1::AskParked>,
+        #[prost(message, optional, tag = "11")]
+        act: Option<v1::Act>,
+    }
+
+    /// The last action that such a site knows.
+    const LAST_KNOWN: i32 = Action::Discard as i32;
+
+    #[tokio::test]
+    async fn a_site_that_knows_nothing_of_waiting_messages_takes_the_questions_for_nothing_else_and_is_told_apart()
+     {
+        let (out, mut sent) = mpsc::channel(8);
+        let remote = RemoteSite::new(out);
+        let older = async {
+            let mut frames = vec![];
+            for _ in 0..3 {
+                let frame = sent.recv().await.unwrap();
+                let read = OlderFrame::decode(frame.encode_to_vec().as_slice()).unwrap();
+                remote.answered(read.call, Answer::Unknown(v1::Unknown {}));
+                frames.push(read);
+            }
+            frames
+        };
+        let page = WaitingPage {
+            limit: 10,
+            ..WaitingPage::default()
+        };
+        let asking = async {
+            let page = remote.waiting(page).await.unwrap_err();
+            let tried = remote.try_waiting("w1", "user:anna").await.unwrap_err();
+            let discarded = remote.discard_waiting("w1", "user:anna").await.unwrap_err();
+            [page, tried, discarded]
+        };
+        let (answers, frames) = tokio::join!(asking, older);
+        for answer in answers {
+            assert_eq!(
+                answer,
+                RelayFailed::Failed("its agent is too old for that".into())
+            );
+        }
+        assert!(
+            frames.iter().all(|frame| frame.ask_parked.is_none()),
+            "{frames:?}"
+        );
+        let acts: Vec<_> = frames.iter().filter_map(|frame| frame.act.as_ref()).collect();
+        assert!(
+            acts.len() == 2 && acts.iter().all(|act| act.action > LAST_KNOWN),
+            "{acts:?}"
+        );
+    }
 }

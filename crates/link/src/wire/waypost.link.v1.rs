@@ -3,7 +3,10 @@
 pub struct FromSite {
     #[prost(uint64, tag = "1")]
     pub call: u64,
-    #[prost(oneof = "from_site::What", tags = "2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15")]
+    #[prost(
+        oneof = "from_site::What",
+        tags = "2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16"
+    )]
     pub what: ::core::option::Option<from_site::What>,
 }
 /// Nested message and enum types in `FromSite`.
@@ -36,6 +39,8 @@ pub mod from_site {
         Counted(super::Counted),
         #[prost(message, tag = "15")]
         ActedOnMany(super::ActedOnMany),
+        #[prost(message, tag = "16")]
+        Waiting(super::Waiting),
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -47,7 +52,7 @@ pub struct FromCentral {
     pub holder: ::core::option::Option<Turn>,
     #[prost(
         oneof = "from_central::What",
-        tags = "2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 20, 21"
+        tags = "2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 20, 21"
     )]
     pub what: ::core::option::Option<from_central::What>,
 }
@@ -80,6 +85,8 @@ pub mod from_central {
         Count(super::Count),
         #[prost(message, tag = "14")]
         ActOnMany(super::ActOnMany),
+        #[prost(message, tag = "15")]
+        AskWaiting(super::AskWaiting),
         /// News.
         #[prost(message, tag = "20")]
         Database(super::Database),
@@ -633,6 +640,56 @@ pub struct ParkedMessage {
     #[prost(string, optional, tag = "12")]
     pub summary: ::core::option::Option<::prost::alloc::string::String>,
 }
+/// What waits, in the order of acceptance. A question of its own, and not a field of AskParked, which an older site would answer
+/// with what is parked.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AskWaiting {
+    #[prost(string, optional, tag = "1")]
+    pub category: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+    #[prost(string, optional, tag = "3")]
+    pub after: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Waiting {
+    #[prost(message, repeated, tag = "1")]
+    pub messages: ::prost::alloc::vec::Vec<WaitingMessage>,
+    #[prost(string, optional, tag = "2")]
+    pub next: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint64, tag = "3")]
+    pub total: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WaitingMessage {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub category: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub target: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "4")]
+    pub retry_count: u32,
+    #[prost(uint32, tag = "5")]
+    pub max_retries: u32,
+    #[prost(int64, tag = "6")]
+    pub created_at: i64,
+    #[prost(int64, optional, tag = "7")]
+    pub last_attempt_at: ::core::option::Option<i64>,
+    #[prost(int64, tag = "8")]
+    pub due_at: i64,
+    #[prost(string, optional, tag = "9")]
+    pub last_error: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "10")]
+    pub instance: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "11")]
+    pub script: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "12")]
+    pub summary: ::core::option::Option<::prost::alloc::string::String>,
+    /// Why it is not attempted although it may be due: the other machine of the site may make it.
+    #[prost(string, optional, tag = "13")]
+    pub held: ::core::option::Option<::prost::alloc::string::String>,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Act {
     #[prost(enumeration = "act::Action", tag = "1")]
@@ -646,6 +703,7 @@ pub struct Act {
 }
 /// Nested message and enum types in `Act`.
 pub mod act {
+    /// An older site answers Unknown to one it does not know.
     #[derive(
         Clone,
         Copy,
@@ -660,8 +718,12 @@ pub mod act {
     #[repr(i32)]
     pub enum Action {
         Nothing = 0,
+        /// Of a parked message.
         Retry = 1,
         Discard = 2,
+        /// Of a waiting one.
+        TryWaiting = 3,
+        DiscardWaiting = 4,
     }
     impl Action {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -673,6 +735,8 @@ pub mod act {
                 Self::Nothing => "NOTHING",
                 Self::Retry => "RETRY",
                 Self::Discard => "DISCARD",
+                Self::TryWaiting => "TRY_WAITING",
+                Self::DiscardWaiting => "DISCARD_WAITING",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -681,15 +745,23 @@ pub mod act {
                 "NOTHING" => Some(Self::Nothing),
                 "RETRY" => Some(Self::Retry),
                 "DISCARD" => Some(Self::Discard),
+                "TRY_WAITING" => Some(Self::TryWaiting),
+                "DISCARD_WAITING" => Some(Self::DiscardWaiting),
                 _ => None,
             }
         }
     }
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Acted {
     #[prost(enumeration = "acted::Result", tag = "1")]
     pub result: i32,
+    /// Of a waiting message: how it stands now that it was DONE.
+    #[prost(string, optional, tag = "2")]
+    pub status: ::core::option::Option<::prost::alloc::string::String>,
+    /// Of a waiting message: its last error, or why it was not done.
+    #[prost(string, optional, tag = "3")]
+    pub why: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Nested message and enum types in `Acted`.
 pub mod acted {

@@ -1,9 +1,10 @@
 //! What central asks of a site.
 
-use crate::world::{World, a_parked_message, down};
-use domain::site::Category;
+use crate::world::{World, a_parked_message, a_waiting_message, down};
+use domain::site::{Category, WaitingStatus};
 use link::{
-    BulkDone, BulkStep, ParkedActed, ParkedAction, ParkedCount, ParkedFilter, ParkedPage, server::RelayFailed,
+    BulkDone, BulkStep, ParkedActed, ParkedAction, ParkedCount, ParkedFilter, ParkedPage, WaitingActed,
+    WaitingPage, server::RelayFailed,
 };
 
 fn a_page() -> ParkedPage {
@@ -127,4 +128,50 @@ async fn a_bulk_step_reaches_the_site_with_every_field_and_comes_back_with_where
     assert_eq!(steps.len(), 1);
     let asked = world.site.last_step.lock().unwrap().clone();
     assert_eq!(asked, Some(step), "to the last field");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_waiting_messages_comes_back_to_the_last_field() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let page = WaitingPage {
+        category: Some(Category::ExternalSystem),
+        limit: 10,
+        after: None,
+    };
+    let answer = remote.waiting(page.clone()).await.unwrap();
+    assert_eq!((answer.messages, answer.total), (vec![a_waiting_message()], 1));
+    let astray = WaitingPage {
+        after: Some("?".into()),
+        ..page
+    };
+    let failed = remote.waiting(astray).await.unwrap_err();
+    assert_eq!(failed, RelayFailed::Failed("that cursor is not mine".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_became_of_a_waiting_message_comes_back_with_why() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let retrying = WaitingActed::Done {
+        status: WaitingStatus::Retrying,
+        error: Some("HTTP_503: busy".into()),
+    };
+    assert_eq!(remote.try_waiting("w1", "user:anna").await, Ok(retrying));
+    let unknown = remote.try_waiting("p1", "user:anna").await;
+    assert_eq!(unknown, Ok(WaitingActed::NotFound));
+    let refused = WaitingActed::WrongState("it is being tried right now".into());
+    assert_eq!(remote.discard_waiting("w1", "key:ops").await, Ok(refused));
+    let asked = world.site.asked.lock().unwrap();
+    assert_eq!(
+        *asked,
+        [
+            "try waiting w1 by user:anna",
+            "try waiting p1 by user:anna",
+            "discard waiting w1 by key:ops"
+        ],
+        "no parked message was acted on"
+    );
 }

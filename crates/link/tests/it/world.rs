@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 use testkit::Network;
-pub use testkit::site::{ASite, a_forward, a_full_forward, a_parked_message, a_telemetry};
+pub use testkit::site::{ASite, a_forward, a_full_forward, a_parked_message, a_telemetry, a_waiting_message};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

@@ -114,7 +114,7 @@ fn answer(id: MessageId, acted: Acted, status: &str) -> Result<Json<Value>, Prob
     }
 }
 
-pub(super) fn under_way(id: MessageId) -> Problem {
+fn under_way(id: MessageId) -> Problem {
     Problem::new(
         StatusCode::CONFLICT,
         "wrong_state",
@@ -180,7 +180,7 @@ pub(super) fn limit(asked: &HashMap<String, String>) -> Result<u32, Problem> {
     number.ok_or_else(|| Problem::field("limit", format!("must be a number from 1 to {PAGE}")))
 }
 
-pub(super) fn cursor(asked: &HashMap<String, String>) -> Result<Option<i64>, Problem> {
+fn cursor(asked: &HashMap<String, String>) -> Result<Option<i64>, Problem> {
     let Some(text) = asked.get("cursor") else {
         return Ok(None);
     };

@@ -3,45 +3,38 @@
 use super::{
     Api, Problem,
     body::path_id,
-    lists::{QueryParams, category, cursor, here, limit, only, under_way},
+    lists::{QueryParams, category, here, limit, only},
 };
-use crate::engine::TriedNow;
 use axum::{
     Json,
     extract::{Path, Query, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
+use link::{WaitingActed, WaitingMessage, WaitingPage};
 use serde_json::{Value, json};
-use store::buffer::{Acted, Message, MessageId, Step};
+use store::buffer::MessageId;
 
 pub async fn list(State(api): State<Api>, Query(asked): QueryParams) -> Result<Json<Value>, Problem> {
     only(&asked, &["limit", "cursor", "category"])?;
-    let (category, limit) = (category(&asked)?, limit(&asked)?);
-    let buffer = &api.agent.site.buffer;
-    // One more than asked for: only then is there a next page to offer.
-    let mut found = buffer
-        .waiting(category, cursor(&asked)?.unwrap_or(0), limit + 1)
-        .await?;
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let next = found.last().filter(|_| more).map(|last| last.seq.to_string());
-    let waiting = buffer.depth().pending;
-    let total: u64 = match category {
-        Some(category) => waiting.get(&category).copied().unwrap_or(0),
-        None => waiting.values().sum(),
+    let page = WaitingPage {
+        category: category(&asked)?,
+        limit: limit(&asked)?,
+        after: asked.get("cursor").cloned(),
     };
-    let engine = &api.agent.site.engine;
-    let items: Vec<_> = found.into_iter().map(|m| shown(engine.holds(&m), m)).collect();
-    Ok(Json(json!({"items": items, "nextCursor": next, "total": total})))
+    let found = api.agent.site.waiting(&page).await?;
+    let items: Vec<_> = found.messages.into_iter().map(shown).collect();
+    Ok(Json(
+        json!({"items": items, "nextCursor": found.next, "total": found.total}),
+    ))
 }
 
-fn shown(held: Option<String>, m: Message) -> Value {
+fn shown(m: WaitingMessage) -> Value {
     json!({
-        "messageId": m.id.to_string(), "category": m.category.as_str(), "target": m.target, "summary": m.summary,
+        "messageId": m.id, "category": m.category.as_str(), "target": m.target, "summary": m.summary,
         "retryCount": m.retry_count, "maxRetries": m.max_retries, "createdAt": m.created_at,
         "lastAttemptAt": m.last_attempt_at, "dueAt": m.due_at, "lastError": m.last_error,
-        "instance": m.origin.instance, "script": m.origin.script, "held": held,
+        "instance": m.instance, "script": m.script, "held": m.held,
     })
 }
 
@@ -52,36 +45,8 @@ pub async fn try_now(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = path_id(&id)?;
-    let site = &api.agent.site;
-    let (status, error) = match site.engine.try_waiting(id, &here()).await? {
-        TriedNow::Forwarding => ("Forwarding", None),
-        TriedNow::Tried(tried) => match tried.step {
-            Step::Delivered => ("Delivered", None),
-            Step::Park { error, .. } | Step::Failed { error } => ("Parked", Some(error)),
-            Step::Retry { error, .. } => ("Retrying", Some(error)),
-            // The agent stops, or the lease has ended in the middle.
-            Step::Released => {
-                let why = tried.answer.err().map(|failed| failed.failure.detail);
-                ("Retrying", why)
-            }
-        },
-        TriedNow::NotFound => return Err(gone(id)),
-        TriedNow::Parked => return Err(parked(id)),
-        TriedNow::UnderWay => return Err(under_way(id)),
-        TriedNow::Held(why) => {
-            let detail = format!("the message is held: {why}");
-            return Err(Problem::new(StatusCode::CONFLICT, "wrong_state", detail));
-        }
-        TriedNow::NobodyDelivers(message) => {
-            let detail = format!(
-                "{} is not in the configuration of this site; the message stays until it is, or until it is discarded",
-                message.target
-            );
-            return Err(Problem::new(StatusCode::CONFLICT, "wrong_state", detail));
-        }
-    };
-    let said = json!({"messageId": id.to_string(), "status": status, "lastError": error});
-    Ok(answer(&headers, said))
+    let tried = api.agent.site.engine.try_waiting(id, &here()).await?;
+    answer(&headers, id, tried.into())
 }
 
 pub async fn discard(
@@ -90,33 +55,29 @@ pub async fn discard(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = path_id(&id)?;
-    match api.agent.site.discard_waiting(id, &here()).await? {
-        Acted::Done => Ok(answer(
-            &headers,
-            json!({"messageId": id.to_string(), "status": "Discarded"}),
-        )),
-        Acted::NotFound => Err(gone(id)),
-        Acted::WrongState(_) => Err(parked(id)),
-        Acted::UnderWay => Err(under_way(id)),
-    }
+    let acted = api.agent.site.discard_waiting(id, &here()).await?;
+    answer(&headers, id, acted)
 }
 
 /// A program gets the answer; a person with a browser gets the page back, which shows what has become of it.
-fn answer(headers: &HeaderMap, said: Value) -> Response {
+fn answer(headers: &HeaderMap, id: MessageId, acted: WaitingActed) -> Result<Response, Problem> {
+    let (status, error) = match acted {
+        WaitingActed::Done { status, error } => (status, error),
+        WaitingActed::NotFound => {
+            return Err(Problem::not_found(format!(
+                "there is no message {id} in the buffer; it may have been delivered, see its tracking"
+            )));
+        }
+        WaitingActed::WrongState(why) => {
+            return Err(Problem::new(StatusCode::CONFLICT, "wrong_state", why));
+        }
+    };
     let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok());
-    match accepts.is_some_and(|kinds| kinds.contains("text/html")) {
+    Ok(match accepts.is_some_and(|kinds| kinds.contains("text/html")) {
         true => Redirect::to("/").into_response(),
-        false => Json(said).into_response(),
-    }
-}
-
-fn gone(id: MessageId) -> Problem {
-    Problem::not_found(format!(
-        "there is no message {id} in the buffer; it may have been delivered, see its tracking"
-    ))
-}
-
-fn parked(id: MessageId) -> Problem {
-    let detail = format!("{id} is Parked; it is sent round again by POST /parked/{id}/retry");
-    Problem::new(StatusCode::CONFLICT, "wrong_state", detail)
+        false => {
+            let answer = json!({"messageId": id.to_string(), "status": status.as_str(), "lastError": error});
+            Json(answer).into_response()
+        }
+    })
 }

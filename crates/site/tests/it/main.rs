@@ -41,4 +41,5 @@ mod script;
 mod status;
 mod traces;
 mod trouble;
+mod waiting;
 mod world;

@@ -74,6 +74,12 @@ async fn a_standby_that_gave_no_lease_because_it_lagged_makes_nothing_again_that
         matches!(&tried, TriedNow::Held(why) if why.contains("may have attempted")),
         "{tried:?}"
     );
+    let from_central = site::Commands(agent.site.clone());
+    let tried = link::SiteCommands::try_waiting(&from_central, &id.to_string(), "user:a").await;
+    assert!(
+        tried.as_ref().is_err_and(|why| why.contains(link::NOT_HOLDER)),
+        "so that central asks the other machine: {tried:?}"
+    );
     let discarded = agent.site.discard_waiting(id, &somebody).await;
     assert!(discarded.is_err(), "that is the holder's as well: {discarded:?}");
     assert_eq!((b.waiting(), world.systems.attempts_of(id)), (1, made));

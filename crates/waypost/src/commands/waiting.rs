@@ -1,18 +1,29 @@
-//! `waypost waiting`: messages that wait at the agent of this machine, and what happened to one.
+//! `waypost waiting`: messages that wait at the site's own agent, seen and acted on there or through central, and what happened
+//! to one.
 
 use super::site_messages::{PAGE, Turns, note_total};
 use crate::{
-    connect::ConnectSite,
+    connect::{Connect, ConnectSite},
+    exit::usage,
     output::{self, Cells, rows::cut, table, time::short},
 };
-use client::site::Site;
+use client::{
+    Client,
+    site::{Site, TriedNow, WaitingPage},
+};
 use comfy_table::Cell;
 
-/// List what waits at the site agent of this machine, have it tried now, give it up
+/// List what waits at a site, have it tried now, give it up
 ///
-/// Asks the agent at WAYPOST_SITE_URL with WAYPOST_SITE_TOKEN. What is parked is another matter: `waypost parked`.
+/// Asks the agent on this machine (WAYPOST_SITE_URL, WAYPOST_SITE_TOKEN), or with --site that site through central. What is parked
+/// is another matter: `waypost parked`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// The site to ask through central; without it the agent of this machine is asked
+    #[arg(long, value_name = "ID", global = true)]
+    site: Option<String>,
+    #[command(flatten)]
+    central: Connect,
     #[command(flatten)]
     agent: ConnectSite,
     #[command(subcommand)]
@@ -27,7 +38,7 @@ pub enum Command {
     Try(Ids),
     /// Give waiting messages up for good
     Discard(Ids),
-    /// Show what happened to one message, by its id, also after it has left
+    /// Show what happened to one message, by its id, also after it has left; only the agent of this machine tells
     Events(Events),
 }
 
@@ -57,12 +68,47 @@ pub struct Events {
 }
 
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    let site = args.agent.site()?;
-    match args.command {
-        Command::List(list) => show(&site, &list).await,
-        Command::Events(events) => follow(&site, &events).await,
-        Command::Try(Ids { ids }) => each(&site, &ids, Action::Try).await,
-        Command::Discard(Ids { ids }) => each(&site, &ids, Action::Discard).await,
+    let source = match args.site {
+        Some(site) => WaitingSource::Central(args.central.client()?, site),
+        None => WaitingSource::Agent(args.agent.site()?),
+    };
+    match (args.command, source) {
+        (Command::List(list), source) => show(&source, &list).await,
+        (Command::Try(Ids { ids }), source) => each(&source, &ids, Action::Try).await,
+        (Command::Discard(Ids { ids }), source) => each(&source, &ids, Action::Discard).await,
+        (Command::Events(events), WaitingSource::Agent(site)) => follow(&site, &events).await,
+        (Command::Events(_), WaitingSource::Central(..)) => Err(usage(
+            "--site does not go with events: a site's event log is read on its own machine; what central knows of a call or write is in `waypost sites calls`",
+        )),
+    }
+}
+
+/// Whom to ask.
+enum WaitingSource {
+    Agent(Site),
+    Central(Client, String),
+}
+
+impl WaitingSource {
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> client::Result<WaitingPage> {
+        match self {
+            Self::Agent(site) => site.waiting(limit, cursor).await,
+            Self::Central(client, site) => client.site_waiting(site, limit, cursor).await,
+        }
+    }
+
+    async fn try_now(&self, id: &str) -> client::Result<TriedNow> {
+        match self {
+            Self::Agent(site) => site.try_waiting(id).await,
+            Self::Central(client, site) => client.try_site_waiting(site, id).await,
+        }
+    }
+
+    async fn discard(&self, id: &str) -> client::Result<()> {
+        match self {
+            Self::Agent(site) => site.discard_waiting(id).await,
+            Self::Central(client, site) => client.discard_site_waiting(site, id).await,
+        }
     }
 }
 
@@ -74,38 +120,39 @@ enum Action {
 
 impl Action {
     /// What became of it, in words.
-    async fn on(self, site: &Site, id: &str) -> client::Result<String> {
+    async fn on(self, source: &WaitingSource, id: &str) -> client::Result<String> {
         match self {
             Self::Try => {
-                let tried = site.try_waiting(id).await?;
+                let tried = source.try_now(id).await?;
                 Ok(match tried.last_error {
+                    None if tried.status == "Trying" => "is still being tried".to_owned(),
                     Some(why) => format!("is {}: {why}", tried.status),
                     None => format!("is {}", tried.status),
                 })
             }
             Self::Discard => {
-                site.discard_waiting(id).await?;
+                source.discard(id).await?;
                 Ok("is discarded".to_owned())
             }
         }
     }
 }
 
-async fn each(site: &Site, ids: &[String], action: Action) -> anyhow::Result<()> {
+async fn each(source: &WaitingSource, ids: &[String], action: Action) -> anyhow::Result<()> {
     let mut turns = Turns::of(ids);
     for id in ids {
-        turns.took(id, action.on(site, id).await)?;
+        turns.took(id, action.on(source, id).await)?;
     }
     turns.end()
 }
 
-async fn show(site: &Site, list: &List) -> anyhow::Result<()> {
-    let mut found = site.waiting(list.limit.min(PAGE), None).await?;
+async fn show(source: &WaitingSource, list: &List) -> anyhow::Result<()> {
+    let mut found = source.page(list.limit.min(PAGE), None).await?;
     while let Some(cursor) = found.next_cursor.take()
         && (found.items.len() as u32) < list.limit
     {
         let left = list.limit - found.items.len() as u32;
-        let more = site.waiting(left.min(PAGE), Some(&cursor)).await?;
+        let more = source.page(left.min(PAGE), Some(&cursor)).await?;
         found.items.extend(more.items);
         found.next_cursor = more.next_cursor;
     }

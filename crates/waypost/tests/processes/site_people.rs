@@ -287,6 +287,57 @@ async fn a_buffer_that_is_deleted_under_its_agent_loses_nothing_and_central_sees
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_is_seen_tried_and_given_up_through_central() {
+    let place = Place::start().await;
+    let site = &place.agent.site;
+    place.erp.on(HttpRule::status(503));
+    let mut ids = vec![];
+    for _ in 0..2 {
+        let call = site.call("erp").post("/orders");
+        let sent = call.retry_interval(Duration::from_secs(3600)).send().await;
+        ids.push(sent.unwrap().tracked_operation_id);
+    }
+    place.online().await;
+    let through = |args: &[&str]| place.waypost(&[&["waiting", "--site", "north"], args].concat());
+    let listed = json(&through(&["list", "--json", "--limit", "1"]));
+    assert_eq!(
+        (listed["total"].as_u64(), listed["items"][0]["messageId"].as_str()),
+        (Some(2), Some(ids[0].to_string().as_str()))
+    );
+    let first = ids[0].0.simple().to_string();
+    let failed = through(&["try", &first]);
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert!(
+        failed.status.success() && said.contains("is Retrying: HTTP_503"),
+        "{said}"
+    );
+    place.erp.behave();
+    let tried = through(&["try", "no-guid", &first]);
+    let said = String::from_utf8_lossy(&tried.stderr).into_owned();
+    assert_eq!(
+        tried.status.code(),
+        Some(3),
+        "the first of two is no message: {said}"
+    );
+    assert!(said.contains(&format!("{first} is Delivered")), "{said}");
+    assert!(through(&["discard", &ids[1].to_string()]).status.success());
+    assert_eq!(
+        site.tracking(ids[0]).await.unwrap().status,
+        OperationStatus::Delivered
+    );
+    let discarded = site.tracking(ids[1]).await.unwrap();
+    assert_eq!(discarded.status, OperationStatus::Discarded);
+    assert!(discarded.actor.is_some_and(|who| who.starts_with("key:")));
+    let nothing = through(&["list"]);
+    let said = String::from_utf8_lossy(&nothing.stderr).into_owned();
+    assert!(said.contains("nothing waits there"), "{said}");
+    let events = through(&["events", &first]);
+    let said = String::from_utf8_lossy(&events.stderr).into_owned();
+    assert_eq!(events.status.code(), Some(2), "{said}");
+    assert!(said.contains("on its own machine"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_is_seen_tried_and_given_up_on_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let node = Node::start(&Setup::sqlite(folder.path())).await;

@@ -21,6 +21,7 @@ pub mod providers;
 pub mod recipients;
 pub mod replays;
 pub mod schedules;
+pub mod site_waiting;
 pub mod sites;
 pub mod stream;
 pub mod submit;

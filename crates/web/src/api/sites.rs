@@ -224,7 +224,7 @@ pub async fn calls(
 }
 
 /// What cannot be a site's id names no site.
-fn known(id: &str) -> Result<SiteId> {
+pub(super) fn known(id: &str) -> Result<SiteId> {
     SiteId::parse(id).map_err(|_| Problem::not_found("site"))
 }
 

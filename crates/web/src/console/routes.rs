@@ -118,6 +118,8 @@ fn watching() -> Vec<Route> {
         post("/sites/{id}/parked/discard", Operate, sites::one::discard),
         get("/sites/{id}/parked/all", Operate, sites::all::confirm),
         post("/sites/{id}/parked/all/go", Operate, sites::all::go),
+        post("/sites/{id}/waiting/try", Operate, sites::waiting::try_now),
+        post("/sites/{id}/waiting/discard", Operate, sites::waiting::discard),
         get("/audit", Read, audit::page),
         get("/audit.csv", Read, audit::csv),
         get("/loops", Read, loops::page),

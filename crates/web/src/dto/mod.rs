@@ -27,6 +27,7 @@ pub mod schedule;
 pub mod site;
 pub mod site_bulk;
 pub mod site_messages;
+pub mod site_waiting;
 pub mod submit;
 pub mod suppression;
 pub mod template;

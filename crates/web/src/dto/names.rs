@@ -3,7 +3,7 @@
 use domain::{
     AuditKind, AuditStatus, Channel, DeliveryState, EventStatus, HoldReason, LaneState, ReceiptState,
     RecipientState, ScheduleStatus, Status, WaitReason,
-    site::{Category, OperationStatus},
+    site::{Category, OperationStatus, WaitingStatus},
     suppression::SuppressionSource,
 };
 use std::borrow::Cow;
@@ -48,6 +48,7 @@ words! {
     RoleName("Role") = Role::ALL.iter().map(|r| r.as_str());
     CategoryName("Category") = Category::ALL.iter().map(|c| c.as_str());
     OperationStatusName("OperationStatus") = OperationStatus::ALL.iter().map(|s| s.as_str());
+    WaitingStatusName("SiteWaitingStatus") = WaitingStatus::ALL.iter().map(|s| s.as_str());
     PresenceName("Presence") = ["NeverSeen", "Online", "Offline"];
     RecipientStateName("RecipientState") = RecipientState::ALL.iter().map(|s| s.as_str());
     ReceiptStateName("ReceiptState") = ReceiptState::ALL.iter().map(|s| s.as_str());

@@ -1,14 +1,15 @@
-//! Sites, and what is parked there.
+//! Sites, what is parked there, and what waits.
 
 use super::PAGING;
 use crate::{
     access::Access::{Administer, Operate, Read},
-    api::sites,
+    api::{site_waiting, sites},
     dto::{
         job::JobView,
         site::{NewSiteView, SiteRequest, SiteView},
         site_bulk::{SiteBulkRequest, SiteCountAnswer},
         site_messages::{ParkedActedView, ParkedPageView, SiteCallView},
+        site_waiting::{SiteWaitingActedView, SiteWaitingPageView},
     },
     endpoint::{Endpoint, get, post},
     problem::Code::{Conflict, SiteFailed, SiteNoAnswer, SiteOffline, WrongState},
@@ -18,7 +19,7 @@ use crate::{
 const ASKED: [crate::problem::Code; 3] = [SiteOffline, SiteNoAnswer, SiteFailed];
 
 pub(super) fn routes() -> Vec<Endpoint> {
-    let parts = [known(), parked()];
+    let parts = [known(), parked(), waiting()];
     parts.into_iter().flatten().collect()
 }
 
@@ -117,6 +118,39 @@ fn parked() -> Vec<Endpoint> {
             sites::discard,
         )
         .answers::<ParkedActedView>(200, "The site has removed it")
+        .refuses(&[WrongState])
+        .refuses(&ASKED),
+    ]
+}
+
+fn waiting() -> Vec<Endpoint> {
+    vec![
+        get(
+            "/api/sites/{id}/waiting",
+            Read,
+            "What waits at a site, in the order of acceptance, from the site itself",
+            site_waiting::list,
+        )
+        .params(&PAGING)
+        .params(&[("category", "ExternalSystem, Notification or CachedDbWrite")])
+        .answers::<SiteWaitingPageView>(200, "A page")
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/waiting/{messageId}/try",
+            Operate,
+            "Have a site try a waiting message now; an attempt that takes longer than eight seconds goes on, and is Trying",
+            site_waiting::try_now,
+        )
+        .answers::<SiteWaitingActedView>(200, "How it stands now")
+        .refuses(&[WrongState])
+        .refuses(&ASKED),
+        post(
+            "/api/sites/{id}/waiting/{messageId}/discard",
+            Operate,
+            "Have a site give a waiting message up",
+            site_waiting::discard,
+        )
+        .answers::<SiteWaitingActedView>(200, "The site has removed it")
         .refuses(&[WrongState])
         .refuses(&ASKED),
     ]

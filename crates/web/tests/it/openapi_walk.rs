@@ -54,7 +54,7 @@ pub struct Furnished {
     /// One that became a message, and one that nobody has said anything about.
     event: String,
     deferred: String,
-    /// North, connected, with messages that are parked there.
+    /// North, connected, with messages that are parked there and some that wait.
     _site: Linked,
 }
 
@@ -237,6 +237,8 @@ impl Furnished {
             ("entities", "type") => known(&["booking"]),
             ("bookings" | "entities", _) => known(&["12345"]),
             ("sites", "id") => known(&["north"]),
+            ("sites", "messageId") if path.ends_with("/try") => known(&["w1"]),
+            ("sites", "messageId") if path.contains("/waiting/") => known(&["w2"]),
             ("sites", "messageId") if path.ends_with("/discard") => known(&["p2"]),
             ("sites", "messageId") => known(&["p1"]),
             ("providers", _) => known(&["hook", "mail", "trap"]),

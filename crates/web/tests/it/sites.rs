@@ -187,6 +187,63 @@ async fn what_is_parked_at_a_site_is_read_and_acted_on() {
 }
 
 #[tokio::test]
+async fn what_waits_at_a_site_is_read_tried_and_given_up() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let page = world
+        .get("/api/sites/north/waiting?category=externalsystem&limit=10")
+        .await
+        .expect(200);
+    assert_eq!((&page["total"], &page["nextCursor"]), (&json!(1), &json!(null)));
+    assert_eq!(
+        page["items"][0],
+        json!({
+            "messageId": "w1", "category": "ExternalSystem", "target": "mes", "summary": "PUT /batches", "retryCount": 2,
+            "maxRetries": 50, "createdAt": "1970-01-01T00:00:00.001Z", "lastAttemptAt": "1970-01-01T00:00:00.002Z",
+            "dueAt": "1970-01-01T00:00:00.003Z", "lastError": "HTTP_503: busy", "instance": "line-2",
+            "script": "batch.js", "held": "it has no lease",
+        })
+    );
+
+    let tried = world.act("/api/sites/north/waiting/w1/try").await.expect(200);
+    assert_eq!(
+        tried,
+        json!({
+            "siteId": "north", "messageId": "w1", "action": "try", "status": "Retrying", "lastError": "HTTP_503: busy",
+        })
+    );
+    assert_eq!(
+        linked.site.asked.lock().unwrap()[0],
+        "try waiting w1 by key:operator"
+    );
+    let discarded = world.act("/api/sites/north/waiting/w2/discard").await.expect(200);
+    assert_eq!(
+        (&discarded["status"], &discarded["lastError"]),
+        (&json!("Discarded"), &json!(null))
+    );
+    let unknown = world.act("/api/sites/north/waiting/w3/try").await;
+    assert_eq!(unknown.problem(404), "not_found");
+    let refused = world.act("/api/sites/north/waiting/w1/discard").await;
+    assert_eq!(refused.problem(409), "wrong_state");
+    assert_eq!(refused.json()["detail"], "it is being tried right now");
+    let log = world.get("/api/audit?kind=SiteParked").await.expect(200);
+    let rows = log["items"].as_array().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert!(
+        rows.iter()
+            .all(|row| row["actor"] == "key:operator" && row["site"] == "north"),
+        "{log}"
+    );
+
+    let bad = world
+        .get("/api/sites/north/waiting?category=Pigeon&limit=0&target=mes")
+        .await;
+    assert_eq!(bad.bad_fields(), ["category", "limit", "target"]);
+    let astray = world.get("/api/sites/north/waiting?cursor=mine").await;
+    assert_eq!(astray.problem(502), "site_failed");
+}
+
+#[tokio::test]
 async fn an_unknown_site_is_404_and_an_offline_one_503_with_since_when() {
     let world = World::new().await;
     let linked = linked(&world).await;
@@ -194,6 +251,8 @@ async fn an_unknown_site_is_404_and_an_offline_one_503_with_since_when() {
         "/api/sites/nowhere",
         "/api/sites/nowhere/parked",
         "/api/sites/a%20b/parked",
+        "/api/sites/nowhere/waiting",
+        "/api/sites/a%20b/waiting",
     ] {
         assert_eq!(world.get(path).await.problem(404), "not_found", "{path}");
     }
@@ -214,6 +273,12 @@ async fn an_unknown_site_is_404_and_an_offline_one_503_with_since_when() {
             .then_some(())
     })
     .await;
+    for path in [
+        "/api/sites/north/waiting/w1/try",
+        "/api/sites/north/waiting/w2/discard",
+    ] {
+        assert_eq!(world.act(path).await.problem(503), "site_offline", "{path}");
+    }
     let offline = world.get("/api/sites/north/parked").await;
     assert_eq!(offline.problem(503), "site_offline");
     assert_eq!(offline.json()["offlineSince"], "2026-01-01T00:00:00.000Z");
@@ -284,7 +349,11 @@ async fn nobody_sees_or_asks_another_tenants_sites() {
     let linked = linked(&world).await;
     linked.link.telemetry(vec![a_telemetry()]).await.unwrap();
     let theirs = world.key_of(OTHER, Role::Admin);
-    for path in ["/api/sites/north", "/api/sites/north/parked"] {
+    for path in [
+        "/api/sites/north",
+        "/api/sites/north/parked",
+        "/api/sites/north/waiting",
+    ] {
         assert_eq!(
             world.ask("GET", path, &theirs, None).await.problem(404),
             "not_found"
@@ -303,6 +372,10 @@ async fn nobody_sees_or_asks_another_tenants_sites() {
         .ask("POST", "/api/sites/north/parked/p1/retry", &theirs, None)
         .await;
     assert_eq!(act.problem(404), "not_found");
+    let try_now = world
+        .ask("POST", "/api/sites/north/waiting/w1/try", &theirs, None)
+        .await;
+    assert_eq!(try_now.problem(404), "not_found");
     assert!(linked.site.asked.lock().unwrap().is_empty());
 }
 

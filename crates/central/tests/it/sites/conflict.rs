@@ -6,7 +6,7 @@ use central::sites::{ParkedAction, Presence};
 use domain::{Actor, AuditKind};
 use link::{
     BulkDone, BulkStep, LinkClient, LinkState, Options, ParkedActed, ParkedAnswer, ParkedCount, ParkedFilter,
-    ParkedPage, SiteCommands, SiteReport, Uplink,
+    ParkedPage, SiteCommands, SiteReport, Uplink, WaitingActed, WaitingAnswer, WaitingPage,
 };
 use std::sync::Arc;
 use testkit::site::ASite;
@@ -25,6 +25,15 @@ impl SiteCommands for HalfDead {
         std::future::pending().await
     }
     async fn discard(&self, _: &str, _: &str) -> Result<ParkedActed, String> {
+        std::future::pending().await
+    }
+    async fn waiting(&self, _: WaitingPage) -> Result<WaitingAnswer, String> {
+        std::future::pending().await
+    }
+    async fn try_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
+        std::future::pending().await
+    }
+    async fn discard_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
         std::future::pending().await
     }
     async fn count_parked(&self, _: ParkedFilter) -> Result<ParkedCount, String> {

@@ -8,6 +8,7 @@ mod pair;
 mod pair_turns;
 mod parked;
 mod presence;
+mod waiting;
 
 use crate::world::{TENANT, World, somebody};
 use central::sites::{Presence, SiteService};

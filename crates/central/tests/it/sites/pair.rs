@@ -9,7 +9,8 @@ use domain::{
 };
 use link::{
     Ack, BulkDone, BulkStep, LinkClient, LinkState, Options, ParkedActed, ParkedAnswer, ParkedCount,
-    ParkedFilter, ParkedPage, SiteCommands, SiteReport, StandbyClient, Uplink, WitnessClient,
+    ParkedFilter, ParkedPage, SiteCommands, SiteReport, StandbyClient, Uplink, WaitingActed, WaitingAnswer,
+    WaitingPage, WitnessClient,
 };
 use std::{sync::Arc, time::Duration};
 use testkit::{
@@ -31,6 +32,15 @@ impl SiteCommands for NoHolder {
         Err(format!("the buffer: {}: it has no lease", link::NOT_HOLDER))
     }
     async fn discard(&self, _: &str, _: &str) -> Result<ParkedActed, String> {
+        Err("not asked here".into())
+    }
+    async fn waiting(&self, _: WaitingPage) -> Result<WaitingAnswer, String> {
+        Err("not asked here".into())
+    }
+    async fn try_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
+        Err(format!("the buffer: {}: it has no lease", link::NOT_HOLDER))
+    }
+    async fn discard_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
         Err("not asked here".into())
     }
     async fn count_parked(&self, _: ParkedFilter) -> Result<ParkedCount, String> {

@@ -6,7 +6,7 @@ use central::sites::{ParkedAction, RelayError};
 use domain::{Actor, AuditKind, AuditStatus, SiteId, TrackedOperationId};
 use link::{
     BulkDone, BulkStep, LinkClient, LinkState, ParkedActed, ParkedCount, ParkedFilter, ParkedPage,
-    SiteCommands, SiteReport, Uplink,
+    SiteCommands, SiteReport, Uplink, WaitingActed, WaitingAnswer, WaitingPage,
 };
 use std::{sync::Arc, time::Duration};
 use testkit::{eventually, site::a_parked_message};
@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A site that takes for ever to answer.
 #[derive(Default)]
-struct Stuck {
-    asked: Notify,
+pub struct Stuck {
+    pub asked: Notify,
 }
 
 #[async_trait::async_trait]
@@ -29,6 +29,16 @@ impl SiteCommands for Stuck {
     }
     async fn discard(&self, _: &str, _: &str) -> Result<ParkedActed, String> {
         self.asked.notify_one();
+        std::future::pending().await
+    }
+    async fn waiting(&self, _: WaitingPage) -> Result<WaitingAnswer, String> {
+        std::future::pending().await
+    }
+    async fn try_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
+        self.asked.notify_one();
+        std::future::pending().await
+    }
+    async fn discard_waiting(&self, _: &str, _: &str) -> Result<WaitingActed, String> {
         std::future::pending().await
     }
     async fn count_parked(&self, _: ParkedFilter) -> Result<ParkedCount, String> {

@@ -5,3 +5,4 @@ pub mod csv;
 pub mod known;
 pub mod list;
 pub mod one;
+pub mod waiting;

@@ -1,8 +1,11 @@
-//! One site: its agent, what is parked in its buffer, its calls, its events, and what it sent.
+//! One site: its agent, what is parked in its buffer and what waits there, its calls, its events, and what it sent.
 //!
-//! What is parked is asked of the site itself while the page is made; the rest is what the site told before.
+//! What is parked and what waits is asked of the site itself while the page is made; the rest is what the site told before.
 
-use super::known::{Known, known_sites};
+use super::{
+    known::{Known, known_sites},
+    waiting::{Waiting, waiting},
+};
 use crate::{
     api::{PathText, lists::encode},
     console::{
@@ -38,6 +41,7 @@ struct Page {
     frame: Frame,
     site: Known,
     parked: Parked,
+    waiting: Waiting,
     calls: Vec<SiteCall>,
     /// Where the calls before these are.
     older: Option<String>,
@@ -77,11 +81,18 @@ pub async fn page(
         .find(|site| site.id == id);
     let site = site.ok_or_else(|| Problem::not_found("site"))?;
     let (after, cursor) = (params.text("after"), paging::cursor(&mut params));
+    let waiting_after = params.text("waitingAfter");
     params.finish()?;
     let calls = calls(&state, tenant, &id, cursor).await?;
+    // Both at once: a site that does not answer is waited for once.
+    let (parked, waiting) = tokio::try_join!(
+        parked(&state, tenant, &id, after),
+        waiting(&state, tenant, &id, waiting_after)
+    )?;
     let page = Page {
         frame: Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live(),
-        parked: parked(&state, tenant, &id, after).await?,
+        parked,
+        waiting,
         calls: calls.rows,
         older: calls.next.map(paging::print_cursor),
         site,

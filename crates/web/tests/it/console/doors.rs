@@ -87,22 +87,28 @@ async fn who_runs_the_installation_switches_between_tenants_and_nobody_else_does
 }
 
 #[tokio::test]
-async fn what_is_parked_at_a_site_takes_the_same_role_in_the_console_as_in_the_api() {
+async fn what_is_parked_or_waits_at_a_site_takes_the_same_role_in_the_console_as_in_the_api() {
     let world = World::new().await;
-    for action in ["retry", "discard"] {
+    let doors = [
+        ("parked", "retry"),
+        ("parked", "discard"),
+        ("waiting", "try"),
+        ("waiting", "discard"),
+    ];
+    for (list, action) in doors {
         for role in PEOPLE {
             let mut visitor = Visitor::new(&world, TenantId::DEFAULT, role).await;
             let page = visitor
-                .post(&format!("/sites/north/parked/{action}"), &[("id", "7")])
+                .post(&format!("/sites/north/{list}/{action}"), &[("id", "7")])
                 .await;
-            let path = format!("/api/sites/north/parked/7/{action}");
+            let path = format!("/api/sites/north/{list}/7/{action}");
             let api = world.ask("POST", &path, &world.key(role), None).await;
             let refused = (
                 page.status == StatusCode::FORBIDDEN,
                 api.status == StatusCode::FORBIDDEN,
             );
             let may = matches!(role, Role::Operator | Role::Admin);
-            assert_eq!(refused, (!may, !may), "{action} as {role}");
+            assert_eq!(refused, (!may, !may), "{list} {action} as {role}");
         }
     }
 }

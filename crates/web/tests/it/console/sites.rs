@@ -1,4 +1,4 @@
-//! A site's page: what is parked there, acted on all at once; two agents with one id.
+//! A site's page: what is parked there, acted on all at once; what waits there; two agents with one id.
 
 use super::visitor::{Visitor, location};
 use crate::{
@@ -51,6 +51,59 @@ async fn all_that_is_parked_at_a_site_is_counted_asked_about_and_given_to_a_job(
     );
     let nothing = visitor.get_form("/sites/north/parked/all", &chosen).await;
     assert_eq!(location(&nothing), "/sites/north");
+}
+
+#[tokio::test]
+async fn what_waits_at_a_site_is_shown_tried_and_given_up_on_its_page() {
+    let world = World::new().await;
+    let linked = linked(&world).await;
+    let mut viewer = Visitor::new(&world, TenantId::DEFAULT, Role::Viewer).await;
+    let page = viewer.get("/sites/north").await.text;
+    let shown = page.contains("data-waiting=\"w1\"")
+        && page.contains("PUT /batches")
+        && page.contains("held: it has no lease");
+    assert!(shown && !page.contains("id=\"waiting-try\""), "{page}");
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Operator).await;
+    let page = visitor.get("/sites/north").await.text;
+    assert!(page.contains("id=\"waiting-try\""), "{page}");
+
+    let none = visitor.post("/sites/north/waiting/try", &[]).await;
+    assert_eq!(location(&none), "/sites/north");
+    let page = visitor.get("/sites/north").await.text;
+    assert!(page.contains("Choose some messages first"), "{page}");
+    let ids = [("id", "w1"), ("id", "w3")];
+    visitor.post("/sites/north/waiting/try", &ids).await;
+    let page = visitor.get("/sites/north").await.text;
+    let told = "At the site 1 message waits again, nothing was done about 1 message that is not there any more: HTTP_503: busy";
+    assert!(page.contains(told), "{page}");
+    visitor
+        .post("/sites/north/waiting/discard", &[("id", "w2")])
+        .await;
+    let page = visitor.get("/sites/north").await.text;
+    assert!(page.contains("At the site 1 message was discarded."), "{page}");
+    visitor
+        .post("/sites/north/waiting/discard", &[("id", "w1")])
+        .await;
+    let page = visitor.get("/sites/north").await.text;
+    let refused = "At the site nothing was done about 1 message: it is being tried right now";
+    assert!(page.contains(refused), "{page}");
+    assert_eq!(linked.site.asked.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn what_waits_at_a_site_that_cannot_be_asked_is_said_and_not_called_nothing() {
+    let world = World::new().await;
+    world.post("/api/sites", json!({"id": "north"})).await.expect(201);
+    let mut visitor = Visitor::new(&world, TenantId::DEFAULT, Role::Operator).await;
+    let page = visitor.get("/sites/north").await.text;
+    assert!(page.contains("id=\"waiting-not-told\""), "{page}");
+    assert!(!page.contains("id=\"nothing-waits\""), "{page}");
+    visitor.post("/sites/north/waiting/try", &[("id", "w1")]).await;
+    let page = visitor.get("/sites/north").await.text;
+    assert!(
+        page.contains("nothing was done about 1 message: The site"),
+        "{page}"
+    );
 }
 
 #[tokio::test]
