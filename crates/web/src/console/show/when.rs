@@ -46,6 +46,26 @@ impl fmt::Display for Lasting<'_> {
     }
 }
 
+/// A moment to come: once it is there, it is "now" and not the past.
+pub struct Coming<'a>(pub When<'a>);
+
+impl HtmlSafe for Coming<'_> {}
+
+impl fmt::Display for Coming<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let When { at, now, zone } = self.0;
+        let words = match now >= at {
+            true => "now".into(),
+            false => relative(at, now, zone),
+        };
+        let exact = zone.exact(at);
+        write!(
+            f,
+            "<time datetime=\"{at}\" title=\"{exact}\" data-coming>{words}</time>"
+        )
+    }
+}
+
 /// Told as a date from then on.
 const LONG_AGO: Duration = Duration::from_secs(60 * 86_400);
 
@@ -122,6 +142,18 @@ mod tests {
             html.contains("title=\"2026-01-01 08:00:00.000") && html.ends_with(">2026-01-01</time>"),
             "{html}"
         );
+    }
+
+    #[test]
+    fn what_is_to_come_is_now_once_it_is_there_and_never_past() {
+        let zone = Zone::default();
+        let coming = |now: i64| {
+            let (at, now) = (Timestamp::from_millis(9_000), Timestamp::from_millis(now * 1000));
+            let zone = &zone;
+            Coming(When { at, now, zone }).to_string()
+        };
+        assert!(coming(0).ends_with(" data-coming>in 9 s</time>"));
+        assert!(coming(9).ends_with(">now</time>") && coming(99).ends_with(">now</time>"));
     }
 
     #[test]
