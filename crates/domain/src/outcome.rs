@@ -70,6 +70,18 @@ pub enum FailureKind {
     Ambiguous,
 }
 
+impl FailureKind {
+    /// What it means to whoever may try again, without a full stop.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            FailureKind::Transient => "trying again may help",
+            FailureKind::Permanent => "trying again cannot help",
+            FailureKind::Unknown => "there is no rule for this answer",
+            FailureKind::Ambiguous => "nobody knows whether it went out",
+        }
+    }
+}
+
 /// What is blocked by the failure: a lane's counts for its breaker, and what throttles pauses just that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {

@@ -91,14 +91,19 @@ impl NewSuppression {
         by_channel && by_topic
     }
 
-    /// What is said of a recipient for it.
-    pub fn in_words(&self) -> String {
-        let why = match (self.source, self.reason.trim()) {
+    /// Why, without what it is about.
+    pub fn why(&self) -> &str {
+        match (self.source, self.reason.trim()) {
             (SuppressionSource::Unsubscribe, "") => "unsubscribed",
             (SuppressionSource::Receipt, "") => "the provider says that the recipient does not want it",
             (SuppressionSource::Operator, "") => "on the list of who must not be written to",
             (_, reason) => reason,
-        };
+        }
+    }
+
+    /// What is said of a recipient for it.
+    pub fn in_words(&self) -> String {
+        let why = self.why();
         match &self.topic {
             Some(topic) => format!("{why} ({topic})"),
             None => why.to_owned(),

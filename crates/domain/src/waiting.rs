@@ -124,8 +124,8 @@ pub fn why(facts: WaitFacts<'_>) -> Waiting {
     }
     if let Some(hold) = facts.hold {
         let detail = match &hold.detail {
-            Some(words) => format!("{}: {words}", hold.reason),
-            None => hold.reason.to_string(),
+            Some(words) => format!("{}: {words}", hold.in_words()),
+            None => hold.in_words().into_owned(),
         };
         return Waiting {
             reason: WaitReason::Held,
@@ -340,6 +340,9 @@ mod tests {
             hold: Some(&hold),
             ..due()
         });
-        assert_eq!(waiting.detail.as_deref(), Some("auth: 535"));
+        assert_eq!(
+            waiting.detail.as_deref(),
+            Some("the provider refuses our credentials: 535")
+        );
     }
 }

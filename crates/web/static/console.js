@@ -39,7 +39,7 @@ function times(root) {
       time.dataset.zoned = "yes";
     }
     if (seconds >= 60 * DAY) continue;
-    const words = "lasting" in time.dataset ? `for ${age(Math.max(0, seconds))}` : seconds < -1 ? `in ${age(-seconds)}` : seconds < 2 ? "just now" : `${age(seconds)} ago`;
+    const words = "lasting" in time.dataset ? `for ${age(Math.max(0, seconds))}` : "coming" in time.dataset && seconds >= -1 ? "now" : seconds < -1 ? `in ${age(-seconds)}` : seconds < 2 ? "just now" : `${age(seconds)} ago`;
     if (time.textContent !== words) time.textContent = words;
   }
 }
@@ -230,6 +230,10 @@ function announce() {
 
 // When central cannot be reached, or says nothing, for a few seconds, the page says so and the figures fade: nobody is to believe them.
 let lost = 0, heard = Date.now();
+function sayLive(words) {
+  const state = document.getElementById("live-state");
+  if (state) { state.textContent = words; state.hidden = !words; }
+}
 function reached() {
   heard = Date.now();
   clearTimeout(lost);
@@ -237,6 +241,7 @@ function reached() {
   const banner = document.getElementById("unreachable");
   if (!banner || banner.hidden) return;
   banner.hidden = true;
+  sayLive("Live");
   document.body.classList.remove("stale");
   later(refresh, 0);
 }
@@ -248,6 +253,7 @@ function unreached() {
     if (!banner || stay.signal.aborted) return;
     banner.textContent = `Central cannot be reached since ${since.toLocaleTimeString()}. What is shown is old.`;
     banner.hidden = false;
+    sayLive("Not live");
     document.body.classList.add("stale");
   }, UNREACHED_AFTER);
 }
@@ -259,10 +265,9 @@ function retitle(parked) {
 }
 
 function live(place) {
-  const state = document.getElementById("live-state");
   const events = new EventSource(place);
   const { signal } = stay;
-  const say = (words) => { if (state && !signal.aborted) { state.textContent = words; state.hidden = !words; } };
+  const say = (words) => { if (!signal.aborted) sayLive(words); };
   // Between the page's making, or the end of the last stream, and now nobody told what changed.
   events.addEventListener("open", () => { say("Live"); reached(); allRows(); });
   events.addEventListener("error", () => {
@@ -412,6 +417,11 @@ document.getElementById("kind-search")?.addEventListener("input", (event) => {
     group.hidden = cards.every((card) => card.hidden);
   }
 });
+
+// What a button asks at the foot of a page would open below the screen, as if nothing had happened.
+addEventListener("toggle", (event) => {
+  if (event.target.matches?.("details.confirm[open], details.all-match[open]")) event.target.querySelector(".pop")?.scrollIntoView({ block: "nearest" });
+}, true);
 
 // Menus close when something else is used.
 addEventListener("click", (event) => {

@@ -57,6 +57,16 @@ pub struct Materialized {
     pub lost: usize,
 }
 
+/// What was done, in words that stand where nothing was published, too.
+fn work(published: usize, settled: usize) -> Work {
+    let (did, one, many) = match published {
+        0 => ("", "event put off or failed", "events put off or failed"),
+        _ => ("published", "put off or failed", "put off or failed"),
+    };
+    let counts = [(published as u64, "event", "events"), (settled as u64, one, many)];
+    Work::of(did, &counts, "no event waits")
+}
+
 impl Materialized {
     pub fn total(&self) -> usize {
         self.published + self.settled + self.lost
@@ -94,12 +104,7 @@ impl Materializer {
                 let Materialized {
                     published, settled, ..
                 } = done;
-                let counts = [
-                    (published, "event", "events"),
-                    (settled, "put off or failed", "put off or failed"),
-                ]
-                .map(|(n, one, many)| (n as u64, one, many));
-                Swept::from(Work::of("published", &counts, "no event waits")).within(self.pause)
+                Swept::from(work(published, settled)).within(self.pause)
             }
             Err(error) => {
                 self.looks.take_back();

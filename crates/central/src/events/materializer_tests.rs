@@ -23,6 +23,13 @@ pub(in crate::events) fn node(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> C
     )
 }
 
+#[test]
+fn a_sweep_that_published_nothing_does_not_say_published() {
+    assert_eq!(work(2, 1).words, "published 2 events, 1 put off or failed");
+    assert_eq!(work(0, 1).words, "1 event put off or failed");
+    assert_eq!(work(0, 0).words, "no event waits");
+}
+
 /// Of a type that nobody defined: it ends as Deferred.
 fn event(n: u32) -> NewEvent {
     NewEvent {

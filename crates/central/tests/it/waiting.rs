@@ -81,5 +81,8 @@ async fn a_hold_a_schedule_and_a_retry_are_told_apart() {
     service.hold(TENANT, &mail, reason, &somebody()).await.unwrap();
     let waiting = why(&world, failing).await;
     assert_eq!((waiting.reason, waiting.until), (WaitReason::Held, None));
-    assert_eq!(waiting.detail.as_deref(), Some("operator: new server tonight"));
+    assert_eq!(
+        waiting.detail.as_deref(),
+        Some("stopped by key:operator: new server tonight")
+    );
 }

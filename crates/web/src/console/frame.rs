@@ -6,7 +6,7 @@ use super::{
     guard::Signed,
     once::Once,
     request::RequestId,
-    show::{Lasting, When},
+    show::{Coming, Lasting, When},
     theme::Theme,
 };
 use crate::{
@@ -230,6 +230,11 @@ impl Frame {
     /// "for 5 min", with the moment it began beside it.
     pub fn lasting(&self, since: &Timestamp) -> Lasting<'_> {
         Lasting(self.when(since))
+    }
+
+    /// "in 5 min", and "now" from then on.
+    pub fn coming(&self, at: &Timestamp) -> Coming<'_> {
+        Coming(self.when(at))
     }
 }
 

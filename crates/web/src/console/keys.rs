@@ -26,8 +26,8 @@ const ROLES: [(Role, &str); 5] = [
     (Role::Producer, "sends, and asks after what it sent"),
     (Role::Viewer, "looks"),
     (Role::Operator, "looks, sends, retries, discards, holds providers"),
-    (Role::Admin, "everything within the tenant"),
-    (Role::Site, "a site's agent"),
+    (Role::Admin, "may do everything within the tenant"),
+    (Role::Site, "is for a site's agent"),
 ];
 
 #[derive(Template)]

@@ -269,7 +269,7 @@ fn general_fields(view: Option<&ProviderView>) -> Vec<FormField> {
         FormField::new(
             "order",
             "Order",
-            "The enabled provider of a type with the lowest takes what names none.",
+            "What names no provider goes to the enabled one of its type with the lowest number.",
             Drawn::Number,
             view.map_or(0, |v| v.order).to_string(),
         ),

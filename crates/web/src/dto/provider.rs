@@ -160,6 +160,9 @@ pub struct TestAnswer {
     pub ok: bool,
     #[schema(value_type = OutcomeName)]
     pub outcome: &'static str,
+    /// What a failure means, for people.
+    #[serde(skip)]
+    pub meaning: Option<&'static str>,
     pub code: Option<String>,
     /// The far end's own code.
     pub provider_code: Option<String>,
@@ -195,6 +198,7 @@ impl From<TestReport> for TestAnswer {
         let mut answer = Self {
             ok: false,
             outcome: "Delivered",
+            meaning: None,
             code: None,
             provider_code: None,
             detail: None,
@@ -214,6 +218,7 @@ impl From<TestReport> for TestAnswer {
             }
             Outcome::Failed(failure) => {
                 answer.outcome = kind_name(&failure);
+                answer.meaning = Some(failure.kind.in_words());
                 answer.hold = failure.hold;
                 answer.code = Some(failure.code.into_owned());
                 answer.provider_code = failure.provider_code.map(Into::into);

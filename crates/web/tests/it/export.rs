@@ -78,7 +78,10 @@ async fn a_row_says_why_it_waits_and_until_when_as_the_list_does() {
     let columns: Vec<_> = text.lines().next().unwrap().split(',').collect();
     assert_eq!(columns[columns.len() - 2..], ["waiting", "waitingDetail"]);
     let row = text.lines().nth(1).unwrap();
-    assert!(row.ends_with(",held,\"operator: moving, today\""), "{row}");
+    assert!(
+        row.ends_with(",held,\"stopped by key:admin: moving, today\""),
+        "{row}"
+    );
     let item = &world.get("/api/notifications").await.expect(200)["items"][0];
     assert_eq!(item["waiting"]["reason"], "held");
     // It goes on when somebody says so: neither tells a time.

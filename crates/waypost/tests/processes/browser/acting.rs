@@ -140,8 +140,9 @@ async fn a_central_that_only_says_nothing_is_told_of_too_until_it_speaks_again()
         .run("const real = Date.now; Date.now = () => real() + 60000;")
         .await;
     browser.shows("#unreachable", "What is shown is old").await;
-    let faded = "return getComputedStyle(document.querySelector('.tiles')).opacity < 1";
+    let faded = "return getComputedStyle(document.querySelector('#tiles')).opacity < 1";
     assert_eq!(browser.run(faded).await, true, "the figures fade");
+    browser.shows("#live-state", "Not live").await;
     world.node.signal("CONT");
     until("the page to believe it again", async || {
         browser
@@ -150,6 +151,10 @@ async fn a_central_that_only_says_nothing_is_told_of_too_until_it_speaks_again()
             == true
     })
     .await;
+    let state = browser
+        .run("return document.getElementById('live-state').textContent")
+        .await;
+    assert_eq!(state, "Live");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,10 @@
 //! Finding a notification, reading its story, sending it round again; and a list that is live without jumping.
 
-use super::{Scripts, World, with_and_without_script};
+use super::{
+    Scripts, World,
+    camera::{Colours, Screen, prefer},
+    with_and_without_script,
+};
 use client::Notification;
 use domain::{AuditKind, Status, TenantId};
 use simulator::http::HttpRule;
@@ -146,4 +150,23 @@ async fn a_list_of_parked_ones_on_a_wall_fills_when_it_was_empty_and_tells_of_th
     browser
         .shows("#notifications tbody tr:first-child", "the next to fail")
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_subject_without_blanks_pushes_no_reason_off_the_screen() {
+    let world = World::start().await;
+    let id = world.submit(World::undeliverable(&"A".repeat(160))).await;
+    world.comes_to_be(id, Status::Parked).await;
+    let browser = world.signed_in(Scripts::On).await;
+    prefer(&browser, Colours::Light, Screen::Desktop).await;
+    for (page, last) in [
+        ("/notifications", "#notifications tbody .when"),
+        ("/audit", "#audit td[data-label=Details]"),
+    ] {
+        browser.open(page).await;
+        let script = format!(
+            "return [...document.querySelectorAll('{last}')].every((one) => one.getBoundingClientRect().right <= innerWidth)"
+        );
+        assert_eq!(browser.run(&script).await, true, "{page}");
+    }
 }

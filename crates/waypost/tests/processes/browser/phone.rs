@@ -22,6 +22,26 @@ const SMALL_TARGETS: &str = "return [...document.querySelectorAll('button, .butt
       .filter(([, at]) => at.height < 43.5)\
       .map(([html, at]) => `${html} is ${at.height} px high`);";
 
+/// What a button asks before it acts, opened one after the other, and does not fit the screen's width.
+const QUESTIONS_OUTSIDE: &str = "const wide = document.documentElement.clientWidth, wrong = [];\
+    for (const one of document.querySelectorAll('details.confirm, details.all-match, details.who')) {\
+      one.open = true;\
+      const at = one.querySelector('.pop, .who-menu').getBoundingClientRect();\
+      if (at.left < 0 || at.right > wide + 0.5 || document.documentElement.scrollWidth > wide)\
+        wrong.push(`${one.querySelector('summary').textContent.trim()} (${at.left} to ${at.right})`);\
+      one.open = false;\
+    }\
+    return wrong;";
+
+/// Fields that are too narrow to tell what goes into them.
+const HINTS_CUT: &str = "const pen = document.createElement('canvas').getContext('2d');\
+    return [...document.querySelectorAll('.filter-main input[placeholder]:not([name=q])')]\
+      .filter((one) => one.getClientRects().length)\
+      .map((one) => { const style = getComputedStyle(one); pen.font = `${style.fontSize} ${style.fontFamily}`;\
+        return [one.placeholder, pen.measureText(one.placeholder).width, one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)]; })\
+      .filter(([, needed, wide]) => needed > wide)\
+      .map(([words, needed, wide]) => `${words} needs ${needed} px and has ${wide}`);";
+
 async fn found(browser: &Browser, script: &str) -> Vec<String> {
     let found = browser.run(script).await;
     let all = found.as_array().cloned().unwrap_or_default();
@@ -36,7 +56,12 @@ async fn no_reason_is_off_the_screen_and_no_target_is_small() {
     let mut wrong = vec![];
     for page in furnished.pages() {
         browser.open(&page.path).await;
-        for (script, what) in [(REASONS_OUTSIDE, "off the screen"), (SMALL_TARGETS, "small")] {
+        for (script, what) in [
+            (REASONS_OUTSIDE, "off the screen"),
+            (SMALL_TARGETS, "small"),
+            (QUESTIONS_OUTSIDE, "a question off the screen"),
+            (HINTS_CUT, "cut"),
+        ] {
             let all = found(&browser, script).await;
             wrong.extend(all.into_iter().map(|one| format!("{}: {what}: {one}", page.name)));
         }

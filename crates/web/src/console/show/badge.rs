@@ -138,6 +138,8 @@ pub fn ok_badge(ok: bool) -> Badge {
 #[derive(Debug, Clone)]
 pub struct LaneShown {
     pub badge: Badge,
+    /// There is nothing to do and nothing to say.
+    pub idle: bool,
     pub why: String,
     pub since: Option<Timestamp>,
     pub next: Option<Timestamp>,
@@ -149,6 +151,7 @@ pub struct LaneShown {
 impl From<LaneReport> for LaneShown {
     fn from(report: LaneReport) -> Self {
         Self {
+            idle: report.state == LaneState::Idle,
             badge: match report.state {
                 LaneState::Idle => Badge::new(Icon::Dot, "Idle", Tone::Quiet),
                 LaneState::Sending => Badge::new(Icon::Flow, "Sending", Tone::Good),

@@ -15,7 +15,7 @@ pub use badge::{
 pub use chart::{Chart, Spark};
 pub use icon::Icon;
 pub use marked::marked;
-pub use when::{Lasting, When, exact, human_age, took};
+pub use when::{Coming, Lasting, When, exact, human_age, took};
 
 /// 12345 as 12,345.
 pub fn number(n: impl Borrow<u64>) -> String {

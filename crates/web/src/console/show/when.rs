@@ -46,6 +46,26 @@ impl fmt::Display for Lasting<'_> {
     }
 }
 
+/// A moment to come: once it is there, it is "now" and not the past.
+pub struct Coming<'a>(pub When<'a>);
+
+impl HtmlSafe for Coming<'_> {}
+
+impl fmt::Display for Coming<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let When { at, now, zone } = self.0;
+        let words = match now >= at {
+            true => "now".into(),
+            false => relative(at, now, zone),
+        };
+        let exact = zone.exact(at);
+        write!(
+            f,
+            "<time datetime=\"{at}\" title=\"{exact}\" data-coming>{words}</time>"
+        )
+    }
+}
+
 /// Told as a date from then on.
 const LONG_AGO: Duration = Duration::from_secs(60 * 86_400);
 

@@ -33,6 +33,18 @@ fn a_date_is_the_viewers_like_the_moment_beside_it() {
 }
 
 #[test]
+fn what_is_to_come_is_now_once_it_is_there_and_never_past() {
+    let zone = Zone::default();
+    let coming = |now: i64| {
+        let (at, now) = (Timestamp::from_millis(9_000), Timestamp::from_millis(now * 1000));
+        let zone = &zone;
+        Coming(When { at, now, zone }).to_string()
+    };
+    assert!(coming(0).ends_with(" data-coming>in 9 s</time>"));
+    assert!(coming(9).ends_with(">now</time>") && coming(99).ends_with(">now</time>"));
+}
+
+#[test]
 fn what_lasts_tells_for_how_long() {
     let zone = Zone::default();
     let lasting = |now: i64| {

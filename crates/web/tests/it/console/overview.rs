@@ -20,6 +20,9 @@ async fn what_is_wrong_comes_first_on_the_overview() {
         place("data-lane=\"second\"") < place("data-lane=\"mail\""),
         "the held lane before the idle one"
     );
+    // In a hand, such a one takes half a line.
+    assert!(page.contains("data-lane=\"mail\" class=\"idle\""), "{page}");
+    assert!(!page.contains("data-lane=\"second\" class=\"idle\""), "{page}");
     for (first, then) in [
         ("id=\"tiles\"", "id=\"lanes\""),
         ("id=\"lanes\"", "id=\"failures\""),
