@@ -5,29 +5,48 @@ use crate::{Result, extra::Extra};
 use domain::{Actor, Content, ExecutionId, ProviderId, Submission, Target, TenantId, submission::Provenance};
 use rusqlite::{CachedStatement, Row};
 
+/// Columns that have to be worked out; before the writer's turn, since everybody waits for that.
+pub(super) struct Made {
+    pub hash: i64,
+    recipients: Option<String>,
+    extra: Option<String>,
+}
+
+impl Made {
+    pub fn of(submission: &Submission) -> Self {
+        Self {
+            hash: submission.content.content_hash(),
+            recipients: match &submission.content.target {
+                Target::Recipients(to) => Some(rows::json(to)),
+                Target::List(_) | Target::Provider => None,
+            },
+            extra: Extra::text_of(submission),
+        }
+    }
+}
+
 /// In the order of `ingest_notification.sql`.
 pub(super) fn insert(
     s: &WriteSession<'_>,
     insert: &mut CachedStatement<'_>,
     submission: &Submission,
-    hash: i64,
+    made: &Made,
 ) -> rusqlite::Result<usize> {
     let content = &submission.content;
-    let (list, recipients) = match &content.target {
-        Target::List(name) => (Some(name.as_str()), None),
-        Target::Recipients(to) => (None, Some(rows::json(to))),
-        Target::Provider => (None, None),
+    let list = match &content.target {
+        Target::List(name) => Some(name.as_str()),
+        Target::Recipients(_) | Target::Provider => None,
     };
     let from = &submission.provenance;
     execute!(insert;
         submission.tenant.0,
         submission.id.0.as_bytes(),
         &submission.idempotency_key,
-        hash,
+        made.hash,
         content.channel().as_str(),
         content.provider.as_ref().map(|p| p.as_str()),
         list,
-        recipients,
+        &made.recipients,
         &content.subject,
         &content.body,
         &content.type_data,
@@ -39,7 +58,7 @@ pub(super) fn insert(
         &content.entity_type,
         &content.entity_id,
         submission.submitted_by.as_str(),
-        Extra::text_of(submission),
+        &made.extra,
         submission.site_enqueued_at.map(|t| t.as_millis()),
         s.now.as_millis(),
         content.send_at.map(|t| t.as_millis()),

@@ -49,11 +49,12 @@ pub(super) struct Failed {
     cause: String,
 }
 
-/// A command and where its answer goes.
+/// A command and where its answer goes. With it goes the work: what that holds is freed by who asked and not by the writer, for whom
+/// everybody waits.
 pub(super) struct Task<T, F> {
     pub work: F,
     pub done: Option<Result<T>>,
-    pub reply: oneshot::Sender<Result<T>>,
+    pub reply: oneshot::Sender<(Result<T>, F)>,
 }
 
 impl<T: Send, F: Fn(&mut WriteSession<'_>) -> Result<T> + Send> Command for Task<T, F> {
@@ -77,7 +78,7 @@ impl<T: Send, F: Fn(&mut WriteSession<'_>) -> Result<T> + Send> Command for Task
             (_, Fate::Full(cause)) => Err(Error::unavailable(DiskFull(cause.clone()))),
             (None, Fate::Committed) => Err(closed()),
         };
-        let _ = self.reply.send(answer);
+        let _ = self.reply.send((answer, self.work));
     }
 }
 

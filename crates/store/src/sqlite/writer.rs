@@ -324,10 +324,10 @@ impl Writer {
             }
         }
         // The thread answers everything it has taken, unless it died in between.
-        caller
-            .answer(answer)
-            .await
-            .unwrap_or_else(|_| Err(Error::UnknownCommit("the writer stopped".into())))
+        match caller.answer(answer).await {
+            Ok((answer, _work)) => answer,
+            Err(_) => Err(Error::UnknownCommit("the writer stopped".into())),
+        }
     }
 
     /// Finishes what was sent and closes the file.

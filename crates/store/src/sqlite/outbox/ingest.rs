@@ -9,23 +9,34 @@ use crate::{
     audit::Entry,
     outbox::{Ingested, NewNotification, nul_in_json},
     sqlite::{
-        audit, bind::execute, columns, error::is_refusal, rows, stats::counts::Counted, writer::WriteSession,
+        audit,
+        bind::execute,
+        columns::{self, Made},
+        error::is_refusal,
+        rows,
+        stats::counts::Counted,
+        writer::WriteSession,
     },
 };
 use domain::{Actor, AuditKind, AuditStatus, LaneId, NotificationId, Status, Submission, settle::SUPERSEDED};
 use rusqlite::{Row, params};
 use std::collections::HashSet;
 
-/// An item and the hash of its content, made before the writer's turn.
+/// An item with what can be made of it before the writer's turn.
 pub(in crate::sqlite) struct Hashed {
     item: NewNotification,
-    hash: i64,
+    made: Made,
+    /// The column whose JSON no text column holds.
+    unfit: Option<&'static str>,
 }
 
 impl From<NewNotification> for Hashed {
     fn from(item: NewNotification) -> Self {
-        let hash = item.submission.content.content_hash();
-        Self { item, hash }
+        Self {
+            made: Made::of(&item.submission),
+            unfit: nul_in_json(&item.submission),
+            item,
+        }
     }
 }
 
@@ -35,14 +46,14 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
     let mut spent = s.conn.prepare_cached(sql::ingest_spent)?;
     let mut lanes = HashSet::new();
     let mut answers = Vec::with_capacity(batch.len());
-    for Hashed { item, hash } in batch {
+    for Hashed { item, made, unfit } in batch {
         let NewNotification { submission, lane } = item;
         if !lane_exists(s, &mut lanes, *lane)? {
             answers.push(Ingested::Refused(format!("there is no lane {lane}")));
             continue;
         }
-        if let Some(column) = nul_in_json(submission) {
-            answers.push(Ingested::Refused(unfit(column)));
+        if let Some(column) = unfit {
+            answers.push(Ingested::Refused(unfit_in_words(column)));
             continue;
         }
         let id = submission.id.0;
@@ -53,7 +64,7 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
             });
             continue;
         }
-        answers.push(match columns::insert(s, &mut content, submission, *hash) {
+        answers.push(match columns::insert(s, &mut content, submission, made) {
             Ok(1) => {
                 let seq = s.conn.last_insert_rowid();
                 let replaced = match &submission.content.supersedes_key {
@@ -77,7 +88,7 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
                     false => Ingested::Replaced(replaced),
                 }
             }
-            Ok(_) => known(s, submission, *hash)?,
+            Ok(_) => known(s, submission, made.hash)?,
             // A statement that a CHECK refuses undoes itself alone; its neighbours never notice.
             Err(error) if is_refusal(&error) => Ingested::Refused(in_words(&error)),
             Err(error) => return Err(error.into()),
@@ -90,12 +101,12 @@ pub(in crate::sqlite) fn ingest(s: &mut WriteSession<'_>, batch: &[Hashed]) -> R
 fn in_words(refusal: &rusqlite::Error) -> String {
     let words = refusal.to_string();
     match words.strip_prefix("CHECK constraint failed: ") {
-        Some(column) => unfit(column),
+        Some(column) => unfit_in_words(column),
         None => words,
     }
 }
 
-fn unfit(column: &str) -> String {
+fn unfit_in_words(column: &str) -> String {
     format!("{column} is too long or has a NUL character in it")
 }
 
