@@ -165,6 +165,16 @@ fn shown(message: Message) -> ParkedMessage {
 #[derive(Debug)]
 pub struct Commands(pub std::sync::Arc<Site>);
 
+impl Commands {
+    /// A copy may lack what waits: of that only the active machine can say that it is not there.
+    fn is_not_standby(&self) -> Result<(), String> {
+        match self.0.pair() {
+            Some(pair) if pair.role() == Role::Standby => Err(NotHolder { turn: None }.to_string()),
+            _ => Ok(()),
+        }
+    }
+}
+
 #[async_trait]
 impl SiteCommands for Commands {
     fn holds(&self, turn: Rank) -> Result<(), NotHolder> {
@@ -202,6 +212,7 @@ impl SiteCommands for Commands {
     }
 
     async fn try_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        self.is_not_standby()?;
         match id.parse::<MessageId>() {
             Ok(id) => try_for_central(&self.0, id, Actor::new(by)).await,
             Err(_) => Ok(WaitingActed::NotFound),
@@ -209,6 +220,7 @@ impl SiteCommands for Commands {
     }
 
     async fn discard_waiting(&self, id: &str, by: &str) -> Result<WaitingActed, String> {
+        self.is_not_standby()?;
         let Ok(id) = id.parse::<MessageId>() else {
             return Ok(WaitingActed::NotFound);
         };

@@ -101,6 +101,8 @@ impl SiteCommands for ASite {
                 status: WaitingStatus::Retrying,
                 error: Some("HTTP_503: busy".into()),
             },
+            // An attempt that does not end.
+            "hanging" => std::future::pending().await,
             _ => WaitingActed::NotFound,
         })
     }

@@ -115,9 +115,20 @@ impl SiteService {
         self.store.signals.announce(Signal::Relays);
         let deadline = Instant::now() + RELAY_TIMEOUT;
         while Instant::now() < deadline {
-            if let Some(answer) = self.store.sites.relay_answered(relay).await? {
-                return serde_json::from_str(&answer)
-                    .map_err(|e| RelayError::Failed(format!("node {node} answers in other words: {e}")));
+            // The question is on its way: from here on nobody knows that the site has not acted.
+            match self.store.sites.relay_answered(relay).await {
+                Ok(Some(answer)) => {
+                    return Ok(serde_json::from_str(&answer).unwrap_or_else(|e| {
+                        Answer::Nothing(format!("node {node} answers in other words: {e}"))
+                    }));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(site.id = %site, error = %chain(&error), "the answer of another node cannot be read");
+                    return Ok(Answer::Nothing(format!(
+                        "the answer of central's node {node} cannot be read from the database"
+                    )));
+                }
             }
             let next = async {
                 tokio::select! {

@@ -94,29 +94,33 @@ impl SiteService {
                 by,
             },
         };
-        let acted = match self.ask(tenant, site, question).await {
-            Ok(Answer::Acted(acted)) => Ok(acted),
-            Ok(other) => Err(unfit(other)),
-            // Nobody was asked.
-            Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
-            Err(error) => Err(error),
-        };
-        let came_to = match &acted {
-            Ok(ParkedActed::Done) => "done".to_owned(),
-            Ok(ParkedActed::NotFound) => "there is no such message".to_owned(),
-            Ok(ParkedActed::WrongState) => "it is not parked".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        let entry = SiteAction {
-            tenant,
-            site: site.clone(),
-            message,
-            status: logged_as(action, &acted),
-            actor: actor.clone(),
-            detail: format!("{}: {came_to}", action.word()),
-        };
-        self.log_action(entry).await;
-        acted
+        let (service, site, actor) = (self.clone(), site.clone(), actor.clone());
+        to_the_record(async move {
+            let acted = match service.ask(tenant, &site, question).await {
+                Ok(Answer::Acted(acted)) => Ok(acted),
+                Ok(other) => Err(unfit(other)),
+                // Nobody was asked.
+                Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
+                Err(error) => Err(error),
+            };
+            let came_to = match &acted {
+                Ok(ParkedActed::Done) => "done".to_owned(),
+                Ok(ParkedActed::NotFound) => "there is no such message".to_owned(),
+                Ok(ParkedActed::WrongState) => "it is not parked".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            let entry = SiteAction {
+                tenant,
+                site,
+                message,
+                status: logged_as(action, &acted),
+                actor,
+                detail: format!("{}: {came_to}", action.word()),
+            };
+            service.log_action(entry).await;
+            acted
+        })
+        .await
     }
 
     pub(super) async fn log_action(&self, entry: SiteAction) {
@@ -230,6 +234,15 @@ impl SiteService {
             why,
         }))
     }
+}
+
+/// Has an action asked for and recorded by itself: whoever waits for it may leave in the middle, and the site has been asked.
+pub(super) async fn to_the_record<T: Send + 'static>(
+    acting: impl Future<Output = Result<T, RelayError>> + Send + 'static,
+) -> Result<T, RelayError> {
+    let broken_off =
+        |_| RelayError::NoAnswer("the question was broken off by a fault of central's own".into());
+    tokio::spawn(acting).await.map_err(broken_off)?
 }
 
 /// What an answer that is none means.

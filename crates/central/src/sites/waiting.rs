@@ -3,7 +3,7 @@
 use super::{
     RelayError, SiteService,
     elsewhere::{Answer, Question},
-    relay::unfit,
+    relay::{to_the_record, unfit},
 };
 use domain::{
     Actor, AuditStatus, SiteId, TenantId,
@@ -76,22 +76,26 @@ impl SiteService {
                 by,
             },
         };
-        let acted = match self.ask(tenant, site, question).await {
-            Ok(Answer::WaitingActed(acted)) => Ok(acted),
-            Ok(other) => Err(unfit(other)),
-            // Nobody was asked.
-            Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
-            Err(error) => Err(error),
-        };
-        let entry = SiteAction {
-            tenant,
-            site: site.clone(),
-            message,
-            status: logged_as(&acted),
-            actor: actor.clone(),
-            detail: format!("{} waiting: {}", action.word(), came_to(&acted)),
-        };
-        self.log_action(entry).await;
-        acted
+        let (service, site, actor) = (self.clone(), site.clone(), actor.clone());
+        to_the_record(async move {
+            let acted = match service.ask(tenant, &site, question).await {
+                Ok(Answer::WaitingActed(acted)) => Ok(acted),
+                Ok(other) => Err(unfit(other)),
+                // Nobody was asked.
+                Err(error @ (RelayError::UnknownSite | RelayError::Offline(_))) => return Err(error),
+                Err(error) => Err(error),
+            };
+            let entry = SiteAction {
+                tenant,
+                site,
+                message,
+                status: logged_as(&acted),
+                actor,
+                detail: format!("{} waiting: {}", action.word(), came_to(&acted)),
+            };
+            service.log_action(entry).await;
+            acted
+        })
+        .await
     }
 }

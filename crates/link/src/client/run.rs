@@ -27,6 +27,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 const SETTLED_AFTER: Duration = Duration::from_secs(10);
 /// Questions of central that are answered at once; more are told to come back.
 const ANSWERING: usize = 16;
+/// Attempts that central may have made at once. Apart from the other questions: an attempt may take seconds to answer.
+const TRYING: usize = 8;
 
 impl LinkClient {
     /// Keeps the link up until `stop`. `commands` answers what central asks.
@@ -92,6 +94,7 @@ impl LinkClient {
             self.0.options.pace.report,
         ));
         let answering = Arc::new(Semaphore::new(ANSWERING));
+        let trying = Arc::new(Semaphore::new(TRYING));
         loop {
             let frame = tokio::select! {
                 biased;
@@ -120,7 +123,12 @@ impl LinkClient {
                 }
                 Some(CentralSays::Database(database)) => self.database_changed(database),
                 question if central_asked(call) => {
-                    let room = answering.clone().try_acquire_owned();
+                    let room = if is_try(question.as_ref()) {
+                        &trying
+                    } else {
+                        &answering
+                    };
+                    let room = room.clone().try_acquire_owned();
                     let (session, commands) = (session.clone(), commands.clone());
                     tasks.spawn(async move {
                         let answer = match room {
@@ -210,6 +218,11 @@ async fn report(session: Arc<Session>, commands: Arc<dyn SiteCommands>, every: D
         let report = commands.report().await;
         session.say(0, SiteSays::Report(report.into())).await;
     }
+}
+
+/// Whether the answer waits for the end of an attempt.
+fn is_try(question: Option<&CentralSays>) -> bool {
+    matches!(question, Some(CentralSays::Act(act)) if act.action() == Action::TryWaiting)
 }
 
 /// A question that is meant for the holder of another turn is not looked at.

@@ -2,7 +2,7 @@
 
 use super::{WaitingActed, WaitingAnswer, WaitingMessage, WaitingPage};
 use crate::wire::{Garbled, MAX_PAGE, cut, cut_some, millis, moment, time, v1};
-use domain::submission::limit;
+use domain::{site::WaitingStatus, submission::limit};
 
 impl From<WaitingPage> for v1::AskWaiting {
     fn from(p: WaitingPage) -> Self {
@@ -112,15 +112,37 @@ impl TryFrom<v1::Acted> for WaitingActed {
     fn try_from(acted: v1::Acted) -> Result<Self, Garbled> {
         let result = acted.result();
         let why = cut_some(acted.why, limit::ERROR);
-        match (result, acted.status) {
-            (v1::acted::Result::Done, Some(status)) => Ok(Self::Done {
-                status: status.parse()?,
+        match result {
+            v1::acted::Result::Done => Ok(Self::Done {
+                // Done, and a newer site says how in a word of its own: what has come of it is not known here, but it did not fail.
+                status: acted
+                    .status
+                    .and_then(|status| status.parse().ok())
+                    .unwrap_or(WaitingStatus::Trying),
                 error: why,
             }),
-            (v1::acted::Result::Done, None) => Err("it does not say how the message stands".into()),
-            (v1::acted::Result::NotFound, _) => Ok(Self::NotFound),
-            (v1::acted::Result::WrongState, _) => Ok(Self::WrongState(why.unwrap_or_default())),
-            (v1::acted::Result::Nothing, _) => Err(format!("an unknown result ({})", acted.result)),
+            v1::acted::Result::NotFound => Ok(Self::NotFound),
+            v1::acted::Result::WrongState => Ok(Self::WrongState(why.unwrap_or_default())),
+            v1::acted::Result::Nothing => Err(format!("an unknown result ({})", acted.result)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_newer_site_has_done_in_a_word_of_its_own_has_not_failed() {
+        let acted = v1::Acted {
+            result: v1::acted::Result::Done.into(),
+            status: Some("Deferred".into()),
+            why: None,
+        };
+        let going_on = WaitingActed::Done {
+            status: WaitingStatus::Trying,
+            error: None,
+        };
+        assert_eq!(WaitingActed::try_from(acted), Ok(going_on));
     }
 }

@@ -175,3 +175,22 @@ async fn what_became_of_a_waiting_message_comes_back_with_why() {
         "no parked message was acted on"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn tries_that_hang_keep_no_other_question_waiting() {
+    let world = World::new();
+    world.connected().await;
+    let remote = world.central.site.lock().unwrap().clone().unwrap();
+    let hanging = (0..20).map(|_| remote.try_waiting("hanging", "user:anna"));
+    let tries = futures_util::future::join_all(hanging);
+    let others = async {
+        let tried = || world.site.asked.lock().unwrap().len();
+        testkit::until("tries hang", async || tried() == 8).await;
+        let page = remote.parked(a_page()).await;
+        (page.map(|page| page.total), remote.retry("p1", "user:anna").await)
+    };
+    let (tries, others) = tokio::join!(tries, others);
+    assert_eq!(others, (Ok(1), Ok(ParkedActed::Done)));
+    let hung = tries.iter().filter(|tried| **tried == Err(RelayFailed::TooSlow));
+    assert_eq!(hung.count(), 8, "more are told to come back: {tries:?}");
+}

@@ -24,6 +24,8 @@ pub struct Tried {
     /// None when the file could not be written before the agent had to stop.
     pub recorded: Option<Recorded>,
     pub answer: Result<Delivered, Failed>,
+    /// False where the lease was lost before anything was sent.
+    pub begun: bool,
 }
 
 impl Engine {
@@ -53,13 +55,21 @@ impl Engine {
                 step: Step::Released,
                 recorded: None,
                 answer: Err(stopping()),
+                begun: true,
             },
         }
     }
 
     async fn attempt(&self, message: Message, count: Count) -> Tried {
         let (started_at, clock) = (self.clock.now(), Instant::now());
-        let answer = self.ask_while_leased(&message).await;
+        // Until the network is done with it.
+        let leave = self.pair.get().map(|pair| pair.begin_attempt(message.seq));
+        let begun = !matches!(leave, Some(None));
+        let answer = match begun {
+            true => self.ask_while_leased(&message).await,
+            false => None,
+        };
+        drop(leave);
         let took = clock.elapsed();
         let now = self.clock.now();
         let step = match &answer {
@@ -96,6 +106,7 @@ impl Engine {
             step,
             recorded,
             answer,
+            begun,
         }
     }
 
@@ -108,13 +119,8 @@ impl Engine {
         }
     }
 
-    /// None where the attempt may not be made, or was let go in the middle.
+    /// None where the attempt was let go in the middle.
     async fn ask_while_leased(&self, message: &Message) -> Option<Result<Delivered, Failed>> {
-        // Until the network is done with it.
-        let _attempting = match self.pair.get() {
-            Some(pair) => Some(pair.begin_attempt(message.seq)?),
-            None => None,
-        };
         let why = tokio::select! {
             // The lease first: a machine that was stopped in the middle finds both its end and a connection that is there.
             biased;

@@ -49,7 +49,12 @@ impl Engine {
             Begun::Parked => return Ok(TriedNow::Parked),
             Begun::UnderWay => return Ok(TriedNow::UnderWay),
         };
-        Ok(TriedNow::Tried(Box::new(self.try_to_the_end(message).await)))
+        let tried = self.try_to_the_end(message).await;
+        Ok(match tried.answer {
+            // The lease was lost a moment ago.
+            Err(failed) if !tried.begun => TriedNow::Held(failed.failure.detail),
+            answer => TriedNow::Tried(Box::new(Tried { answer, ..tried })),
+        })
     }
 
     /// Why this message is not attempted now, where that needs the lease of the pair and this machine does not have it.

@@ -5,6 +5,7 @@ use crate::{
     pair_world::{Live, a_pair, notify, world},
 };
 use domain::{SystemClock, pair::Role};
+use link::{NOT_HOLDER, SiteCommands};
 use reqwest::StatusCode;
 use serde_json::Value;
 use site::{
@@ -92,4 +93,21 @@ async fn a_standby_does_not_say_that_there_is_no_central_but_who_can_be_asked() 
     server.await.unwrap().unwrap();
     a.end().await;
     b.end().await;
+}
+
+#[tokio::test]
+async fn a_standby_leaves_what_waits_to_the_active_machine_also_where_its_copy_lacks_it() {
+    let world = world();
+    let (_a, b) = a_pair(&world).await;
+    let commands = site::Commands(b.becomes(Role::Standby).await.site.clone());
+    let id = MessageId::from(domain::NotificationId::mint()).to_string();
+    for acted in [
+        commands.try_waiting(&id, "user:bo").await,
+        commands.discard_waiting(&id, "user:bo").await,
+    ] {
+        assert!(
+            acted.as_ref().is_err_and(|why| why.contains(NOT_HOLDER)),
+            "{acted:?}"
+        );
+    }
 }

@@ -10,7 +10,10 @@ use central::sites::{RelayError, WaitingAction, WaitingStatus};
 use domain::{Actor, AuditKind, AuditStatus, SiteId};
 use link::{LinkClient, LinkState, Uplink, WaitingActed, WaitingPage};
 use std::{sync::Arc, time::Duration};
-use testkit::site::{ASite, a_waiting_message};
+use testkit::{
+    eventually,
+    site::{ASite, a_waiting_message},
+};
 use tokio_util::sync::CancellationToken;
 
 fn a_page() -> WaitingPage {
@@ -164,4 +167,57 @@ async fn a_site_that_another_node_has_is_asked_what_waits_through_that_node() {
         ["try waiting w1 by user:anna"],
         "once"
     );
+}
+
+#[tokio::test]
+async fn a_try_is_on_record_although_who_asked_for_it_has_left() {
+    let linked = Linked::new().await;
+    linked.world.advance(secs(1));
+    let silent = Arc::new(Stuck::default());
+    let stuck = LinkClient::new(options(&linked.world, &linked.network, "north", &linked.key));
+    tokio::spawn(stuck.clone().run(silent.clone(), CancellationToken::new()));
+    stuck.state().wait_for(LinkState::is_up).await.unwrap();
+    let service = &linked.world.central.sites;
+    let (site, actor) = (north(), somebody());
+    let asking = service.act_on_waiting(TENANT, &site, "w1", WaitingAction::Try, &actor);
+    tokio::select! {
+        answer = asking => panic!("{answer:?}"),
+        () = silent.asked.notified() => {}
+    }
+    linked.network.cut();
+    let log = eventually("a row of it", async || {
+        let log = linked.log(AuditKind::SiteParked).await;
+        (!log.is_empty()).then_some(log)
+    })
+    .await;
+    assert_eq!(log[0].status, AuditStatus::Attempted);
+}
+
+#[tokio::test]
+async fn a_try_that_another_node_answers_in_other_words_may_have_been_made() {
+    let linked = Linked::new().await;
+    let store = linked.world.temp.store.clone();
+    let other = central::Central::new(
+        store.clone(),
+        delivery::Registry::new(vec![]).unwrap(),
+        central::secrets::Sealer::ephemeral(),
+        linked.world.temp.clock.clone(),
+        central::Settings::named("node-2"),
+    );
+    tokio::spawn(async move {
+        loop {
+            for (relay, _) in store.take_relays("node-1").await.unwrap() {
+                store.answer_relay(relay, "\"Perhaps\"").await.unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let (site, anna) = (north(), somebody());
+    let tried = other
+        .sites
+        .act_on_waiting(TENANT, &site, "w1", WaitingAction::Try, &anna)
+        .await;
+    assert!(matches!(tried, Err(RelayError::NoAnswer(_))), "{tried:?}");
+    let log = linked.log(AuditKind::SiteParked).await;
+    assert_eq!(log[0].status, AuditStatus::Attempted);
 }

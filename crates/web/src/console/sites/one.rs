@@ -42,11 +42,37 @@ struct Page {
     site: Known,
     parked: Parked,
     waiting: Waiting,
+    /// Where either list goes on.
+    shown: Shown,
     calls: Vec<SiteCall>,
     /// Where the calls before these are.
     older: Option<String>,
 }
 framed!(Page);
+
+/// Behind which parked and which waiting message the page begins: whoever goes on in one list stays where they are in the other.
+struct Shown {
+    parked: Option<String>,
+    waiting: Option<String>,
+}
+
+impl Shown {
+    fn more_parked(&self, next: &str) -> String {
+        query(Some(next), self.waiting.as_deref())
+    }
+
+    fn more_waiting(&self, next: &str) -> String {
+        query(self.parked.as_deref(), Some(next))
+    }
+}
+
+fn query(parked: Option<&str>, waiting: Option<&str>) -> String {
+    let places = [("after", parked), ("waitingAfter", waiting)];
+    let said = places
+        .into_iter()
+        .filter_map(|(name, place)| Some(format!("{name}={}", encode(place?))));
+    said.collect::<Vec<_>>().join("&")
+}
 
 /// The site's two machines, where it has two.
 fn pair_of(agent: &SiteView) -> Option<&PairReport> {
@@ -83,6 +109,10 @@ pub async fn page(
     let (after, cursor) = (params.text("after"), paging::cursor(&mut params));
     let waiting_after = params.text("waitingAfter");
     params.finish()?;
+    let shown = Shown {
+        parked: after.clone(),
+        waiting: waiting_after.clone(),
+    };
     let calls = calls(&state, tenant, &id, cursor).await?;
     // Both at once: a site that does not answer is waited for once.
     let (parked, waiting) = tokio::try_join!(
@@ -93,6 +123,7 @@ pub async fn page(
         frame: Frame::new(&state, &signed, id.clone(), Nav::Sites).await?.live(),
         parked,
         waiting,
+        shown,
         calls: calls.rows,
         older: calls.next.map(paging::print_cursor),
         site,
@@ -162,7 +193,14 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Par
             Err(RelayError::Store(error)) => return Err(error.into()),
             Err(error) => {
                 let before = match done {
+                    0 if matches!(error, RelayError::NoAnswer(_)) => {
+                        "It is not known whether it was done.".to_owned()
+                    }
                     0 => "Nothing was changed.".to_owned(),
+                    _ if matches!(error, RelayError::NoAnswer(_)) => format!(
+                        "{} before that; of one message it is not known.",
+                        counted(done, "was done", "were done")
+                    ),
                     _ => format!("{} before that.", counted(done, "was done", "were done")),
                 };
                 let words = format!("{} {before}", in_words(&error));
@@ -207,5 +245,25 @@ pub(super) fn in_words(error: &RelayError) -> String {
         RelayError::NoAnswer(why) => format!("The site did not answer ({why}). Try again in a moment."),
         RelayError::Failed(why) => format!("The site could not do it: {why}."),
         RelayError::Store(_) => "The database does not answer just now.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn going_on_in_one_list_leaves_the_other_where_it_is() {
+        let shown = Shown {
+            parked: Some("7".into()),
+            waiting: Some("9".into()),
+        };
+        assert_eq!(shown.more_parked("57"), "after=57&waitingAfter=9");
+        assert_eq!(shown.more_waiting("59"), "after=7&waitingAfter=59");
+        let first = Shown {
+            parked: None,
+            waiting: None,
+        };
+        assert_eq!(first.more_waiting("59"), "waitingAfter=59");
     }
 }

@@ -88,7 +88,7 @@ async fn act(state: &Shared, signed: &Signed, id: &str, form: &Form, action: Wai
     }
     let mut outcome = Outcome::default();
     for one in acted {
-        outcome.add(one)?;
+        outcome.add(one);
     }
     Ok(outcome.in_words().at(&place, &state.console))
 }
