@@ -70,7 +70,7 @@ pub async fn deliver(args: Args, wiring: &dyn Wiring) -> anyhow::Result<()> {
     super::start(wiring)?;
     let rig = Rig::on(&Location::named(&args.place)).await?;
     drain::sweep(&mut rig.dispatcher(), args.rows).await?;
-    crate::line(peak::of(std::process::id())?)?;
+    crate::line(peak::of(std::process::id())?.peak)?;
     rig.close().await;
     Ok(())
 }

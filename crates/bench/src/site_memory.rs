@@ -3,7 +3,7 @@
 use super::{
     bar,
     context::Bench,
-    peak,
+    peak::{self, Memory},
     reading::{Reading, Target, Unit},
     rig::Rig,
     site_load,
@@ -25,19 +25,22 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A backlog that takes longer than this will never arrive.
 const EMPTIED_WITHIN: Duration = Duration::from_secs(1800);
 
-/// Peaks, in MiB.
 struct Peaks {
-    waiting: f64,
-    forwarding: f64,
+    waiting: Memory,
+    forwarding: Memory,
 }
 
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let small = peaks(bench, SMALL).await?;
     let large = peaks(bench, LARGE).await?;
-    let reading = |what: &str, large, small| {
-        Reading::new(format!("site-memory, 1,000,000 {what}"), Unit::MiB, large)
-            .beside("100,000", small)
+    let reading = |what: &str, large: Memory, small: Memory| {
+        Reading::new(format!("site-memory, 1,000,000 {what}"), Unit::MiB, large.peak)
+            .beside("100,000", small.peak)
             .aiming(Target::AtMost(MOST))
+            .note(format!(
+                "{:.1} MiB of that are pages of the program",
+                large.program
+            ))
     };
     Ok(vec![
         reading("waiting", large.waiting, small.waiting),

@@ -147,6 +147,11 @@ impl Running {
         self.site.site()
     }
 
+    /// Where scripts post what they send.
+    pub fn notify_url(&self) -> String {
+        format!("http://{}/notify", self.site.address())
+    }
+
     pub async fn stop(self) -> anyhow::Result<()> {
         self.stop.cancel();
         self.site.finished().await

@@ -1,11 +1,13 @@
 //! How fast a site takes messages in while its link is down: what one sender waits for is one commit, and a hundred
-//! senders share theirs. And what a standby takes of that.
+//! senders share theirs. And what a standby takes of that, for calls inside the process and for programs that send as they do,
+//! over the local API.
 
 use super::{
     context::Bench,
     halves::Share,
+    http::Bare,
     reading::{Reading, Target},
-    site_load::{self, Until},
+    site_load::{self, Door, Until},
     site_rig::{Running, SiteRig},
 };
 use crate::limits::sqlite;
@@ -19,6 +21,42 @@ const WITH_STANDBY: f64 = 0.9;
 /// For the other machine to copy what little there is.
 const FOLLOW_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Who sends, and from where.
+#[derive(Clone, Copy)]
+struct Senders {
+    count: u64,
+    over_http: bool,
+}
+
+impl Senders {
+    fn calling(count: u64) -> Self {
+        Self {
+            count,
+            over_http: false,
+        }
+    }
+
+    fn posting(count: u64) -> Self {
+        Self {
+            count,
+            over_http: true,
+        }
+    }
+
+    fn figure(self) -> String {
+        let name = if self.count == 1 { "sender" } else { "senders" };
+        let how = if self.over_http { " over the local API" } else { "" };
+        format!("site-send, {} {name}{how}", self.count)
+    }
+
+    fn door(self, running: &Running) -> Door {
+        match self.over_http {
+            false => Door::Call(running.site().clone()),
+            true => Door::Api(Bare::new(&running.notify_url())),
+        }
+    }
+}
+
 pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     // A site's file is SQLite, whatever central has.
     if !bench.database.is_sqlite() {
@@ -28,33 +66,35 @@ pub async fn round(bench: &Bench) -> anyhow::Result<Vec<Reading>> {
     let one_row = sqlite::one_by_one(bench.folder()?.path(), 1, run_for).await?;
     let group = sqlite::group(bench.folder()?.path(), run_for).await?;
     let mut readings = vec![
-        alone(bench, 1, Share::All)
+        alone(bench, Senders::calling(1), Share::All)
             .await?
             .beside("one-row transactions, nothing else", one_row),
-        alone(bench, MANY, Share::All)
+        alone(bench, Senders::calling(MANY), Share::All)
             .await?
             .beside("group commit prototype, 32 senders", group),
     ];
-    for senders in [1, MANY] {
-        readings.push(with_and_without(bench, senders, Share::All).await?);
+    for count in [1, MANY] {
+        readings.push(with_and_without(bench, Senders::calling(count), Share::All).await?);
     }
     if Share::can_be_halved() {
-        for senders in [1, MANY] {
-            let halved = with_and_without(bench, senders, Share::FirstHalf).await?;
-            readings.push(halved.aiming(Target::Share(WITH_STANDBY)));
+        for count in [1, MANY] {
+            for senders in [Senders::calling(count), Senders::posting(count)] {
+                let halved = with_and_without(bench, senders, Share::FirstHalf).await?;
+                readings.push(halved.aiming(Target::Share(WITH_STANDBY)));
+            }
         }
     }
     Ok(readings)
 }
 
 /// With a standby, beside the same without one.
-async fn with_and_without(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+async fn with_and_without(bench: &Bench, senders: Senders, share: Share) -> anyhow::Result<Reading> {
     let without = alone(bench, senders, share).await?;
     let with = replicated(bench, senders, share).await?;
     Ok(with.beside("without a standby", without.value))
 }
 
-async fn alone(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+async fn alone(bench: &Bench, senders: Senders, share: Share) -> anyhow::Result<Reading> {
     let measured = async || {
         let place = SiteRig::alone(bench.folder()?)?;
         let running = place.start(bench).await?;
@@ -69,7 +109,7 @@ async fn alone(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Read
 
 /// The same while another machine of the site keeps a copy on the same disk: on the other half of the processors, as a machine of its
 /// own has them, or with what is left of all of them.
-async fn replicated(bench: &Bench, senders: u64, share: Share) -> anyhow::Result<Reading> {
+async fn replicated(bench: &Bench, senders: Senders, share: Share) -> anyhow::Result<Reading> {
     let name = match share {
         Share::All => ", with a standby on the same processors",
         _ => ", with a standby, half of the processors each",
@@ -103,16 +143,17 @@ async fn follows(site: &Site) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn measure(bench: &Bench, running: &Running, senders: u64, how: &str) -> anyhow::Result<Reading> {
+async fn measure(bench: &Bench, running: &Running, senders: Senders, how: &str) -> anyhow::Result<Reading> {
     let buffer = &running.site().buffer;
     let (commits, messages) = (buffer.commits(), buffer.depth().waiting());
-    let rate = site_load::send(running.site(), senders, Until::Over(bench.scale.run_for)).await?;
+    let door = senders.door(running);
+    let rate = site_load::send(&door, senders.count, Until::Over(bench.scale.run_for)).await?;
     let commits = buffer.commits() - commits;
     let messages = buffer.depth().waiting() - messages;
-    let name = if senders == 1 { "sender" } else { "senders" };
     let shared = format!(
-        "{messages} messages in {commits} commits; {:.2} ms from call to answer on average",
-        1_000.0 * senders as f64 / rate.per_second
+        "{messages} messages in {commits} commits; {:.2} ms from call to answer on average; {}",
+        1_000.0 * senders.count as f64 / rate.per_second,
+        rate.note()
     );
-    Ok(Reading::rate(format!("site-send, {senders} {name}{how}"), rate.per_second).note(shared))
+    Ok(Reading::rate(format!("{}{how}", senders.figure()), rate.per_second).note(shared))
 }

@@ -41,6 +41,9 @@ pub struct SitePlace {
 pub trait RunningSite: Send + Sync {
     fn site(&self) -> &Arc<Site>;
 
+    /// Where its local API listens.
+    fn address(&self) -> SocketAddr;
+
     /// After the stop: everything under way has ended.
     async fn finished(self: Box<Self>) -> anyhow::Result<()>;
 }

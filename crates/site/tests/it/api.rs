@@ -21,6 +21,7 @@ use site::{
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use store::{Buffer, buffer::Options, external::External};
+use testkit::Folder;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -35,15 +36,10 @@ struct Local {
     agent: Arc<Agent>,
     http: Client,
     /// Last, so that it goes when nobody writes into it any more.
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
-pub async fn api(
-    folder: &tempfile::TempDir,
-    erp: &HttpReceiver,
-    central: Arc<Central>,
-    access: Access,
-) -> Api {
+pub async fn api(folder: &Folder, erp: &HttpReceiver, central: Arc<Central>, access: Access) -> Api {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let outside = Outside::new(clock.clone());
     let settings = SystemSettings {
@@ -87,10 +83,10 @@ impl Local {
     }
 
     async fn with(access: Access) -> Self {
-        Self::over(tempfile::tempdir().unwrap(), access).await
+        Self::over(Folder::of_this_test(), access).await
     }
 
-    async fn over(folder: tempfile::TempDir, access: Access) -> Self {
+    async fn over(folder: Folder, access: Access) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
         let central = Arc::new(Central::new());
@@ -874,7 +870,7 @@ async fn with_a_token_nothing_is_answered_without_it() {
 
 #[tokio::test]
 async fn an_address_others_can_reach_needs_a_token() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let _ = rustls::crypto::ring::default_provider().install_default();
     let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     let api = api(&folder, &erp, Arc::new(Central::new()), Access::local()).await;
@@ -906,7 +902,7 @@ async fn a_page_of_another_site_cannot_use_a_browser_on_this_machine() {
 
 #[tokio::test]
 async fn damage_is_shown_everywhere_until_somebody_acknowledges_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     std::fs::write(folder.path().join("sf.db"), b"this is no database".repeat(500)).unwrap();
     let local = Local::over(folder, Access::local()).await;
     let (status, said) = local.get("/healthz").await;

@@ -4,7 +4,7 @@ use crate::{api::api, central::Central};
 use simulator::{HttpReceiver, http::HttpOptions};
 use site::api::{Access, serve_within};
 use std::{net::SocketAddr, sync::Arc};
-use testkit::eventually;
+use testkit::{Folder, eventually};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -25,7 +25,7 @@ async fn asked(address: SocketAddr) -> Option<TcpStream> {
 
 #[tokio::test]
 async fn beyond_its_connections_the_api_closes_new_ones_until_one_ends() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let _ = rustls::crypto::ring::default_provider().install_default();
     let erp = HttpReceiver::start(HttpOptions::default()).await.unwrap();
     let api = api(&folder, &erp, Arc::new(Central::new()), Access::local()).await;

@@ -7,6 +7,7 @@ use crate::{
 use domain::site::{OperationEvent, OperationStatus};
 use site::{SendError, SendOptions};
 use store::buffer::{MessageId, MessageStatus, What};
+use testkit::Folder;
 use uuid::Uuid;
 
 #[tokio::test]
@@ -399,7 +400,7 @@ async fn a_payload_that_cannot_be_read_is_parked_with_the_reason() {
             domain::site::Category::CachedDbWrite,
             std::sync::Arc::new(CachedDbWrites::default()),
         );
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let options = store::buffer::Options::at(folder.path().join("sf.db"));
     let buffer = std::sync::Arc::new(store::Buffer::open(&options, clock.clone()).unwrap());
     let settings = site::Settings::of(domain::SiteId::new("north"));

@@ -15,6 +15,7 @@ use store::{
     buffer::{Enqueued, Handed, MessageId, NewMessage, Options, Origin, Start},
     loops::Loop,
 };
+use testkit::Folder;
 use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -45,7 +46,7 @@ async fn acknowledged(buffer: &Buffer) {
 
 /// One notification that central has, on a link that is up all the time.
 struct Acknowledged {
-    _folder: tempfile::TempDir,
+    _folder: Folder,
     buffer: Arc<Buffer>,
     clock: Arc<ManualClock>,
     _stop: DropGuard,
@@ -53,7 +54,7 @@ struct Acknowledged {
 
 impl Acknowledged {
     async fn ago(ago: Duration, of_pair: bool) -> Self {
-        let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(ManualClock::default()));
+        let (folder, clock) = (Folder::of_this_test(), Arc::new(ManualClock::default()));
         let options = Options {
             // Without a thread of its own: the time of this test passes only where nothing is left to do.
             inline: true,

@@ -30,6 +30,7 @@ use store::{
     Buffer,
     buffer::{MessageId, Options, replication},
 };
+use testkit::Folder;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -193,13 +194,13 @@ impl Live {
 }
 
 pub struct World {
-    pub folder: tempfile::TempDir,
+    pub folder: Folder,
     pub systems: Scripted,
     pub machines: [Machine; 2],
 }
 
 pub fn world() -> World {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let addresses = [(), ()].map(|()| testkit::ports::an_address());
     let systems = Scripted::new();
     let machine = |name: &'static str, here: usize| Machine {

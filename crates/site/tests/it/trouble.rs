@@ -19,6 +19,7 @@ use store::{
     Buffer,
     buffer::{MessageId, Options, Step, What},
 };
+use testkit::Folder;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -108,7 +109,7 @@ impl Clock for RuntimeClock {
 #[tokio::test(start_paused = true)]
 async fn retries_come_when_they_are_due_and_not_when_the_timer_next_goes() {
     for interval in [secs(30), secs(10), secs(2)] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::of_this_test();
         let start = Instant::now();
         let clock = Arc::new(RuntimeClock(start));
         let options = Options {

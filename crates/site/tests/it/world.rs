@@ -17,6 +17,7 @@ use store::{
     Buffer,
     buffer::{Message, MessageId, Options, Origin, Tracking, What},
 };
+use testkit::Folder;
 use tokio::task::JoinHandle;
 
 pub fn secs(n: u64) -> Duration {
@@ -34,7 +35,7 @@ pub struct World {
     pub systems: Scripted,
     pub central: Arc<Central>,
     /// Last, so that it goes when nobody writes into it any more.
-    pub folder: Arc<tempfile::TempDir>,
+    pub folder: Folder,
 }
 
 impl World {
@@ -43,13 +44,13 @@ impl World {
     }
 
     pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let folder = Folder::of_this_test();
         let clock = Arc::new(ManualClock::default());
         Self::over(folder, clock, Scripted::new(), Arc::new(Central::new()), change)
     }
 
     fn over(
-        folder: Arc<tempfile::TempDir>,
+        folder: Folder,
         clock: Arc<ManualClock>,
         systems: Scripted,
         central: Arc<Central>,

@@ -20,6 +20,7 @@ use store::{
     Buffer,
     buffer::{MessageId, Options as BufferOptions, Origin},
 };
+use testkit::Folder;
 use tokio_util::sync::CancellationToken;
 use turmoil::{Builder, Sim, net::TcpStream};
 use uuid::Uuid;
@@ -34,7 +35,7 @@ const TICK: Duration = Duration::from_millis(5);
 struct Accepted(Arc<Mutex<Vec<NotificationId>>>);
 
 pub fn run(seed: u64) -> History {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let trace = Trace::default();
     let database = Database::default();
     let accepted = Accepted::default();

@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 use store::Buffer;
+use testkit::Folder;
 use turmoil::{Builder, Sim};
 
 /// Until everything is in order again: leases have to end, and whoever waits for a retry has to be asked.
@@ -28,7 +29,7 @@ const CABLES: [(&str, &str); 3] = [
 ];
 
 pub fn run(seed: u64) -> History {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::of_this_test();
     let (trace, database, outside) = (Trace::default(), Database::default(), Outside::default());
     let mut sim = Builder::new()
         .rng_seed(seed)

@@ -86,6 +86,10 @@ impl RunningSite for wired::RunningSite {
         &self.agent.site
     }
 
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     async fn finished(self: Box<Self>) -> anyhow::Result<()> {
         wired::RunningSite::finished(*self).await.map(drop)
     }
