@@ -37,7 +37,7 @@ pub enum Door {
     /// By a call inside its process, which is what its buffer can take.
     Call(Arc<Site>),
     /// By its local API, on a connection that is kept: the door that scripts and programs have.
-    Api(Bare),
+    Api(Arc<Bare>),
 }
 
 impl Door {

@@ -13,7 +13,10 @@ use super::{
 use crate::limits::sqlite;
 use anyhow::{Context, ensure};
 use site::Site;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 const MANY: u64 = 100;
 /// Of the rate of a site with one machine.
@@ -52,7 +55,7 @@ impl Senders {
     fn door(self, running: &Running) -> Door {
         match self.over_http {
             false => Door::Call(running.site().clone()),
-            true => Door::Api(Bare::new(&running.notify_url())),
+            true => Door::Api(Arc::new(Bare::new(&running.notify_url()))),
         }
     }
 }

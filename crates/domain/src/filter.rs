@@ -101,6 +101,18 @@ impl TextFilters {
     }
 }
 
+/// The most words that are looked for at once.
+pub const MAX_WORDS: usize = 16;
+
+/// What is wrong with the words of a search; each of them has to be found.
+pub fn problem_of_words(text: &str) -> Option<String> {
+    match text.split_whitespace().count() {
+        0 => Some("must have a word to look for; leave it out to match everything".into()),
+        n if n > MAX_WORDS => Some(format!("must have at most {MAX_WORDS} words, these are {n}")),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,5 +135,14 @@ mod tests {
         assert_eq!(all.given().count(), TextFilter::ALL.len());
         let bulk = TextFilters::read_bulk(|name| Some(name.to_owned()));
         assert!(bulk.receipt.is_none() && bulk.site.is_some());
+    }
+
+    #[test]
+    fn a_search_has_a_word_and_no_more_than_are_looked_for() {
+        assert!(
+            problem_of_words("pump full").is_none() && problem_of_words(&"w ".repeat(MAX_WORDS)).is_none()
+        );
+        assert!(problem_of_words(" \t").is_some_and(|why| why.contains("a word")));
+        assert!(problem_of_words(&"w ".repeat(MAX_WORDS + 1)).is_some_and(|why| why.contains("17")));
     }
 }

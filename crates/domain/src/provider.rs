@@ -11,7 +11,7 @@ pub struct Limits {
     #[serde(default = "Limits::default_concurrency")]
     pub concurrency: u32,
     /// Attempts per second over all nodes; none means no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub per_second: Option<f64>,
 }
 
@@ -46,7 +46,7 @@ impl Limits {
         if self.per_second.is_some_and(|n| !sound(n)) {
             bad.push((
                 "limits.perSecond",
-                "must be above 0 and at most 1000000, or left out for no limit",
+                "must be above 0 and at most 1000000, or null for no limit",
             ));
         }
         bad

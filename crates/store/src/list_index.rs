@@ -1,7 +1,7 @@
 //! Which index serves a list of notifications. The same for both databases, so that a filter costs the same on each.
 
 use crate::query::{Cursor, Filter};
-use domain::{IdRange, Status, TextFilters};
+use domain::{IdRange, Status, TextFilters, filter::MAX_WORDS};
 use std::time::Duration;
 
 /// Where the candidates of a filter are found, newest first.
@@ -87,13 +87,10 @@ impl<'f> ListIndex<'f> {
 #[derive(Debug)]
 pub(crate) struct Keywords(Vec<String>);
 
-/// More words than this are not looked for.
-const MAX_KEYWORDS: usize = 16;
-
 impl Keywords {
     pub fn of(filter: &Filter) -> Self {
         let text = filter.keyword.as_deref().unwrap_or_default().to_lowercase();
-        let words = text.split_whitespace().take(MAX_KEYWORDS).map(str::to_owned);
+        let words = text.split_whitespace().take(MAX_WORDS).map(str::to_owned);
         Self(words.collect())
     }
 

@@ -125,18 +125,40 @@ pub fn pair_keys() -> String {
     all.join(", ")
 }
 
+/// The keys that were given so far.
+#[derive(Default)]
+struct Seen<'p>(Vec<&'p str>);
+
+impl<'p> Seen<'p> {
+    /// Key and value of a pair. Refused without a value, which matches everything where it is a variable that was never set, and a
+    /// second time, because only one of the two would count.
+    fn take(&mut self, pair: &'p str, like: &str) -> Result<(&'p str, &'p str), String> {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(format!("{pair:?} is not a filter; write it like {like}"));
+        };
+        if value.trim().is_empty() {
+            return Err(format!("{pair:?} has no value; write it like {like}"));
+        }
+        if self.0.contains(&key) {
+            return Err(format!("{key} is given more than once; it takes one value"));
+        }
+        self.0.push(key);
+        Ok((key, value))
+    }
+}
+
 /// The filter of a bulk action, from `key=value` pairs. An empty pair list is refused: `all` says everything.
 pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
     let mut filter = Filter::default();
-    for pair in pairs {
-        if pair == "all" {
-            continue;
-        }
-        let Some((key, value)) = pair.split_once('=') else {
-            return Err(format!(
-                "{pair:?} is not a filter; write it like errorCode=HTTP_503, or all for every parked one"
-            ));
+    if pairs.iter().any(|pair| pair == "all") {
+        return match pairs {
+            [_] => Ok(filter),
+            _ => Err("all matches everything; leave it out beside other filters".into()),
         };
+    }
+    let mut seen = Seen::default();
+    for pair in pairs {
+        let (key, value) = seen.take(pair, "errorCode=HTTP_503, or all for every parked one")?;
         let text = || Some(value.to_owned());
         match key {
             "type" => filter.channel = Some(channel(value)?),
@@ -155,11 +177,9 @@ pub fn parse_pairs(pairs: &[String]) -> Result<Filter, String> {
 
 /// Which messages at a site, from `key=value` pairs.
 pub fn parse_parked(pairs: &[String]) -> Result<ParkedFilter, String> {
-    let mut filter = ParkedFilter::default();
+    let (mut filter, mut seen) = (ParkedFilter::default(), Seen::default());
     for pair in pairs {
-        let Some((key, value)) = pair.split_once('=') else {
-            return Err(format!("{pair:?} is not a filter; write it like target=erp"));
-        };
+        let (key, value) = seen.take(pair, "target=erp")?;
         let text = || Some(value.to_owned());
         match key {
             "category" => filter.category = Some(value.parse()?),
@@ -197,7 +217,7 @@ mod tests {
             (Some("erp"), Some("HTTP_503"))
         );
         assert!(filter.from.is_some() && filter.category.is_some());
-        for bad in ["all", "colour=red", "category=Pigeon"] {
+        for bad in ["all", "colour=red", "category=Pigeon", "target="] {
             parse_parked(&[bad.to_owned()]).unwrap_err();
         }
     }
@@ -234,5 +254,18 @@ mod tests {
         );
         assert!(parse_pairs(&["parked".into()]).unwrap_err().contains("parked"));
         assert_eq!(parse_pairs(&["all".into()]).unwrap(), Filter::default());
+    }
+
+    #[test]
+    fn a_pair_without_a_value_a_second_one_of_a_key_and_all_beside_others_are_refused() {
+        for (pairs, why) in [
+            (&["q="][..], "no value"),
+            (&["errorCode= "], "no value"),
+            (&["errorCode=A", "errorCode=B"], "more than once"),
+            (&["all", "errorCode=A"], "leave it out"),
+        ] {
+            let pairs: Vec<_> = pairs.iter().map(|&pair| pair.to_owned()).collect();
+            assert!(parse_pairs(&pairs).unwrap_err().contains(why), "{pairs:?}");
+        }
     }
 }

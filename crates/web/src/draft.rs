@@ -1,4 +1,5 @@
-//! Reads a provider as somebody wants it. What is left out is the kind's default, inside `retry` and `limits` too.
+//! Reads a provider as somebody wants it. What is left out is the kind's default, inside `retry` and `limits` too; what may be without a
+//! limit is so where it is `null`.
 
 use crate::fields::Fields;
 use central::providers::{ProviderDraft, ProviderService};
@@ -111,7 +112,7 @@ fn retry(fields: &mut Fields, info: Option<&KindInfo>) -> Option<RetryPolicy> {
         cap: given.duration("cap").unwrap_or(base.cap.max(interval)),
         jitter: given.number("jitter").unwrap_or(base.jitter),
         max_attempts: given.integer("maxAttempts").unwrap_or(base.max_attempts),
-        max_age: given.duration("maxAge").or(base.max_age),
+        max_age: given.or_null("maxAge", Fields::duration).unwrap_or(base.max_age),
         unknown_retries: given.integer("unknownRetries").unwrap_or(base.unknown_retries),
     };
     fields.add_all(given.finish());
@@ -123,7 +124,9 @@ fn limits(fields: &mut Fields, info: Option<&KindInfo>) -> Option<Limits> {
     let base = info.map(|info| info.limits.clone()).unwrap_or_default();
     let limits = Limits {
         concurrency: given.integer("concurrency").unwrap_or(base.concurrency),
-        per_second: given.number("perSecond").or(base.per_second),
+        per_second: given
+            .or_null("perSecond", Fields::number)
+            .unwrap_or(base.per_second),
     };
     fields.add_all(given.finish());
     Some(limits)

@@ -54,6 +54,21 @@ impl Fields {
         self.map.remove(name).filter(|value| !value.is_null())
     }
 
+    /// For a field in which `null` says something: that there is to be none. Reads it as `read` does; none where nothing is said.
+    pub fn or_null<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Self, &str) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.map.get(name)? {
+            Value::Null => {
+                self.map.remove(name);
+                Some(None)
+            }
+            _ => Some(read(self, name)),
+        }
+    }
+
     pub fn any(&mut self, name: &str) -> Option<Value> {
         self.take(name)
     }

@@ -9,7 +9,7 @@ use axum::{
     extract::{FromRequestParts, Query},
     http::{Uri, request::Parts},
 };
-use domain::{FieldError, Timestamp};
+use domain::{FieldError, Timestamp, filter::problem_of_words};
 use std::str::FromStr;
 
 /// The parameters of one request. They are taken out one by one; what is left at the end is unknown.
@@ -72,6 +72,15 @@ impl Params {
             return None;
         }
         values.pop()
+    }
+
+    /// Words to look for. Blanks alone count as not given, like nothing at all.
+    pub fn words(&mut self, name: &str) -> Option<String> {
+        let text = self.text(name).filter(|text| !text.trim().is_empty())?;
+        if let Some(why) = problem_of_words(&text) {
+            self.problem(name, why);
+        }
+        Some(text)
     }
 
     /// Text that reads as a `T`; the problem is the parser's own words.

@@ -162,6 +162,14 @@ impl Fields {
         number.or_else(|| self.wrong(name, "must be a whole number, 0 or more (0 means no limit)"))
     }
 
+    /// A number that somebody was given.
+    pub fn number(&mut self, name: &str) -> Option<i64> {
+        let value = self.any(name)?;
+        value
+            .as_i64()
+            .or_else(|| self.wrong(name, "must be a whole number"))
+    }
+
     pub fn duration(&mut self, name: &str) -> Option<Duration> {
         let read = match self.any(name)? {
             Value::String(text) => retry::parse_human(&text),

@@ -3,13 +3,13 @@
 
 use super::{
     Api, Problem,
+    body::Fields,
     lists::{here, only},
 };
 use axum::{
     Json,
-    extract::{Query, State, rejection::JsonRejection},
+    extract::{Query, State},
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -35,20 +35,12 @@ pub(super) fn shown(damage: Vec<Damage>) -> Vec<Value> {
     damage.into_iter().map(one).collect()
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seen {
-    /// All of it where none is named.
-    id: Option<i64>,
-}
-
-pub async fn acknowledge(
-    State(api): State<Api>,
-    body: Result<Json<Seen>, JsonRejection>,
-) -> Result<Json<Value>, Problem> {
-    let Json(seen) = body.map_err(|e| Problem::field("body", e.body_text()))?;
-    let n = api.agent.site.buffer.acknowledge_damage(seen.id, &here()).await?;
-    match (n, seen.id) {
+/// All of it where none is named.
+pub async fn acknowledge(State(api): State<Api>, mut fields: Fields) -> Result<Json<Value>, Problem> {
+    let id = fields.number("id");
+    fields.finish()?;
+    let n = api.agent.site.buffer.acknowledge_damage(id, &here()).await?;
+    match (n, id) {
         (0, Some(id)) => Err(Problem::not_found(format!(
             "there is no damage {id} that has not been acknowledged"
         ))),
@@ -56,20 +48,12 @@ pub async fn acknowledge(
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct From {
-    file: PathBuf,
-}
-
 /// Only files beside the buffer: this is no way to have the agent open what the asker may not.
-pub async fn recover(
-    State(api): State<Api>,
-    body: Result<Json<From>, JsonRejection>,
-) -> Result<Json<Value>, Problem> {
-    let Json(From { file }) = body.map_err(|e| Problem::field("body", e.body_text()))?;
+pub async fn recover(State(api): State<Api>, mut fields: Fields) -> Result<Json<Value>, Problem> {
+    let file = fields.needed("file");
+    fields.finish()?;
     let buffer = &api.agent.site.buffer;
-    let file = beside(buffer.path(), &file)?;
+    let file = beside(buffer.path(), Path::new(&file))?;
     let done = buffer
         .recover(&file, &here())
         .await

@@ -1,17 +1,16 @@
 //! The two machines of a site: `GET /pair`, `POST /pair/promote`, `POST /pair/demote`; and what a standby answers to
 //! whoever wants to change something.
 
-use super::{Api, Problem, lists::only};
+use super::{Api, Problem, body::Fields, lists::only};
 use crate::pair::{NotNow, Pair, PairStatus};
 use axum::{
     Json,
-    extract::{Query, Request, State, rejection::JsonRejection},
+    extract::{Query, Request, State},
     http::{Method, StatusCode},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use domain::pair::lease::LONGEST_LEASE;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc};
 
@@ -53,18 +52,9 @@ pub(super) fn shown(status: &PairStatus) -> Value {
     })
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Promote {
-    #[serde(default)]
-    force: bool,
-}
-
-pub async fn promote(
-    State(api): State<Api>,
-    body: Result<Json<Promote>, JsonRejection>,
-) -> Result<Json<Value>, Problem> {
-    let Json(Promote { force }) = body.map_err(|e| Problem::field("body", e.body_text()))?;
+pub async fn promote(State(api): State<Api>, mut fields: Fields) -> Result<Json<Value>, Problem> {
+    let force = fields.flag("force").unwrap_or(false);
+    fields.finish()?;
     let pair = pair(&api)?;
     pair.promote(force).await?;
     Ok(Json(shown(&pair.status().await)))

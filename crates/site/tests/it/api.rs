@@ -869,6 +869,32 @@ async fn with_a_token_nothing_is_answered_without_it() {
 }
 
 #[tokio::test]
+async fn whatever_is_posted_a_body_is_refused_in_the_same_words() {
+    let local = Local::new().await;
+    for path in [
+        "/notify",
+        "/calls",
+        "/db-writes",
+        "/parked/retry",
+        "/parked/discard",
+        "/damage/acknowledge",
+        "/recover",
+        "/pair/promote",
+    ] {
+        for (kind, body, wanted) in [
+            ("text/plain", "{}", (415, "unsupported_media_type")),
+            ("application/json", "{bad", (400, "invalid_json")),
+            ("application/json", r#"{"nope": 1}"#, (422, "validation_failed")),
+        ] {
+            let request = local.request(Method::POST, path);
+            let (status, said) = answer(request.header("content-type", kind).body(body)).await;
+            let found = (status.as_u16(), said["code"].as_str().unwrap_or_default());
+            assert_eq!(found, wanted, "{path} {body}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_address_others_can_reach_needs_a_token() {
     let folder = Folder::of_this_test();
     let _ = rustls::crypto::ring::default_provider().install_default();

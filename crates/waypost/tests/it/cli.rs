@@ -430,7 +430,7 @@ fn all_that_a_provider_is_set_up_with_can_be_set_and_the_rest_stays() {
     expected["unknownRetries"] = json!(4);
     expected.as_object_mut().unwrap().remove("maxAge");
     assert_eq!(changed["retry"], expected);
-    assert_eq!(changed["limits"], json!({"concurrency": 3}));
+    assert_eq!(changed["limits"], json!({"concurrency": 3, "perSecond": null}));
     assert_eq!(
         (&changed["onAmbiguous"], &changed["name"]),
         (&json!("park"), &json!("Trap"))

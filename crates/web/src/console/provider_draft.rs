@@ -38,10 +38,12 @@ pub fn to_fields(form: &Form, info: &KindInfo, stored: Option<&NewProvider>) -> 
         put_number(&mut retry, name, form.text(&format!("retry.{name}")));
     }
     put_number(&mut retry, "unknownRetries", form.text("retry.unknownRetries"));
+    null_where_empty(&mut retry, "maxAge", form.get("retry.maxAge"));
     let mut limits = stored.map_or_else(Map::new, |p| without(&p.limits, &LIMITS));
     for name in LIMITS {
         put_number(&mut limits, name, form.text(&format!("limits.{name}")));
     }
+    null_where_empty(&mut limits, "perSecond", form.get("limits.perSecond"));
     let (mut settings, mut problems) = (Map::new(), vec![]);
     for setting in &info.settings {
         match setting_value(setting, form) {
@@ -82,6 +84,13 @@ fn without(stored: &impl Serialize, asked: &[&str]) -> Map<String, Value> {
             all
         }
         _ => Map::new(),
+    }
+}
+
+/// What was left empty has no limit, whatever the kind's own is.
+fn null_where_empty(map: &mut Map<String, Value>, name: &str, shown: Option<&str>) {
+    if shown.is_some_and(|text| text.trim().is_empty()) {
+        map.insert(name.into(), Value::Null);
     }
 }
 

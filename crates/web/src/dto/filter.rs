@@ -3,7 +3,7 @@
 use super::names::{StatusName, Time, TypeName};
 use crate::{fields::Fields, problem::Result, query::Params};
 use central::jobs::{Action, BulkFilter, Counted};
-use domain::{Channel, FieldError, Status, TextFilter, TextFilters, Timestamp};
+use domain::{Channel, FieldError, Status, TextFilter, TextFilters, Timestamp, filter::problem_of_words};
 use serde::Serialize;
 use std::{borrow::Cow, time::Duration};
 use store::query::{AuditFilter, Filter};
@@ -26,7 +26,7 @@ pub fn from_query(params: &mut Params, stuck_after: Duration) -> Filter {
             .boolean("stuck")
             .filter(|stuck| *stuck)
             .map(|_| stuck_after),
-        keyword: params.text("q"),
+        keyword: params.words("q"),
         by: TextFilters::read(|name| params.text(name)),
         ids: None,
         ended_by: None,
@@ -194,9 +194,9 @@ impl Bulk {
             channel: inner.parsed::<Channel>("type"),
             from: inner.timestamp("from"),
             to: inner.timestamp("to"),
-            keyword: inner.text("q"),
+            keyword: words(&mut inner),
             id: None,
-            by: TextFilters::read_bulk(|name| inner.text(name)),
+            by: TextFilters::read_bulk(|name| given(&mut inner, name)),
             as_of: None,
         };
         fields.add_all(inner.finish());
@@ -212,6 +212,23 @@ impl Bulk {
             Err(problems)
         }
     }
+}
+
+/// A text that a bulk action goes by. An empty one is more likely a variable that was never set than what is meant.
+fn given(fields: &mut Fields, name: &str) -> Option<String> {
+    let text = fields.text(name)?;
+    if text.trim().is_empty() {
+        fields.problem(name, "must not be empty; leave it out to match everything");
+    }
+    Some(text)
+}
+
+fn words(fields: &mut Fields) -> Option<String> {
+    let text = fields.text("q")?;
+    if let Some(why) = problem_of_words(&text) {
+        fields.problem("q", why);
+    }
+    Some(text)
 }
 
 #[cfg(test)]
@@ -240,5 +257,21 @@ mod tests {
         let all = read(json!({"filter": {}})).unwrap();
         assert_eq!(all.filter, BulkFilter::default());
         assert!(!all.dry_run);
+    }
+
+    #[test]
+    fn a_bulk_action_is_never_over_everything_because_a_value_was_empty() {
+        let of = |filter: Value| read(json!({"filter": filter})).map(drop);
+        for blank in ["", "  "] {
+            assert_eq!(of(json!({"q": blank})).unwrap_err(), ["filter.q"]);
+            for one in TextFilter::in_bulk() {
+                assert_eq!(
+                    of(json!({one.name: blank})).unwrap_err(),
+                    [format!("filter.{}", one.name)]
+                );
+            }
+        }
+        assert_eq!(of(json!({"q": "word ".repeat(17)})).unwrap_err(), ["filter.q"]);
+        of(json!({"q": "pump full"})).unwrap();
     }
 }

@@ -46,7 +46,7 @@ pub struct ProviderView {
     pub version: i64,
 }
 
-/// How often, how soon and how long to try. On the way in, what is left out is the kind's default.
+/// How often, how soon and how long to try. On the way in, what is left out is the kind's default; `maxAge` null is no limit.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]
@@ -61,7 +61,7 @@ pub struct RetryView {
     pub unknown_retries: u32,
 }
 
-/// How hard the provider may be driven.
+/// How hard the provider may be driven. On the way in, what is left out is the kind's default; `perSecond` null is no limit.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "read by the derive only")]

@@ -73,6 +73,29 @@ async fn what_is_left_out_of_retry_is_the_kinds_default() {
 }
 
 #[tokio::test]
+async fn a_limit_that_the_kind_has_of_its_own_can_be_taken_off_and_stays_off() {
+    let outside = Arc::new(delivery::Outside::new(Arc::new(domain::SystemClock)));
+    let real = delivery::Registry::standard(outside, delivery::Captured::default());
+    let world = World::with_kinds(vec![real.get("slack").unwrap().clone()]).await;
+    let slack = |limits: Value| {
+        json!({"id": "chat", "kind": "slack", "settings": {"url": "https://hooks.slack.com/services/T/B/x"},
+               "limits": limits})
+    };
+    let made = world.post("/api/providers", slack(json!({}))).await.expect(201);
+    assert_eq!(made["limits"]["perSecond"], json!(1.0));
+    let replaced = async |limits: Value| {
+        put(&world, "/api/providers/chat", slack(limits))
+            .await
+            .expect(200)
+    };
+    let without = replaced(json!({"perSecond": null})).await;
+    assert_eq!(without["limits"]["perSecond"], Value::Null);
+    // What was read can be sent back.
+    let again = replaced(without["limits"].clone()).await;
+    assert_eq!(again["limits"], without["limits"]);
+}
+
+#[tokio::test]
 async fn every_bad_field_of_a_provider_is_named() {
     let world = World::new().await;
     let bad = json!({"kind": "test-mail", "enabled": 1, "retry": {"tries": 3, "interval": "soon"}, "colour": "red"});

@@ -21,7 +21,7 @@ pub struct Policy {
 enum Takes {
     Text,
     Number,
-    /// May be left out; `none` says so.
+    /// There may be none; `none` says so, and it goes out as `null`: what is left out is the kind's own.
     TextOrNone,
     NumberOrNone,
 }
@@ -74,7 +74,7 @@ fn over(
         };
         match (takes, text) {
             (Takes::TextOrNone | Takes::NumberOrNone, "none") => {
-                values.remove(name);
+                values.insert(name.into(), Value::Null);
             }
             (Takes::Text | Takes::TextOrNone, text) => {
                 values.insert(name.into(), text.into());
@@ -113,7 +113,7 @@ mod tests {
         );
         assert_eq!(
             said.retry(Some(current)).unwrap(),
-            Some(json!({"shape": "fixed", "interval": "30s", "maxAttempts": 3}))
+            Some(json!({"shape": "fixed", "interval": "30s", "maxAttempts": 3, "maxAge": null}))
         );
         assert_eq!(said.limits(None).unwrap(), Some(json!({"perSecond": 0.5})));
         let silent = policy(&[], &[]);

@@ -41,7 +41,7 @@ impl ListQuery {
             status: params.several("status"),
             channel: params.parsed("type"),
             stuck: params.boolean("stuck").unwrap_or(false),
-            q: params.text("q"),
+            q: params.words("q"),
             by: TextFilters::read(|name| params.text(name)),
             times: Times::read(params, viewers),
         }
