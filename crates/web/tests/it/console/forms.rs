@@ -4,6 +4,7 @@ use super::visitor::{Visitor, filled, location};
 use crate::world::World;
 use axum::http::StatusCode;
 use domain::{ProviderId, TenantId};
+use serde_json::json;
 use store::directory::Role;
 use web::{access::Access, console::routes};
 
@@ -199,7 +200,7 @@ async fn everything_that_is_wrong_with_a_provider_is_told_at_once_beside_its_fie
         let error = format!("id=\"{id}-error\"");
         assert!(refused.text.contains(&error), "{id}: {}", refused.text);
     }
-    let api = serde_json::json!({"kind": "test-mail", "order": "first", "settings": {"tls": "ssl"}});
+    let api = json!({"kind": "test-mail", "order": "first", "settings": {"tls": "ssl"}});
     let answer = world
         .ask("PUT", "/api/providers/mail", &world.key(Role::Admin), Some(api))
         .await;
@@ -264,7 +265,7 @@ async fn kinds_are_shown_by_type_and_found_by_words() {
 async fn what_the_form_of_a_provider_does_not_show_it_does_not_change() {
     let world = World::new().await;
     let admin = world.key(Role::Admin);
-    let with = serde_json::json!({
+    let with = json!({
         "kind": "test-mail",
         "retry": {"shape": "fixed", "interval": "1m", "maxAttempts": 7, "unknownRetries": 4},
     });
@@ -323,7 +324,7 @@ async fn an_address_is_checked_where_it_is_put_on_a_list() {
 async fn resuming_a_provider_that_is_switched_off_changes_nothing_and_says_why() {
     let world = World::new().await;
     let admin = world.key(Role::Admin);
-    let off = serde_json::json!({"kind": "test-mail", "enabled": false});
+    let off = json!({"kind": "test-mail", "enabled": false});
     world
         .ask("PUT", "/api/providers/mail", &admin, Some(off))
         .await
@@ -344,11 +345,43 @@ async fn resuming_a_provider_that_is_switched_off_changes_nothing_and_says_why()
     assert_eq!(provider["hold"]["reason"], "disabled");
 }
 
-#[tokio::test]
-async fn headers_are_rows_of_name_and_value_and_a_value_without_a_name_is_refused() {
+async fn with_real_kinds() -> World {
     let outside = std::sync::Arc::new(delivery::Outside::new(std::sync::Arc::new(domain::SystemClock)));
     let real = delivery::Registry::standard(outside, delivery::Captured::default());
-    let world = World::with_kinds(real.iter().cloned().collect()).await;
+    World::with_kinds(real.iter().cloned().collect()).await
+}
+
+#[tokio::test]
+async fn an_emptied_limit_is_none_and_one_that_was_not_shown_is_the_kinds() {
+    let world = with_real_kinds().await;
+    let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
+    let form = admin.get("/providers/new?kind=slack").await.text;
+    assert!(form.contains("Empty: no limit."), "{form}");
+    let per_second = async |name: &str| {
+        let provider = world.get(&format!("/api/providers/{name}")).await.expect(200);
+        provider["limits"]["perSecond"].clone()
+    };
+    for (name, limit, stored) in [
+        ("emptied", Some(""), json!(null)),
+        ("typed", Some("2.5"), json!(2.5)),
+        ("unshown", None, json!(1.0)),
+    ] {
+        let mut fields = vec![
+            ("kind", "slack"),
+            ("name", name),
+            ("enabled", "true"),
+            ("settings.url", "https://hooks.slack.com/services/T/B/x"),
+        ];
+        fields.extend(limit.map(|limit| ("limits.perSecond", limit)));
+        let made = admin.post("/providers/new", &fields).await;
+        assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.text);
+        assert_eq!(per_second(name).await, stored, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn headers_are_rows_of_name_and_value_and_a_value_without_a_name_is_refused() {
+    let world = with_real_kinds().await;
     let mut admin = Visitor::new(&world, TenantId::DEFAULT, Role::Admin).await;
     let form = admin.get("/providers/new?kind=webhook").await.text;
     for shown in ["Signing secret", "settings.headers.name", "On the other side"] {
@@ -393,7 +426,7 @@ async fn headers_are_rows_of_name_and_value_and_a_value_without_a_name_is_refuse
         .unwrap();
     assert_eq!(
         opened["headers"],
-        serde_json::json!({"X-Team": "ops", "X-Shift": "night: late"})
+        json!({"X-Team": "ops", "X-Shift": "night: late"})
     );
     let smtp = admin.get("/providers/new?kind=smtp").await.text;
     assert!(
