@@ -5,7 +5,7 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
 use domain::{Accepted, Failure, Outcome, RecipientReport};
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 /// The longest text kept from a far end, in bytes.
 pub const MAX_DETAIL_BYTES: usize = 4 << 10;
@@ -85,11 +85,11 @@ impl Redactor {
     }
 
     /// The text without secrets, otherwise as it was.
-    pub fn hidden(&self, text: &str) -> String {
-        let mut clean = text.to_owned();
+    pub fn hidden<'t>(&self, text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
+        let mut clean = text.into();
         for needle in self.needles.iter() {
             if clean.contains(needle.as_str()) {
-                clean = clean.replace(needle.as_str(), MASK);
+                clean = clean.replace(needle.as_str(), MASK).into();
             }
         }
         clean
@@ -97,18 +97,27 @@ impl Redactor {
 
     /// The text without secrets, without control characters, and no longer than [`MAX_DETAIL_BYTES`].
     pub fn scrub(&self, text: &str) -> String {
-        self.clean(text, MAX_DETAIL_BYTES).0
+        self.clean(text, MAX_DETAIL_BYTES).0.into_owned()
+    }
+
+    /// The same, of a text that is itself kept where nothing in it has to go, as is nearly always so.
+    fn scrubbed(&self, text: String) -> String {
+        match self.clean(&text, MAX_DETAIL_BYTES).0 {
+            Cow::Borrowed(whole) if whole.len() == text.len() => text,
+            clean => clean.into_owned(),
+        }
     }
 
     /// The same with another bound, and whether there was more.
-    pub(crate) fn clean(&self, text: &str, longest: usize) -> (String, bool) {
-        let printable: String = text
-            .chars()
-            .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
-            .collect();
-        let clean = self.hidden(&printable);
-        let kept = cut(clean.trim(), longest);
-        (kept.to_owned(), kept.len() < clean.trim().len())
+    pub(crate) fn clean<'t>(&self, text: &'t str, longest: usize) -> (Cow<'t, str>, bool) {
+        let clean = self.hidden(printable(text));
+        let whole = clean.trim().len();
+        let kept: Cow<'t, str> = match clean {
+            Cow::Borrowed(text) => cut(text.trim(), longest).into(),
+            Cow::Owned(text) => cut(text.trim(), longest).to_owned().into(),
+        };
+        let was_cut = kept.len() < whole;
+        (kept, was_cut)
     }
 }
 
@@ -135,14 +144,14 @@ impl Redactor {
 
     fn accepted(&self, accepted: Accepted) -> Accepted {
         Accepted {
-            provider_message_id: accepted.provider_message_id.map(|id| self.scrub(&id)),
-            detail: accepted.detail.map(|detail| self.scrub(&detail)),
+            provider_message_id: accepted.provider_message_id.map(|id| self.scrubbed(id)),
+            detail: accepted.detail.map(|detail| self.scrubbed(detail)),
         }
     }
 
     pub(crate) fn failure(&self, failure: Failure) -> Failure {
         Failure {
-            detail: self.scrub(&failure.detail),
+            detail: self.scrubbed(failure.detail),
             provider_code: failure.provider_code.map(|own| self.scrub(&own).into()),
             ..failure
         }
@@ -153,6 +162,16 @@ impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Redactor({} needles)", self.needles.len())
     }
+}
+
+/// A blank for each control character but the end of a line.
+fn printable(text: &str) -> Cow<'_, str> {
+    // What most texts are is seen without taking them to pieces.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n')) {
+        return text.into();
+    }
+    let shown = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
+    text.chars().map(shown).collect::<String>().into()
 }
 
 /// What may be shown of a URL that is a secret: scheme, host and port.
@@ -262,5 +281,27 @@ mod tests {
         assert!(Redactor::default().scrub(&"ä".repeat(MAX_DETAIL_BYTES)).len() <= MAX_DETAIL_BYTES);
         assert_eq!(cut("aä", 2), "a");
         assert_eq!(Redactor::default().scrub("a\0b\tc\r\n"), "a b c");
+        assert_eq!(Redactor::default().scrub("a\u{85}ä\u{7f}b\nc"), "a ä b\nc");
+    }
+
+    #[test]
+    fn what_an_outcome_says_is_scrubbed_and_otherwise_as_it_was() {
+        let mut redactor = Redactor::default();
+        redactor.hide("hunter2-hunter2");
+        for (said, shown) in [
+            ("200 OK: ok", "200 OK: ok"),
+            (" 200 OK\n", "200 OK"),
+            ("hunter2-hunter2", "•••"),
+        ] {
+            let outcome = redactor.outcome(Outcome::Delivered(Accepted {
+                provider_message_id: Some(said.to_owned()),
+                detail: Some(said.to_owned()),
+            }));
+            let Outcome::Delivered(accepted) = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!(accepted.detail.as_deref(), Some(shown));
+            assert_eq!(accepted.provider_message_id.as_deref(), Some(shown));
+        }
     }
 }

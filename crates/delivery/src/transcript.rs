@@ -95,7 +95,8 @@ impl Recorder {
         };
         let mut room = MAX_TRANSCRIPT_BYTES;
         for note in &notes.parts {
-            let (text, cut) = note.redactor.clean(&(note.text)(), MAX_PART_BYTES);
+            let said = (note.text)();
+            let (text, cut) = note.redactor.clean(&said, MAX_PART_BYTES);
             transcript.cut |= cut;
             match room.checked_sub(text.len()) {
                 Some(left) => room = left,
@@ -106,7 +107,7 @@ impl Recorder {
             }
             transcript.parts.push(Part {
                 side: note.side,
-                text,
+                text: text.into_owned(),
             });
         }
         Some(transcript)

@@ -1,6 +1,6 @@
 //! A lane as the dispatcher uses it, made of its provider.
 
-use super::{Directory, owner};
+use super::{AttemptFigures, Directory, owner};
 use delivery::{Adapter, OptOut};
 use domain::{Channel, FieldError, LaneId, Limits, OnAmbiguous, ProviderId, RetryPolicy, TenantId};
 use std::sync::Arc;
@@ -11,8 +11,7 @@ use store::directory::Provider;
 pub struct LaneEntry {
     pub tenant: TenantId,
     pub provider: Option<ProviderId>,
-    /// The kind of provider; what figures are told apart by, because there are few of them.
-    pub kind: Arc<str>,
+    pub figures: AttemptFigures,
     pub version: i64,
     pub adapter: LaneAdapter,
     pub retry: RetryPolicy,
@@ -56,7 +55,7 @@ impl Directory {
         Ok(LaneEntry {
             tenant,
             provider: None,
-            kind: "none".into(),
+            figures: AttemptFigures::of("none"),
             version,
             adapter,
             retry: RetryPolicy::default(),
@@ -89,7 +88,7 @@ impl Directory {
         LaneEntry {
             tenant: provider.tenant,
             provider: Some(provider.id),
-            kind: provider.kind.into(),
+            figures: AttemptFigures::of(provider.kind),
             version,
             adapter,
             retry: provider.retry.clamped(),

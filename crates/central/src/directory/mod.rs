@@ -5,11 +5,13 @@
 //! current version along, so a list is resolved, and a provider used, as it is at delivery time. An adapter lives
 //! as long as its provider's own version, so that connections survive unrelated changes.
 
+mod attempt_figures;
 mod cache;
 mod lane;
 mod settings;
 pub mod versioned;
 
+pub use attempt_figures::AttemptFigures;
 pub use lane::{LaneAdapter, LaneEntry};
 pub use settings::{get_setting, put_setting, take_setting};
 

@@ -149,7 +149,7 @@ impl Judge {
         };
         let audit = audit(entry, &sent, took);
         let in_doubt = is_in_doubt(&sent.outcome);
-        count_attempt(&sent.outcome, entry, took);
+        entry.figures.count(&sent.outcome, took);
         conclusion.pause = failure
             .as_ref()
             .and_then(|failure| entry.retry.pause(failure, throttles));
@@ -275,21 +275,4 @@ fn not_ended(row: &Row, entry: &LaneEntry, probe: &Hold, in_doubt: bool) -> Hold
             ..same
         },
     }
-}
-
-fn count_attempt(outcome: &Outcome, entry: &LaneEntry, took: Duration) {
-    let result = match outcome {
-        Outcome::Delivered(_) => "delivered",
-        Outcome::Mixed(_) => "mixed",
-        Outcome::Failed(failure) => match failure.kind {
-            FailureKind::Transient => "transient",
-            FailureKind::Permanent => "permanent",
-            FailureKind::Unknown => "unknown",
-            FailureKind::Ambiguous => "ambiguous",
-        },
-    };
-    // By kind and not by provider: everybody who can reach `/metrics` reads them, and tenants make providers as they like.
-    let kind = metrics::SharedString::from_shared(entry.kind.clone());
-    metrics::counter!("waypost_attempts_total", "result" => result, "kind" => kind).increment(1);
-    metrics::histogram!("waypost_attempt_seconds", "result" => result).record(took.as_secs_f64());
 }

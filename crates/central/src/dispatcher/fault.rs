@@ -68,7 +68,7 @@ pub(super) async fn or_lost(rows: usize, write_down: impl Future<Output = Feedba
 #[cfg(test)]
 pub(super) mod tests {
     use super::{super::attempt::AttemptResult, super::attempt::Row, *};
-    use crate::directory::{LaneAdapter, LaneEntry};
+    use crate::directory::{AttemptFigures, LaneAdapter, LaneEntry};
     use domain::{
         LaneId, LeaseToken, Limits, NotificationId, OnAmbiguous, RetryPolicy, Seq, TenantId, Timestamp,
     };
@@ -102,7 +102,7 @@ pub(super) mod tests {
             entry: Arc::new(LaneEntry {
                 tenant: TenantId::DEFAULT,
                 provider: None,
-                kind: "none".into(),
+                figures: AttemptFigures::of("none"),
                 version: 1,
                 adapter: LaneAdapter::Gone,
                 retry: RetryPolicy::default(),

@@ -6,6 +6,7 @@
 
 use delivery::Recorder;
 use domain::{LaneId, Outcome, Transcript, lock::lock};
+use metrics::Counter;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -26,11 +27,31 @@ const REFILL_STEP: Duration = Duration::from_secs(1);
 /// Lanes of which it is remembered what they have used; those that have used nothing for long are forgotten first.
 const MAX_LANES: usize = 4_096;
 
+/// How much of each bucket is left alone.
+#[derive(Clone, Copy)]
+struct Least {
+    rows: f64,
+    bytes: f64,
+}
+
+const LEFT_BY_FAILURES: Least = Least {
+    rows: 0.0,
+    bytes: 0.0,
+};
+/// Failures are what people open. A burst of successes is alike, so that a few of them tell as much as many, and a drain pays for few.
+const LEFT_BY_SUCCESSES: Least = Least {
+    rows: 0.9,
+    bytes: 0.5,
+};
+
 /// What a node may keep.
 #[derive(Debug)]
 pub(super) struct TranscriptBudget {
     /// None: nothing is kept.
     room: Option<Mutex<Room>>,
+    /// Looked up once, and so that a scrape shows both from the start.
+    kept: Counter,
+    let_go: Counter,
 }
 
 #[derive(Debug)]
@@ -43,9 +64,6 @@ struct Room {
 impl TranscriptBudget {
     /// For texts that are kept for `retention` and then go with the next purge.
     pub fn new(retention: Duration, purge_interval: Duration, now: Instant) -> Self {
-        // A scrape shows both from the start.
-        count("yes", 0);
-        count("no", 0);
         let kept_for = retention.saturating_add(purge_interval).as_secs_f64();
         let room = Room {
             rows: Bucket::full(BURST_ROWS, ROWS_PER_SECOND, now),
@@ -54,6 +72,8 @@ impl TranscriptBudget {
         };
         Self {
             room: (!retention.is_zero()).then(|| Mutex::new(room)),
+            kept: counter("yes"),
+            let_go: counter("no"),
         }
     }
 
@@ -74,29 +94,28 @@ impl TranscriptBudget {
         now: Instant,
     ) -> Option<Arc<Transcript>> {
         let room = self.room.as_ref().filter(|_| recorder.has_notes())?;
-        // Successes leave half of everything to failures, which are what people open.
         let least = match outcome {
-            Outcome::Delivered(_) => 0.5,
-            Outcome::Failed(_) | Outcome::Mixed(_) => 0.0,
+            Outcome::Delivered(_) => LEFT_BY_SUCCESSES,
+            Outcome::Failed(_) | Outcome::Mixed(_) => LEFT_BY_FAILURES,
         };
         if !lock(room).has(lane, least, now) {
-            count("no", 1);
+            self.let_go.increment(1);
             return None;
         }
         // Made readable outside the lock: this is what takes time.
         let transcript = recorder.transcript()?;
         lock(room).take(lane, transcript.size() as f64);
-        count("yes", 1);
+        self.kept.increment(1);
         Some(Arc::new(transcript))
     }
 }
 
-fn count(kept: &'static str, n: u64) {
-    metrics::counter!("waypost_transcripts_total", "kept" => kept).increment(n);
+fn counter(kept: &'static str) -> Counter {
+    metrics::counter!("waypost_transcripts_total", "kept" => kept)
 }
 
 impl Room {
-    fn has(&mut self, lane: LaneId, least: f64, now: Instant) -> bool {
+    fn has(&mut self, lane: LaneId, least: Least, now: Instant) -> bool {
         if self.lanes.len() >= MAX_LANES && !self.lanes.contains_key(&lane) {
             self.lanes.retain(|_, bucket| !bucket.is_full(now));
             if self.lanes.len() >= MAX_LANES {
@@ -107,7 +126,7 @@ impl Room {
             let (most, rate) = (self.bytes.most, self.bytes.per_second);
             Bucket::full(most * SHARE_OF_A_LANE, rate * SHARE_OF_A_LANE, now)
         });
-        self.rows.has(least, now) && self.bytes.has(least, now) && of_lane.has(least, now)
+        self.rows.has(least.rows, now) && self.bytes.has(least.bytes, now) && of_lane.has(least.bytes, now)
     }
 
     fn take(&mut self, lane: LaneId, bytes: f64) {
@@ -172,7 +191,7 @@ mod tests {
     }
 
     /// How many of these fit before there is no room, and how many bytes they are.
-    fn fill(room: &mut Room, lane: LaneId, bytes: f64, least: f64, now: Instant) -> f64 {
+    fn fill(room: &mut Room, lane: LaneId, bytes: f64, least: Least, now: Instant) -> f64 {
         let mut rows = 0.0;
         while room.has(lane, least, now) {
             room.take(lane, bytes);
@@ -182,15 +201,35 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_of_successes_leaves_half_to_failures_and_a_second_brings_a_few_back() {
+    fn a_burst_of_successes_leaves_nearly_all_to_failures_and_a_second_brings_a_few_back() {
         let now = Instant::now();
         let mut room = room(now);
-        assert_eq!(fill(&mut room, LANE, 100.0, 0.5, now), BURST_ROWS / 2.0);
+        let successes = fill(&mut room, LANE, 100.0, LEFT_BY_SUCCESSES, now);
+        assert_eq!(successes, BURST_ROWS / 10.0);
         let a_moment = now + REFILL_STEP / 2;
-        assert!(!room.has(LANE, 0.5, a_moment), "room comes back in steps");
-        assert_eq!(fill(&mut room, LANE, 100.0, 0.0, now), BURST_ROWS / 2.0);
+        assert!(
+            !room.has(LANE, LEFT_BY_SUCCESSES, a_moment),
+            "room comes back in steps"
+        );
         let later = now + REFILL_STEP;
-        assert_eq!(fill(&mut room, LANE, 100.0, 0.0, later), ROWS_PER_SECOND);
+        let successes = fill(&mut room, LANE, 100.0, LEFT_BY_SUCCESSES, later);
+        assert_eq!(successes, ROWS_PER_SECOND);
+        let failures = fill(&mut room, LANE, 100.0, LEFT_BY_FAILURES, later);
+        assert_eq!(failures, BURST_ROWS * 0.9);
+        let later = later + REFILL_STEP;
+        let failures = fill(&mut room, LANE, 100.0, LEFT_BY_FAILURES, later);
+        assert_eq!(failures, ROWS_PER_SECOND);
+    }
+
+    #[test]
+    fn successes_that_are_large_leave_half_of_the_bytes() {
+        let now = Instant::now();
+        let mut room = room(now);
+        let mut used = 0.0;
+        for lane in 0..9 {
+            used += fill(&mut room, LaneId(lane), 1e6, LEFT_BY_SUCCESSES, now) * 1e6;
+        }
+        assert!((used - BURST_BYTES / 2.0).abs() <= 1e6, "{used}");
     }
 
     #[test]
@@ -202,7 +241,7 @@ mod tests {
         for minute in 0..(8 * 24 * 60) {
             let now = start + Duration::from_secs(60 * minute);
             for lane in 0..9 {
-                kept += fill(&mut room, LaneId(lane), 30_000.0, 0.0, now) * 30_000.0;
+                kept += fill(&mut room, LaneId(lane), 30_000.0, LEFT_BY_FAILURES, now) * 30_000.0;
             }
         }
         assert!(kept <= MAX_KEPT_BYTES * 1.01, "{kept}");
@@ -216,10 +255,10 @@ mod tests {
     fn one_lane_cannot_use_up_the_room_of_the_others() {
         let now = Instant::now();
         let mut room = room(now);
-        fill(&mut room, LANE, 32_000.0, 0.0, now);
+        fill(&mut room, LANE, 32_000.0, LEFT_BY_FAILURES, now);
         let later = now + 20 * REFILL_STEP;
-        assert!(!room.has(LANE, 0.0, later), "its share is used up");
-        assert!(room.has(LaneId(2), 0.5, later), "another's is not");
+        assert!(!room.has(LANE, LEFT_BY_FAILURES, later), "its share is used up");
+        assert!(room.has(LaneId(2), LEFT_BY_SUCCESSES, later), "another's is not");
     }
 
     #[test]
@@ -227,10 +266,10 @@ mod tests {
         let now = Instant::now();
         let mut room = room(now);
         for lane in 0..(2 * MAX_LANES as i64) {
-            room.has(LaneId(lane), 0.0, now);
+            room.has(LaneId(lane), LEFT_BY_FAILURES, now);
         }
         assert!(room.lanes.len() <= MAX_LANES);
-        assert!(room.has(LaneId(-1), 0.0, now));
+        assert!(room.has(LaneId(-1), LEFT_BY_FAILURES, now));
     }
 
     #[test]

@@ -134,7 +134,10 @@ impl System {
             failed
         });
         failed.map(|mut answer| {
-            answer.body = self.redactor.hidden(&answer.body);
+            answer.body = self
+                .redactor
+                .hidden(std::mem::take(&mut answer.body))
+                .into_owned();
             answer
         })
     }

@@ -11,7 +11,7 @@ use domain::{Accepted, Failure, Timestamp};
 use http_body_util::BodyExt;
 use hyper::{HeaderMap, Request, StatusCode};
 use serde::de::DeserializeOwned;
-use std::{borrow::Cow, fmt::Write, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 use tokio::time::timeout_at;
 
 /// The most that is read of an answer where nobody asked for more, in bytes.
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.body)
+        readable(&self.body)
     }
 
     /// The body, where it is JSON of this shape.
@@ -51,15 +51,17 @@ impl Answer {
 
     /// `404 Not Found: no such hook`, for people.
     pub fn words(&self) -> String {
-        let mut words = self.status.as_u16().to_string();
-        if let Some(reason) = self.status.canonical_reason() {
-            let _ = write!(words, " {reason}");
-        }
-        let said = self.text();
-        if !said.trim().is_empty() {
-            let _ = write!(words, ": {}", said.trim());
-        }
-        words
+        let text = self.text();
+        let reason = self.status.canonical_reason().unwrap_or("");
+        let said = text.trim();
+        let parts = [
+            self.status.as_str(),
+            if reason.is_empty() { "" } else { " " },
+            reason,
+            if said.is_empty() { "" } else { ": " },
+            said,
+        ];
+        parts.concat()
     }
 
     /// Seconds until the moment that a header names in seconds since 1970; a minute where it names none.
@@ -195,14 +197,22 @@ fn head(first_line: String, headers: &HeaderMap) -> String {
         text.push_str(": ");
         match value.is_sensitive() {
             true => text.push_str(MASK),
-            false => text.push_str(&String::from_utf8_lossy(value.as_bytes())),
+            false => text.push_str(&readable(value.as_bytes())),
         }
     }
     text
 }
 
 fn with_body(head: String, body: &[u8]) -> String {
-    head + "\n\n" + &String::from_utf8_lossy(body)
+    head + "\n\n" + &readable(body)
+}
+
+/// As `from_utf8_lossy` has it, without its looking at each character where all are good.
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 #[cfg(test)]
