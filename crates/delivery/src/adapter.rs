@@ -148,9 +148,14 @@ impl Attempt {
     /// The same with an earlier end: no longer than `timeout`, and a little before whoever waits gives up.
     pub(crate) fn within(self, timeout: std::time::Duration) -> Self {
         Self {
-            deadline: self.deadline.within(timeout).with_margin(),
+            deadline: self.deadline_within(timeout),
             ..self
         }
+    }
+
+    /// The earlier end itself.
+    pub(crate) fn deadline_within(&self, timeout: std::time::Duration) -> Deadline {
+        self.deadline.within(timeout).with_margin()
     }
 }
 

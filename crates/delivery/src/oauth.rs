@@ -115,7 +115,8 @@ impl Tokens {
             .map_err(|e| held("OAUTH_URL", e.to_string()))?;
         let exchange = Exchange {
             client: &self.client,
-            attempt,
+            deadline: attempt.deadline,
+            recorder: &attempt.recorder,
             now: self.outside.clock.now(),
             redactor: &self.redactor,
             answer_is_secret: true,

@@ -12,10 +12,11 @@ pub use classify::Transient;
 pub use settings::{Auth, SystemSettings};
 
 use crate::{
-    adapter::{Attempt, Deadline},
+    adapter::Deadline,
     http::{self, Client, Exchange, Names},
     outside::Outside,
     redact::Redactor,
+    transcript::Recorder,
 };
 use bytes::Bytes;
 use domain::{Failure, FieldError, Scope, Timestamp};
@@ -163,7 +164,8 @@ impl System {
         *request.headers_mut() = headers;
         let exchange = Exchange {
             client: &self.client,
-            attempt: &Attempt::from(Deadline::after(self.settings.timeout)),
+            deadline: Deadline::after(self.settings.timeout),
+            recorder: &Recorder::off(),
             now,
             redactor: &self.redactor,
             answer_is_secret: false,

@@ -2,9 +2,9 @@
 
 use super::{Client, Meaning, Response, retry_after};
 use crate::{
-    adapter::Attempt,
+    adapter::Deadline,
     redact::{MASK, Redactor, cut},
-    transcript::MAX_RAW_BYTES,
+    transcript::{MAX_RAW_BYTES, Recorder},
 };
 use bytes::Bytes;
 use domain::{Accepted, Failure, Timestamp};
@@ -92,7 +92,7 @@ impl Answer {
         }
     }
 
-    async fn read(response: Response, attempt: &Attempt, now: Timestamp, longest: usize) -> Self {
+    async fn read(response: Response, deadline: Deadline, now: Timestamp, longest: usize) -> Self {
         let (parts, mut coming) = response.into_parts();
         let mut body = vec![];
         let reading = async {
@@ -107,7 +107,7 @@ impl Answer {
             }
             true
         };
-        let whole = timeout_at(attempt.deadline.0, reading).await.unwrap_or(false);
+        let whole = timeout_at(deadline.0, reading).await.unwrap_or(false);
         Self {
             status: parts.status,
             retry_after: retry_after(&parts.headers, now),
@@ -122,7 +122,8 @@ impl Answer {
 #[derive(Clone, Copy)]
 pub(crate) struct Exchange<'a> {
     pub client: &'a Client,
-    pub attempt: &'a Attempt,
+    pub deadline: Deadline,
+    pub recorder: &'a Recorder,
     /// For answers that name a date.
     pub now: Timestamp,
     pub redactor: &'a Redactor,
@@ -130,25 +131,24 @@ pub(crate) struct Exchange<'a> {
     pub answer_is_secret: bool,
 }
 
-impl Exchange<'_> {
+impl<'a> Exchange<'a> {
     /// Sends and reads the start of the answer. Whether the far end may have got it is in the failure.
-    pub async fn send(&self, request: Request<Bytes>) -> Result<Arc<Answer>, Failure> {
-        self.send_reading(request, MAX_ANSWER_BYTES).await
+    pub fn send(
+        self,
+        request: Request<Bytes>,
+    ) -> impl Future<Output = Result<Arc<Answer>, Failure>> + use<'a> {
+        self.send_reading(request, MAX_ANSWER_BYTES)
     }
 
     /// The same, for an answer that somebody wants to have.
-    pub async fn send_reading(
-        &self,
-        request: Request<Bytes>,
-        longest: usize,
-    ) -> Result<Arc<Answer>, Failure> {
-        let recorder = &self.attempt.recorder;
+    pub async fn send_reading(self, request: Request<Bytes>, longest: usize) -> Result<Arc<Answer>, Failure> {
+        let recorder = self.recorder;
         if recorder.is_on() {
             // Written out at once: a text is less to keep than a copy of every header.
             let (head, body) = (request_head(&request), request.body().clone());
             recorder.sent(self.redactor, move || with_body(head.clone(), &body));
         }
-        let response = match self.client.send(request, self.attempt.deadline).await {
+        let response = match self.client.send(request, self.deadline).await {
             Ok(response) => response,
             Err(failure) => {
                 if recorder.is_on() {
@@ -158,7 +158,7 @@ impl Exchange<'_> {
                 return Err(failure);
             }
         };
-        let answer = Arc::new(Answer::read(response, self.attempt, self.now, longest).await);
+        let answer = Arc::new(Answer::read(response, self.deadline, self.now, longest).await);
         if recorder.is_on() {
             let (answer, is_secret) = (answer.clone(), self.answer_is_secret);
             recorder.received(self.redactor, move || match is_secret {

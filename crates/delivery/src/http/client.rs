@@ -9,7 +9,7 @@ use crate::{adapter::Deadline, vet::Vetting};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use domain::Failure;
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
 use hyper::{Request, body::Incoming, header::HeaderValue};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -62,15 +62,20 @@ impl Client {
     }
 
     /// Makes one attempt. Whether the far end may have got it is in the failure.
-    pub async fn send(&self, request: Request<Bytes>, deadline: Deadline) -> Result<Response, Failure> {
+    /// Not an `async fn`, which would keep the request beside its copy in the client for as long as it waits.
+    pub fn send(
+        &self,
+        request: Request<Bytes>,
+        deadline: Deadline,
+    ) -> impl Future<Output = Result<Response, Failure>> + use<> {
         let (parts, body) = request.into_parts();
         let (sent, body) = Sent::of(body);
         let request = Request::from_parts(parts, body);
-        match timeout_at(deadline.0, self.0.request(request)).await {
+        timeout_at(deadline.0, self.0.request(request)).map(move |answered| match answered {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(no_answer(&error, sent.get())),
             Err(_) => Err(unanswered(sent.get(), "TIMEOUT", "no answer in time".to_owned())),
-        }
+        })
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::{Accepted, Content, Failure, FieldError, Outcome, Scope, Timestamp, field_error::in_words};
+use futures_util::future::{Either, ready};
 use hyper::Request;
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -224,7 +225,7 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
             return unfit.of_our_making().into();
         }
         if message.targets.is_empty() || !self.takes_recipients {
-            let outcome = match self.send(message, None, attempt).await {
+            let outcome = match self.send(message, None, &attempt).await {
                 Ok(accepted) => Outcome::Delivered(accepted),
                 Err(failure) => Outcome::Failed(failure),
             };
@@ -235,7 +236,7 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
             if results.is_over() {
                 break;
             }
-            results.add(target, self.send(message, Some(target), attempt.clone()).await);
+            results.add(target, self.send(message, Some(target), &attempt).await);
         }
         self.redactor.outcome(results.conclude(message.targets.len()))
     }
@@ -256,7 +257,8 @@ impl<S: HttpService> Adapter for HttpAdapter<S> {
         let Some(request) = self.service.receipt_request(unproven) else {
             return Ok(None);
         };
-        let answer = self.exchange(request, deadline.into()).await;
+        let attempt = Attempt::from(deadline);
+        let answer = self.exchange(request, &attempt).await;
         let said = answer.and_then(|answer| self.service.understand_receipt(unproven, &answer));
         said.map_err(|failure| self.redactor.failure(failure))
     }
@@ -267,7 +269,7 @@ impl<S: HttpService> HttpAdapter<S> {
         &self,
         message: &Message,
         target: Option<&str>,
-        attempt: Attempt,
+        attempt: &Attempt,
     ) -> Result<Accepted, Failure> {
         let now = self.outside.clock.now();
         let sending = Sending {
@@ -278,9 +280,10 @@ impl<S: HttpService> HttpAdapter<S> {
             callback_url: self.callback_url.as_deref(),
         };
         let request = self.service.request(&sending).map_err(Failure::of_our_making)?;
-        let answer = self.exchange(request, attempt.clone()).await?;
+        let answer = self.exchange(request, attempt).await?;
         match self.service.moved_to(&answer) {
-            Some(place) => self.send_on(sending, &place, attempt).await,
+            // Apart: hardly any need its room, and every attempt would carry it.
+            Some(place) => Box::pin(self.send_on(sending, &place, attempt)).await,
             None => self.service.understand(&sending, &answer),
         }
     }
@@ -290,7 +293,7 @@ impl<S: HttpService> HttpAdapter<S> {
         &self,
         sending: Sending<'_>,
         place: &str,
-        attempt: Attempt,
+        attempt: &Attempt,
     ) -> Result<Accepted, Failure> {
         let there = Sending {
             target: Some(place),
@@ -310,15 +313,23 @@ impl<S: HttpService> HttpAdapter<S> {
         }
     }
 
-    async fn exchange(&self, request: Request<Bytes>, attempt: Attempt) -> Result<Arc<Answer>, Failure> {
-        self.outside.vet_literal(request.uri().host().unwrap_or(""))?;
+    /// Not an `async fn`, which would keep the request once more.
+    fn exchange<'a>(
+        &'a self,
+        request: Request<Bytes>,
+        attempt: &'a Attempt,
+    ) -> impl Future<Output = Result<Arc<Answer>, Failure>> + Send + 'a {
         let exchange = Exchange {
             client: &self.client,
-            attempt: &attempt.within(self.timeout),
+            deadline: attempt.deadline_within(self.timeout),
+            recorder: &attempt.recorder,
             now: self.outside.clock.now(),
             redactor: &self.redactor,
             answer_is_secret: false,
         };
-        exchange.send(request).await
+        match self.outside.vet_literal(request.uri().host().unwrap_or("")) {
+            Ok(()) => Either::Left(exchange.send(request)),
+            Err(refused) => Either::Right(ready(Err(refused.into()))),
+        }
     }
 }
