@@ -47,8 +47,10 @@ fn all(seeds: &[u64], run: fn(u64) -> History) {
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(worker);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        // The scope waits for what a thread does, not for what goes with it: its temporary folders.
+        for worker in workers {
+            worker.join().unwrap();
         }
     });
     let failed = failed.into_inner().unwrap();

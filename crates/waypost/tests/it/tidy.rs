@@ -118,6 +118,25 @@ fn crates_depend_on_each_other_only_along_the_arrows() {
     }
 }
 
+/// A profile inherits what another says of single packages too.
+#[test]
+fn what_a_release_build_leaves_unoptimised_is_optimised_in_the_package() {
+    let workspace: toml::Table = toml::from_str(&read(&root().join("Cargo.toml"))).unwrap();
+    let levels = |profile: &str| -> BTreeMap<String, i64> {
+        let packages = workspace["profile"][profile]["package"].as_table().unwrap();
+        let level = |settings: &toml::Value| settings["opt-level"].as_integer().unwrap();
+        packages
+            .iter()
+            .map(|(name, settings)| (name.clone(), level(settings)))
+            .collect()
+    };
+    let mut lowered = levels("release");
+    lowered.retain(|_, level| *level < 3);
+    lowered.values_mut().for_each(|level| *level = 3);
+    assert!(!lowered.is_empty());
+    assert_eq!(levels("dist"), lowered);
+}
+
 /// Whether a text reads like a statement that touches rows.
 fn is_sql(text: &str) -> bool {
     let words: Vec<_> = text.split_whitespace().collect();

@@ -136,12 +136,24 @@ impl Browser {
 
     /// Runs test code in the page, whether or not the page itself may run any.
     pub async fn run(&self, script: &str) -> Value {
-        self.driver.execute(script, vec![]).await.unwrap()
+        self.ran(self.driver.execute(script, vec![]).await).await
     }
 
     /// The same for code that answers later, by calling its last argument.
     pub async fn run_async(&self, script: &str) -> Value {
-        self.driver.execute_async(script, vec![]).await.unwrap()
+        self.ran(self.driver.execute_async(script, vec![]).await).await
+    }
+
+    /// What test code answered. Where it failed, the page tells why: it may be another than the test thinks.
+    async fn ran(&self, answered: Result<Value, CmdError>) -> Value {
+        match answered {
+            Ok(value) => value,
+            Err(error) => panic!(
+                "{error} at {}; the page:\n{}",
+                self.place().await,
+                self.text("body").await.unwrap_or_default()
+            ),
+        }
     }
 
     /// The words of what has the focus, one after the other, until it leaves the page or comes round.
@@ -166,9 +178,18 @@ impl Browser {
         reached
     }
 
-    /// Opens a page by its path.
+    /// Opens a page by its path. It is there when this returns: where the page before was still loading, its driver may take the end
+    /// of that for the end of this.
     pub async fn open(&self, path: &str) {
+        self.run("window.beforeOpen = true").await;
         self.driver.goto(&format!("{}{path}", self.base)).await.unwrap();
+        let there = "return window.beforeOpen === undefined && document.readyState === 'complete'";
+        until(&format!("{path} to be opened"), async || {
+            // Between two pages there is none that could answer.
+            let answer = self.driver.execute(there, vec![]).await;
+            answer.is_ok_and(|is_there| is_there == true)
+        })
+        .await;
     }
 
     pub async fn reload(&self) {
