@@ -44,8 +44,9 @@ set leased_until = (select now from moment) + $5::float8 * interval '1 milliseco
 from notifications n
 -- `= any (array[…])` instead of `=` wherever rows are looked up by what other rows say: by an equation the planner may also merge
 -- two whole tables, and does so where this one was empty when it was last looked at. With what waits now each claim would walk
--- over all of it.
-where due.ctid = any ((select places from picked)::tid[]) and n.seq = any (array[due.seq])
+-- over all of it. `between` does the same for a quarter less of the lookup's time; the planner thinks that it finds many, which changes
+-- nothing here and where a message is recorded as delivered.
+where due.ctid = any ((select places from picked)::tid[]) and n.seq between due.seq and due.seq
 -- Columns are read by their place.
 returning
   (select now from moment) as now, (select directory_version from moment) as directory_version,

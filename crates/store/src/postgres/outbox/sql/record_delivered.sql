@@ -9,7 +9,7 @@ with moment as materialized (
   using unnest(
     $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::text[]
   ) as given (seq, token, resolved_targets, provider_message_id, target, duration_ms, code, detail)
-  where due.seq = any (array[given.seq]) and due.token = given.token
+  where due.seq between given.seq and given.seq and due.token = given.token
   returning due.seq, due.tenant, due.site, due.lane, due.waiting_since, due.generation, due.attempts, due.last_attempt_at,
     due.code as last_code, due.provider_code as last_provider_code, due.error as last_error,
     given.token, given.resolved_targets, given.provider_message_id, given.target, given.duration_ms, given.code, given.detail
