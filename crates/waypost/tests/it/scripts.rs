@@ -18,7 +18,7 @@ case "$*" in
     echo 'error: test failed, to rerun pass `-p first --test processes`'
     exit 101
     ;;
-  test*not*site*--lib*)
+  test*--lib*)
     echo 'test two::breaks ... FAILED'
     echo 'test two::breaks_too ... FAILED'
     echo 'error: test failed, to rerun pass `-p second --lib`'
@@ -62,10 +62,7 @@ fn write_program(path: &Path, text: &str) {
 fn after_a_failure_the_rest_is_run_and_all_that_failed_is_named() {
     let (code, said, asked) = run(CARGO_THAT_FAILS);
     let steps: Vec<_> = asked.iter().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(
-        steps,
-        ["fmt", "clippy", "doc", "test", "test", "test", "test", "test"]
-    );
+    assert_eq!(steps, ["fmt", "clippy", "doc", "test", "test", "test", "test"]);
     assert!(
         asked[4..].iter().all(|line| line.contains("--no-fail-fast")),
         "{asked:?}"
@@ -94,14 +91,8 @@ fn every_suite_is_run_once() {
         .filter(|line| line.starts_with("test ") && !line.contains("--no-run"))
         .collect();
     for folder in std::fs::read_dir(root().join("crates")).unwrap() {
-        let folder = folder.unwrap();
-        let Ok(suites) = std::fs::read_dir(folder.path().join("tests")) else {
+        let Ok(suites) = std::fs::read_dir(folder.unwrap().path().join("tests")) else {
             continue;
-        };
-        let of_site = folder.file_name() == "site";
-        let takes_crate = |line: &str| match line.contains("suite-part', 'not', 'site'") {
-            true => !of_site,
-            false => of_site || !line.contains("suite-part"),
         };
         for suite in suites {
             let path = suite.unwrap().path();
@@ -112,7 +103,7 @@ fn every_suite_is_run_once() {
             let asks = format!("--test {} ", path.file_name().unwrap().display());
             let times = runs
                 .iter()
-                .filter(|line| format!("{line} ").contains(&asks) && takes_crate(line))
+                .filter(|line| format!("{line} ").contains(&asks))
                 .count();
             assert_eq!(times, 1, "{path:?} in {runs:#?}");
         }
@@ -122,24 +113,6 @@ fn every_suite_is_run_once() {
 #[test]
 fn where_nothing_failed_the_run_says_so() {
     let (code, said, asked) = run(CARGO_THAT_SUCCEEDS);
-    assert_eq!((code, asked.len()), (Some(0), 8), "{said}");
+    assert_eq!((code, asked.len()), (Some(0), 7), "{said}");
     assert!(said.contains("== done: everything passed"), "{said}");
-}
-
-#[test]
-fn a_part_of_the_suite_is_the_programs_of_one_crate_or_of_all_others() {
-    let ran = |part: &[&str], of_crate: &str| {
-        let output = Command::new(root().join("scripts/suite-part"))
-            .args(part)
-            .args(["echo", "it ran"])
-            .env("CARGO_PKG_NAME", of_crate)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        !output.stdout.is_empty()
-    };
-    assert!(ran(&["site"], "site"));
-    assert!(!ran(&["site"], "store"));
-    assert!(ran(&["not", "site"], "store"));
-    assert!(!ran(&["not", "site"], "site"));
 }
