@@ -151,6 +151,13 @@ impl LeaseState {
         lock(&self.roles_changed).map(|at| at.elapsed())
     }
 
+    /// How long the machine that this one has handed over to is still left alone. It starts anew as the active one and cannot be
+    /// asked meanwhile: whoever took that for its end would take back at once what a person had handed over.
+    pub(super) fn handed_over(&self) -> Duration {
+        let ago = self.roles_changed_ago();
+        ago.map_or(Duration::ZERO, |ago| self.lease().saturating_sub(ago))
+    }
+
     pub(super) fn set_followed(&self, followed: bool) {
         self.followed.store(followed, Ordering::SeqCst);
     }
@@ -194,6 +201,19 @@ mod tests {
     use super::*;
     use domain::ManualClock;
     use store::buffer::Options;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_has_handed_over_leaves_the_other_alone_for_a_lease_and_no_longer() {
+        let lease = Duration::from_secs(30);
+        let leases = LeaseState::new(lease, Arc::new(ManualClock::default()));
+        assert_eq!(leases.handed_over(), Duration::ZERO);
+        leases.roles_change();
+        assert_eq!(leases.handed_over(), lease);
+        tokio::time::advance(lease / 3).await;
+        assert_eq!(leases.handed_over(), lease * 2 / 3);
+        tokio::time::advance(lease).await;
+        assert_eq!(leases.handed_over(), Duration::ZERO);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_lease_that_was_made_shorter_waits_for_those_of_the_run_before_and_then_forgets_them() {

@@ -270,7 +270,7 @@ impl Renewing {
             return Ok("the other machine is active".into());
         }
         let (quiet, promised) = self.leases.waits();
-        let wait = quiet.max(promised);
+        let wait = quiet.max(promised).max(self.leases.handed_over());
         if !wait.is_zero() {
             return Ok(format!(
                 "the other machine is not heard; central is asked in {} s",
